@@ -1,0 +1,315 @@
+//! A triangulation known only by its edge lengths: repaired, and made Delaunay.
+//!
+//! **Problem.** Needles and flat triangles give huge or negative cotangents, on which
+//! Laplacians lose their maximum principle and solvers their digits. The surface is
+//! right, only its triangles are bad.
+//!
+//! **Equations.** *Mollification*: the least `ε ≥ 0` added to every length such that each
+//! triangle obeys `a + b − c ≥ δ` with `δ` a small part of the mean length. *Delaunay*: an
+//! edge whose opposite angles have `cot α + cot β < 0` is flipped to the other diagonal of
+//! its two triangles, laid out in the plane, until none is left; lengths change,
+//! vertices and surface do not.
+//!
+//! **Source.** Sharp and Crane, "A Laplacian for nonmanifold triangle meshes", 2020,
+//! section 4.5 (mollification); Fisher, Springborn, Bobenko, Schröder, "An algorithm for the
+//! construction of intrinsic Delaunay triangulations", 2006 (flips).
+//!
+//! **Ours.** Edges with one or more than two triangles are never flipped, which keeps
+//! non-manifold meshes usable without a double cover. An edge is flipped only when that
+//! gains more than rounding, so cocircular quads neither flicker nor depend on
+//! the mesh's place in space.
+
+use glam::DVec2;
+
+use crate::{Mesh, Topology};
+
+/// A triangle mesh given by edge lengths.
+#[derive(Debug, Clone)]
+pub struct IntrinsicTriangulation {
+    triangles: Vec<[u32; 3]>,
+    /// Lengths of the sides 0→1, 1→2, 2→0 of each triangle.
+    lengths: Vec<[f64; 3]>,
+    /// The side on the other face of each side, as `3 · triangle + side`; [`Topology::NONE`] where it cannot be flipped.
+    twins: Vec<[u32; 3]>,
+    vertex_count: usize,
+}
+
+impl IntrinsicTriangulation {
+    /// Least excess of two sides over the third, relative to the mean edge length. *Paper*: section 4.5 suggests 1e-5.
+    pub const MOLLIFICATION: f64 = 1e-5;
+
+    /// The triangulation of `mesh` as it lies in space; triangles that repeat a vertex are left out.
+    #[must_use]
+    pub fn of(mesh: &Mesh) -> Self {
+        let topology = mesh.topology();
+        let edge_lengths: Vec<f64> = topology
+            .edges()
+            .iter()
+            .map(|&[a, b]| mesh.positions()[a as usize].distance(mesh.positions()[b as usize]))
+            .collect();
+        let mut kept = vec![Topology::NONE; mesh.triangles().len()];
+        let (mut triangles, mut lengths, mut sides) = (Vec::new(), Vec::new(), Vec::new());
+        for (t, edges) in topology.triangle_edges().iter().enumerate().filter(|(_, e)| e[0] != Topology::NONE) {
+            kept[t] = triangles.len() as u32;
+            triangles.push(mesh.triangles()[t]);
+            lengths.push(edges.map(|e| edge_lengths[e as usize]));
+            sides.push(edges);
+        }
+        let mut twins = vec![[Topology::NONE; 3]; triangles.len()];
+        for edge in 0..topology.edges().len() {
+            if let &[s, t] = topology.edge_triangles().row(edge) {
+                let side_of = |t: u32| {
+                    let k = kept[t as usize];
+                    let side = sides[k as usize].iter().position(|&e| e as usize == edge).expect("the edge is one of its sides");
+                    (k as usize, side)
+                };
+                let ((s, i), (t, j)) = (side_of(s), side_of(t));
+                // Only neighbours of one orientation unfold into a proper quad.
+                if triangles[s][i] == triangles[t][(j + 1) % 3] {
+                    twins[s][i] = (3 * t + j) as u32;
+                    twins[t][j] = (3 * s + i) as u32;
+                }
+            }
+        }
+        Self { triangles, lengths, twins, vertex_count: mesh.vertex_count() }
+    }
+
+    /// Adds to every length what the worst triangle needs to be one; nothing on a mesh without needles.
+    #[must_use]
+    pub fn mollified(mut self) -> Self {
+        let sides = 3 * self.lengths.len();
+        let mean = self.lengths.iter().flatten().sum::<f64>() / sides.max(1) as f64;
+        let margin = Self::MOLLIFICATION * mean;
+        let lack = |&[a, b, c]: &[f64; 3]| margin - (a + b - c).min(b + c - a).min(c + a - b);
+        let epsilon = self.lengths.iter().map(lack).fold(0.0, f64::max);
+        if epsilon > 0.0 {
+            self.lengths.iter_mut().flatten().for_each(|length| *length += epsilon);
+        }
+        self
+    }
+
+    /// Flips edges until the triangulation is Delaunay.
+    #[must_use]
+    pub fn delaunay(mut self) -> Self {
+        let mut queued = vec![[true; 3]; self.triangles.len()];
+        let mut stack: Vec<u32> = (0..3 * self.triangles.len() as u32).rev().collect();
+        // The flip algorithm ends in finitely many steps; the bound only guards against rounding.
+        let mut flips_left = 100 * self.triangles.len();
+        while let Some(side) = stack.pop() {
+            let (t, s) = (side as usize / 3, side as usize % 3);
+            queued[t][s] = false;
+            if flips_left == 0 || self.twins[t][s] == Topology::NONE || self.is_delaunay(t, s) {
+                continue;
+            }
+            flips_left -= 1;
+            for touched in self.flip(t, s) {
+                let (t, s) = (touched as usize / 3, touched as usize % 3);
+                if !queued[t][s] {
+                    queued[t][s] = true;
+                    stack.push(touched);
+                }
+            }
+        }
+        self
+    }
+
+    /// Number of vertices, whether or not a triangle uses them.
+    #[must_use]
+    pub fn vertex_count(&self) -> usize {
+        self.vertex_count
+    }
+
+    /// The triangles; after flips two of them may share more than one edge.
+    #[must_use]
+    pub fn triangles(&self) -> &[[u32; 3]] {
+        &self.triangles
+    }
+
+    /// Lengths of the sides 0→1, 1→2, 2→0 of each triangle.
+    #[must_use]
+    pub fn lengths(&self) -> &[[f64; 3]] {
+        &self.lengths
+    }
+
+    /// The triangle laid out in the plane: corner 0 at the origin, corner 1 on the positive x axis, corner 2 above.
+    #[must_use]
+    pub fn layout(&self, triangle: usize) -> [DVec2; 3] {
+        lay_out(self.lengths[triangle])
+    }
+
+    /// Cotangents of the angles at the three corners.
+    #[must_use]
+    pub fn cotangents(&self, triangle: usize) -> [f64; 3] {
+        cotangents(self.lengths[triangle])
+    }
+
+    /// The area of one triangle.
+    #[must_use]
+    pub fn area(&self, triangle: usize) -> f64 {
+        0.25 * four_areas(self.lengths[triangle])
+    }
+
+    fn is_delaunay(&self, t: usize, s: usize) -> bool {
+        let twin = self.twins[t][s] as usize;
+        let here = cotangents(self.lengths[t])[(s + 2) % 3];
+        let there = cotangents(self.lengths[twin / 3])[(twin % 3 + 2) % 3];
+        // Relative to their size: a flip must gain more than the rounding of both cotangents.
+        here + there >= -1e-9 * (1.0 + here.abs() + there.abs())
+    }
+
+    /// Replaces the shared side of two triangles by their other diagonal; returns the four outer sides and the new one.
+    ///
+    /// ```text
+    ///        c                    c
+    ///      ╱ t ╲                ╱ │ ╲
+    ///     a ─s─ b      to      a  │  b      t = (a, d, c), u = (b, c, d)
+    ///      ╲ u ╱                ╲ │ ╱
+    ///        d                    d
+    /// ```
+    fn flip(&mut self, t: usize, s: usize) -> [u32; 5] {
+        let twin = self.twins[t][s] as usize;
+        let (u, r) = (twin / 3, twin % 3);
+        let [a, b, c] = [0, 1, 2].map(|k| self.triangles[t][(s + k) % 3]);
+        let d = self.triangles[u][(r + 2) % 3];
+        let [ab, bc, ca] = [0, 1, 2].map(|k| self.lengths[t][(s + k) % 3]);
+        let [ad, db] = [1, 2].map(|k| self.lengths[u][(r + k) % 3]);
+        let [side_bc, side_ca] = [1, 2].map(|k| self.twins[t][(s + k) % 3]);
+        let [side_ad, side_db] = [1, 2].map(|k| self.twins[u][(r + k) % 3]);
+        let [_, _, c_at] = lay_out([ab, bc, ca]);
+        let [_, _, d_at] = lay_out([ab, db, ad]);
+        let cd = c_at.distance(DVec2::new(d_at.x, -d_at.y));
+        self.triangles[t] = [a, d, c];
+        self.lengths[t] = [ad, cd, ca];
+        self.triangles[u] = [b, c, d];
+        self.lengths[u] = [bc, cd, db];
+        self.twins[t][1] = (3 * u + 1) as u32;
+        self.twins[u][1] = (3 * t + 1) as u32;
+        self.glue(3 * t, side_ad);
+        self.glue(3 * t + 2, side_ca);
+        self.glue(3 * u, side_bc);
+        self.glue(3 * u + 2, side_db);
+        [3 * t, 3 * t + 2, 3 * u, 3 * u + 2, 3 * t + 1].map(|side| side as u32)
+    }
+
+    /// Joins the side `here` to the side that was `there` before the flip.
+    fn glue(&mut self, here: usize, there: u32) {
+        self.twins[here / 3][here % 3] = there;
+        if there != Topology::NONE {
+            self.twins[there as usize / 3][there as usize % 3] = here as u32;
+        }
+    }
+}
+
+/// Four times the area by Kahan's ordering of Heron's formula, exact to rounding also for needles.
+fn four_areas([l0, l1, l2]: [f64; 3]) -> f64 {
+    let (mut a, mut b, mut c) = (l0, l1, l2);
+    if a < b {
+        std::mem::swap(&mut a, &mut b);
+    }
+    if b < c {
+        std::mem::swap(&mut b, &mut c);
+    }
+    if a < b {
+        std::mem::swap(&mut a, &mut b);
+    }
+    ((a + (b + c)) * (c - (a - b)) * (c + (a - b)) * (a + (b - c))).max(0.0).sqrt()
+}
+
+/// Cotangents at corners 0, 1, 2 from the lengths of sides 01, 12, 20.
+fn cotangents(lengths: [f64; 3]) -> [f64; 3] {
+    let [ab, bc, ca] = lengths;
+    let area = four_areas(lengths);
+    if area <= 0.0 {
+        return [0.0; 3]; // A flat triangle that was not mollified has no say.
+    }
+    [(ab * ab + ca * ca - bc * bc) / area, (ab * ab + bc * bc - ca * ca) / area, (bc * bc + ca * ca - ab * ab) / area]
+}
+
+fn lay_out(lengths: [f64; 3]) -> [DVec2; 3] {
+    let [ab, bc, ca] = lengths;
+    if ab <= 0.0 {
+        return [DVec2::ZERO, DVec2::ZERO, DVec2::new(ca, 0.0)];
+    }
+    let x = (ab * ab + (ca - bc) * (ca + bc)) / (2.0 * ab);
+    let y = four_areas(lengths) / (2.0 * ab);
+    [DVec2::ZERO, DVec2::new(ab, 0.0), DVec2::new(x, y)]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::shapes::{bumpy_sheet, icosphere};
+    use glam::DVec3;
+
+    fn total_area(triangulation: &IntrinsicTriangulation) -> f64 {
+        (0..triangulation.triangles().len()).map(|t| triangulation.area(t)).sum()
+    }
+
+    fn twins_agree(triangulation: &IntrinsicTriangulation) -> bool {
+        (0..3 * triangulation.triangles.len()).all(|side| {
+            let twin = triangulation.twins[side / 3][side % 3];
+            twin == Topology::NONE || {
+                let twin = twin as usize;
+                triangulation.twins[twin / 3][twin % 3] as usize == side
+                    && triangulation.lengths[twin / 3][twin % 3] == triangulation.lengths[side / 3][side % 3]
+            }
+        })
+    }
+
+    #[test]
+    fn flips_keep_area_and_vertices_and_end_delaunay() {
+        // Stretched along x, nearly every quad has the wrong diagonal somewhere.
+        let sheet = bumpy_sheet(12, 0.6);
+        let stretched = sheet.posed(sheet.positions().iter().map(|p| DVec3::new(6.0 * p.x, p.y, 0.0)).collect()).unwrap();
+        let before = IntrinsicTriangulation::of(&stretched);
+        let after = before.clone().delaunay();
+        assert!(before.lengths != after.lengths, "something was flipped");
+        assert!((total_area(&before) - total_area(&after)).abs() < 1e-12 * total_area(&before));
+        assert!(twins_agree(&after));
+        for t in 0..after.triangles.len() {
+            for s in 0..3 {
+                assert!(after.twins[t][s] == Topology::NONE || after.is_delaunay(t, s));
+            }
+        }
+    }
+
+    #[test]
+    fn flipped_lengths_are_distances_in_a_plane() {
+        let sheet = bumpy_sheet(8, 0.25);
+        let flat = sheet.posed(sheet.positions().iter().map(|p| DVec3::new(4.0 * p.x, p.y, 0.0)).collect()).unwrap();
+        let after = IntrinsicTriangulation::of(&flat).delaunay();
+        for (triangle, lengths) in after.triangles.iter().zip(&after.lengths) {
+            for k in 0..3 {
+                let (p, q) = (flat.positions()[triangle[k] as usize], flat.positions()[triangle[(k + 1) % 3] as usize]);
+                assert!((p.distance(q) - lengths[k]).abs() < 1e-12);
+            }
+        }
+    }
+
+    #[test]
+    fn a_good_mesh_is_not_mollified() {
+        let sphere = IntrinsicTriangulation::of(&icosphere(2));
+        assert_eq!(sphere.lengths, sphere.clone().mollified().lengths);
+    }
+
+    #[test]
+    fn mollified_needles_have_area_and_finite_cotangents() {
+        let needle = Mesh::from_triangles(vec![DVec3::ZERO, DVec3::X, DVec3::X * 0.3, DVec3::Y], &[[0, 1, 2], [0, 1, 3]]).unwrap();
+        let triangulation = IntrinsicTriangulation::of(&needle).mollified();
+        assert!(triangulation.area(0) > 0.0);
+        assert!(triangulation.cotangents(0).iter().all(|c| c.is_finite()));
+    }
+
+    #[test]
+    fn cotangents_and_layout_agree_with_space() {
+        let sheet = bumpy_sheet(3, 0.4);
+        let triangulation = IntrinsicTriangulation::of(&sheet);
+        for t in 0..sheet.triangles().len() {
+            let [a, b, c] = sheet.triangle_points(t);
+            let expected = (b - a).dot(c - a) / (b - a).cross(c - a).length();
+            assert!((triangulation.cotangents(t)[0] - expected).abs() < 1e-12);
+            let [p, q, r] = triangulation.layout(t);
+            assert!((p.distance(r) - a.distance(c)).abs() < 1e-14 && (q.distance(r) - b.distance(c)).abs() < 1e-14);
+        }
+    }
+}

@@ -1,0 +1,85 @@
+//! Areas, normals and lengths.
+
+use glam::DVec3;
+use pliant_linalg::parallel;
+
+use crate::{Mesh, Topology};
+
+/// Vertices in one parallel task.
+const VERTICES_PER_TASK: usize = 4096;
+
+/// Whether a triangle's three vertices differ.
+pub(crate) fn distinct_corners([a, b, c]: [u32; 3]) -> bool {
+    a != b && b != c && c != a
+}
+
+/// The area of a triangle in space.
+#[must_use]
+pub fn triangle_area([a, b, c]: [DVec3; 3]) -> f64 {
+    0.5 * (b - a).cross(c - a).length()
+}
+
+/// The unit normal of a triangle, counter-clockwise seen from outside; zero where it has no area.
+#[must_use]
+pub fn triangle_normal([a, b, c]: [DVec3; 3]) -> DVec3 {
+    (b - a).cross(c - a).normalize_or_zero()
+}
+
+/// Unit vertex normals, each the mean of its triangles' normals weighted by area; zero at unused vertices.
+#[must_use]
+pub fn vertex_normals(mesh: &Mesh) -> Vec<DVec3> {
+    let mut normals = vec![DVec3::ZERO; mesh.vertex_count()];
+    vertex_normals_into(mesh.topology(), mesh.triangles(), mesh.positions(), &mut normals);
+    normals
+}
+
+/// As [`vertex_normals`] for any pose, into the caller's buffer.
+///
+/// # Panics
+/// If the arrays do not fit the topology.
+pub fn vertex_normals_into(topology: &Topology, triangles: &[[u32; 3]], positions: &[DVec3], normals: &mut [DVec3]) {
+    assert_eq!(positions.len(), normals.len(), "one normal per vertex");
+    // Gathering per vertex recomputes each cross product three times, but needs no second array and no order.
+    parallel::for_each_chunk_mut(normals, VERTICES_PER_TASK, |start, chunk| {
+        for (k, normal) in chunk.iter_mut().enumerate() {
+            let around = topology.vertex_triangles().row(start + k);
+            let sum: DVec3 = around.iter().map(|&t| area_vector(triangles[t as usize].map(|v| positions[v as usize]))).sum();
+            *normal = sum.normalize_or_zero();
+        }
+    });
+}
+
+fn area_vector([a, b, c]: [DVec3; 3]) -> DVec3 {
+    (b - a).cross(c - a)
+}
+
+impl Mesh {
+    /// The area of the surface.
+    #[must_use]
+    pub fn area(&self) -> f64 {
+        (0..self.triangles().len()).map(|t| triangle_area(self.triangle_points(t))).sum()
+    }
+
+    /// The volume that a closed, outward surface encloses; the signed sum over cones to the origin otherwise.
+    #[must_use]
+    pub fn signed_volume(&self) -> f64 {
+        (0..self.triangles().len())
+            .map(|t| {
+                let [a, b, c] = self.triangle_points(t);
+                a.dot(b.cross(c)) / 6.0
+            })
+            .sum()
+    }
+
+    /// The mean length of all edges; zero without edges. The unit of every default length.
+    #[must_use]
+    pub fn mean_edge_length(&self) -> f64 {
+        let edges = self.topology().edges();
+        let total: f64 = edges.iter().map(|e| self.edge_length(*e)).sum();
+        if edges.is_empty() { 0.0 } else { total / edges.len() as f64 }
+    }
+
+    fn edge_length(&self, [a, b]: [u32; 2]) -> f64 {
+        self.positions()[a as usize].distance(self.positions()[b as usize])
+    }
+}
