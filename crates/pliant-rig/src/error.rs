@@ -1,0 +1,59 @@
+use pliant_mesh::MeshError;
+use thiserror::Error;
+
+/// What can be wrong with a rig or a clip.
+#[derive(Debug, Clone, PartialEq, Error)]
+#[non_exhaustive]
+pub enum RigError {
+    /// A target or frame with another number of vertices.
+    #[error("{what} has {found} vertices, but the mesh has {expected}; export both from one mesh")]
+    VertexCount {
+        /// The target or frame, by name.
+        what: String,
+        /// Its number of vertices.
+        found: usize,
+        /// The mesh's number of vertices.
+        expected: usize,
+    },
+    /// A NaN or infinite number in a target or frame.
+    #[error("{what} holds a number that is not finite at vertex {vertex}; repair the file")]
+    NotFinite {
+        /// The target or frame, by name.
+        what: String,
+        /// The first such vertex.
+        vertex: usize,
+    },
+    /// Two targets with one name.
+    #[error("two targets are named '{name}'; rename one of them")]
+    DuplicateName {
+        /// The name.
+        name: String,
+    },
+    /// A frame that the clip does not have.
+    #[error("frame {frame} does not exist; the clip has {frames} frames, counted from 0")]
+    NoSuchFrame {
+        /// The frame asked for.
+        frame: usize,
+        /// How many there are.
+        frames: usize,
+    },
+    /// Keys of a track that do not fit together.
+    #[error("a weight track has {found} {what} where {expected} are needed; export the animation again")]
+    Track {
+        /// Keys, weights in a key, or tangents.
+        what: &'static str,
+        /// How many there are.
+        found: usize,
+        /// How many fit.
+        expected: usize,
+    },
+    /// The times of a track's keys go back or are not finite.
+    #[error("key {key} of a weight track is not later than the one before it; sort the keys by time")]
+    KeyOrder {
+        /// The key, counted from 0.
+        key: usize,
+    },
+    /// The mesh itself.
+    #[error(transparent)]
+    Mesh(#[from] MeshError),
+}
