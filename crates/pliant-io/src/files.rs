@@ -1,0 +1,210 @@
+//! The only module that opens files.
+//!
+//! Writing is atomic: bytes go to temporary files in the folders of their targets, and only when all of
+//! them are complete are they renamed. Whatever fails before leaves nothing behind.
+
+use std::fs;
+use std::io::Write as _;
+use std::path::{Component, Path, PathBuf};
+
+use tempfile::NamedTempFile;
+
+use crate::IoError;
+
+/// The bytes of a file that is there, is a file and is not empty.
+pub fn read_file(path: &Path) -> Result<Vec<u8>, IoError> {
+    let about = fs::metadata(path).map_err(|e| IoError::reading(path, e))?;
+    if about.is_dir() {
+        return Err(IoError::Directory { path: path.into(), hint: "name a file in it" });
+    }
+    let bytes = fs::read(path).map_err(|e| IoError::reading(path, e))?;
+    if bytes.is_empty() { Err(IoError::Empty { path: path.into() }) } else { Ok(bytes) }
+}
+
+/// The files in a folder with the given `ending` (without dot, in either case), sorted by name.
+pub(crate) fn list_folder(folder: &Path, ending: &str) -> Result<Vec<PathBuf>, IoError> {
+    let mut paths = Vec::new();
+    for entry in fs::read_dir(folder).map_err(|e| IoError::reading(folder, e))? {
+        let path = entry.map_err(|e| IoError::reading(folder, e))?.path();
+        if path.extension().is_some_and(|e| e.eq_ignore_ascii_case(ending)) && path.is_file() {
+            paths.push(path);
+        }
+    }
+    paths.sort();
+    Ok(paths)
+}
+
+/// Writes all of `files` or none of them.
+pub fn write_files(files: &[(PathBuf, Vec<u8>)]) -> Result<(), IoError> {
+    let mut ready = Vec::new();
+    for (path, bytes) in files {
+        ready.push((path, prepare(path, bytes)?));
+    }
+    for (path, file) in ready {
+        if let Some((target, file)) = file {
+            file.persist(&target).map_err(|e| IoError::Write { path: path.clone(), source: e.error })?;
+        }
+    }
+    Ok(())
+}
+
+/// A complete temporary file beside its target; nothing where the target is a device, which is written in place.
+fn prepare(path: &Path, bytes: &[u8]) -> Result<Option<(PathBuf, NamedTempFile)>, IoError> {
+    let failed = |source| IoError::Write { path: path.into(), source };
+    // Through a symbolic link, so that the link survives the rename.
+    let target = fs::canonicalize(path).unwrap_or_else(|_| path.into());
+    match fs::metadata(&target) {
+        Ok(about) if about.is_dir() => return Err(IoError::Directory { path: path.into(), hint: "name the file to write" }),
+        Ok(about) if !about.is_file() => {
+            fs::write(&target, bytes).map_err(failed)?;
+            return Ok(None);
+        }
+        Ok(about) if about.permissions().readonly() => return Err(failed(std::io::ErrorKind::PermissionDenied.into())),
+        _ => {}
+    }
+    let folder = match target.parent() {
+        Some(parent) if !parent.as_os_str().is_empty() => parent,
+        _ => Path::new("."),
+    };
+    let mut file = temporary(folder).map_err(failed)?;
+    file.write_all(bytes).and_then(|()| file.flush()).map_err(failed)?;
+    Ok(Some((target, file)))
+}
+
+fn temporary(folder: &Path) -> std::io::Result<NamedTempFile> {
+    let mut builder = tempfile::Builder::new();
+    builder.prefix(".pliant-").suffix(".tmp");
+    #[cfg(unix)]
+    let builder = {
+        use std::os::unix::fs::PermissionsExt as _;
+        // As for any new file: the user's mask decides.
+        builder.permissions(fs::Permissions::from_mode(0o666))
+    };
+    builder.tempfile_in(folder)
+}
+
+/// Files that a file names: glTF buffers, FBX caches.
+pub trait Beside {
+    /// The bytes of the file called `uri`, which lies beside or below the file that names it.
+    fn read(&self, uri: &str) -> Result<Vec<u8>, IoError>;
+}
+
+/// For bytes that came from nowhere: no other file can be read.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct NoFiles;
+
+impl Beside for NoFiles {
+    fn read(&self, uri: &str) -> Result<Vec<u8>, IoError> {
+        Err(IoError::Missing { path: uri.into() })
+    }
+}
+
+/// Reads below the folder of one file only.
+#[derive(Debug, Clone)]
+pub(crate) struct BesideFile {
+    file: PathBuf,
+}
+
+impl BesideFile {
+    pub(crate) fn new(file: &Path) -> Self {
+        Self { file: file.into() }
+    }
+}
+
+impl Beside for BesideFile {
+    fn read(&self, uri: &str) -> Result<Vec<u8>, IoError> {
+        let outside = || IoError::Outside { file: self.file.display().to_string(), uri: uri.into() };
+        let name = percent_decoded(uri).ok_or_else(outside)?;
+        let below = Path::new(&name).components().all(|c| matches!(c, Component::Normal(_) | Component::CurDir));
+        if !below || name.contains(['\\', ':', '\0']) {
+            return Err(outside());
+        }
+        let folder = self.file.parent().unwrap_or(Path::new(""));
+        let path = folder.join(&name);
+        // A symbolic link may still lead out.
+        let home = fs::canonicalize(if folder.as_os_str().is_empty() { Path::new(".") } else { folder });
+        let home = home.map_err(|e| IoError::reading(folder, e))?;
+        let real = fs::canonicalize(&path).map_err(|e| IoError::reading(&path, e))?;
+        if real.starts_with(home) { read_file(&path) } else { Err(outside()) }
+    }
+}
+
+/// `%41` is `A`; nothing for a broken escape or bytes that are not UTF-8.
+fn percent_decoded(uri: &str) -> Option<String> {
+    let mut bytes = Vec::with_capacity(uri.len());
+    let mut rest = uri.bytes();
+    while let Some(byte) = rest.next() {
+        if byte == b'%' {
+            let digits = [rest.next()?, rest.next()?].map(|d| char::from(d).to_digit(16));
+            bytes.push((digits[0]? * 16 + digits[1]?) as u8);
+        } else {
+            bytes.push(byte);
+        }
+    }
+    String::from_utf8(bytes).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn folder_is(folder: &Path, expected: &[&str]) {
+        let mut names: Vec<_> = fs::read_dir(folder).unwrap().map(|e| e.unwrap().file_name().into_string().unwrap()).collect();
+        names.sort();
+        assert_eq!(names, expected);
+    }
+
+    #[test]
+    fn reading_names_what_is_wrong() {
+        let folder = tempfile::tempdir().unwrap();
+        fs::write(folder.path().join("empty.obj"), "").unwrap();
+        let message = |name: &str| read_file(&folder.path().join(name)).unwrap_err().to_string();
+        assert!(message("none.obj").contains("none.obj' does not exist"));
+        assert!(message("empty.obj").contains("empty.obj' is empty"));
+        assert!(message("").contains("is a folder"));
+        assert!(message("empty.obj/below").contains("does not exist"));
+    }
+
+    #[test]
+    fn a_failed_write_leaves_the_old_file_and_nothing_else() {
+        let folder = tempfile::tempdir().unwrap();
+        let (good, bad) = (folder.path().join("kept"), folder.path().join("kept/below"));
+        fs::write(&good, "old").unwrap();
+        let error = write_files(&[(good.clone(), b"new".to_vec()), (bad, b"new".to_vec())]).unwrap_err().to_string();
+        assert!(error.contains("kept/below' cannot be written"), "{error}");
+        assert_eq!(fs::read(&good).unwrap(), b"old");
+        folder_is(folder.path(), &["kept"]);
+        write_files(&[(good.clone(), b"new".to_vec())]).unwrap();
+        assert_eq!(fs::read(&good).unwrap(), b"new");
+        folder_is(folder.path(), &["kept"]);
+    }
+
+    #[test]
+    fn a_folder_is_not_written_over() {
+        let folder = tempfile::tempdir().unwrap();
+        let error = write_files(&[(folder.path().into(), vec![1])]).unwrap_err().to_string();
+        assert!(error.contains("is a folder"), "{error}");
+    }
+
+    #[test]
+    fn a_file_reads_only_beside_and_below_itself() {
+        let folder = tempfile::tempdir().unwrap();
+        fs::create_dir_all(folder.path().join("in/side")).unwrap();
+        for name in ["secret", "in/a b.bin", "in/side/c.bin"] {
+            fs::write(folder.path().join(name), name).unwrap();
+        }
+        let beside = BesideFile::new(&folder.path().join("in/scene.gltf"));
+        assert_eq!(beside.read("a%20b.bin").unwrap(), b"in/a b.bin");
+        assert_eq!(beside.read("./side/c.bin").unwrap(), b"in/side/c.bin");
+        let secret = folder.path().join("secret").display().to_string();
+        for uri in ["../secret", "%2e%2e/secret", "side/../../secret", "..\\secret", "http://host/x", "file:///x", "%zz", &secret] {
+            let error = beside.read(uri).unwrap_err().to_string();
+            assert!(error.contains("outside its folder") && error.contains("scene.gltf"), "{uri}: {error}");
+        }
+        #[cfg(unix)]
+        {
+            std::os::unix::fs::symlink(folder.path().join("secret"), folder.path().join("in/link")).unwrap();
+            assert!(beside.read("link").unwrap_err().to_string().contains("outside"));
+        }
+    }
+}

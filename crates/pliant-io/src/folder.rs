@@ -1,0 +1,56 @@
+//! Folders as rigs: OBJs of one topology, or MakeHuman targets.
+
+use std::path::Path;
+
+use pliant_mesh::glam::DVec3;
+use pliant_rig::Target;
+
+use crate::files::list_folder;
+use crate::load::{load_file, stem};
+use crate::{Asset, IoError, ReadError, pair, read_file, target_file};
+
+/// A folder of OBJs: the one named `neutral`, and the rest as targets by their names.
+pub(crate) fn load(folder: &Path, neutral: &str) -> Result<Asset, IoError> {
+    let files = list_folder(folder, "obj")?;
+    if files.is_empty() {
+        return Err(IoError::Directory { path: folder.into(), hint: "it holds no .obj files to make a rig of" });
+    }
+    let is_neutral = |path: &&std::path::PathBuf| path.file_name().is_some_and(|n| n == neutral) || stem(path) == neutral;
+    let Some(neutral_file) = files.iter().find(is_neutral) else {
+        let names: Vec<_> = files.iter().take(8).map(|path| stem(path)).collect();
+        let message = format!("the folder has no '{neutral}'; name the neutral with --neutral (there are {}, …)", names.join(", "));
+        return Err(ReadError::whole(message).in_file(folder.display().to_string()));
+    };
+    let mut asset = load_file(neutral_file)?;
+    let rest = asset.mesh()?.positions().to_vec();
+    let mut targets = Vec::new();
+    for file in files.iter().filter(|file| *file != neutral_file) {
+        targets.push(target_of(file, &rest)?);
+    }
+    asset.name = folder.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    asset.source = folder.display().to_string();
+    pair::with_targets(asset, targets)
+}
+
+fn target_of(file: &Path, rest: &[DVec3]) -> Result<Target, IoError> {
+    let shape = load_file(file)?;
+    let positions = shape.mesh()?.positions().to_vec();
+    if positions.len() != rest.len() {
+        let message = format!("the target has {} vertices, but the neutral has {}; export both from one mesh", positions.len(), rest.len());
+        return Err(ReadError::whole(message).in_file(shape.source));
+    }
+    let deltas = positions.iter().zip(rest).map(|(p, r)| (*p - *r).as_vec3());
+    Ok(Target::from_dense(stem(file), deltas))
+}
+
+/// A folder of `.target` files, or one such file, over `vertex_count` vertices.
+pub(crate) fn makehuman_targets(path: &Path, vertex_count: usize) -> Result<Vec<Target>, IoError> {
+    let files = if path.is_dir() { list_folder(path, "target")? } else { vec![path.to_owned()] };
+    if files.is_empty() {
+        return Err(IoError::Directory { path: path.into(), hint: "it holds no .target files" });
+    }
+    let read = |file: &std::path::PathBuf| {
+        target_file::read(&read_file(file)?, &stem(file), vertex_count).map_err(|e| e.in_file(file.display().to_string()))
+    };
+    files.iter().map(read).collect()
+}

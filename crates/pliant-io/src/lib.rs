@@ -1,0 +1,47 @@
+//! Mesh, rig and clip files in and out.
+//!
+//! [`load`] turns an asset's locator (a file, a part of it, a pair of files, a folder, a specimen, one
+//! frame) into an [`Asset`]; [`save`] writes one by the ending of the path and says what the format
+//! could not hold. Formats work on bytes; only one module opens files.
+//!
+//! ```
+//! use pliant_io::{Asset, obj};
+//!
+//! let quad = b"v 0 0 0\nv 1 0 0\nv 1 1 0\nv 0 1 0\nf 1 2 3 4\n";
+//! let asset: Asset = obj::read(quad)?;
+//! assert_eq!(asset.mesh()?.face(0), &[0, 1, 2, 3]);
+//! assert_eq!(obj::write(&asset).bytes, quad);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+mod animation;
+mod asset;
+mod binary;
+mod error;
+mod files;
+mod folder;
+mod format;
+mod left_out;
+mod load;
+mod locator;
+mod merge;
+pub mod npy;
+pub mod obj;
+pub mod off;
+mod pair;
+pub mod ply;
+pub mod point_cache;
+mod save;
+pub mod stl;
+pub mod target_file;
+mod text;
+
+pub use animation::{Animation, Motion, PlacementTrack, Shape};
+pub use asset::{Asset, Object};
+pub use error::{IoError, Place, ReadError};
+pub use files::{Beside, NoFiles, read_file, write_files};
+pub use format::Format;
+pub use left_out::{Holds, Written};
+pub use load::{LoadOptions, Specimens, load};
+pub use locator::{Base, Locator};
+pub use save::{Saved, save};

@@ -1,0 +1,156 @@
+//! What goes wrong is told in one line that names the culprit.
+
+use std::fs;
+
+use pliant_io::{Asset, LoadOptions, Specimens, load, npy, obj, save};
+use tempfile::TempDir;
+
+const TRIANGLE: &str = "v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n";
+
+fn folder(files: &[(&str, &[u8])]) -> TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    for (name, bytes) in files {
+        let path = folder.path().join(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, bytes).unwrap();
+    }
+    folder
+}
+
+fn message(folder: &TempDir, locator: &str) -> String {
+    let error = load(locator, &LoadOptions::default().with_folder(folder.path())).unwrap_err();
+    let text = error.to_string();
+    assert!(!text.contains('\n'), "one line: {text}");
+    text
+}
+
+fn assert_says(text: &str, words: &[&str]) {
+    for word in words {
+        assert!(text.contains(word), "'{word}' in: {text}");
+    }
+}
+
+#[test]
+fn files_that_are_not_there_empty_or_folders_are_named() {
+    let folder = folder(&[("empty.obj", b""), ("box/readme.txt", b"x"), ("tri.obj", TRIANGLE.as_bytes()), ("what.xyzzy", b"?")]);
+    assert_says(&message(&folder, "none.obj"), &["none.obj", "does not exist"]);
+    assert_says(&message(&folder, "none.obj+x.npy"), &["none.obj+x.npy", "does not exist"]);
+    assert_says(&message(&folder, "tri.obj+x.npy"), &["x.npy", "does not exist"]);
+    assert_says(&message(&folder, "empty.obj"), &["empty.obj", "is empty"]);
+    assert_says(&message(&folder, "box"), &["box", "no .obj files"]);
+    assert_says(&message(&folder, "tri.obj+box"), &["box", "no .target files"]);
+    assert_says(&message(&folder, "what.xyzzy"), &["what.xyzzy", "unknown", "obj"]);
+    assert_says(&message(&folder, "tri.obj/x.obj"), &["tri.obj/x.obj", "does not exist"]);
+}
+
+#[test]
+fn an_index_out_of_range_is_named_with_file_and_line() {
+    let folder = folder(&[("far.obj", b"v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 9\n")]);
+    assert_says(&message(&folder, "far.obj"), &["far.obj, line 4: ", "vertex 9", "3"]);
+}
+
+#[test]
+fn nan_is_declined_by_work_and_listed_for_a_report() {
+    let deltas = npy::write_f32(&[1, 3, 3], [f32::NAN; 9]);
+    let folder = folder(&[("nan.obj", b"v 0 0 0\nv nan 0 0\nv 0 1 0\nf 1 2 3\n"), ("tri.obj", TRIANGLE.as_bytes()), ("d.npy", &deltas)]);
+    assert_says(&message(&folder, "nan.obj"), &["nan.obj", "vertex 1"]);
+    assert_says(&message(&folder, "tri.obj+d.npy"), &["d.npy", "target 'target0'", "vertex 0"]);
+    for (locator, words) in [("nan.obj", "vertex 1"), ("tri.obj+d.npy", "target0")] {
+        let asset = load(locator, &LoadOptions::default().with_folder(folder.path()).keeping_not_finite()).unwrap();
+        assert!(asset.problems.iter().any(|p| p.contains(words)), "{:?}", asset.problems);
+        let out = folder.path().join("out.obj");
+        assert!(save(&asset, &out).is_err() && !out.exists());
+    }
+}
+
+#[test]
+fn deltas_and_frames_that_do_not_fit_are_named() {
+    let tri = TRIANGLE.as_bytes();
+    let (few, flat) = (npy::write_f64(&[1, 2, 3], [0.0; 6]), npy::write_f64(&[3, 3], [0.0; 9]));
+    let whole = npy::write_i64(&[1, 3, 3], [0; 9]);
+    let files: [(&str, &[u8]); 6] =
+        [("t.obj", tri), ("few.npy", &few), ("few.frames.npy", &few), ("flat.npy", &flat), ("whole.npy", &whole), ("text.npy", b"0 0 0\n")];
+    let folder = folder(&files);
+    assert_says(&message(&folder, "t.obj+few.npy"), &["few.npy", "2 vertices", "3"]);
+    assert_says(&message(&folder, "t.obj+few.frames.npy"), &["few.frames.npy", "frames", "2 vertices", "3"]);
+    assert_says(&message(&folder, "t.obj+flat.npy"), &["flat.npy", "3 × 3"]);
+    assert_says(&message(&folder, "t.obj+whole.npy"), &["whole.npy", "floating-point"]);
+    assert_says(&message(&folder, "t.obj+text.npy"), &["text.npy", "not a .npy"]);
+    assert_says(&message(&folder, "few.npy"), &["few.npy", "MESH+ARRAY"]);
+}
+
+#[test]
+fn names_and_frames_that_do_not_exist_are_answered_with_what_does() {
+    let two = "o left/eye\nv 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\no right/eye\nv 0 0 0\nv 1 0 0\nv 0 1 0\nf 4 5 6\n";
+    let frames = npy::write_f64(&[2, 3, 3], [0.5; 18]);
+    let folder = folder(&[("two.obj", two.as_bytes()), ("t.obj", TRIANGLE.as_bytes()), ("t.frames.npy", &frames)]);
+    assert_says(&message(&folder, "two.obj#eye"), &["two.obj", "'eye'", "'left/eye'", "'right/eye'"]);
+    assert_says(&message(&folder, "two.obj#nose"), &["two.obj", "'nose'", "'left/eye'"]);
+    assert_says(&message(&folder, "t.obj+t.frames.npy@2"), &["t.frames.npy", "frame 2", "2 frames"]);
+    assert_says(&message(&folder, "t.obj@0"), &["t.obj", "no clip"]);
+    let error = load("t.obj@first", &LoadOptions::default().with_folder(folder.path())).unwrap_err();
+    assert!(error.is_usage() && error.to_string().contains("'first'"));
+}
+
+#[test]
+fn folders_of_shapes_need_a_neutral_and_one_vertex_count() {
+    let wide = TRIANGLE.replace("v 1 0 0", "v 3 0 0");
+    let files: [(&str, &[u8]); 6] = [
+        ("good/rest.obj", TRIANGLE.as_bytes()),
+        ("good/wide.obj", wide.as_bytes()),
+        ("bad/neutral.obj", TRIANGLE.as_bytes()),
+        ("bad/more.obj", b"v 0 0 0\nv 1 0 0\nv 0 1 0\nv 1 1 1\nf 1 2 3\n"),
+        ("targets/far.target", b"0 1 0 0\n3 1 0 0\n"),
+        ("tri.obj", TRIANGLE.as_bytes()),
+    ];
+    let folder = folder(&files);
+    assert_says(&message(&folder, "good"), &["good", "'neutral.obj'", "--neutral", "rest"]);
+    assert_says(&message(&folder, "bad"), &["more.obj", "4 vertices", "3"]);
+    assert_says(&message(&folder, "tri.obj+targets"), &["far.target, line 2", "vertex 3"]);
+    let rig = load("good", &LoadOptions::default().with_folder(folder.path()).with_neutral("rest.obj")).unwrap().rig().unwrap();
+    assert_eq!(rig.targets()[0].name, "wide");
+    assert_eq!((&*rig.targets()[0].vertices, rig.targets()[0].deltas[0].x), (&[1_u32][..], 2.0));
+}
+
+#[test]
+fn what_cannot_be_written_leaves_nothing_behind() {
+    let folder = folder(&[("file", b"x"), ("taken/x", b"x")]);
+    let asset = obj::read(TRIANGLE.as_bytes()).unwrap();
+    let message = |name: &str| save(&asset, folder.path().join(name)).unwrap_err().to_string();
+    fs::create_dir(folder.path().join("dir.obj")).unwrap();
+    // A regular file in the way declines every user, root included.
+    assert_says(&message("file/out.obj"), &["file/out.obj", "cannot be written"]);
+    assert_says(&message("dir.obj"), &["dir.obj", "folder"]);
+    assert_says(&message("out.xyzzy"), &["out.xyzzy", "unknown", "obj"]);
+    assert_says(&message("none/out.obj"), &["none/out.obj", "cannot be written"]);
+    let mut left: Vec<_> = fs::read_dir(folder.path()).unwrap().map(|e| e.unwrap().file_name()).collect();
+    left.sort();
+    assert_eq!(left, ["dir.obj", "file", "taken"]);
+}
+
+struct OnlyDot;
+
+impl Specimens for OnlyDot {
+    fn names(&self) -> Vec<String> {
+        vec!["dot".into()]
+    }
+    fn specimen(&self, name: &str) -> Option<Asset> {
+        (name == "dot").then(|| obj::read(b"v 1 2 3\n").unwrap())
+    }
+}
+
+#[test]
+fn specimens_come_from_whoever_makes_them() {
+    let options = LoadOptions::default().with_specimens(&OnlyDot);
+    assert_eq!(load("specimen:dot", &options).unwrap().vertex_count(), 1);
+    assert_says(&load("specimen:cat", &options).unwrap_err().to_string(), &["'cat'", "dot"]);
+}
+
+#[test]
+fn what_a_format_cannot_hold_is_told() {
+    let deltas = npy::write_f32(&[1, 3, 3], [1.0; 9]);
+    let folder = folder(&[("t.obj", TRIANGLE.as_bytes()), ("d.npy", &deltas), ("d.names.txt", b"lift\n")]);
+    let asset = load("t.obj+d.npy", &LoadOptions::default().with_folder(folder.path())).unwrap();
+    assert_eq!(asset.target_names(), ["lift"]);
+    assert_eq!(save(&asset, folder.path().join("out.obj")).unwrap().left_out, ["1 target(s)"]);
+}
