@@ -1,0 +1,145 @@
+//! A hand that bends, with creases that come and go with its pose.
+//!
+//! **Problem.** Learning detail from examples needs detail that truly depends on the pose.
+//!
+//! **Ours.** Bones and flesh ([`anatomy`]) make a surface ([`crate::surface_nets`]); gestures ([`poses`]) move it by its
+//! skin ([`crate::skeleton`]); then [`creases`] fold and bulge it along its normals. The open hand is the reference.
+
+mod anatomy;
+mod creases;
+mod poses;
+
+use pliant_mesh::glam::DVec3;
+use pliant_rig::{Clip, Rig};
+
+use crate::math::{bell, smooth_step};
+use crate::skeleton::Skin;
+use crate::surface_nets::{self, Grid};
+use anatomy::Anatomy;
+use creases::Creases;
+use poses::{GESTURES, Gesture};
+
+/// Rounds of smoothing and projection; beyond this the quads change little.
+const EVENING_ROUNDS: usize = 18;
+/// Rounds of diffusion of the skin's weights.
+const DIFFUSION_ROUNDS: usize = 14;
+
+/// The hand and its clip `gestures`, one named frame each.
+pub(crate) fn build() -> (Rig, Vec<Clip>) {
+    let anatomy = anatomy::anatomy();
+    let quads = surface_nets::mesh(&anatomy.body, &grid(), EVENING_ROUNDS);
+    let skin = Skin::bind(&anatomy.body, anatomy.skeleton.bones.len(), &quads, DIFFUSION_ROUNDS);
+    let parts = skin.parts(&anatomy.skeleton, &quads);
+    let smooth = quads.into_mesh("hand", parts, |p| complexion(&anatomy, p));
+    let creases = Creases::of(&anatomy, &smooth, &skin);
+    let pose = |gesture: &Gesture| {
+        let motions = anatomy.skeleton.motions(&gesture.turns(&anatomy), DVec3::ZERO);
+        creases.fold(gesture, &smooth, skin.pose(&motions, smooth.positions()))
+    };
+    let open = smooth.posed(pose(&Gesture::REST)).expect("a pose has one position per vertex");
+    let names = GESTURES.iter().map(|gesture| gesture.name.to_owned()).collect();
+    let clip = Clip::new("gestures", open.clone(), GESTURES.iter().map(pose).collect()).expect("frames are poses of the mesh");
+    (Rig::new(open, Vec::new()).expect("a rig without targets is always consistent"), vec![clip.with_frame_names(names)])
+}
+
+fn grid() -> Grid {
+    // Fingers lie along y: closer rows give their creases something to fold.
+    let rows = |y: f64| if y < 6.5 { 0.25 } else { 0.172 };
+    Grid { planes: [Grid::planes(-5.6, 8.4, |_| 0.215), Grid::planes(-5.4, 20.0, rows), Grid::planes(-2.6, 3.6, |_| 0.205)] }
+}
+
+/// Skin that is rosier at the tips and joints, and paler nails.
+fn complexion(anatomy: &Anatomy, p: DVec3) -> DVec3 {
+    let skin = DVec3::new(0.80, 0.60, 0.48);
+    let rosy = DVec3::new(0.82, 0.50, 0.42);
+    let nail = DVec3::new(0.90, 0.74, 0.68);
+    let (mut warmth, mut plate) = (0.0_f64, 0.0_f64);
+    for digit in &anatomy.digits {
+        for joint in &digit.joints {
+            warmth = warmth.max(0.6 * bell(p.distance(*joint) / 1.3));
+        }
+        let (tip, radius, along, inward) = (digit.joints[3], digit.radii[3], digit.along(2), digit.inward(2));
+        let offset = p - tip;
+        let (length, depth, across) = (offset.dot(along) / radius - 0.1, offset.dot(inward) / radius, offset.dot(digit.hinge(2)) / radius);
+        let ellipse = length * length / 1.1 + across * across / 0.52;
+        plate = plate.max((1.0 - smooth_step(0.75, 1.05, ellipse)) * (1.0 - smooth_step(-0.55, -0.35, depth)));
+    }
+    skin.lerp(rosy, warmth).lerp(nail, plate)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use pliant_mesh::{Health, Mesh};
+    use std::sync::LazyLock;
+
+    /// Built once for all claims.
+    static HAND: LazyLock<(Rig, Vec<Clip>)> = LazyLock::new(build);
+
+    fn farthest(a: &[DVec3], b: &[DVec3]) -> f64 {
+        a.iter().zip(b).map(|(p, q)| p.distance(*q)).fold(0.0, f64::max)
+    }
+
+    #[test]
+    fn the_hand_is_one_closed_healthy_surface_of_quads() {
+        let (rig, _) = &*HAND;
+        let mesh = rig.neutral();
+        assert!((6_000..=15_000).contains(&mesh.vertex_count()), "{} vertices", mesh.vertex_count());
+        assert!(mesh.faces().all(|face| face.len() == 4));
+        let health = Health::of(mesh);
+        assert!(health.problems().is_empty() && health.components == 1 && mesh.topology().is_closed());
+    }
+
+    #[test]
+    fn gestures_are_named_differ_by_a_centimetre_and_keep_the_volume_within_four_percent() {
+        let (rig, clips) = &*HAND;
+        let clip = &clips[0];
+        assert!(clip.frames().len() >= 10 && clip.frame_names().len() == clip.frames().len());
+        for (k, frame) in clip.frames().iter().enumerate() {
+            let name = &clip.frame_names()[k];
+            assert!(farthest(frame, rig.neutral().positions()) > 1.0, "{name} is the open hand");
+            assert!(clip.frames()[..k].iter().all(|other| farthest(frame, other) > 1.0), "{name} is not new");
+            let posed = clip.mesh_at(k).unwrap();
+            let volume = posed.signed_volume() / rig.neutral().signed_volume();
+            assert!((volume - 1.0).abs() < 0.04, "{name} has {volume} of the volume");
+            assert_eq!(Health::of(&posed).degenerate_triangles, 0, "{name}");
+        }
+    }
+
+    #[test]
+    fn creases_deepen_where_fingers_bend_and_leave_the_forearm_alone() {
+        let anatomy = anatomy::anatomy();
+        let quads = surface_nets::mesh(&anatomy.body, &grid(), EVENING_ROUNDS);
+        let skin = Skin::bind(&anatomy.body, anatomy.skeleton.bones.len(), &quads, DIFFUSION_ROUNDS);
+        let smooth: Mesh = quads.into_mesh("hand", vec!["hand"; 0], |_| DVec3::ONE);
+        let creases = Creases::of(&anatomy, &smooth, &skin);
+        let depth = |name: &str| {
+            let gesture = GESTURES.iter().find(|g| g.name == name).unwrap_or(&Gesture::REST);
+            let motions = anatomy.skeleton.motions(&gesture.turns(&anatomy), DVec3::ZERO);
+            let skinned = skin.pose(&motions, smooth.positions());
+            let folded = creases.fold(gesture, &smooth, skinned.clone());
+            let forearm = smooth.positions().iter().position(|p| p.y < -2.0).unwrap();
+            assert_eq!(folded[forearm], skinned[forearm]);
+            farthest(&folded, &skinned)
+        };
+        assert!(depth("fist") > 2.0 * depth("open"));
+        assert!(depth("open") > 0.02);
+    }
+
+    #[test]
+    fn a_fist_brings_fingertips_to_the_palm_and_a_pinch_joins_two_tips() {
+        let anatomy = anatomy::anatomy();
+        let tip = |name: &str, digit: usize| {
+            let gesture = GESTURES.iter().find(|g| g.name == name).unwrap();
+            let motions = anatomy.skeleton.motions(&gesture.turns(&anatomy), DVec3::ZERO);
+            let digit = &anatomy.digits[digit];
+            (motions[digit.first_bone + 2].apply(digit.joints[3]), motions[1])
+        };
+        for digit in 1..5 {
+            let (tip, palm) = tip("fist", digit);
+            let in_palm = palm.turn.conjugate() * (tip - palm.shift);
+            assert!(in_palm.y < 8.0 && in_palm.z < 3.0, "digit {digit} ends at {in_palm}");
+        }
+        assert!(tip("pinch", 0).0.distance(tip("pinch", 1).0) < 1.5);
+    }
+}

@@ -1,0 +1,55 @@
+//! The jaw: a turn about the hinge before the ears.
+
+use pliant_mesh::glam::{DVec2, DVec3};
+
+use super::anatomy as an;
+use super::face::{Face, front_bump, turned};
+use super::half::Part;
+use super::mouth;
+use crate::math::smooth_step;
+
+/// How far the jaw opens, in radians.
+const OPENING: f64 = 0.44;
+/// The part of the way to closed lips that the lower lip goes.
+const LOWER_SHARE: f64 = 0.88;
+
+/// Every vertex turns about the hinge by its own part of the opening, so it stays on its circle at all weights.
+pub(super) fn open(face: &Face, v: usize, _side: f64, w: f64) -> DVec3 {
+    let site = face.sites()[v];
+    if site.jaw == 0.0 {
+        return DVec3::ZERO;
+    }
+    let q = turned(site.p, an::HINGE, DVec3::X, OPENING * site.jaw * w);
+    // Corners of the mouth come in as the lips part; a move along the axis leaves the circle's radius alone.
+    let parted = site.lip * 4.0 * site.jaw * (1.0 - site.jaw);
+    q - site.p - DVec3::X * (0.16 * site.p.x * parted * w)
+}
+
+/// Brings the lips together while the jaw is open: the lower lip stays behind, the upper one comes to meet it.
+pub(super) fn close_lips(face: &Face, v: usize, _side: f64, w: f64) -> DVec3 {
+    let site = face.sites()[v];
+    let near = front_bump(site.p, DVec2::new(0.0, an::MOUTH_Y), DVec2::new(4.4, 3.4));
+    let stay = open(face, v, 1.0, 1.0) * -LOWER_SHARE;
+    match site.part {
+        Part::Skin => stay * (near * w),
+        Part::Mouth { step, .. } => {
+            let [own, other] = [usize::from(step), mouth::STEPS - usize::from(step)].map(|s| face.contact(s));
+            let place = |u: usize| face.sites()[u].p + open(face, u, 1.0, 1.0);
+            let share = if site.upness > 0.0 { 1.0 - LOWER_SHARE } else { LOWER_SHARE };
+            let meet = (place(other) - place(own)) * share;
+            let depth = smooth_step(4.5, 7.5, site.p.z);
+            stay.lerp(meet, site.lip) * (w * depth * (1.0 - (1.0 - site.lip) * (1.0 - near)))
+        }
+        _ => DVec3::ZERO,
+    }
+}
+
+pub(super) fn forward(face: &Face, v: usize, _side: f64, w: f64) -> DVec3 {
+    DVec3::new(0.0, -0.12, 0.85) * (face.sites()[v].jaw * w)
+}
+
+pub(super) fn sideways(face: &Face, v: usize, side: f64, w: f64) -> DVec3 {
+    // The chin swings, the angles of the jaw stay near their hinges.
+    let site = face.sites()[v];
+    DVec3::X * (side * 0.8 * site.jaw * smooth_step(-1.5, 6.0, site.p.z) * w)
+}

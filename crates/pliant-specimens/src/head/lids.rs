@@ -1,0 +1,91 @@
+//! Eyes: lids that turn about the axis through the corners, and eyeballs that turn about their centres.
+
+use pliant_mesh::glam::DVec3;
+
+use super::anatomy as an;
+use super::brows;
+use super::eye;
+use super::face::{Face, turned};
+use super::half::Part;
+use crate::math::smooth_step;
+
+/// Where between the margins the lids meet, from the lower one.
+const MEETING: f64 = 0.14;
+/// Lids that meet leave a film between them, in radians.
+const FILM: f64 = 0.004;
+
+/// How far a lid vertex turns when its margin turns by `angle` there: all of it at the margin, none at the rim of the socket.
+fn lid_turn(ring: usize, angle: f64) -> f64 {
+    let t = ring as f64 / eye::SKIN_RINGS as f64;
+    let inside = (ring as f64 - (eye::MARGIN_INNER + 1) as f64) / 2.0;
+    angle * smooth_step(0.12, 1.0, t) * (1.0 - 0.8 * inside.clamp(0.0, 1.0))
+}
+
+/// Turns the upper lid by `upper` and the lower by `lower` of their ways to the meeting line.
+fn turn_lids(face: &Face, v: usize, upper: f64, lower: f64) -> DVec3 {
+    let site = face.sites()[v];
+    let Part::Eye { ring, step } = site.part else { return DVec3::ZERO };
+    let (ring, step) = (usize::from(ring), usize::from(step));
+    let (_, height) = eye::margin(step);
+    let (_, other) = eye::margin((eye::STEPS - step) % eye::STEPS);
+    let is_upper = step < eye::STEPS / 2;
+    let (top, bottom) = if is_upper { (height, other) } else { (other, height) };
+    let line = bottom + MEETING * (top - bottom);
+    let way = if is_upper { (line + FILM - height).min(0.0) * upper } else { (line - FILM - height).max(0.0) * lower };
+    let angle = lid_turn(ring, way);
+    // A greater turn lowers z towards y: a positive turn about −x lifts.
+    let q = turned(site.p, an::EYE, -eye::axes()[0], angle);
+    settle(q, ring, angle.abs()) - site.p
+}
+
+/// Skin that slides over the eyeball comes to lie as close to it as the lid does.
+fn settle(q: DVec3, ring: usize, angle: f64) -> DVec3 {
+    if ring > eye::MARGIN_OUTER {
+        return q;
+    }
+    let offset = q - an::EYE;
+    let snug = an::EYE_RADIUS + an::LID_THICKNESS;
+    let length = offset.length();
+    an::EYE + offset * ((length + (snug - length) * smooth_step(0.1, 0.9, angle)) / length)
+}
+
+/// Both lids meet.
+pub(super) fn blink(face: &Face, v: usize, side: f64, w: f64) -> DVec3 {
+    if side < 0.0 { DVec3::ZERO } else { turn_lids(face, v, w, w) }
+}
+
+pub(super) fn squint(face: &Face, v: usize, side: f64, w: f64) -> DVec3 {
+    if side < 0.0 {
+        return DVec3::ZERO;
+    }
+    turn_lids(face, v, 0.16 * w, 2.2 * w) + brows::raise_cheek(face, v, 0.35 * w)
+}
+
+pub(super) fn wide(face: &Face, v: usize, side: f64, w: f64) -> DVec3 {
+    if side < 0.0 { DVec3::ZERO } else { turn_lids(face, v, -0.2 * w, -0.7 * w) }
+}
+
+/// Turns eyeball and lids.
+fn look(face: &Face, v: usize, side: f64, axis: DVec3, angle_rad: f64, upper: f64, lower: f64) -> DVec3 {
+    let site = face.sites()[v];
+    if side < 0.0 {
+        return DVec3::ZERO;
+    }
+    if site.part == Part::Eyeball { turned(site.p, an::EYE, axis, angle_rad) - site.p } else { turn_lids(face, v, upper, lower) }
+}
+
+pub(super) fn look_up(face: &Face, v: usize, side: f64, w: f64) -> DVec3 {
+    look(face, v, side, -DVec3::X, 0.40 * w, -0.17 * w, 0.6 * w)
+}
+
+pub(super) fn look_down(face: &Face, v: usize, side: f64, w: f64) -> DVec3 {
+    look(face, v, side, DVec3::X, 0.48 * w, 0.42 * w, -0.8 * w)
+}
+
+pub(super) fn look_in(face: &Face, v: usize, side: f64, w: f64) -> DVec3 {
+    look(face, v, side, -DVec3::Y, 0.46 * w, 0.0, 0.0)
+}
+
+pub(super) fn look_out(face: &Face, v: usize, side: f64, w: f64) -> DVec3 {
+    look(face, v, side, DVec3::Y, 0.5 * w, 0.0, 0.0)
+}

@@ -1,0 +1,101 @@
+//! A head that can act: a friendly face with named expressions.
+//!
+//! **Problem.** Posing, blending and learning need a face with production topology that anyone may use and that is the
+//! same on every machine.
+//!
+//! **Form.** [`sculpt`] is the head as a volume, [`layout`] the quads that cover it; [`relax`] draws the quads onto the volume.
+//! [`eye`], [`mouth`], [`nose`], [`ear`] and [`hair`] fill in what has a shape of its own. [`targets`] moves it all: [`lids`],
+//! [`jaw`], [`lips`] and [`brows`] are the muscles.
+//!
+//! **Ours.** Everything: no scanned or third-party data. Lengths are centimetres, x points to the character's left, y up and z
+//! forward. Only the left half is computed, so both sides are mirror images to the bit; sines come from [`crate::math`],
+//! and all else is IEEE arithmetic and square roots.
+
+mod anatomy;
+mod brow;
+mod brows;
+mod ear;
+mod eye;
+mod face;
+mod hair;
+mod half;
+mod jaw;
+mod layout;
+mod lids;
+mod lips;
+mod mouth;
+mod nose;
+mod performance;
+mod relax;
+mod sculpt;
+mod targets;
+mod teeth;
+
+use face::Face;
+use half::{Half, Part};
+use pliant_mesh::glam::DVec3;
+use pliant_mesh::{FaceLabels, Mesh, MeshBuilder};
+use pliant_rig::{Clip, Rig};
+use sculpt::Sculpt;
+
+/// The head's rig and its performance.
+pub(crate) fn build() -> (Rig, Vec<Clip>) {
+    let rig = rig();
+    let clip = performance::perform(&rig);
+    (rig, vec![clip])
+}
+
+fn rig() -> Rig {
+    let face = Face::new(model_half(), Sculpt);
+    let targets = targets::targets(&face);
+    Rig::new(mirror(&face.half), targets).expect("targets have distinct names and move vertices of the head")
+}
+
+fn model_half() -> Half {
+    let sculpt = Sculpt;
+    let mut half = Half::default();
+    let grid = layout::lay(&mut half, sculpt);
+    let (eye_ring, mouth_ring) = (grid.ring(layout::EYE), grid.half_ring(layout::MOUTH));
+    eye::add_lids(&mut half, sculpt, &eye_ring);
+    mouth::add_mouth(&mut half, sculpt, &mouth_ring);
+    let on_skin: Vec<bool> = half.parts.iter().map(|p| *p != Part::Throat).collect();
+    let (ear_ring, nostril_ring) = (grid.ring(layout::EAR), grid.ring(layout::NOSTRIL));
+    ear::place_root(&mut half, sculpt, &ear_ring);
+    nose::place_rim(&mut half, sculpt, &nostril_ring);
+    relax::relax(&mut half, sculpt, &on_skin, 20);
+    hair::grow(&mut half, sculpt);
+    ear::add_ear(&mut half, sculpt, &ear_ring);
+    nose::add_nostril(&mut half, &nostril_ring);
+    eye::add_eyeball(&mut half);
+    brow::add_brow(&mut half, sculpt);
+    teeth::add_teeth(&mut half, sculpt);
+    teeth::add_tongue(&mut half, sculpt);
+    half
+}
+
+/// Both halves: the left vertices in order, then the mirror images of those off the midline.
+fn mirror(half: &Half) -> Mesh {
+    let mut builder = MeshBuilder { name: "head".into(), positions: half.points.clone(), ..Default::default() };
+    let image: Vec<u32> = (0..half.points.len())
+        .map(|v| {
+            if half.midline[v] {
+                return v as u32;
+            }
+            let p = half.points[v];
+            builder.positions.push(DVec3::new(-p.x, p.y, p.z));
+            builder.positions.len() as u32 - 1
+        })
+        .collect();
+    for quad in &half.quads {
+        builder.push_face(quad);
+    }
+    for quad in &half.quads {
+        let [a, b, c, d] = quad.map(|v| image[v as usize]);
+        builder.push_face(&[a, d, c, b]);
+    }
+    builder.materials = FaceLabels::from_names(half.materials.iter().chain(&half.materials).copied());
+    builder.build().expect("the halves name only their own vertices")
+}
+
+#[cfg(test)]
+mod tests;

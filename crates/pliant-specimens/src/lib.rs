@@ -1,0 +1,55 @@
+//! Procedural models that ship with Pliant, made from formulas alone.
+//!
+//! Each [`Specimen`] is the same on every machine: a rig, and clips that move its mesh.
+//!
+//! ```
+//! let hound = pliant_specimens::specimen("hound").expect("a hound ships with the product");
+//! assert_eq!(hound.clips[0].name(), "walk");
+//! assert!(pliant_specimens::specimen("unicorn").is_none());
+//! ```
+
+mod bar;
+mod hand;
+mod head;
+mod implicit;
+mod math;
+mod quadruped;
+mod skeleton;
+mod surface_nets;
+
+use pliant_rig::{Clip, Rig};
+
+pub use quadruped::markers;
+
+/// A model with everything that moves it.
+#[derive(Debug, Clone)]
+pub struct Specimen {
+    /// The name it is asked for by.
+    pub name: String,
+    /// The mesh at rest and its targets; without targets where clips alone move it.
+    pub rig: Rig,
+    /// Motions and sets of poses.
+    pub clips: Vec<Clip>,
+}
+
+/// The specimens, by name.
+#[must_use]
+pub fn names() -> &'static [&'static str] {
+    &["bar", "bar:coarse", "bar:fine", "hand", "head", "hound", "tapir"]
+}
+
+/// Builds the specimen called `name`; `None` where [`names`] does not list it.
+#[must_use]
+pub fn specimen(name: &str) -> Option<Specimen> {
+    let (rig, clips) = match name {
+        "bar" => bar::build(bar::Resolution::Medium),
+        "bar:coarse" => bar::build(bar::Resolution::Coarse),
+        "bar:fine" => bar::build(bar::Resolution::Fine),
+        "hand" => hand::build(),
+        "head" => head::build(),
+        "hound" => quadruped::hound(),
+        "tapir" => quadruped::tapir(),
+        _ => return None,
+    };
+    Some(Specimen { name: name.to_owned(), rig, clips })
+}

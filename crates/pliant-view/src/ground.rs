@@ -1,0 +1,82 @@
+//! The unseen floor that holds a picture down by its shadow.
+//!
+//! **Ours.** Shadow on the floor is smooth, so it is computed on a grid once and sampled between; it fades out
+//! towards the grid's border. A camera below the floor sees no floor.
+
+use glam::DVec3;
+use pliant_linalg::parallel;
+
+use crate::key_light::KeyLight;
+use crate::sky::Sky;
+
+/// Half the side of the grid, in radii of the scene.
+const REACH: f64 = 2.4;
+/// Cells along the grid's side.
+const SIDE: usize = 112;
+
+/// Shadow on a plane.
+#[derive(Debug)]
+pub(crate) struct FloorShadow {
+    up: DVec3,
+    height: f64,
+    across: [DVec3; 2],
+    /// 0 is open, 1 fully hidden.
+    shade: Vec<f32>,
+}
+
+/// The share of the floor's light that comes from the sky; the rest is the key light's.
+const SKY_SHARE: f32 = 0.72;
+/// Things higher above the floor than this, in radii of the scene, darken it little.
+const CONTACT_REACH: f32 = 0.22;
+
+impl FloorShadow {
+    /// The shadow on the plane `p·up = height`.
+    pub(crate) fn cast(up: DVec3, height: f64, sky: &Sky, key: &KeyLight) -> Self {
+        let aside = if up.x.abs() < 0.6 { DVec3::X } else { DVec3::Y };
+        let u = up.cross(aside).normalize();
+        let across = [u, up.cross(u)];
+        let normal = up.as_vec3();
+        let shade = parallel::map(SIDE * SIDE, 512, |k| {
+            let place = |i: usize| (2.0 * i as f64 / (SIDE - 1) as f64 - 1.0) * REACH;
+            let (x, y) = (place(k % SIDE), place(k / SIDE));
+            let p = (across[0] * x + across[1] * y + up * height).as_vec3();
+            let far = ((x * x + y * y).sqrt() / REACH) as f32;
+            let fade = (1.0 - far * far).max(0.0);
+            let open = 1.0 - sky.covered(p, normal, CONTACT_REACH);
+            // Squared, since a floor in a corner also loses what the covered floor around it would have sent back.
+            SKY_SHARE * (1.0 - open * open) + (1.0 - SKY_SHARE) * (1.0 - key.lit(p, normal)) * fade * fade * fade
+        });
+        Self { up, height, across, shade: smoothed(&smoothed(&shade)) }
+    }
+
+    /// Shadow where a ray meets the floor from above, 0 to 1.
+    pub(crate) fn along(&self, origin: DVec3, direction: DVec3) -> f32 {
+        let (above, descent) = (origin.dot(self.up) - self.height, -direction.dot(self.up));
+        if above <= 0.0 || descent <= 0.0 {
+            return 0.0;
+        }
+        let hit = origin + direction * (above / descent);
+        let cell = |axis: DVec3| (hit.dot(axis) / REACH + 1.0) * 0.5 * (SIDE - 1) as f64;
+        let (x, y) = (cell(self.across[0]), cell(self.across[1]));
+        let limit = (SIDE - 1) as f64;
+        if !(x >= 0.0 && y >= 0.0 && x < limit && y < limit) {
+            return 0.0;
+        }
+        let (i, j) = (x as usize, y as usize);
+        let (fx, fy) = ((x - i as f64) as f32, (y - j as f64) as f32);
+        let at = |i: usize, j: usize| self.shade[j * SIDE + i];
+        let upper = at(i, j) * (1.0 - fx) + at(i + 1, j) * fx;
+        let lower = at(i, j + 1) * (1.0 - fx) + at(i + 1, j + 1) * fx;
+        upper * (1.0 - fy) + lower * fy
+    }
+}
+
+/// Each cell's mean with its neighbours, binomially weighted: hides that the sky has a few directions only.
+fn smoothed(shade: &[f32]) -> Vec<f32> {
+    let along = |from: &[f32], k: usize, step: usize, place: usize| {
+        let inner = place > 0 && place < SIDE - 1;
+        if inner { 0.25 * from[k - step] + 0.5 * from[k] + 0.25 * from[k + step] } else { from[k] }
+    };
+    let rows: Vec<f32> = (0..shade.len()).map(|k| along(shade, k, 1, k % SIDE)).collect();
+    (0..rows.len()).map(|k| along(&rows, k, SIDE, k / SIDE)).collect()
+}

@@ -1,0 +1,163 @@
+//! Pictures as bytes, and PNG files of them.
+//!
+//! **Ours.** The PNG settings are fixed, so equal pictures give equal files. Animations are written as APNG, which
+//! every browser plays and every other program shows as its first frame.
+
+use crate::{Color, ViewError};
+
+/// A picture in 8-bit sRGB, row by row from the top left.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Image {
+    width: usize,
+    height: usize,
+    pixels: Vec<[u8; 3]>,
+}
+
+impl Image {
+    /// The longest side of a picture, in pixels.
+    pub const LONGEST_SIDE: usize = 16_384;
+
+    /// A picture of one colour.
+    pub fn filled([width, height]: [usize; 2], color: Color) -> Result<Self, ViewError> {
+        check_size([width, height])?;
+        Ok(Self { width, height, pixels: vec![color.to_srgb8(); width * height] })
+    }
+
+    /// Pixels across and down.
+    #[must_use]
+    pub fn size(&self) -> [usize; 2] {
+        [self.width, self.height]
+    }
+
+    /// All pixels, row by row from the top left.
+    #[must_use]
+    pub fn pixels(&self) -> &[[u8; 3]] {
+        &self.pixels
+    }
+
+    /// The pixel in column `x` and row `y`, counted from the top left.
+    ///
+    /// # Panics
+    /// Outside the picture.
+    #[must_use]
+    pub fn pixel(&self, x: usize, y: usize) -> [u8; 3] {
+        assert!(x < self.width && y < self.height, "pixel ({x}, {y}) lies outside the picture");
+        self.pixels[y * self.width + x]
+    }
+
+    /// Copies `picture` with its top left corner at `(x, y)`; what falls outside is cut off.
+    pub fn paste(&mut self, picture: &Self, x: usize, y: usize) {
+        let columns = picture.width.min(self.width.saturating_sub(x));
+        let rows = picture.height.min(self.height.saturating_sub(y));
+        for row in 0..rows {
+            let from = row * picture.width;
+            let to = (y + row) * self.width + x;
+            self.pixels[to..to + columns].copy_from_slice(&picture.pixels[from..from + columns]);
+        }
+    }
+
+    /// Copies rows of `side` pixels each, the first at `(x, y)`; what falls outside is cut off.
+    pub(crate) fn set_block(&mut self, [x, y]: [usize; 2], side: usize, block: &[[u8; 3]]) {
+        let columns = side.min(self.width.saturating_sub(x));
+        for (row, line) in block.chunks(side).enumerate().take(self.height.saturating_sub(y)) {
+            let to = (y + row) * self.width + x;
+            self.pixels[to..to + columns].copy_from_slice(&line[..columns]);
+        }
+    }
+
+    /// Mixes `color` into the pixel at `(x, y)` with the given opacity, in linear light; outside nothing happens.
+    pub fn blend(&mut self, x: i64, y: i64, color: Color, opacity: f32) {
+        if x < 0 || y < 0 || x >= self.width as i64 || y >= self.height as i64 || opacity <= 0.0 {
+            return;
+        }
+        let pixel = &mut self.pixels[y as usize * self.width + x as usize];
+        let [r, g, b] = *pixel;
+        *pixel = Color::srgb8(r, g, b).mix(color, opacity.min(1.0)).to_srgb8();
+    }
+
+    /// The picture as a PNG file.
+    pub fn to_png(&self) -> Result<Vec<u8>, ViewError> {
+        let mut bytes = Vec::new();
+        let mut writer = encoder(&mut bytes, self).write_header()?;
+        writer.write_image_data(self.pixels.as_flattened())?;
+        writer.finish()?;
+        Ok(bytes)
+    }
+}
+
+/// `frames` as one animated PNG that plays forever, each shown for `frame_millis`.
+pub fn to_apng(frames: &[Image], frame_millis: u16) -> Result<Vec<u8>, ViewError> {
+    let first = frames.first().ok_or(ViewError::Frames { frame: 0 })?;
+    if let Some(frame) = frames.iter().position(|f| f.size() != first.size()) {
+        return Err(ViewError::Frames { frame });
+    }
+    let mut bytes = Vec::new();
+    let mut encoder = encoder(&mut bytes, first);
+    encoder.set_animated(frames.len() as u32, 0)?;
+    encoder.set_frame_delay(frame_millis, 1000)?;
+    let mut writer = encoder.write_header()?;
+    for frame in frames {
+        writer.write_image_data(frame.pixels.as_flattened())?;
+    }
+    writer.finish()?;
+    Ok(bytes)
+}
+
+fn encoder<'a>(bytes: &'a mut Vec<u8>, image: &Image) -> png::Encoder<'a, &'a mut Vec<u8>> {
+    let mut encoder = png::Encoder::new(bytes, image.width as u32, image.height as u32);
+    encoder.set_color(png::ColorType::Rgb);
+    encoder.set_depth(png::BitDepth::Eight);
+    encoder.set_source_srgb(png::SrgbRenderingIntent::Perceptual);
+    encoder.set_compression(png::Compression::Balanced);
+    encoder
+}
+
+/// Declines sizes that no picture can have.
+pub(crate) fn check_size([width, height]: [usize; 2]) -> Result<(), ViewError> {
+    let limit = Image::LONGEST_SIDE;
+    let fits = |side: usize| (1..=limit).contains(&side);
+    if fits(width) && fits(height) { Ok(()) } else { Err(ViewError::Size { width, height, limit }) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn decoded(bytes: &[u8]) -> (png::OutputInfo, Vec<u8>) {
+        let mut reader = png::Decoder::new(std::io::Cursor::new(bytes)).read_info().unwrap();
+        let mut pixels = vec![0; reader.output_buffer_size().unwrap()];
+        let info = reader.next_frame(&mut pixels).unwrap();
+        (info, pixels)
+    }
+
+    #[test]
+    fn a_png_holds_the_pixels_of_its_picture() {
+        let mut image = Image::filled([5, 3], Color::srgb8(10, 20, 30)).unwrap();
+        image.blend(4, 2, Color::WHITE, 1.0);
+        let (info, pixels) = decoded(&image.to_png().unwrap());
+        assert_eq!((info.width, info.height), (5, 3));
+        assert_eq!(pixels, image.pixels().as_flattened());
+    }
+
+    #[test]
+    fn an_animation_opens_with_its_first_frame() {
+        let frames = [Image::filled([4, 4], Color::BLACK).unwrap(), Image::filled([4, 4], Color::WHITE).unwrap()];
+        let (_, pixels) = decoded(&to_apng(&frames, 40).unwrap());
+        assert_eq!(pixels, frames[0].pixels().as_flattened());
+        let odd = [frames[0].clone(), Image::filled([4, 5], Color::BLACK).unwrap()];
+        assert!(matches!(to_apng(&odd, 40), Err(ViewError::Frames { frame: 1 })));
+    }
+
+    #[test]
+    fn a_picture_without_pixels_is_declined() {
+        assert!(matches!(Image::filled([0, 9], Color::BLACK), Err(ViewError::Size { width: 0, height: 9, .. })));
+    }
+
+    #[test]
+    fn pasting_cuts_at_the_border() {
+        let mut image = Image::filled([3, 3], Color::BLACK).unwrap();
+        image.paste(&Image::filled([2, 2], Color::WHITE).unwrap(), 2, 2);
+        let white = image.pixels().iter().filter(|&&p| p == [255; 3]).count();
+        assert_eq!((white, image.pixel(2, 2)), (1, [255; 3]));
+    }
+}

@@ -1,0 +1,293 @@
+//! Which surface each sample of a tile sees.
+//!
+//! **Problem.** For eight samples in every pixel find the nearest primitive: a triangle, a thick line or a disc.
+//!
+//! **Equation.** A sample is inside a triangle if three edge functions `e(x, y) = a x + b y + c` are positive.
+//!
+//! **Source.** J. Pineda, "A parallel algorithm for polygon rasterization", SIGGRAPH 1988.
+//!
+//! **Ours.** An edge function is set up from its end points in a fixed order and negated where the triangle runs
+//! against it. Rounding is symmetric, so the two triangles at an edge see exactly opposite values: no sample between
+//! them is lost or taken twice (zero belongs to one side only). Samples lie on a rank-1 lattice: no two share a row or
+//! column, so near-horizontal and near-vertical edges get eight steps.
+
+use crate::height_map::{greater, lesser};
+use crate::lens::ScreenPoint;
+
+/// Side of a tile in pixels. Ours: its samples fit the second-level cache of a core.
+pub(crate) const TILE: usize = 32;
+/// Samples in a pixel.
+pub(crate) const SAMPLES: usize = 8;
+/// Marks a sample that sees the background.
+pub(crate) const NOTHING: u32 = u32::MAX;
+
+/// Sample `k` in its pixel; the first is nearest to the middle.
+pub(crate) const fn sample_place(k: usize) -> [f32; 2] {
+    let k = (k + 4) % SAMPLES;
+    [(k as f32 + 0.5) / SAMPLES as f32, ((3 * k % SAMPLES) as f32 + 0.5) / SAMPLES as f32]
+}
+
+const SAMPLE_X: [f32; SAMPLES] = places(0);
+const SAMPLE_Y: [f32; SAMPLES] = places(1);
+
+const fn places(axis: usize) -> [f32; SAMPLES] {
+    let mut all = [0.0; SAMPLES];
+    let mut k = 0;
+    while k < SAMPLES {
+        all[k] = sample_place(k)[axis];
+        k += 1;
+    }
+    all
+}
+
+/// A triangle on the screen.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct ScreenTriangle {
+    pub(crate) points: [ScreenPoint; 3],
+    /// The triangle's number in the scene.
+    pub(crate) source: u32,
+}
+
+/// A line with round ends on the screen; a disc where both ends are one.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct ScreenCapsule {
+    pub(crate) ends: [ScreenPoint; 2],
+    pub(crate) radius: f64,
+}
+
+/// A box of pixels, the upper ends excluded.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct PixelBox {
+    pub(crate) x: [usize; 2],
+    pub(crate) y: [usize; 2],
+}
+
+impl PixelBox {
+    /// The pixels of a picture that a box on the screen touches; `None` if there are none.
+    pub(crate) fn around(min: [f64; 2], max: [f64; 2], [width, height]: [usize; 2]) -> Option<Self> {
+        let range = |low: f64, high: f64, side: usize| {
+            // Casts cut towards zero and saturate; written so that NaN gives nothing.
+            let inside = high >= 0.0 && low < side as f64;
+            inside.then(|| [low as usize, (high as usize).min(side - 1) + 1])
+        };
+        Some(Self { x: range(min[0], max[0], width)?, y: range(min[1], max[1], height)? })
+    }
+
+    /// The part inside a tile, relative to the tile's corner.
+    fn in_tile(&self, tile: &TileSamples) -> Self {
+        let cut = |[a, b]: [usize; 2], origin: usize| [a.max(origin) - origin, b.min(origin + TILE).max(origin) - origin];
+        Self { x: cut(self.x, tile.origin[0]), y: cut(self.y, tile.origin[1]) }
+    }
+}
+
+impl ScreenTriangle {
+    pub(crate) fn pixels(&self, size: [usize; 2]) -> Option<PixelBox> {
+        let (min, max) = extent(&self.points);
+        PixelBox::around(min, max, size)
+    }
+}
+
+impl ScreenCapsule {
+    pub(crate) fn pixels(&self, size: [usize; 2]) -> Option<PixelBox> {
+        let (min, max) = extent(&self.ends);
+        PixelBox::around(min.map(|m| m - self.radius), max.map(|m| m + self.radius), size)
+    }
+}
+
+fn extent(points: &[ScreenPoint]) -> ([f64; 2], [f64; 2]) {
+    let (mut min, mut max) = ([f64::INFINITY; 2], [f64::NEG_INFINITY; 2]);
+    for p in points {
+        for (k, x) in [p.x, p.y].into_iter().enumerate() {
+            min[k] = if x < min[k] { x } else { min[k] };
+            max[k] = if x > max[k] { x } else { max[k] };
+        }
+    }
+    (min, max)
+}
+
+/// The nearest primitive and its depth for every sample of a tile.
+#[derive(Debug)]
+pub(crate) struct TileSamples {
+    /// The tile's first pixel.
+    pub(crate) origin: [usize; 2],
+    /// Greater is nearer.
+    pub(crate) depth: Vec<[f32; SAMPLES]>,
+    pub(crate) seen: Vec<[u32; SAMPLES]>,
+}
+
+impl TileSamples {
+    pub(crate) fn empty(origin: [usize; 2]) -> Self {
+        let pixels = TILE * TILE;
+        Self { origin, depth: vec![[f32::NEG_INFINITY; SAMPLES]; pixels], seen: vec![[NOTHING; SAMPLES]; pixels] }
+    }
+
+    /// Draws a triangle under the name `seen`.
+    pub(crate) fn draw_triangle(&mut self, triangle: &ScreenTriangle, pixels: &PixelBox, seen: u32) {
+        let Some(setup) = TriangleSetup::new(&triangle.points, self.origin) else { return };
+        let area = pixels.in_tile(self);
+        for y in area.y[0]..area.y[1] {
+            for x in area.x[0]..area.x[1] {
+                let at = setup.at_pixel(x as f32, y as f32);
+                if at.misses_pixel(&setup) {
+                    continue;
+                }
+                let pixel = y * TILE + x;
+                setup.cover(&at, seen, &mut self.depth[pixel], &mut self.seen[pixel]);
+            }
+        }
+    }
+
+    /// Draws a thick line or disc under the name `seen`; its depth varies along its axis only.
+    pub(crate) fn draw_capsule(&mut self, capsule: &ScreenCapsule, pixels: &PixelBox, seen: u32) {
+        let area = pixels.in_tile(self);
+        for y in area.y[0]..area.y[1] {
+            for x in area.x[0]..area.x[1] {
+                let pixel = y * TILE + x;
+                for k in 0..SAMPLES {
+                    let place = [(self.origin[0] + x) as f64 + f64::from(SAMPLE_X[k]), (self.origin[1] + y) as f64 + f64::from(SAMPLE_Y[k])];
+                    let Some(depth) = capsule.depth_at(place) else { continue };
+                    if depth > self.depth[pixel][k] {
+                        self.depth[pixel][k] = depth;
+                        self.seen[pixel][k] = seen;
+                    }
+                }
+            }
+        }
+    }
+}
+
+impl ScreenCapsule {
+    /// The offset of a place from the nearest point of the axis, and how far along the axis that is.
+    pub(crate) fn offset(&self, [x, y]: [f64; 2]) -> ([f64; 2], f64) {
+        let [a, b] = self.ends;
+        let (dx, dy) = (b.x - a.x, b.y - a.y);
+        let length_squared = dx * dx + dy * dy;
+        let t = if length_squared > 0.0 { (((x - a.x) * dx + (y - a.y) * dy) / length_squared).clamp(0.0, 1.0) } else { 0.0 };
+        ([x - a.x - dx * t, y - a.y - dy * t], t)
+    }
+
+    fn depth_at(&self, place: [f64; 2]) -> Option<f32> {
+        let ([dx, dy], t) = self.offset(place);
+        let [a, b] = self.ends;
+        (dx * dx + dy * dy <= self.radius * self.radius).then(|| (a.depth + (b.depth - a.depth) * t) as f32)
+    }
+}
+
+/// Edge functions and depth plane of one triangle, relative to a tile's corner.
+struct TriangleSetup {
+    edges: [Edge; 3],
+    depth: Plane,
+    depth_to_sample: [f32; SAMPLES],
+    depth_range: [f32; 2],
+}
+
+/// `a x + b y + c` in pixels of the tile.
+#[derive(Clone, Copy)]
+struct Plane {
+    a: f32,
+    b: f32,
+    c: f32,
+}
+
+struct Edge {
+    plane: Plane,
+    /// The least value that counts as inside: 0, or the least positive number where zero belongs to the other side.
+    least: f32,
+    /// The plane's change from a pixel's corner to each of its samples.
+    to_sample: [f32; SAMPLES],
+    /// The greatest change within a pixel.
+    reach: f32,
+}
+
+/// Values at a pixel's corner.
+struct PixelValues {
+    edges: [f32; 3],
+    depth: f32,
+}
+
+impl PixelValues {
+    /// Whether the whole pixel is outside one edge.
+    #[inline]
+    fn misses_pixel(&self, setup: &TriangleSetup) -> bool {
+        (0..3).any(|k| self.edges[k] + setup.edges[k].reach < 0.0)
+    }
+}
+
+impl TriangleSetup {
+    fn new(points: &[ScreenPoint; 3], origin: [usize; 2]) -> Option<Self> {
+        let [p, q, r] = *points;
+        let area = (q.x - p.x) * (r.y - p.y) - (q.y - p.y) * (r.x - p.x);
+        if area == 0.0 || !area.is_finite() {
+            return None;
+        }
+        // Both sides are drawn; the edge functions want one orientation.
+        let [p, q, r] = if area > 0.0 { [p, q, r] } else { [p, r, q] };
+        let edges = [Edge::new(p, q, origin), Edge::new(q, r, origin), Edge::new(r, p, origin)];
+        let area = area.abs();
+        let (dq, dr) = (q.depth - p.depth, r.depth - p.depth);
+        let a = (dq * (r.y - p.y) - dr * (q.y - p.y)) / area;
+        let b = (dr * (q.x - p.x) - dq * (r.x - p.x)) / area;
+        let c = p.depth + a * (origin[0] as f64 - p.x) + b * (origin[1] as f64 - p.y);
+        let least = p.depth.min(q.depth).min(r.depth) as f32;
+        let most = p.depth.max(q.depth).max(r.depth) as f32;
+        let depth = Plane { a: a as f32, b: b as f32, c: c as f32 };
+        Some(Self { edges, depth, depth_to_sample: depth.to_samples(), depth_range: [least, most] })
+    }
+
+    #[inline]
+    fn at_pixel(&self, x: f32, y: f32) -> PixelValues {
+        PixelValues { edges: std::array::from_fn(|k| self.edges[k].plane.at(x, y)), depth: self.depth.at(x, y) }
+    }
+
+    /// Tests all samples of a pixel, with masks instead of branches, so that the compiler can do them side by side.
+    #[inline]
+    fn cover(&self, at: &PixelValues, name: u32, depth: &mut [f32; SAMPLES], seen: &mut [u32; SAMPLES]) {
+        let [e0, e1, e2] = &self.edges;
+        let [least, most] = self.depth_range;
+        let mut nearer = [0_u32; SAMPLES];
+        let mut here = [0_f32; SAMPLES];
+        for k in 0..SAMPLES {
+            // A sliver's depth plane is steep; its samples stay between its corners.
+            here[k] = lesser(greater(at.depth + self.depth_to_sample[k], least), most);
+            let inside = u32::from(at.edges[0] + e0.to_sample[k] >= e0.least)
+                & u32::from(at.edges[1] + e1.to_sample[k] >= e1.least)
+                & u32::from(at.edges[2] + e2.to_sample[k] >= e2.least);
+            nearer[k] = 0_u32.wrapping_sub(inside & u32::from(here[k] > depth[k]));
+        }
+        for k in 0..SAMPLES {
+            depth[k] = f32::from_bits(here[k].to_bits() & nearer[k] | depth[k].to_bits() & !nearer[k]);
+            seen[k] = name & nearer[k] | seen[k] & !nearer[k];
+        }
+    }
+}
+
+impl Plane {
+    #[inline]
+    fn at(&self, x: f32, y: f32) -> f32 {
+        (self.a * x + self.b * y) + self.c
+    }
+
+    /// The change from a pixel's corner to each of its samples.
+    #[inline]
+    fn to_samples(self) -> [f32; SAMPLES] {
+        let mut change = [0.0; SAMPLES];
+        for k in 0..SAMPLES {
+            change[k] = self.a * SAMPLE_X[k] + self.b * SAMPLE_Y[k];
+        }
+        change
+    }
+}
+
+impl Edge {
+    /// The edge from `p` to `q`, inside to its left in a picture whose y points down.
+    fn new(p: ScreenPoint, q: ScreenPoint, origin: [usize; 2]) -> Self {
+        let forward = (p.x, p.y) <= (q.x, q.y);
+        let (s, t) = if forward { (p, q) } else { (q, p) };
+        let (a, b) = (s.y - t.y, t.x - s.x);
+        let c = a * (origin[0] as f64 - s.x) + b * (origin[1] as f64 - s.y);
+        let sign = if forward { 1.0 } else { -1.0 };
+        let plane = Plane { a: (sign * a) as f32, b: (sign * b) as f32, c: (sign * c) as f32 };
+        let least = if forward { 0.0 } else { f32::from_bits(1) };
+        Self { plane, least, to_sample: plane.to_samples(), reach: greater(plane.a, 0.0) + greater(plane.b, 0.0) }
+    }
+}

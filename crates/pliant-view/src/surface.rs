@@ -1,0 +1,245 @@
+//! The colour of a place on a mesh: where a ray meets its triangle, what is painted there, and how it is lit.
+//!
+//! **Equation.** A ray `o + s d` meets the triangle `p, p + e, p + f` at barycentrics
+//!
+//! ```text
+//! u = (o − p)·(d × f) / e·(d × f)        v = d·((o − p) × e) / e·(d × f)
+//! ```
+//!
+//! **Source.** T. Möller, B. Trumbore, "Fast, minimum storage ray/triangle intersection", JGT 1997.
+//!
+//! **Ours.** The rasteriser already knows that the sample is inside; barycentrics only lose what rounding put outside.
+//! Lines (wire, isolines) are judged by their distance in pixels, from the change of barycentrics across a pixel.
+
+use glam::{DVec3, Vec3};
+use pliant_linalg::parallel;
+
+use crate::key_light::KeyLight;
+use crate::lens::{Lens, to_single};
+use crate::shade::{Place, Studio};
+use crate::stage::{StagedObject, VERTICES_PER_TASK};
+use crate::{Color, ColorMap, Object, Paint, ScalarPaint, Stage, Wire};
+
+/// All meshes of a shot, ready to be asked for colours.
+pub(crate) struct Surfaces<'a> {
+    stage: &'a Stage<'a>,
+    lens: Lens,
+    studio: Studio,
+    key: KeyLight,
+    /// Number of the first triangle of each object.
+    firsts: Vec<u32>,
+    /// The key light's share at each vertex of each object; zero where it faces away.
+    vertex_lit: Vec<Vec<f32>>,
+}
+
+/// Corners whose shares of the key light differ by less are interpolated; the eye does not see the difference.
+const LIT_AGREEMENT: f32 = 0.05;
+
+/// A place on a triangle.
+struct Hit<'a> {
+    index: usize,
+    object: &'a Object,
+    staged: &'a StagedObject,
+    triangle: usize,
+    weights: Vec3,
+    ray: (DVec3, DVec3),
+}
+
+impl<'a> Surfaces<'a> {
+    pub(crate) fn new(stage: &'a Stage<'a>, lens: Lens, studio: Studio, key: KeyLight) -> Self {
+        let firsts = stage.objects.iter().map(|staged| staged.first_triangle).collect();
+        let vertex_lit = stage.objects.iter().map(|staged| lit_vertices(staged, &key)).collect();
+        Self { stage, lens, studio, key, firsts, vertex_lit }
+    }
+
+    fn object_of(&self, source: u32) -> usize {
+        self.firsts.partition_point(|&first| first <= source) - 1
+    }
+
+    /// Whether two triangles belong to one surface that is smooth between them.
+    pub(crate) fn continuous(&self, a: u32, b: u32) -> bool {
+        let object = self.object_of(a);
+        if object != self.object_of(b) {
+            return false;
+        }
+        let staged = &self.stage.objects[object];
+        let normal = |source: u32| staged.normals.faces[(source - staged.first_triangle) as usize];
+        let same_paint = !matches!(self.stage.scene.objects[object].material.paint, Paint::FaceColors(_) | Paint::FaceScalar(_));
+        same_paint && normal(a).dot(normal(b)) > 0.8
+    }
+
+    /// Light from the surface of triangle `source` towards the eye, at a place on the screen.
+    pub(crate) fn shade(&self, source: u32, x: f64, y: f64) -> Vec3 {
+        let hit = self.hit(source, x, y);
+        let (normal, view, facing) = hit.frame();
+        let position = to_single(hit.position());
+        let open = match (hit.staged.fine[hit.triangle], facing) {
+            (true, true) => hit.interpolate(|v| hit.staged.openness[v]),
+            // Openness at vertices belongs to the outer side; the inner side is taken as half open.
+            (true, false) => 0.55,
+            (false, _) => self.stage.sky.seen(position, normal),
+        };
+        let lit = if normal.dot(self.key.direction()) > 0.0 { self.lit(&hit, position, normal, facing) } else { 0.0 };
+        let place = Place { normal, view, open, lit };
+        let material = &hit.object.material;
+        let plain = if facing { material.color } else { material.back_color };
+        self.studio.shade(self.painted(&hit, x, y).unwrap_or(plain).0, &place)
+    }
+
+    /// The key light's share: between the corners where they nearly agree, else at the place itself.
+    fn lit(&self, hit: &Hit<'_>, position: Vec3, normal: Vec3, facing: bool) -> f32 {
+        let lit = &self.vertex_lit[hit.index];
+        let [a, b, c] = hit.corners().map(|v| lit[v]);
+        let spread = a.max(b).max(c) - a.min(b).min(c);
+        let interpolable = facing && hit.staged.fine[hit.triangle] && spread < LIT_AGREEMENT;
+        if interpolable { hit.interpolate(|v| lit[v]) } else { self.key.lit(position, normal) }
+    }
+
+    fn hit(&self, source: u32, x: f64, y: f64) -> Hit<'_> {
+        let index = self.object_of(source);
+        let (object, staged) = (&self.stage.scene.objects[index], &self.stage.objects[index]);
+        let triangle = (source - staged.first_triangle) as usize;
+        let ray = self.lens.ray(x, y);
+        let weights = barycentrics(ray, hit_points(object, staged, triangle));
+        Hit { index, object, staged, triangle, weights, ray }
+    }
+
+    fn painted(&self, hit: &Hit<'_>, x: f64, y: f64) -> Option<Color> {
+        let face = hit.object.mesh.triangle_faces()[hit.triangle] as usize;
+        match &hit.object.material.paint {
+            Paint::Plain => None,
+            Paint::VertexColors(colors) => {
+                let corners = hit.corners();
+                Some(Color((0..3).map(|k| colors[corners[k]].0 * hit.weights[k]).sum()))
+            }
+            Paint::FaceColors(colors) => Some(colors[face]),
+            Paint::FaceScalar(paint) => Some(dimmed(paint.map.color(paint.range.position(paint.values[face])))),
+            Paint::VertexScalar(paint) => Some(dimmed(self.scalar_color(hit, paint, x, y))),
+        }
+    }
+
+    fn scalar_color(&self, hit: &Hit<'_>, paint: &ScalarPaint, x: f64, y: f64) -> Color {
+        let values = hit.corners().map(|v| paint.values[v]);
+        if values.iter().any(|v| !v.is_finite()) {
+            return ColorMap::neutral();
+        }
+        let value_at = |w: Vec3| (0..3).map(|k| f64::from(w[k]) * values[k]).sum::<f64>();
+        let value = value_at(hit.weights);
+        let color = paint.map.color(paint.range.position(value));
+        let Some(spacing) = paint.isoline_spacing.filter(|s| *s > 0.0) else { return color };
+        // The value's change across one pixel, from its change to the right and down.
+        let step = |dx: f64, dy: f64| value_at(self.weights_at(hit, x + dx, y + dy)) - value;
+        let (across, down) = (step(1.0, 0.0), step(0.0, 1.0));
+        let per_pixel = (across * across + down * down).sqrt();
+        let line = value / spacing;
+        let distance_px = (line - line.round()).abs() * spacing / per_pixel.max(1e-300);
+        let crowded = (spacing / per_pixel.max(1e-300) / 6.0).clamp(0.0, 1.0);
+        Color(color.0 * (1.0 - 0.62 * (line_cover(distance_px, 1.3) * crowded) as f32))
+    }
+
+    /// Barycentrics of another place on the screen in the same triangle's plane, unclamped.
+    fn weights_at(&self, hit: &Hit<'_>, x: f64, y: f64) -> Vec3 {
+        plane_barycentrics(self.lens.ray(x, y), hit_points(hit.object, hit.staged, hit.triangle))
+    }
+
+    /// The lines on the object of a triangle.
+    pub(crate) fn wire(&self, source: u32) -> Option<&Wire> {
+        self.stage.scene.objects[self.object_of(source)].material.wire.as_ref()
+    }
+
+    /// How much of the authored edges' lines covers a place on a triangle.
+    pub(crate) fn wire_cover(&self, source: u32, wire: &Wire, x: f64, y: f64) -> f32 {
+        let hit = &self.hit(source, x, y);
+        let here = self.weights_at(hit, x, y);
+        let (right, down) = (self.weights_at(hit, x + 1.0, y) - here, self.weights_at(hit, x, y + 1.0) - here);
+        let authored = authored_edges(hit.object, hit.triangle);
+        let mut cover = 0.0_f64;
+        for k in 0..3 {
+            let per_pixel = f64::from((right[k] * right[k] + down[k] * down[k]).sqrt());
+            if !authored[k] || per_pixel <= 0.0 {
+                continue;
+            }
+            // Where triangles are a few pixels high, lines fade instead of filling the surface.
+            let crowded = (1.0 / per_pixel / 5.0).clamp(0.0, 1.0);
+            cover = cover.max(line_cover(f64::from(here[k]) / per_pixel, wire.width_px) * crowded);
+        }
+        (cover * wire.opacity) as f32
+    }
+}
+
+fn lit_vertices(staged: &StagedObject, key: &KeyLight) -> Vec<f32> {
+    parallel::map(staged.single.len(), VERTICES_PER_TASK, |v| {
+        let normal = staged.normals.vertices[v];
+        if normal.dot(key.direction()) > 0.0 { key.lit(staged.single[v], normal) } else { 0.0 }
+    })
+}
+
+/// Where the key light falls fully, the studio is brighter than 1 by this factor; a value's colour is dimmed by it, so
+/// that it looks there as it does in the legend.
+fn dimmed(color: Color) -> Color {
+    Color(color.0 * 0.76)
+}
+
+/// Coverage of a line of some width at a distance from its middle, both in pixels: soft over one pixel.
+fn line_cover(distance_px: f64, width_px: f64) -> f64 {
+    (0.5 * width_px + 0.5 - distance_px.abs()).clamp(0.0, 1.0) * width_px.min(1.0)
+}
+
+/// For each corner of a fan triangle, whether the edge opposite to it was authored.
+fn authored_edges(object: &Object, triangle: usize) -> [bool; 3] {
+    let face_of = object.mesh.triangle_faces();
+    let face = face_of[triangle];
+    let first = triangle == 0 || face_of[triangle - 1] != face;
+    let last = triangle + 1 == face_of.len() || face_of[triangle + 1] != face;
+    // A fan's triangle (p₀, pₖ, pₖ₊₁): the side away from p₀ is always authored, the other two at the fan's ends.
+    [true, last, first]
+}
+
+fn hit_points(object: &Object, staged: &StagedObject, triangle: usize) -> [DVec3; 3] {
+    object.mesh.triangles()[triangle].map(|v| staged.positions[v as usize])
+}
+
+/// Barycentrics of a ray in a triangle's plane; the first corner's where the ray runs along the plane.
+fn plane_barycentrics((origin, direction): (DVec3, DVec3), [p, q, r]: [DVec3; 3]) -> Vec3 {
+    let (e, f, t) = (q - p, r - p, origin - p);
+    let across = direction.cross(f);
+    let determinant = e.dot(across);
+    if determinant == 0.0 {
+        return Vec3::X;
+    }
+    let u = t.dot(across) / determinant;
+    let v = direction.dot(t.cross(e)) / determinant;
+    Vec3::new((1.0 - u - v) as f32, u as f32, v as f32)
+}
+
+/// As [`plane_barycentrics`], moved into the triangle.
+fn barycentrics(ray: (DVec3, DVec3), points: [DVec3; 3]) -> Vec3 {
+    let inside = plane_barycentrics(ray, points).max(Vec3::ZERO).min(Vec3::ONE);
+    let sum = inside.x + inside.y + inside.z;
+    if sum > 0.0 { inside / sum } else { Vec3::X }
+}
+
+impl Hit<'_> {
+    fn corners(&self) -> [usize; 3] {
+        self.object.mesh.triangles()[self.triangle].map(|v| v as usize)
+    }
+
+    fn interpolate(&self, value: impl Fn(usize) -> f32) -> f32 {
+        let corners = self.corners();
+        (0..3).map(|k| value(corners[k]) * self.weights[k]).sum()
+    }
+
+    fn position(&self) -> DVec3 {
+        let [p, q, r] = hit_points(self.object, self.staged, self.triangle);
+        p * f64::from(self.weights.x) + q * f64::from(self.weights.y) + r * f64::from(self.weights.z)
+    }
+
+    /// The normal on the side of the eye, the direction towards the eye, and whether the outer side is seen.
+    fn frame(&self) -> (Vec3, Vec3, bool) {
+        let view = -to_single(self.ray.1).normalize_or(Vec3::NEG_Z);
+        let facing = self.staged.normals.faces[self.triangle].dot(view) >= 0.0;
+        let [a, b, c] = self.staged.normals.corners[self.triangle];
+        let smooth = (a * self.weights.x + b * self.weights.y + c * self.weights.z).normalize_or(view);
+        (if facing { smooth } else { -smooth }, view, facing)
+    }
+}
