@@ -1,0 +1,74 @@
+//! What a command says: results on stdout, progress and messages on stderr.
+
+use std::io::Write;
+use std::time::Duration;
+
+use indicatif::{ProgressBar, ProgressStyle};
+use serde_json::{Map, Value};
+
+use super::failure::Failure;
+
+/// The terminal, as the global options want it.
+#[derive(Debug)]
+pub(crate) struct Console {
+    json: bool,
+    quiet: bool,
+}
+
+impl Console {
+    pub(crate) fn new(json: bool, quiet: bool) -> Self {
+        Self { json, quiet }
+    }
+
+    /// The result: one JSON object, or the text for a person. Problems go into the object and to stderr.
+    pub(crate) fn result(&self, mut object: Map<String, Value>, text: &str, problems: &[String]) {
+        if self.json {
+            object.insert("problems".into(), problems.to_vec().into());
+            print(&format!("{}\n", Value::Object(object)));
+        } else {
+            print(text);
+        }
+        problems.iter().for_each(|problem| self.warn(problem));
+    }
+
+    /// A message about something odd that did not stop the work.
+    pub(crate) fn warn(&self, text: &str) {
+        if !self.quiet {
+            complain(&format!("warning: {text}"));
+        }
+    }
+
+    /// Why the command ends.
+    pub(crate) fn fail(&self, failure: &Failure) {
+        complain(&format!("error: {failure}"));
+    }
+
+    /// A spinner with a message, shown on a terminal for as long as the result lives.
+    pub(crate) fn working(&self, what: &str) -> Working {
+        if self.quiet {
+            return Working(ProgressBar::hidden());
+        }
+        let bar = ProgressBar::new_spinner().with_message(what.to_owned());
+        bar.set_style(ProgressStyle::with_template("{spinner} {msg} {elapsed:.dim}").expect("a fixed template"));
+        bar.enable_steady_tick(Duration::from_millis(100));
+        Working(bar)
+    }
+}
+
+/// Work under way; its message goes when it is dropped.
+pub(crate) struct Working(ProgressBar);
+
+impl Drop for Working {
+    fn drop(&mut self) {
+        self.0.finish_and_clear();
+    }
+}
+
+/// A reader that has gone away (`pliant … | head`) is no error.
+fn print(text: &str) {
+    let _ = std::io::stdout().lock().write_all(text.as_bytes());
+}
+
+fn complain(text: &str) {
+    let _ = writeln!(std::io::stderr().lock(), "{text}");
+}

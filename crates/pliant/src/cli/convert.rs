@@ -1,0 +1,49 @@
+use std::path::PathBuf;
+
+use serde_json::{Map, json};
+
+use super::console::Console;
+use super::failure::Failure;
+use super::source;
+
+const EXAMPLES: &str = "\
+Examples:
+  pliant convert head.obj head.glb            a mesh
+  pliant convert neutral.obj+deltas.npy head.glb
+                                              a rig: one mesh with morph targets
+  pliant convert walk.reference.obj+walk.frames.npy@12 pose.obj
+                                              one frame of a clip
+  pliant convert walk.glb walk.npy            plain positions, frames x vertices x 3, float64
+
+Vertex order, quads, UV seams, groups, materials and names come back unharmed wherever both formats can
+hold them; what the second cannot hold is listed.";
+
+/// Converts between formats; nothing that both can hold is lost.
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Args {
+    /// The asset to read.
+    #[arg(value_name = "IN")]
+    input: String,
+
+    /// The file to write; its ending tells the format.
+    #[arg(value_name = "OUT")]
+    output: PathBuf,
+
+    /// The neutral mesh of a folder of OBJs, by its file name.
+    #[arg(long, value_name = "NAME")]
+    neutral: Option<String>,
+}
+
+pub(crate) fn run(args: &Args, console: &Console) -> Result<(), Failure> {
+    let _working = console.working("converting");
+    let asset = pliant_io::load(&args.input, &source::options(args.neutral.as_deref()))?;
+    let saved = pliant_io::save(&asset, &args.output)?;
+    let mut problems = asset.problems.clone();
+    problems.extend(saved.left_out.iter().map(|what| format!("{} leaves out {what}", args.output.display())));
+    let mut object = Map::new();
+    object.insert("out".into(), json!(args.output.display().to_string()));
+    object.insert("left_out".into(), json!(saved.left_out));
+    console.result(object, &format!("written to {}\n", args.output.display()), &problems);
+    Ok(())
+}

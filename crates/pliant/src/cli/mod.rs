@@ -1,0 +1,84 @@
+//! The command line: arguments in, one library call, results out.
+
+mod completions;
+mod console;
+mod convert;
+mod failure;
+mod geodesic;
+mod info;
+mod source;
+
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+use console::Console;
+use failure::Failure;
+
+const AFTER_HELP: &str = "\
+Examples:
+  pliant demo                                      every capability on built-in models, as one page
+  pliant info head.obj                             what is in a file, and what is wrong with it
+  pliant geodesic head.obj --from 1204 --out d.npy distances along the surface
+  pliant convert head.obj head.glb                 between formats; nothing both can hold is lost
+
+An ASSET is a file, FILE#NAME (a mesh or clip in it), ASSET@N (frame N of a clip, from 0), specimen:NAME
+(a built-in model), NEUTRAL.obj+DELTAS.npy (a rig) or NAME.reference.obj+NAME.frames.npy (a clip).
+Vertices are counted from 0 in the file's own order. `pliant COMMAND --help` teaches each command by example.";
+
+/// Pose, touch, blend, transfer and learn the deformation of a character mesh from examples.
+#[derive(Debug, Parser)]
+#[command(name = "pliant", version, after_help = AFTER_HELP, propagate_version = true)]
+pub(crate) struct Cli {
+    #[command(subcommand)]
+    command: Command,
+
+    /// Print exactly one JSON object on standard output.
+    #[arg(long, global = true)]
+    json: bool,
+
+    /// Use this many threads (default: all cores). Results do not depend on it.
+    #[arg(long, global = true, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    threads: Option<u16>,
+
+    /// No progress and no messages but errors.
+    #[arg(long, short, global = true)]
+    quiet: bool,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    Info(info::Args),
+    Convert(convert::Args),
+    Geodesic(geodesic::Args),
+    Completions(completions::Args),
+}
+
+/// Runs one command: exit 0 done, 1 could not (one line on stderr), 2 wrong usage.
+pub(crate) fn run(cli: Cli) -> ExitCode {
+    let console = Console::new(cli.json, cli.quiet);
+    if let Some(threads) = cli.threads {
+        limit_threads(threads.into());
+    }
+    let outcome = match cli.command {
+        Command::Info(args) => info::run(&args, &console),
+        Command::Convert(args) => convert::run(&args, &console),
+        Command::Geodesic(args) => geodesic::run(&args, &console),
+        Command::Completions(args) => completions::run(&args),
+    };
+    match outcome {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) => {
+            console.fail(&failure);
+            ExitCode::from(failure.exit_code())
+        }
+    }
+}
+
+fn limit_threads(threads: usize) {
+    // Only fails where a pool exists already, and nothing has started one yet.
+    #[cfg(feature = "parallel")]
+    let _ = rayon::ThreadPoolBuilder::new().num_threads(threads).build_global();
+    #[cfg(not(feature = "parallel"))]
+    let _ = threads;
+}

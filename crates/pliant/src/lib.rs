@@ -1,0 +1,27 @@
+//! Pliant lets a person pose, touch, blend, transfer and learn the deformation of a
+//! character mesh from examples.
+//!
+//! This crate gathers the libraries under one name; the command line `pliant` is built
+//! on nothing else.
+//!
+//! ```
+//! use pliant::mesh::{HeatGeodesics, HeatOptions, SurfacePoint};
+//! use pliant::mesh::shapes::icosphere;
+//!
+//! let sphere = icosphere(3);
+//! let geodesics = HeatGeodesics::factor(&sphere, &HeatOptions::default())?; // once per mesh
+//! let distances = geodesics.distances(&[SurfacePoint::Vertex(0)])?; // as often as you like
+//! let farthest = distances.iter().copied().fold(0.0, f64::max);
+//! assert!((farthest - std::f64::consts::PI).abs() < 0.1);
+//! # Ok::<(), pliant::mesh::MeshError>(())
+//! ```
+
+mod built_in;
+
+pub use built_in::{BuiltIn, load};
+pub use pliant_io as io;
+pub use pliant_linalg as linalg;
+pub use pliant_mesh as mesh;
+pub use pliant_rig as rig;
+pub use pliant_specimens as specimens;
+pub use pliant_view as view;
