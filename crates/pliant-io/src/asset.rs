@@ -4,10 +4,13 @@
 //! **whole** file in its own order, so the asset also has a merged view: [`Asset::mesh`], [`Asset::rig`]
 //! and [`Asset::clip`] are over that order, and [`Asset::posed`] takes positions in it.
 
+use std::sync::Arc;
+
 use pliant_mesh::glam::DVec3;
 use pliant_mesh::{FaceLabels, Mesh};
 use pliant_rig::{Clip, Rig, RigError};
 
+use crate::gltf::Seams;
 use crate::{Animation, IoError, Motion, ReadError, Shape};
 
 /// Everything that was in a file.
@@ -41,6 +44,10 @@ pub struct Object {
     pub file_index: Option<Vec<u32>>,
     /// Smoothing group of each face, in OBJ's words.
     pub smoothing: FaceLabels,
+    /// The weights at which the file has it rest, one for each target; empty where they are all zero.
+    pub rest_weights: Vec<f64>,
+    /// How glTF stored its vertices, so that they are stored so again.
+    pub(crate) seams: Option<Arc<Seams>>,
 }
 
 impl Object {
@@ -48,7 +55,7 @@ impl Object {
     #[must_use]
     pub fn new(rig: Rig) -> Self {
         let (path, file_vertices) = (rig.neutral().name().to_owned(), rig.neutral().vertex_count());
-        Self { path, rig, file_vertices, file_index: None, smoothing: FaceLabels::default() }
+        Self { path, rig, file_vertices, file_index: None, smoothing: FaceLabels::default(), rest_weights: Vec::new(), seams: None }
     }
 
     /// The last part of its path.
@@ -65,7 +72,7 @@ impl Object {
 
     fn posed(&self, positions: Vec<DVec3>) -> Result<Self, RigError> {
         let neutral = self.rig.neutral().posed(positions)?;
-        Ok(Self { rig: Rig::still(neutral), ..self.clone() })
+        Ok(Self { rig: Rig::still(neutral), rest_weights: Vec::new(), ..self.clone() })
     }
 }
 

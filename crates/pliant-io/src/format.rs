@@ -5,7 +5,7 @@
 
 use std::path::Path;
 
-use crate::{Asset, Beside, IoError, ReadError, Written, obj, off, ply, point_cache, stl};
+use crate::{Asset, Beside, IoError, ReadError, Written, gltf, obj, off, ply, point_cache, stl, usda};
 
 /// A kind of file, known by its ending.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -40,7 +40,6 @@ pub enum Format {
 /// Why a reader declined: its own bytes, or another file that they name.
 pub(crate) enum Declined {
     Bytes(ReadError),
-    #[allow(dead_code, reason = "formats that name other files use it")]
     Other(IoError),
 }
 
@@ -115,8 +114,10 @@ impl Format {
         match self {
             Self::Obj => Some(|bytes, _| Ok(obj::read(bytes)?)),
             Self::Off => Some(|bytes, _| Ok(off::read(bytes)?)),
+            Self::Glb | Self::Gltf => Some(gltf::read_document),
             Self::Ply => Some(|bytes, _| Ok(ply::read(bytes)?)),
             Self::Stl => Some(|bytes, _| Ok(stl::read(bytes)?)),
+            Self::Usda => Some(|bytes, _| Ok(usda::read(bytes)?)),
             Self::Mdd => Some(|bytes, _| Ok(point_cache::read_mdd(bytes)?)),
             Self::Pc2 => Some(|bytes, _| Ok(point_cache::read_pc2(bytes)?)),
             _ => None,
@@ -126,7 +127,10 @@ impl Format {
     pub(crate) fn writer(self) -> Option<Writer> {
         match self {
             Self::Obj => Some(|asset| Ok(obj::write(asset))),
+            Self::Glb => Some(|asset| Ok(gltf::write(asset))),
+            Self::Gltf => Some(|asset| Ok(gltf::write_text(asset))),
             Self::Ply => Some(ply::write),
+            Self::Usda => Some(usda::write),
             Self::Mdd => Some(point_cache::write_mdd),
             Self::Pc2 => Some(point_cache::write_pc2),
             Self::Npy => Some(crate::save::plain_array),

@@ -21,6 +21,7 @@ mod error;
 mod files;
 mod folder;
 mod format;
+pub mod gltf;
 mod left_out;
 mod load;
 mod locator;
@@ -35,6 +36,7 @@ mod save;
 pub mod stl;
 pub mod target_file;
 mod text;
+pub mod usda;
 
 pub use animation::{Animation, Motion, PlacementTrack, Shape};
 pub use asset::{Asset, Object};

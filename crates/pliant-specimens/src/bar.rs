@@ -40,7 +40,7 @@ pub(crate) enum Resolution {
 }
 
 impl Resolution {
-    /// Segments along the length, across a side, and around a quarter of a bevel's arc (half an edge).
+    /// Segments along the length, across a side, and around half of a bevel's arc.
     fn segments(self) -> [usize; 3] {
         match self {
             Self::Coarse => [18, 3, 1],

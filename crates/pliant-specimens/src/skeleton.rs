@@ -24,6 +24,8 @@ use crate::surface_nets::{self, QuadMesh};
 const GRAIN: usize = 1024;
 /// Bones that a vertex may follow.
 const INFLUENCES: usize = 6;
+/// Weights below this are dropped, so that the sole of a paw follows its own bone alone.
+const FAINT: f64 = 0.02;
 
 /// A bone at rest; its head is the joint it turns about.
 #[derive(Debug, Clone)]
@@ -119,14 +121,6 @@ impl Skin {
         Self { weights: dense.iter().map(|row| strongest(row)).collect() }
     }
 
-    /// The positions that `motions` give to vertices resting at `rest`.
-    pub(crate) fn pose(&self, motions: &[Motion], rest: &[DVec3]) -> Vec<DVec3> {
-        let doubles: Vec<[DQuat; 2]> = motions.iter().map(dual_quaternion).collect();
-        parallel::map(rest.len(), GRAIN, |v| blend(&doubles, &self.weights[v], rest[v]))
-    }
-}
-
-impl Skin {
     /// The part of the skeleton that each quad follows most: the name of the bone without its number in a chain.
     pub(crate) fn parts<'a>(&self, skeleton: &'a Skeleton, mesh: &QuadMesh) -> Vec<&'a str> {
         let part = |quad: &[u32; 4]| {
@@ -135,6 +129,12 @@ impl Skin {
             name.trim_end_matches(|c: char| c.is_ascii_digit()).trim_end_matches('_')
         };
         mesh.quads.iter().map(part).collect()
+    }
+
+    /// The positions that `motions` give to vertices resting at `rest`.
+    pub(crate) fn pose(&self, motions: &[Motion], rest: &[DVec3]) -> Vec<DVec3> {
+        let doubles: Vec<[DQuat; 2]> = motions.iter().map(dual_quaternion).collect();
+        parallel::map(rest.len(), GRAIN, |v| blend(&doubles, &self.weights[v], rest[v]))
     }
 }
 
@@ -161,8 +161,10 @@ fn diffuse<'a>(own: &[f64], around: impl ExactSizeIterator<Item = &'a Vec<f64>>)
     mixed
 }
 
+/// The strongest weights, each less [`FAINT`], which fades faint ones to nothing without a jump.
 fn strongest(row: &[f64]) -> Vec<(usize, f64)> {
-    let mut kept: Vec<(usize, f64)> = row.iter().copied().enumerate().filter(|(_, w)| *w > 1e-4).collect();
+    let cut = FAINT.min(0.5 * row.iter().copied().fold(0.0, f64::max));
+    let mut kept: Vec<(usize, f64)> = row.iter().map(|w| w - cut).enumerate().filter(|(_, w)| *w > 0.0).collect();
     kept.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
     kept.truncate(INFLUENCES);
     let total: f64 = kept.iter().map(|(_, w)| w).sum();

@@ -14,7 +14,8 @@ fn bumpy_sphere(rings: usize, sides: usize) -> Mesh {
     let mut positions = Vec::new();
     for ring in 0..=rings {
         for side in 0..sides {
-            let ((sin_p, cos_p), (sin_a, cos_a)) = ((PI * ring as f64 / rings as f64).sin_cos(), (TAU * side as f64 / sides as f64).sin_cos());
+            let ((sin_p, cos_p), (sin_a, cos_a)) =
+                ((PI * ring as f64 / rings as f64).sin_cos(), (TAU * side as f64 / sides as f64).sin_cos());
             let direction = DVec3::new(sin_p * sin_a, cos_p, sin_p * cos_a);
             let bump = (direction * 7.0).to_array().map(f64::sin).iter().product::<f64>();
             positions.push(direction * (1.0 + 0.15 * bump));
@@ -22,8 +23,7 @@ fn bumpy_sphere(rings: usize, sides: usize) -> Mesh {
     }
     let vertex = |ring: usize, side: usize| (ring * sides + side % sides) as u32;
     let quads = (0..rings).flat_map(|r| (0..sides).map(move |s| (r, s)));
-    let faces: Vec<_> =
-        quads.map(|(r, s)| vec![vertex(r, s), vertex(r + 1, s), vertex(r + 1, s + 1), vertex(r, s + 1)]).collect();
+    let faces: Vec<_> = quads.map(|(r, s)| vec![vertex(r, s), vertex(r + 1, s), vertex(r + 1, s + 1), vertex(r, s + 1)]).collect();
     Mesh::from_polygons(positions, &faces).expect("the sphere's faces name its own vertices")
 }
 

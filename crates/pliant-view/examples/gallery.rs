@@ -1,5 +1,7 @@
 //! Everything a picture can hold, on one sheet: `gallery [OUT.png]`.
 
+#![allow(clippy::print_stdout)] // An example reports to its reader.
+
 use std::error::Error;
 
 use pliant_mesh::{Mesh, glam::DVec3};
@@ -55,10 +57,15 @@ fn bend(mesh: &Mesh) -> Scene {
 
 /// A stroke along the side that faces the camera, with pins on it.
 fn pinned(mesh: &Mesh) -> Scene {
-    let towards_eye = View::ThreeQuarter.direction();
-    let nearest = |ring: &[DVec3]| ring.iter().copied().max_by(|a, b| a.dot(towards_eye).total_cmp(&b.dot(towards_eye)));
-    let line: Vec<DVec3> = mesh.positions().chunks(SIDES).skip(150).take(75).filter_map(nearest).collect();
-    let pins = [0, 18, 37, 55, 74].map(|k| line[k]);
+    let eye = View::ThreeQuarter.direction();
+    let rings: Vec<&[DVec3]> = mesh.positions().chunks(SIDES).skip(150).take(75).collect();
+    let middle = |ring: &[DVec3]| ring.iter().sum::<DVec3>() / SIDES as f64;
+    let on_surface = |pair: &[&[DVec3]]| {
+        let (here, along) = (middle(pair[0]), (middle(pair[1]) - middle(pair[0])).normalize());
+        here + (eye - along * along.dot(eye)).normalize() * pair[0][0].distance(here)
+    };
+    let line: Vec<DVec3> = rings.windows(2).map(on_surface).collect();
+    let pins = [0, 18, 37, 55, 73].map(|k| line[k]);
     let scene = Scene::of(mesh, Material::clay()).with_stroke(Stroke::new(line));
     pins.into_iter().fold(scene, |scene, pin| scene.with_marker(Marker::new(pin)))
 }

@@ -1,46 +1,59 @@
 //! Looks at OBJ files: `look MODEL.obj… [--views front,side,three-quarter] [--wire] [--out look.png]`.
 
+#![allow(clippy::print_stdout)] // An example reports to its reader.
+
 use std::error::Error;
-use std::time::Instant;
 
 use pliant_mesh::{Mesh, glam::DVec3};
-use pliant_view::{Camera, Framing, Image, Material, Scene, Stage, View, Wire, Color};
+use pliant_view::{Camera, ContactSheet, Framing, Material, Scene, Stage, View, Wire};
 
 /// The picture of each view, in pixels.
 const SIZE: [usize; 2] = [640, 640];
 
 fn main() -> Result<(), Box<dyn Error>> {
-    let mut files = Vec::new();
-    let (mut views, mut out, mut wire) = (String::from("front,side,three-quarter"), String::from("look.png"), false);
-    let mut arguments = std::env::args().skip(1);
-    while let Some(argument) = arguments.next() {
-        match argument.as_str() {
-            "--views" => views = arguments.next().ok_or("--views needs a list")?,
-            "--out" => out = arguments.next().ok_or("--out needs a file name")?,
-            "--wire" => wire = true,
-            _ => files.push(argument),
-        }
-    }
-    let views: Vec<View> = views.split(',').map(|name| View::from_name(name).ok_or(name)).collect::<Result<_, _>>()?;
-    let mut sheet = Image::filled([SIZE[0] * views.len(), SIZE[1] * files.len()], Color::WHITE)?;
-    for (row, file) in files.iter().enumerate() {
+    let options = Options::from_arguments()?;
+    let mut sheet = ContactSheet::new("", options.views.len());
+    for file in &options.files {
         let mesh = read_obj(&std::fs::read_to_string(file)?)?;
-        let mut material = Material::clay();
-        if wire {
-            material = material.with_wire(Wire::default());
-        }
+        let material = if options.wire { Material::clay().with_wire(Wire::default()) } else { Material::clay() };
         let scene = Scene::of(&mesh, material);
         let stage = Stage::prepare(&scene)?;
-        for (column, &view) in views.iter().enumerate() {
-            let start = Instant::now();
-            let camera = Camera::framing_points(&scene.points(), &Framing::new(view, SIZE));
-            sheet.paste(&stage.render(&camera, SIZE)?, column * SIZE[0], row * SIZE[1]);
-            eprintln!("{:?}", start.elapsed());
+        for (name, view) in &options.views {
+            let camera = Camera::framing_points(&scene.points(), &Framing::new(*view, SIZE));
+            sheet.push(stage.render(&camera, SIZE)?, name.as_str());
         }
     }
-    std::fs::write(&out, sheet.to_png()?)?;
-    println!("{out}: {} model(s) from {} side(s)", files.len(), views.len());
+    std::fs::write(&options.out, sheet.compose()?.to_png()?)?;
+    println!("{}: {} model(s) from {} side(s)", options.out, options.files.len(), options.views.len());
     Ok(())
+}
+
+struct Options {
+    files: Vec<String>,
+    views: Vec<(String, View)>,
+    wire: bool,
+    out: String,
+}
+
+impl Options {
+    fn from_arguments() -> Result<Self, Box<dyn Error>> {
+        let mut views = String::from("front,side,three-quarter");
+        let mut options = Self { files: Vec::new(), views: Vec::new(), wire: false, out: "look.png".into() };
+        let mut arguments = std::env::args().skip(1);
+        while let Some(argument) = arguments.next() {
+            match argument.as_str() {
+                "--views" => views = arguments.next().ok_or("--views needs a list")?,
+                "--out" => options.out = arguments.next().ok_or("--out needs a file name")?,
+                "--wire" => options.wire = true,
+                _ => options.files.push(argument),
+            }
+        }
+        for name in views.split(',') {
+            let view = View::from_name(name).ok_or_else(|| format!("there is no view named {name}"))?;
+            options.views.push((name.to_owned(), view));
+        }
+        Ok(options)
+    }
 }
 
 /// Positions and faces of an OBJ file.

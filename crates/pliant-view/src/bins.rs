@@ -19,7 +19,8 @@ impl Bins {
         let mut starts = vec![0_u32; columns * rows + 1];
         let tiles = |b: &PixelBox| {
             let (x, y) = (b.x, b.y);
-            (y[0] / TILE..=(y[1] - 1) / TILE).flat_map(move |row| (x[0] / TILE..=(x[1] - 1) / TILE).map(move |column| row * columns + column))
+            (y[0] / TILE..=(y[1] - 1) / TILE)
+                .flat_map(move |row| (x[0] / TILE..=(x[1] - 1) / TILE).map(move |column| row * columns + column))
         };
         for tile in boxes.iter().flatten().flat_map(tiles) {
             starts[tile + 1] += 1;

@@ -103,7 +103,7 @@ fn tables() -> &'static Tables {
 impl Tables {
     fn encode(&self, x: f32) -> u8 {
         let x = if x > 0.0 { x.min(1.0) } else { 0.0 }; // Also takes NaN to black.
-        let mut byte = self.first_byte[(x * ENCODE_CELLS as f32) as usize] as usize;
+        let mut byte = self.first_byte[(x * ENCODE_CELLS as f32) as i32 as usize] as usize;
         while self.half_way[byte + 1] <= x {
             byte += 1;
         }

@@ -13,6 +13,7 @@ use crate::sky::Sky;
 const REACH: f64 = 2.4;
 /// Cells along the grid's side.
 const SIDE: usize = 112;
+const CELLS_PER_LENGTH: f64 = 0.5 * (SIDE - 1) as f64 / REACH;
 
 /// Shadow on a plane.
 #[derive(Debug)]
@@ -56,10 +57,11 @@ impl FloorShadow {
             return 0.0;
         }
         let hit = origin + direction * (above / descent);
-        let cell = |axis: DVec3| (hit.dot(axis) / REACH + 1.0) * 0.5 * (SIDE - 1) as f64;
+        let cell = |axis: DVec3| hit.dot(axis) * CELLS_PER_LENGTH + 0.5 * (SIDE - 1) as f64;
         let (x, y) = (cell(self.across[0]), cell(self.across[1]));
         let limit = (SIDE - 1) as f64;
-        if !(x >= 0.0 && y >= 0.0 && x < limit && y < limit) {
+        let inside = x >= 0.0 && y >= 0.0 && x < limit && y < limit;
+        if !inside {
             return 0.0;
         }
         let (i, j) = (x as usize, y as usize);

@@ -49,6 +49,8 @@ pub(crate) struct Occluder<'a> {
 pub(crate) struct HeightMap {
     pub(crate) axes: LightAxes,
     side: usize,
+    /// Texels per unit of length.
+    scale: f32,
     highest: Vec<f32>,
     lowest: Vec<f32>,
 }
@@ -66,7 +68,8 @@ impl HeightMap {
     /// Draws all occluders into a map of `side` by `side` texels.
     pub(crate) fn draw(axes: LightAxes, side: usize, occluders: &[Occluder<'_>]) -> Self {
         // One texel of border all around, so that taps never leave the map.
-        let mut map = Self { axes, side, highest: vec![f32::NEG_INFINITY; side * side], lowest: vec![f32::INFINITY; side * side] };
+        let scale = (side - 2) as f32 / (2.0 * REACH);
+        let mut map = Self { axes, side, scale, highest: vec![f32::NEG_INFINITY; side * side], lowest: vec![f32::INFINITY; side * side] };
         let mut local = Vec::new();
         for occluder in occluders {
             local.clear();
@@ -84,36 +87,35 @@ impl HeightMap {
     }
 
     /// Place in texels (texel centres at whole numbers) and height.
+    #[inline]
     fn texel_of(&self, p: Vec3) -> Vec3 {
-        let scale = (self.side - 2) as f32 / (2.0 * REACH);
         let q = self.axes.local(p);
         let middle = 0.5 * (self.side - 1) as f32;
-        Vec3::new(q.x * scale + middle, q.y * scale + middle, q.z)
+        Vec3::new(q.x * self.scale + middle, q.y * self.scale + middle, q.z)
     }
 
     fn draw_triangle(&mut self, [p, q, r]: [Vec3; 3]) {
         let last = (self.side - 1) as f32;
         // The texel centres inside the box. Most triangles of a dense mesh hold none.
         let x0 = greater(lesser(lesser(p.x, q.x), r.x), 0.0);
-        let x1 = lesser(greater(greater(p.x, q.x), r.x), last);
+        let x1 = lesser(greater(greater(greater(p.x, q.x), r.x), 0.0), last);
         let y0 = greater(lesser(lesser(p.y, q.y), r.y), 0.0);
-        let y1 = lesser(greater(greater(p.y, q.y), r.y), last);
-        let (first_x, end_x) = (ceil(x0), x1 as usize + 1);
-        let (first_y, end_y) = (ceil(y0), y1 as usize + 1);
+        let y1 = lesser(greater(greater(greater(p.y, q.y), r.y), 0.0), last);
+        let (first_x, end_x) = (ceil(x0), floor(x1) + 1);
+        let (first_y, end_y) = (ceil(y0), floor(y1) + 1);
         if first_x >= end_x || first_y >= end_y {
             return;
         }
         let (pq, pr) = (q - p, r - p);
         let area = pq.x * pr.y - pq.y * pr.x;
-        // Written so that NaN is skipped too.
-        if !(area.abs() > 1e-12) {
+        if area.abs() <= 1e-12 || area.is_nan() {
             return;
         }
         let inverse = 1.0 / area;
         for y in first_y..end_y {
-            let dy = y as f32 - p.y;
+            let dy = y as i32 as f32 - p.y;
             for x in first_x..end_x {
-                let dx = x as f32 - p.x;
+                let dx = x as i32 as f32 - p.x;
                 let b = (dx * pr.y - dy * pr.x) * inverse;
                 let c = (dy * pq.x - dx * pq.y) * inverse;
                 if b >= 0.0 && c >= 0.0 && b + c <= 1.0 {
@@ -145,7 +147,7 @@ impl HeightMap {
     /// what hides it. Taps are in units of `radius`; each falls over `ramp` of height.
     pub(crate) fn hidden(&self, p: Vec3, taps: &[Vec2], radius: f32, ramp: f32) -> (f32, f32) {
         let at = self.texel_of(p);
-        let scale = radius * (self.side - 2) as f32 / (2.0 * REACH);
+        let scale = radius * self.scale;
         let steep = 1.0 / ramp;
         let (mut hidden, mut heights) = (0.0, 0.0);
         for &tap in taps {
@@ -163,12 +165,14 @@ impl HeightMap {
     #[inline]
     fn cell(&self, place: Vec2) -> Option<Cell> {
         let limit = (self.side - 1) as f32;
-        // Written so that NaN counts as outside.
-        if !(place.x >= 0.0 && place.y >= 0.0 && place.x < limit && place.y < limit) {
+        // NaN counts as outside.
+        let inside = place.x >= 0.0 && place.y >= 0.0 && place.x < limit && place.y < limit;
+        if !inside {
             return None;
         }
-        let (x, y) = (place.x as usize, place.y as usize);
-        Some(Cell { first: y * self.side + x, side: self.side, share: [place.x - x as f32, place.y - y as f32] })
+        let (x, y) = (place.x as i32, place.y as i32);
+        let first = y as usize * self.side + x as usize;
+        Some(Cell { first, side: self.side, share: [place.x - x as f32, place.y - y as f32] })
     }
 
     /// How closely the scene's near side lies over `p` in the direction of the light, 0 (nothing) to 1 (touching).
@@ -227,11 +231,17 @@ pub(crate) fn lesser(a: f32, b: f32) -> f32 {
     if a < b { a } else { b }
 }
 
-/// `ceil` of a number that is not negative, without a call into the platform's library.
+/// The whole part of a number that is not negative; by way of `i32`, which processors convert to directly.
+#[inline]
+fn floor(x: f32) -> usize {
+    x as i32 as usize
+}
+
+/// The least whole number that is not below `x`, which is not negative.
 #[inline]
 fn ceil(x: f32) -> usize {
-    let floor = x as usize;
-    floor + usize::from((floor as f32) < x)
+    let whole = x as i32;
+    (whole + i32::from((whole as f32) < x)) as usize
 }
 
 #[cfg(test)]

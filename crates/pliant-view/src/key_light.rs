@@ -38,8 +38,7 @@ pub(crate) struct KeyLight {
 impl KeyLight {
     pub(crate) fn draw(towards: Vec3, occluders: &[Occluder<'_>]) -> Self {
         let axes = LightAxes::towards(towards);
-        let (fine, broad) =
-            parallel::join(|| HeightMap::draw(axes, FINE_SIDE, occluders), || HeightMap::draw(axes, BROAD_SIDE, occluders));
+        let (fine, broad) = parallel::join(|| HeightMap::draw(axes, FINE_SIDE, occluders), || HeightMap::draw(axes, BROAD_SIDE, occluders));
         let disc = disc(TAPS);
         Self { fine, broad, disc: std::array::from_fn(|k| disc[k]) }
     }

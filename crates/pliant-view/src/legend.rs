@@ -67,14 +67,15 @@ impl Legend {
     #[must_use]
     pub fn ticks(&self) -> Vec<(f64, String)> {
         let width = self.range.high - self.range.low;
-        if !(width > 0.0 && width.is_finite()) {
+        let wide = width > 0.0 && width.is_finite();
+        if !wide {
             return vec![(self.range.low, number(self.range.low, 3, false))];
         }
         let (step, decimals) = round_step(width / 4.0);
         let first = (self.range.low / step - 1e-9).ceil();
         let last = (self.range.high / step + 1e-9).floor();
         let greatest = self.range.low.abs().max(self.range.high.abs());
-        let scientific = greatest >= 1e5 || greatest < 1e-3;
+        let scientific = !(1e-3..1e5).contains(&greatest);
         let count = (last - first).max(0.0) as usize;
         let values = (0..=count).map(|k| (first + k as f64) * step);
         values.map(|value| (value, number(value, decimals, scientific))).collect()

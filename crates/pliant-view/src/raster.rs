@@ -81,6 +81,12 @@ impl PixelBox {
 }
 
 impl ScreenTriangle {
+    /// Whether the corners run counter-clockwise as seen on the screen: the outer side of an authored face.
+    pub(crate) fn faces_eye(&self) -> bool {
+        let [p, q, r] = &self.points;
+        (q.x - p.x) * (r.y - p.y) < (q.y - p.y) * (r.x - p.x)
+    }
+
     pub(crate) fn pixels(&self, size: [usize; 2]) -> Option<PixelBox> {
         let (min, max) = extent(&self.points);
         PixelBox::around(min, max, size)
@@ -127,11 +133,11 @@ impl TileSamples {
         let area = pixels.in_tile(self);
         for y in area.y[0]..area.y[1] {
             for x in area.x[0]..area.x[1] {
-                let at = setup.at_pixel(x as f32, y as f32);
-                if at.misses_pixel(&setup) {
+                let at = setup.at_pixel(x as i32 as f32, y as i32 as f32);
+                let pixel = y * TILE + x;
+                if at.misses_pixel(&setup) || setup.is_behind(&self.depth[pixel]) {
                     continue;
                 }
-                let pixel = y * TILE + x;
                 setup.cover(&at, seen, &mut self.depth[pixel], &mut self.seen[pixel]);
             }
         }
@@ -144,7 +150,8 @@ impl TileSamples {
             for x in area.x[0]..area.x[1] {
                 let pixel = y * TILE + x;
                 for k in 0..SAMPLES {
-                    let place = [(self.origin[0] + x) as f64 + f64::from(SAMPLE_X[k]), (self.origin[1] + y) as f64 + f64::from(SAMPLE_Y[k])];
+                    let place =
+                        [(self.origin[0] + x) as f64 + f64::from(SAMPLE_X[k]), (self.origin[1] + y) as f64 + f64::from(SAMPLE_Y[k])];
                     let Some(depth) = capsule.depth_at(place) else { continue };
                     if depth > self.depth[pixel][k] {
                         self.depth[pixel][k] = depth;
@@ -169,7 +176,7 @@ impl ScreenCapsule {
     fn depth_at(&self, place: [f64; 2]) -> Option<f32> {
         let ([dx, dy], t) = self.offset(place);
         let [a, b] = self.ends;
-        (dx * dx + dy * dy <= self.radius * self.radius).then(|| (a.depth + (b.depth - a.depth) * t) as f32)
+        (dx * dx + dy * dy <= self.radius * self.radius).then_some((a.depth + (b.depth - a.depth) * t) as f32)
     }
 }
 
@@ -232,6 +239,13 @@ impl TriangleSetup {
         let most = p.depth.max(q.depth).max(r.depth) as f32;
         let depth = Plane { a: a as f32, b: b as f32, c: c as f32 };
         Some(Self { edges, depth, depth_to_sample: depth.to_samples(), depth_range: [least, most] })
+    }
+
+    /// Whether the whole triangle lies behind all samples of a pixel.
+    #[inline]
+    fn is_behind(&self, depth: &[f32; SAMPLES]) -> bool {
+        let farthest = depth.iter().fold(f32::INFINITY, |all, &one| lesser(one, all));
+        self.depth_range[1] <= farthest
     }
 
     #[inline]

@@ -18,7 +18,7 @@ use crate::lens::{Lens, ScreenPoint};
 use crate::raster::{NOTHING, PixelBox, SAMPLES, ScreenCapsule, ScreenTriangle, TILE, TileSamples, sample_place};
 use crate::shade::{Studio, tone};
 use crate::surface::Surfaces;
-use crate::{Camera, Color, Ground, Image, Scene, Stage, ViewError};
+use crate::{Backdrop, Camera, Color, Ground, Image, Scene, Stage, ViewError};
 
 /// Draws a scene once; for several pictures of one scene see [`Stage`].
 pub fn render(scene: &Scene, camera: &Camera, size: [usize; 2]) -> Result<Image, ViewError> {
@@ -45,9 +45,8 @@ impl Stage<'_> {
 
 /// Everything one picture needs, ready for its tiles.
 struct Shot<'a> {
-    stage: &'a Stage<'a>,
-    size: [usize; 2],
     lens: Lens,
+    rows: Vec<(Color, [u8; 3])>,
     surfaces: Surfaces<'a>,
     floor: Option<FloorShadow>,
     triangles: Vec<ScreenTriangle>,
@@ -76,7 +75,8 @@ impl<'a> Shot<'a> {
         let mut boxes = parallel::map(triangles.len(), 4096, |k| triangles[k].pixels(size));
         boxes.extend(capsules.iter().map(|(capsule, _)| capsule.pixels(size)));
         let bins = Bins::sort(&boxes, size);
-        Self { stage, size, lens, surfaces, floor, triangles, capsules, boxes, bins }
+        let rows = backdrop_rows(&stage.scene.backdrop, size[1]);
+        Self { lens, rows, surfaces, floor, triangles, capsules, boxes, bins }
     }
 
     fn draw_tile(&self, tile: usize) -> Vec<[u8; 3]> {
@@ -84,32 +84,54 @@ impl<'a> Shot<'a> {
         let members = self.bins.members(tile);
         let mut pixels = Vec::with_capacity(TILE * TILE);
         if members.is_empty() {
-            pixels.extend((0..TILE * TILE).map(|k| self.background(origin, k).to_srgb8()));
+            pixels.extend((0..TILE * TILE).map(|k| self.background_bytes(origin, k)));
             return pixels;
         }
         let mut samples = TileSamples::empty(origin);
-        for &member in members {
-            let k = member as usize;
-            let Some(pixel_box) = &self.boxes[k] else { continue };
-            match self.triangles.get(k) {
-                Some(triangle) => samples.draw_triangle(triangle, pixel_box, member),
-                None => samples.draw_capsule(&self.capsules[k - self.triangles.len()].0, pixel_box, member),
-            }
+        // Outer sides first: on closed meshes they hide all inner sides, which then are dropped before their samples.
+        for outer in [true, false] {
+            self.draw_members(&mut samples, members, outer);
         }
         pixels.extend((0..TILE * TILE).map(|k| self.resolve(&samples, k).to_srgb8()));
         pixels
     }
 
+    /// Draws those primitives of a tile that show their outer side, or the others.
+    fn draw_members(&self, samples: &mut TileSamples, members: &[u32], outer: bool) {
+        for &member in members {
+            let k = member as usize;
+            let Some(pixel_box) = &self.boxes[k] else { continue };
+            match self.triangles.get(k) {
+                Some(triangle) if triangle.faces_eye() == outer => samples.draw_triangle(triangle, pixel_box, member),
+                None if outer => samples.draw_capsule(&self.capsules[k - self.triangles.len()].0, pixel_box, member),
+                _ => {}
+            }
+        }
+    }
+
+    /// The colour behind everything in a pixel of a tile.
     fn background(&self, origin: [usize; 2], pixel: usize) -> Color {
+        let (plain, _) = self.row(origin, pixel);
+        shadowed(*plain, self.floor_shadow(origin, pixel))
+    }
+
+    /// As [`Shot::background`], already encoded; most pixels lie outside the shadow and share their row's bytes.
+    fn background_bytes(&self, origin: [usize; 2], pixel: usize) -> [u8; 3] {
+        let (plain, bytes) = self.row(origin, pixel);
+        let shadow = self.floor_shadow(origin, pixel);
+        if shadow == 0.0 { *bytes } else { shadowed(*plain, shadow).to_srgb8() }
+    }
+
+    fn row(&self, origin: [usize; 2], pixel: usize) -> &(Color, [u8; 3]) {
+        // Tiles at the lower border reach below the picture.
+        &self.rows[(origin[1] + pixel / TILE).min(self.rows.len() - 1)]
+    }
+
+    fn floor_shadow(&self, origin: [usize; 2], pixel: usize) -> f32 {
+        let Some(floor) = &self.floor else { return 0.0 };
         let (x, y) = (origin[0] + pixel % TILE, origin[1] + pixel / TILE);
-        let backdrop = &self.stage.scene.backdrop;
-        let height = ((y as f32 + 0.5) / self.size[1] as f32).min(1.0);
-        let plain = backdrop.top.mix(backdrop.bottom, height * height * (3.0 - 2.0 * height));
-        let Some(floor) = &self.floor else { return plain };
         let (from, along) = self.lens.ray(x as f64 + 0.5, y as f64 + 0.5);
-        let shadow = floor.along(from, along);
-        // Shadows keep a trace of warmth, as light bounced from clay.
-        Color(plain.0 * (Vec3::ONE - Vec3::new(0.80, 0.812, 0.82) * shadow))
+        floor.along(from, along)
     }
 
     /// The colour of one pixel: the mean over its samples, each group of alike samples shaded once.
@@ -174,6 +196,20 @@ impl<'a> Shot<'a> {
             }
         }
     }
+}
+
+/// The backdrop's colour in each row, plain and encoded.
+fn backdrop_rows(backdrop: &Backdrop, height: usize) -> Vec<(Color, [u8; 3])> {
+    let color = |row: usize| {
+        let t = (row as f32 + 0.5) / height as f32;
+        backdrop.top.mix(backdrop.bottom, t * t * (3.0 - 2.0 * t))
+    };
+    (0..height).map(|row| (color(row), color(row).to_srgb8())).collect()
+}
+
+/// The backdrop in shadow, which keeps a trace of warmth, as of light bounced from clay.
+fn shadowed(plain: Color, shadow: f32) -> Color {
+    Color(plain.0 * (Vec3::ONE - Vec3::new(0.80, 0.812, 0.82) * shadow))
 }
 
 /// The place on the screen of a sample of a tile's pixel.

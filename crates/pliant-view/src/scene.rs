@@ -211,13 +211,7 @@ impl Material {
     /// A plain surface of one colour.
     #[must_use]
     pub fn plain(color: Color) -> Self {
-        Self {
-            color,
-            back_color: Color::srgb8(122, 134, 152),
-            paint: Paint::Plain,
-            wire: None,
-            crease_rad: Self::DEFAULT_CREASE_RAD,
-        }
+        Self { color, back_color: Color::srgb8(122, 134, 152), paint: Paint::Plain, wire: None, crease_rad: Self::DEFAULT_CREASE_RAD }
     }
 
     /// Values per vertex through `map`, over their own range.

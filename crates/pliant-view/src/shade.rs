@@ -86,8 +86,8 @@ pub(crate) fn tone(light: Vec3) -> Vec3 {
     const KNEE: f32 = 0.62;
     let peak = light.max_element();
     let over = (peak - KNEE) / (1.0 - KNEE);
-    // Written so that NaN passes through and ends as black.
-    if !(over > 0.0) {
+    // NaN passes through and ends as black.
+    if over <= 0.0 || over.is_nan() {
         return light;
     }
     let bent = KNEE + (1.0 - KNEE) * over / (1.0 + over);

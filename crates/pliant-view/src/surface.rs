@@ -207,8 +207,9 @@ fn plane_barycentrics((origin, direction): (DVec3, DVec3), [p, q, r]: [DVec3; 3]
     if determinant == 0.0 {
         return Vec3::X;
     }
-    let u = t.dot(across) / determinant;
-    let v = direction.dot(t.cross(e)) / determinant;
+    let inverse = 1.0 / determinant;
+    let u = t.dot(across) * inverse;
+    let v = direction.dot(t.cross(e)) * inverse;
     Vec3::new((1.0 - u - v) as f32, u as f32, v as f32)
 }
 

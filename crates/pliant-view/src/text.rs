@@ -96,8 +96,7 @@ fn draw_glyph(image: &mut Image, glyph: &Glyph, [left, baseline]: [f64; 2], styl
     let border = radius + 1.0;
     let columns = (left - border) as i64..=(left + glyph.advance * unit + border) as i64;
     let rows = (baseline - 17.0 * unit - border) as i64..=(baseline + 5.0 * unit + border) as i64;
-    let placed: Vec<_> =
-        glyph.segments.iter().map(|ends| ends.map(|[x, y]| [left + x * unit, baseline - y * unit])).collect();
+    let placed: Vec<_> = glyph.segments.iter().map(|ends| ends.map(|[x, y]| [left + x * unit, baseline - y * unit])).collect();
     for y in rows {
         for x in columns.clone() {
             let place = [x as f64 + 0.5, y as f64 + 0.5];

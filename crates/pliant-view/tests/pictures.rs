@@ -4,8 +4,8 @@ use std::f64::consts::{PI, TAU};
 
 use pliant_mesh::{Mesh, glam::DVec3};
 use pliant_view::{
-    Backdrop, Camera, Color, ColorMap, Framing, Ground, Image, Legend, Marker, Material, Paint, Projection, ScalarPaint, Scene, Stage, Stroke,
-    View, ViewError, Wire, render, to_apng, turntable,
+    Backdrop, Camera, Color, ColorMap, Framing, Ground, Image, Legend, Marker, Material, Paint, Projection, ScalarPaint, Scene, Stage,
+    Stroke, View, ViewError, Wire, render, to_apng, turntable,
 };
 
 const SIZE: [usize; 2] = [240, 180];
@@ -14,7 +14,8 @@ fn sphere(rings: usize, sides: usize) -> Mesh {
     let mut positions = Vec::new();
     for ring in 0..=rings {
         for side in 0..sides {
-            let ((sin_p, cos_p), (sin_a, cos_a)) = ((PI * ring as f64 / rings as f64).sin_cos(), (TAU * side as f64 / sides as f64).sin_cos());
+            let ((sin_p, cos_p), (sin_a, cos_a)) =
+                ((PI * ring as f64 / rings as f64).sin_cos(), (TAU * side as f64 / sides as f64).sin_cos());
             positions.push(DVec3::new(sin_p * sin_a, cos_p, sin_p * cos_a));
         }
     }
@@ -115,7 +116,9 @@ fn the_nearer_surface_wins_in_either_order() {
 
 /// Pixels that the wire of a mesh darkens clearly.
 fn wired_pixels(mesh: &Mesh) -> impl Fn(i64, i64) -> bool {
-    let draw = |material: Material| render(&Scene { backdrop: flat_backdrop(Color::WHITE), ..Scene::of(mesh, material) }, &from_front(4.0), [200, 200]);
+    let draw = |material: Material| {
+        render(&Scene { backdrop: flat_backdrop(Color::WHITE), ..Scene::of(mesh, material) }, &from_front(4.0), [200, 200])
+    };
     let plain = draw(Material::clay()).unwrap();
     let wired = draw(Material::clay().with_wire(Wire { width_px: 3.0, opacity: 1.0, ..Wire::default() })).unwrap();
     move |x, y| {
@@ -144,7 +147,8 @@ fn triangles_that_share_edges_leave_no_gap_between_them() {
     // A fan of slivers around an odd centre that fills more than the picture.
     let spokes = 101;
     let mut positions = vec![DVec3::new(0.0123, -0.0377, 0.0)];
-    positions.extend((0..spokes).map(|k| DVec3::new((TAU * k as f64 / spokes as f64).cos(), (TAU * k as f64 / spokes as f64).sin(), 0.0) * 3.0));
+    positions
+        .extend((0..spokes).map(|k| DVec3::new((TAU * k as f64 / spokes as f64).cos(), (TAU * k as f64 / spokes as f64).sin(), 0.0) * 3.0));
     let triangles: Vec<_> = (0..spokes).map(|k| [0, k as u32 + 1, (k as u32 + 1) % spokes as u32 + 1]).collect();
     let scene = Scene::of(&Mesh::from_triangles(positions, &triangles).unwrap(), Material::clay());
     assert!(coverage(&scene, &from_front(4.0), SIZE).iter().all(|&c| c == 1.0));

@@ -17,6 +17,8 @@
 //! ```
 
 mod built_in;
+pub mod demo;
+pub mod picture;
 
 pub use built_in::{BuiltIn, load};
 pub use pliant_io as io;

@@ -12,6 +12,7 @@ use crate::ReadError;
 /// The numbers that may still be taken.
 pub(super) struct Budget {
     left: Cell<usize>,
+    bytes: Cell<usize>,
 }
 
 impl Budget {
@@ -21,12 +22,19 @@ impl Budget {
     const PER_BYTE: usize = 4;
 
     pub(super) fn new(bytes: usize) -> Self {
-        Self { left: Cell::new(bytes.saturating_mul(Self::PER_BYTE).saturating_add(Self::FREE)) }
+        let left = bytes.saturating_mul(Self::PER_BYTE).saturating_add(Self::FREE);
+        Self { left: Cell::new(left), bytes: Cell::new(bytes) }
+    }
+
+    /// How many bytes have shown up so far.
+    pub(super) fn bytes(&self) -> usize {
+        self.bytes.get()
     }
 
     /// More bytes have shown up: buffers beside the file, or unpacked ones.
     pub(super) fn grow(&self, bytes: usize) {
         self.left.set(self.left.get().saturating_add(bytes.saturating_mul(Self::PER_BYTE)));
+        self.bytes.set(self.bytes.get().saturating_add(bytes));
     }
 
     /// Takes `count` numbers, or declines.

@@ -53,7 +53,7 @@ pub(super) struct Document {
     pub(super) buffers: Vec<Buffer>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(super) extensions_required: Vec<String>,
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing)]
     pub(super) textures: Vec<serde::de::IgnoredAny>,
 }
 

@@ -42,5 +42,5 @@ mod write;
 
 pub(crate) use read::read_document;
 pub use read::read;
-pub use split::Seams;
+pub(crate) use split::Seams;
 pub use write::{HOLDS, write, write_text};

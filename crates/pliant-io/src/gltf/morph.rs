@@ -62,8 +62,7 @@ pub(super) fn without_frames(rig: Rig, memo: &MeshMemo, source: &Source<'_>) -> 
     let count = rig.targets().len();
     let Some(real) = memo.targets.filter(|&real| real < count) else { return Ok((rig, Vec::new())) };
     let numbers = (count - real).saturating_mul(rig.neutral().vertex_count()).saturating_mul(3);
-    let bytes: usize = source.document.buffers.iter().map(|b| b.byte_length).fold(0, usize::saturating_add);
-    if numbers > FRAME_NUMBERS.saturating_add(bytes.saturating_mul(16)) {
+    if numbers > FRAME_NUMBERS.saturating_add(source.buffers.budget.bytes().saturating_mul(16)) {
         return Ok((rig, Vec::new()));
     }
     let mut targets = rig.targets().to_vec();

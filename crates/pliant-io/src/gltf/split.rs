@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 
 /// How a glTF file stores, or is to store, the vertices of an object.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Seams {
+pub(crate) struct Seams {
     /// For each stored vertex the object's vertex.
     pub(super) vertex_of: Vec<u32>,
     /// For each face corner its stored vertex.

@@ -159,7 +159,7 @@ fn what_is_wrong_is_named_with_its_line() {
     assert!(message("ply\nformat ascii 1.0\nelement vertex 1\nproperty quad x\nend_header\n").contains("known kind, line 4"));
     assert!(message("ply\nend_header\n").contains("'format'"));
     assert!(message("ply\nformat ascii 1.0\nelement vertex 1\nproperty int y\nend_header\n1\n").contains("x, y and z"));
-    assert!(ascii("0 0 0\n1 0 0\n1 1 0\n0 one 0\n4 0 1 2 3\n").contains("'one' stands where 'y' of vertex 3 of 4 is needed, line 12"));
+    assert!(ascii("0 0 0\n1 0 0\n1 1 0\n0 one 0\n4 0 1 2 3\n").contains("'one' stands where 'y' of vertex 3 of 4 is needed, line 13"));
     assert!(ascii("0 0 0\n1 0 0\n1 1 0\n0 1 0\n4 0 1 2 9\n").contains("vertex 9, but there are 4"));
     assert!(ascii("0 0 0\n1 0 0\n1 1 0\n0 1 0\n4 0 1 2 -1\n").contains("vertex -1"));
     assert!(ascii("0 0 0\n1 0 0\n1 1 0\n0 1 0\n4 0 1\n").contains("ends before 'vertex_indices' of face 0"));

@@ -128,7 +128,11 @@ impl Prim {
 pub(super) fn parse(bytes: &[u8]) -> Result<Layer, ReadError> {
     let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
     if !bytes.starts_with(b"#usda") && !bytes.starts_with(b"#sdf") {
-        let why = if bytes.starts_with(b"PXR-USDC") { "the file is binary USD; save it as text" } else { "the file does not begin with '#usda 1.0'" };
+        let why = if bytes.starts_with(b"PXR-USDC") {
+            "the file is binary USD; save it as text"
+        } else {
+            "the file does not begin with '#usda 1.0'"
+        };
         return Err(ReadError::line(1, why));
     }
     let mut parser = Parser { bytes, at: 0 };
@@ -282,7 +286,11 @@ impl Parser<'_> {
             (true, _) => {
                 // A connection or a spline: nothing here needs them.
                 self.space();
-                if self.peek() == Some(b'{') { self.balanced()? } else { drop(self.value()?) }
+                if self.peek() == Some(b'{') {
+                    self.balanced()?
+                } else {
+                    drop(self.value()?)
+                }
                 Held::Always(Value::Nothing)
             }
             (false, _) => Held::Always(Value::Nothing),

@@ -25,6 +25,7 @@ mod supernodes;
 mod sweep;
 mod sweep_plan;
 mod symbolic;
+mod wide;
 
 use std::sync::Arc;
 

@@ -16,10 +16,10 @@ use faer::linalg::cholesky::llt;
 use faer::linalg::matmul::matmul;
 use faer::linalg::matmul::triangular::{self, BlockStructure};
 use faer::linalg::triangular_solve::solve_lower_triangular_in_place;
-use faer::traits::ComplexField;
 use faer::{Accum, MatMut, MatRef, Par};
 
 use super::symbolic::{Node, Symbolic};
+use super::wide::{Kernel, run_wide};
 use crate::parallel;
 
 /// A pivot below this multiple of `√n` roundings of the entry on the diagonal counts as zero, for `n` unknowns.
@@ -93,10 +93,7 @@ impl Numeric<'_> {
     fn factor_tree(&self, root: usize, values: &mut [f64]) -> Result<Update, BadPivot> {
         let node = &self.symbolic.nodes[root];
         if node.work < WORK_PER_TASK {
-            return <f64 as ComplexField>::Arch::default().dispatch(
-                #[inline(always)]
-                || self.factor_tree_in_place(root, values),
-            );
+            return run_wide(SmallTree { numeric: *self, root, values });
         }
         let children = self.symbolic.children_of(root);
         let own_start = values.len() - node.columns * node.height();
@@ -278,6 +275,22 @@ impl Numeric<'_> {
             let rows = rows.subrows(row, node.rows - row);
             matmul(target, Accum::Add, rows, rows.subrows(0, count).transpose(), -1.0, Par::Seq);
         });
+    }
+}
+
+/// A subtree that one thread factors.
+struct SmallTree<'a> {
+    numeric: Numeric<'a>,
+    root: usize,
+    values: &'a mut [f64],
+}
+
+impl Kernel for SmallTree<'_> {
+    type Output = Result<Update, BadPivot>;
+
+    #[inline(always)]
+    fn run(self) -> Self::Output {
+        self.numeric.factor_tree_in_place(self.root, self.values)
     }
 }
 

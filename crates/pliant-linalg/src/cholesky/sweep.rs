@@ -7,10 +7,9 @@
 //! crown above them (see [`SweepPlan`](super::sweep_plan::SweepPlan)). Forward, what a group leaves for the crown is
 //! added in the order of the groups; backward, it is copied from it.
 
-use faer::traits::ComplexField;
-
 use super::sweep_plan::Task;
 use super::symbolic::Symbolic;
+use super::wide::{Kernel, run_wide};
 use crate::parallel;
 
 /// Unknowns in one task of writing back.
@@ -92,14 +91,7 @@ impl Sweep<'_> {
             *place = input(unknown);
         }
         vector[task.columns..].fill([0.0; R]);
-        <f64 as ComplexField>::Arch::default().dispatch(
-            #[inline(always)]
-            || {
-                for s in task.nodes.clone() {
-                    self.forward_node::<R, LANES>(s, vector, buffer);
-                }
-            },
-        );
+        run_wide(Forward::<_, R, LANES> { sweep: *self, nodes: task.nodes.clone(), vector, buffer });
     }
 
     fn backward_task<const R: usize, const LANES: usize>(&self, task: &Task, vector: &mut [[f64; R]], crown: &[[f64; R]]) {
@@ -108,14 +100,7 @@ impl Sweep<'_> {
         for (place, &outer) in vector[task.columns..].iter_mut().zip(&plan.outer[task.outer_start..]) {
             *place = crown[outer as usize];
         }
-        <f64 as ComplexField>::Arch::default().dispatch(
-            #[inline(always)]
-            || {
-                for s in task.nodes.clone().rev() {
-                    self.backward_node::<R, LANES>(s, vector, buffer);
-                }
-            },
-        );
+        run_wide(Backward::<_, R, LANES> { sweep: *self, nodes: task.nodes.clone().rev(), vector, buffer });
     }
 
     fn sweep_crown<const R: usize, const LANES: usize>(
@@ -138,17 +123,9 @@ impl Sweep<'_> {
                 }
             }
         }
-        <f64 as ComplexField>::Arch::default().dispatch(
-            #[inline(always)]
-            || {
-                for &s in &plan.crown {
-                    self.forward_node::<R, LANES>(s as usize, vector, buffer);
-                }
-                for &s in plan.crown.iter().rev() {
-                    self.backward_node::<R, LANES>(s as usize, vector, buffer);
-                }
-            },
-        );
+        let nodes = plan.crown.iter().map(|&s| s as usize);
+        run_wide(Forward::<_, R, LANES> { sweep: *self, nodes: nodes.clone(), vector, buffer });
+        run_wide(Backward::<_, R, LANES> { sweep: *self, nodes: nodes.rev(), vector, buffer });
     }
 
     #[inline(always)]
@@ -184,6 +161,44 @@ impl Sweep<'_> {
         }
         backward_block::<R, LANES>(&self.values[node.values()], node.columns, buffer);
         vector[first..first + node.columns].copy_from_slice(&buffer[..node.columns]);
+    }
+}
+
+/// `L x = b` over some nodes, in their order.
+struct Forward<'a, Nodes, const R: usize, const LANES: usize> {
+    sweep: Sweep<'a>,
+    nodes: Nodes,
+    vector: &'a mut [[f64; R]],
+    buffer: &'a mut [[f64; R]],
+}
+
+impl<Nodes: Iterator<Item = usize>, const R: usize, const LANES: usize> Kernel for Forward<'_, Nodes, R, LANES> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run(self) {
+        for s in self.nodes {
+            self.sweep.forward_node::<R, LANES>(s, self.vector, self.buffer);
+        }
+    }
+}
+
+/// `Lᵀ x = b` over some nodes, in their order.
+struct Backward<'a, Nodes, const R: usize, const LANES: usize> {
+    sweep: Sweep<'a>,
+    nodes: Nodes,
+    vector: &'a mut [[f64; R]],
+    buffer: &'a mut [[f64; R]],
+}
+
+impl<Nodes: Iterator<Item = usize>, const R: usize, const LANES: usize> Kernel for Backward<'_, Nodes, R, LANES> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run(self) {
+        for s in self.nodes {
+            self.sweep.backward_node::<R, LANES>(s, self.vector, self.buffer);
+        }
     }
 }
 

@@ -4,7 +4,7 @@
 //! of the joint's radius) whose normal faces inward by `m` and outward by `q` moves along its normal by
 //!
 //! ```text
-//! m (−c(f) bell(s / 0.2) + b(f) Σ± bell((s ± 0.55) / 0.35)) + q (w (1 − f) cos(2πs / 0.5) bell(s / 0.8) + k f bell(s / 0.7))
+//! m (−c(f) bell(s / 0.2) + b(f) Σ± bell((s ± 0.55) / 0.35)) + q (w (1 − f) cos(2πs / 0.5) bell(s / 0.75) + k f bell(s / 0.7))
 //! ```
 //!
 //! a fold and the bulges beside it inside; wrinkles that smooth out and a knuckle that stands out outside.
@@ -114,7 +114,7 @@ fn joint_height(near: &NearJoint, bend_rad: f64) -> f64 {
     let inside = smooth_step(0.1, 0.7, near.inward);
     let outside = smooth_step(0.35, 0.85, -near.inward);
     let fold = -(0.045 + 0.13 * bent) * bell(s / 0.20);
-    let bulges = 0.11 * bent * (bell((s - 0.55) / 0.35) + bell((s + 0.55) / 0.35));
+    let bulges = 0.08 * bent * (bell((s - 0.55) / 0.35) + bell((s + 0.55) / 0.35));
     let wrinkles = 0.020 * (1.0 - bent) * cos(TAU * s / 0.50) * bell(s / 0.75);
     let knuckle = 0.07 * bent * bell(s / 0.7);
     inside * (fold + bulges) + outside * (wrinkles + knuckle)

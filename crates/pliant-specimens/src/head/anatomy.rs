@@ -9,7 +9,7 @@ pub(super) const EYE_RADIUS: f64 = 2.1;
 /// How far the outside of a lid stands off the eyeball.
 pub(super) const LID_THICKNESS: f64 = 0.2;
 /// How far the inside of a lid stands off the eyeball.
-pub(super) const LID_CLEARANCE: f64 = 0.05;
+pub(super) const LID_CLEARANCE: f64 = 0.08;
 /// Where the lips meet, in the middle of the face.
 pub(super) const MOUTH_Y: f64 = -6.05;
 /// Half the width of the mouth.

@@ -8,6 +8,8 @@ use crate::math::{cos, sin};
 
 const STATIONS: usize = 20;
 const AROUND: usize = 8;
+/// How far the brow floats above the skin.
+const CLEARANCE: f64 = 0.05;
 
 /// The brow's middle line, from the nose (0) outwards (1).
 fn spine(t: f64) -> (f64, f64) {
@@ -37,7 +39,7 @@ pub(super) fn add_brow(half: &mut Half, sculpt: Sculpt) {
             .map(|k| {
                 // Clockwise seen from the nose end.
                 let turn = -TAU * k as f64 / AROUND as f64;
-                let p = base + normal * 0.05 + up * (height * sin(turn)) + normal * (0.42 * height * cos(turn));
+                let p = base + up * (height * sin(turn)) + normal * (CLEARANCE + 0.42 * height * (1.0 + cos(turn)));
                 half.point(p, Part::Brow, true, false)
             })
             .collect();

@@ -22,13 +22,28 @@ pub(super) const MARGIN_OUTER: usize = SKIN_RINGS;
 /// The ring at the inner edge, which touches the eyeball but for a film of tears.
 pub(super) const MARGIN_INNER: usize = SKIN_RINGS + 2;
 
+/// Middle and half of the side angles between the corners, in radians.
+const SIDES: [f64; 2] = [-0.02, 0.93];
+
 /// Side angle and turn of the lid's margin, in radians.
 pub(super) fn margin(step: usize) -> (f64, f64) {
     let turn = TAU * step as f64 / STEPS as f64;
-    let (s, c) = (sin(turn), cos(turn));
-    let side = -0.02 - 0.93 * c;
-    let height = if s > 0.0 { 0.60 * s * (1.0 + 0.06 * c) } else { 0.50 * s * (1.0 - 0.12 * c) };
-    (side, height)
+    let [upper, lower] = margins(cos(turn));
+    (SIDES[0] - SIDES[1] * cos(turn), if step < STEPS / 2 { upper } else { lower })
+}
+
+/// Turns of the upper and the lower margin, from 1 at the inner to −1 at the outer corner.
+fn margins(inward: f64) -> [f64; 2] {
+    let height = (1.0 - inward * inward).max(0.0).sqrt();
+    [0.60 * height * (1.0 + 0.06 * inward), -0.50 * height * (1.0 - 0.12 * inward)]
+}
+
+/// Turns of both margins at the side angle of a point; both zero beyond the corners.
+pub(super) fn margins_at(p: DVec3) -> [f64; 2] {
+    let target = (p - an::EYE).normalize_or_zero().dot(axes()[0]);
+    // The arcsine by Newton's method, which nears it from below.
+    let side = (0..6).fold(target, |side, _| side - (sin(side) - target) / cos(side).max(0.1));
+    margins(((SIDES[0] - side) / SIDES[1]).clamp(-1.0, 1.0))
 }
 
 /// The direction from the eyeball's centre at a side angle and a turn.
@@ -53,7 +68,9 @@ fn lid_point(step: usize, spread: f64, offset: f64) -> DVec3 {
     // The normal of an ellipse in (λ, β).
     let (nx, ny) = (-cos(turn) * 0.6, sin(turn) * 0.93);
     let norm = (nx * nx + ny * ny).sqrt();
-    an::EYE + direction(side + spread * nx / norm, height + spread * ny / norm) * (an::EYE_RADIUS + offset)
+    // The corners' insides stop short of the pole, where turns lose their meaning.
+    let side = (side + spread * nx / norm).clamp(-1.42, 1.42);
+    an::EYE + direction(side, height + spread * ny / norm) * (an::EYE_RADIUS + offset)
 }
 
 /// Fills the eye's hole with rings of skin and lid.
@@ -70,7 +87,7 @@ pub(super) fn add_lids(half: &mut Half, sculpt: Sculpt, outer: &[u32]) {
         let points: Vec<DVec3> = points.collect();
         last = add_ring(half, &last, ring, &points, ring == SKIN_RINGS, "skin");
     }
-    for (k, (spread, offset)) in [(0.0, 0.5), (0.0, 0.0), (0.10, 0.0), (0.35, 0.0), (0.75, 0.04)].into_iter().enumerate() {
+    for (k, (spread, offset)) in [(0.0, 0.0), (0.0, 0.0), (0.10, 0.0), (0.32, 0.01), (0.58, 0.03)].into_iter().enumerate() {
         let offset = if k == 0 { an::LID_THICKNESS * 0.7 } else { an::LID_CLEARANCE + offset };
         let points: Vec<DVec3> = (0..STEPS).map(|step| lid_point(step, spread, offset)).collect();
         last = add_ring(half, &last, SKIN_RINGS + 1 + k, &points, true, "skin");

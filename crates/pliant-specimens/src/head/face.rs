@@ -6,6 +6,7 @@
 use pliant_mesh::glam::{DVec2, DVec3};
 
 use super::anatomy as an;
+use super::eye;
 use super::half::{Half, Part};
 use super::mouth;
 use super::sculpt::Sculpt;
@@ -40,7 +41,8 @@ pub(super) struct Site {
 
 impl Face {
     pub(super) fn new(half: Half, sculpt: Sculpt) -> Self {
-        let sites = (0..half.points.len()).map(|v| site(half.points[v], half.parts[v])).collect();
+        let rim: Vec<f64> = half.mouth_loop.iter().map(|&v| skin_jaw(half.points[v as usize])).collect();
+        let sites = (0..half.points.len()).map(|v| site(half.points[v], half.parts[v], &rim)).collect();
         let line = |v: &usize| matches!(half.parts[*v], Part::Mouth { ring, .. } if usize::from(ring) == mouth::CONTACT);
         let contact = (0..half.points.len()).filter(line).collect();
         Self { half, sculpt, sites, contact }
@@ -59,12 +61,20 @@ impl Face {
         }
     }
 
-    /// 1 on the red of the lips and inside, 0 at its border.
+    /// As a site's `lip`, but ending where the lips meet.
+    pub(super) fn outer_lip(&self, v: usize) -> f64 {
+        match self.half.parts[v] {
+            Part::Mouth { ring, .. } => self.sites[v].lip * smooth_step(3.0, 0.0, f64::from(ring) - mouth::CONTACT as f64),
+            _ => 0.0,
+        }
+    }
+
+    /// 1 on the red of the lips, 0 outside its border and inside the mouth.
     pub(super) fn redness(&self, v: usize) -> f64 {
         match self.half.parts[v] {
             Part::Mouth { ring, .. } => {
-                let inside = (f64::from(ring) - mouth::SKIN_RINGS as f64 + 1.0) / 5.0;
-                smooth_step(0.0, 1.0, inside) * self.sites[v].lip
+                let ring = f64::from(ring);
+                smooth_step(-1.0, 3.0, ring - mouth::SKIN_RINGS as f64) * smooth_step(2.0, -1.0, ring - mouth::CONTACT as f64)
             }
             _ => 0.0,
         }
@@ -85,7 +95,8 @@ impl Face {
     }
 }
 
-fn site(p: DVec3, part: Part) -> Site {
+/// `rim` holds the jaw's weights around the mouth, where its rings meet the face.
+fn site(p: DVec3, part: Part, rim: &[f64]) -> Site {
     let (lip, upness, flesh) = match part {
         Part::Mouth { ring, step } => {
             let t = f64::from(ring) / mouth::SKIN_RINGS as f64;
@@ -94,40 +105,58 @@ fn site(p: DVec3, part: Part) -> Site {
             let upness = mouth::upness(usize::from(step)) * t.min(1.0) + face_upness(p) * (1.0 - t.min(1.0));
             (smooth_step(0.0, 1.0, t) * flesh, upness, flesh)
         }
-        Part::Skin | Part::Eye { .. } | Part::Nostril | Part::Brow => (0.0, face_upness(p), 1.0),
+        // Lids belong to the eyeball: what brow and cheek do ends before them.
+        Part::Eye { ring, .. } => (0.0, face_upness(p), 1.0 - smooth_step(0.1, 0.75, f64::from(ring) / eye::SKIN_RINGS as f64)),
+        Part::Skin | Part::Nostril | Part::Brow => (0.0, face_upness(p), 1.0),
         _ => (0.0, face_upness(p), 0.0),
     };
-    Site { p, part, lip, upness, jaw: jaw_weight(p, part, lip, upness), flesh }
+    Site { p, part, lip, upness, jaw: jaw_weight(p, part, lip, rim), flesh }
 }
 
 fn face_upness(p: DVec3) -> f64 {
     ((p.y - an::MOUTH_Y) / 1.5).clamp(-1.0, 1.0)
 }
 
-fn jaw_weight(p: DVec3, part: Part, lip: f64, upness: f64) -> f64 {
+/// How much a point of the skin goes with the jaw.
+fn skin_jaw(p: DVec3) -> f64 {
     // The line from the hinge to the corner of the mouth; level behind the hinge.
     let ahead = 0.5 * (p.z + (p.z * p.z + 3.0).sqrt());
     let line = an::HINGE.y + (an::MOUTH_Y - an::HINGE.y) * ahead / 7.5;
-    let below = smooth_step(1.8, -2.0, p.y - line);
+    let below = smooth_step(1.9, -1.4, p.y - line);
     let front = smooth_step(-3.5, 2.5, p.z);
     // The floor of the mouth goes along, the neck does not.
     let above_neck = smooth_step(-13.5, -9.5, p.y + 2.1 * smooth_step(-1.0, 7.0, p.z));
     // The ear's root stays with the skull.
     let from_ear = smooth_step(1.0, 1.8, DVec2::new((p.y + 0.9) / 3.4, (p.z + 1.3) / 2.2).length());
-    let skin = below * front * above_neck * from_ear;
+    below * front * above_neck * from_ear
+}
+
+fn jaw_weight(p: DVec3, part: Part, lip: f64, rim: &[f64]) -> f64 {
     match part {
-        Part::LowerTeeth | Part::Tongue => 1.0,
+        Part::LowerTeeth => 1.0,
+        Part::Tongue => jaw_depth(p),
         Part::UpperTeeth | Part::Eyeball | Part::Brow | Part::Ear | Part::Nostril => 0.0,
-        Part::Throat => 0.6 * smooth_step(1.0, -1.6, p.y - an::MOUTH_Y),
-        Part::Mouth { ring, .. } => {
-            // Upper and lower lip differ by the cosine of the sweep, so the open mouth is an ellipse.
-            let on_lips = if upness > 0.0 { CORNER_JAW * (1.0 - upness) } else { CORNER_JAW - (1.0 - CORNER_JAW) * upness };
-            let near = if usize::from(ring) > mouth::SKIN_RINGS { 1.0 } else { lip };
-            let depth = 1.0 - 0.4 * smooth_step(7.0, 3.5, p.z);
-            (on_lips * near + skin * (1.0 - near)) * depth
-        }
-        _ => skin,
+        Part::Throat => jaw_depth(p) * smooth_step(1.4, -1.4, p.y - an::MOUTH_Y),
+        Part::Mouth { ring, step } => lip_jaw(p, usize::from(ring), usize::from(step), lip, rim) * jaw_depth(p),
+        _ => skin_jaw(p),
     }
+}
+
+fn lip_jaw(p: DVec3, ring: usize, step: usize, lip: f64, rim: &[f64]) -> f64 {
+    let upness = mouth::upness(step);
+    // Upper and lower lip differ by the cosine of the sweep, so the open mouth is an ellipse.
+    let on_lips = if upness > 0.0 { CORNER_JAW * (1.0 - upness) } else { CORNER_JAW - (1.0 - CORNER_JAW) * upness };
+    if ring < mouth::CONTACT {
+        return rim[step] + (on_lips - rim[step]) * lip;
+    }
+    // Behind the lips, where teeth are, the bag parts at its sides.
+    let behind = smooth_step(0.0, 3.0, ring as f64 - (mouth::CONTACT + 1) as f64);
+    on_lips + (smooth_step(0.7, -0.7, (p.y - an::MOUTH_Y) / 1.2) - on_lips) * behind
+}
+
+/// The jaw takes less of what lies deep in the mouth along.
+fn jaw_depth(p: DVec3) -> f64 {
+    1.0 - 0.4 * smooth_step(6.0, 3.0, p.z)
 }
 
 /// Weight of a pull at `center`, zero beyond `radii`.

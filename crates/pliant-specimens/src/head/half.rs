@@ -46,6 +46,8 @@ pub(super) struct Half {
     pub(super) midline: Vec<bool>,
     pub(super) quads: Vec<[u32; 4]>,
     pub(super) materials: Vec<&'static str>,
+    /// The grid's loop around the mouth, by step.
+    pub(super) mouth_loop: Vec<u32>,
 }
 
 impl Half {

@@ -51,5 +51,6 @@ pub(super) fn forward(face: &Face, v: usize, _side: f64, w: f64) -> DVec3 {
 pub(super) fn sideways(face: &Face, v: usize, side: f64, w: f64) -> DVec3 {
     // The chin swings, the angles of the jaw stay near their hinges.
     let site = face.sites()[v];
-    DVec3::X * (side * 0.8 * site.jaw * smooth_step(-1.5, 6.0, site.p.z) * w)
+    // It drops a little on the way, so that the lips do not rub through each other.
+    DVec3::new(side * 0.8, -0.1, 0.0) * (site.jaw * smooth_step(-1.5, 6.0, site.p.z) * w)
 }

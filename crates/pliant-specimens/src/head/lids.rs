@@ -14,11 +14,9 @@ const MEETING: f64 = 0.14;
 /// Lids that meet leave a film between them, in radians.
 const FILM: f64 = 0.004;
 
-/// How far a lid vertex turns when its margin turns by `angle` there: all of it at the margin, none at the rim of the socket.
+/// How far a lid vertex turns when its margin turns by `angle` there: all of it at the margin and inside, none at the rim of the socket.
 fn lid_turn(ring: usize, angle: f64) -> f64 {
-    let t = ring as f64 / eye::SKIN_RINGS as f64;
-    let inside = (ring as f64 - (eye::MARGIN_INNER + 1) as f64) / 2.0;
-    angle * smooth_step(0.12, 1.0, t) * (1.0 - 0.8 * inside.clamp(0.0, 1.0))
+    angle * smooth_step(0.12, 1.0, ring as f64 / eye::SKIN_RINGS as f64)
 }
 
 /// Turns the upper lid by `upper` and the lower by `lower` of their ways to the meeting line.
@@ -26,12 +24,11 @@ fn turn_lids(face: &Face, v: usize, upper: f64, lower: f64) -> DVec3 {
     let site = face.sites()[v];
     let Part::Eye { ring, step } = site.part else { return DVec3::ZERO };
     let (ring, step) = (usize::from(ring), usize::from(step));
-    let (_, height) = eye::margin(step);
-    let (_, other) = eye::margin((eye::STEPS - step) % eye::STEPS);
-    let is_upper = step < eye::STEPS / 2;
-    let (top, bottom) = if is_upper { (height, other) } else { (other, height) };
+    // A point turns as the margin does at its own side angle, so that nothing is sheared across the other lid.
+    let [top, bottom] = eye::margins_at(site.p);
     let line = bottom + MEETING * (top - bottom);
-    let way = if is_upper { (line + FILM - height).min(0.0) * upper } else { (line - FILM - height).max(0.0) * lower };
+    let film = FILM * smooth_step(0.0, 0.2, top - bottom);
+    let way = if step < eye::STEPS / 2 { (line + film - top) * upper } else { (line - film - bottom) * lower };
     let angle = lid_turn(ring, way);
     // A greater turn lowers z towards y: a positive turn about −x lifts.
     let q = turned(site.p, an::EYE, -eye::axes()[0], angle);

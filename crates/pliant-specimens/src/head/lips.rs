@@ -101,29 +101,28 @@ pub(super) fn funnel(face: &Face, v: usize, _side: f64, w: f64) -> DVec3 {
     gather(face, v, 0.40 * w, 0.55 * w) + parted * w
 }
 
-/// Folds a lip over the teeth: its red turns in, its border comes to the line of contact.
+/// Folds a lip in: its red turns inwards, its border comes to the line of contact.
 fn roll(face: &Face, v: usize, weight: f64) -> DVec3 {
     let site = face.sites()[v];
-    let red = face.redness(v);
-    let line = face.contact_point(v);
-    let inward = DVec3::new(0.0, 0.0, -0.42) * red;
-    let folded = (line.y - site.p.y) * 0.72 * site.lip;
-    (inward + DVec3::Y * folded - DVec3::Z * (0.12 * site.lip)) * weight
+    let lip = face.outer_lip(v);
+    let folded = (face.contact_point(v).y - site.p.y) * 0.7 * lip;
+    let skin = (lip - face.redness(v)).max(0.0);
+    DVec3::new(0.0, folded, -0.34 * face.redness(v) - 0.12 * skin) * weight
 }
 
 pub(super) fn roll_lower(face: &Face, v: usize, _side: f64, w: f64) -> DVec3 {
-    roll(face, v, smooth_step(0.0, -0.4, face.sites()[v].upness) * w)
+    roll(face, v, (-face.sites()[v].upness).max(0.0) * w)
 }
 
 pub(super) fn roll_upper(face: &Face, v: usize, _side: f64, w: f64) -> DVec3 {
-    roll(face, v, smooth_step(0.0, 0.4, face.sites()[v].upness) * w)
+    roll(face, v, face.sites()[v].upness.max(0.0) * w)
 }
 
 /// Presses both lips flat.
 pub(super) fn press(face: &Face, v: usize, side: f64, w: f64) -> DVec3 {
     let site = face.sites()[v];
     let line = face.contact_point(v);
-    let flat = DVec3::new(0.0, (line.y - site.p.y) * 0.45 * site.lip, -0.16 * face.redness(v));
+    let flat = DVec3::new(0.0, (line.y - site.p.y) * 0.45 * face.outer_lip(v), -0.16 * face.redness(v));
     flat * (share(site.p, side) * w) + pull_corner(face, v, side, DVec3::new(0.2, 0.05, 0.0) * w, DVec2::new(1.8, 1.6))
 }
 

@@ -39,8 +39,15 @@ const LIPS: [Profile; 10] = [
     Profile { height: 0.7, forward: -0.75, reach: -0.05 },
 ];
 
-/// The bag: depth behind the lips, half width and half height.
-const BAG: [[f64; 3]; 5] = [[1.1, 2.6, 1.2], [1.7, 2.75, 1.6], [2.8, 2.8, 1.8], [4.0, 2.6, 1.8], [5.0, 2.0, 1.4]];
+/// The bag: depth behind the lips, half width, and height above and below the line of the lips. It leaves room for the teeth.
+const BAG: [[f64; 4]; 6] = [
+    [0.80, 2.45, 0.85, 0.85],
+    [0.84, 2.65, 1.42, 1.35],
+    [1.5, 2.75, 1.7, 1.75],
+    [2.7, 2.8, 1.85, 1.85],
+    [4.0, 2.6, 1.8, 1.75],
+    [5.0, 2.0, 1.4, 1.4],
+];
 
 /// Whether a step belongs to the upper lip; the corner belongs to both.
 fn is_upper(step: usize) -> bool {
@@ -90,6 +97,7 @@ fn lip_point(sculpt: Sculpt, step: usize, profile: &Profile) -> DVec3 {
 pub(super) fn add_mouth(half: &mut Half, sculpt: Sculpt, outer: &[u32]) {
     let loop_points: Vec<DVec3> = outer.iter().map(|&v| half.points[v as usize]).collect();
     let border: Vec<DVec3> = (0..=STEPS).map(|step| lip_point(sculpt, step, &LIPS[0])).collect();
+    half.mouth_loop = outer.to_vec();
     let mut last = outer.to_vec();
     for ring in 1..SKIN_RINGS {
         let t = ring as f64 / SKIN_RINGS as f64;
@@ -108,13 +116,14 @@ pub(super) fn add_mouth(half: &mut Half, sculpt: Sculpt, outer: &[u32]) {
         last = add_ring(half, &last, SKIN_RINGS + k, &points, true, material);
     }
     let front = sculpt.front(0.0, an::MOUTH_Y);
-    for (k, [depth, width, height]) in BAG.into_iter().enumerate() {
+    for (k, [depth, width, above, below]) in BAG.into_iter().enumerate() {
         let points: Vec<DVec3> = (0..=STEPS)
             .map(|step| {
                 let s = sweep(step);
-                let up = if is_upper(step) { 1.0 } else { -1.0 };
                 let x = width * sin(s);
-                DVec3::new(x, an::MOUTH_Y + 0.1 + up * height * cos(s), front.z - depth - 0.14 * x * x)
+                let round = cos(s).max(0.0).sqrt();
+                let y = if is_upper(step) { above * round } else { -below * round };
+                DVec3::new(x, an::MOUTH_Y + 0.1 + y, front.z - depth - 0.12 * x * x)
             })
             .collect();
         last = add_ring(half, &last, SKIN_RINGS + LIPS.len() + k, &points, true, "mouth");

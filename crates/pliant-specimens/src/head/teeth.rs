@@ -13,26 +13,31 @@ const STATIONS: usize = 12;
 
 /// A cross-section of the upper teeth: height above the line of the lips and depth behind the front of the teeth, from
 /// the biting edge up the front and down the back. The first three sides are enamel.
-const UPPER: [[f64; 2]; 8] = [[-0.16, 0.06], [0.05, 0.0], [0.62, 0.0], [0.78, -0.03], [1.12, 0.05], [1.15, 0.4], [0.6, 0.5], [-0.12, 0.26]];
+const UPPER: [[f64; 2]; 8] =
+    [[-0.16, 0.06], [0.05, 0.0], [0.62, -0.02], [0.78, -0.02], [1.12, 0.05], [1.15, 0.4], [0.6, 0.5], [-0.12, 0.26]];
 
 /// Adds both rows of teeth.
 pub(super) fn add_teeth(half: &mut Half, sculpt: Sculpt) {
-    let upper = UPPER.map(|[y, depth]| [an::MOUTH_Y + y, 0.95 + depth]);
-    let lower = UPPER.map(|[y, depth]| [an::MOUTH_Y - 0.26 - y * 0.85, 1.12 + depth]);
+    let upper = UPPER.map(|[y, depth]| [an::MOUTH_Y + y, 0.98 + depth]);
+    let lower = UPPER.map(|[y, depth]| [an::MOUTH_Y - 0.36 - y * 0.72, 1.08 + depth]);
     add_row(half, sculpt, &upper, Part::UpperTeeth, false);
     add_row(half, sculpt, &lower, Part::LowerTeeth, true);
 }
 
-/// Sweeps a cross-section of heights and depths behind the lips along them.
+/// Sweeps a cross-section of heights and depths behind the lips along the dental arch.
 fn add_row(half: &mut Half, sculpt: Sculpt, section: &[[f64; 2]; 8], part: Part, flipped: bool) {
+    let front = sculpt.front(0.0, an::MOUTH_Y).z;
     let mut last: Option<Vec<u32>> = None;
     for station in 0..=STATIONS {
-        let x = 2.7 * sin(1.2 * station as f64 / STATIONS as f64);
-        let lip = sculpt.front(x, an::MOUTH_Y);
-        let normal = sculpt.normal(lip);
-        let inward = -DVec3::new(normal.x, 0.0, normal.z).normalize_or_zero();
-        let mut ids: Vec<u32> =
-            section.iter().map(|&[y, depth]| half.point(DVec3::new(lip.x, y, lip.z) + inward * depth, part, true, station == 0)).collect();
+        let x = 1.95 * sin(1.2 * station as f64 / STATIONS as f64);
+        let mut ids: Vec<u32> = section
+            .iter()
+            .map(|&[y, depth]| {
+                // What lies deeper runs on a smaller arch.
+                let inset = 1.0 - 0.25 * (depth - section[1][1]);
+                half.point(DVec3::new(x * inset, y, front - depth - 0.16 * x * x), part, true, station == 0)
+            })
+            .collect();
         ids.push(ids[0]);
         if let Some(before) = &last {
             for k in 0..8 {

@@ -317,3 +317,21 @@ fn building_twice_gives_the_same_bits() {
     assert_eq!(first.neutral().positions(), second.neutral().positions());
     assert_eq!(first.targets(), second.targets());
 }
+
+#[test]
+fn zz_debug() {
+    let rig = rig();
+    let face = face();
+    for name in ["eyeBlinkLeft"] {
+        let m = rig.neutral().posed(posed(rig, &[(name, 1.0)])).unwrap();
+        let cuts = m.self_intersections().unwrap();
+        for [a, b] in cuts.iter().take(4000) {
+            let d =
+                |t: u32| m.triangles()[t as usize].map(|v| face.half.parts.get(v as usize).map(|p| format!("{p:?}")).unwrap_or("R".into()));
+            let p = m.triangle_points(*a as usize)[0];
+            if p.x >= 0.0 {
+                println!("{name} {:?} || {:?} {p:.2}", d(*a), d(*b));
+            }
+        }
+    }
+}

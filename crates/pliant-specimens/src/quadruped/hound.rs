@@ -18,7 +18,7 @@ pub(super) fn animal() -> Animal {
     let joints = joints();
     let skeleton = skeleton(&joints);
     let body = body(&joints, &skeleton);
-    Animal { name: "hound", joints, skeleton, body, grid: grid(), diffusion: 14, coat: coat as Coat }
+    Animal { name: "hound", joints, skeleton, body, grid: grid(), diffusion: 22, coat: coat as Coat }
 }
 
 fn joints() -> Joints {

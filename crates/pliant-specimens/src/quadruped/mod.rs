@@ -33,6 +33,14 @@ type Coat = fn(DVec3) -> DVec3;
 
 /// Rounds of smoothing and projection; beyond this the quads change little.
 const EVENING_ROUNDS: usize = 16;
+/// The rate of all clips: a walk of about one stride in a second.
+const FRAMES_PER_SECOND: f64 = 30.0;
+/// Frames of the walk, one cycle.
+const WALK_FRAMES: usize = 32;
+/// Frames of the stretch, from rest to rest.
+const STRETCH_FRAMES: usize = 61;
+/// Frames of the trunk's swing, one cycle.
+const TRUNK_FRAMES: usize = 48;
 
 /// The construction of an animal.
 struct Animal {
@@ -69,7 +77,8 @@ impl Built {
         let skeleton = &self.animal.skeleton;
         let steps = if looped { frames } else { frames - 1 };
         let pose = |k: usize| self.skin.pose(&posture(skeleton, k as f64 / steps as f64).motions(skeleton), self.mesh.positions());
-        Clip::new(name, self.mesh.clone(), (0..frames).map(pose).collect()).expect("frames are poses of the mesh")
+        let clip = Clip::new(name, self.mesh.clone(), (0..frames).map(pose).collect()).expect("frames are poses of the mesh");
+        clip.with_frames_per_second(FRAMES_PER_SECOND)
     }
 
     fn finish(self, clips: Vec<Clip>) -> (Rig, Vec<Clip>) {
@@ -77,20 +86,12 @@ impl Built {
     }
 }
 
-/// Frames of the walk, one cycle.
-const WALK_FRAMES: usize = 32;
-/// Frames of the stretch, from rest to rest.
-const STRETCH_FRAMES: usize = 61;
-
 /// The hound with its clips `walk` and `stretch`.
 pub(crate) fn hound() -> (Rig, Vec<Clip>) {
     let built = hound::animal().build();
     let clips = vec![built.clip("walk", WALK_FRAMES, true, gait::walk), built.clip("stretch", STRETCH_FRAMES, false, stretch::stretch)];
     built.finish(clips)
 }
-
-/// Frames of the trunk's swing, one cycle.
-const TRUNK_FRAMES: usize = 48;
 
 /// The tapir with its clip `trunk`.
 pub(crate) fn tapir() -> (Rig, Vec<Clip>) {

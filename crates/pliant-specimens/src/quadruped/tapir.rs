@@ -12,6 +12,9 @@ use crate::math::{bell, cos, sin, smooth_step};
 use crate::skeleton::Skeleton;
 use crate::surface_nets::Grid;
 
+/// Bones of the trunk.
+const TRUNK_BONES: usize = 5;
+
 const fn at(x: f64, y: f64, z: f64) -> DVec3 {
     DVec3::new(x, y, z)
 }
@@ -35,9 +38,6 @@ pub(super) fn swing_trunk(skeleton: &Skeleton, t: f64) -> Posture {
     }
     posture
 }
-
-/// Bones of the trunk.
-const TRUNK_BONES: usize = 5;
 
 fn joints() -> Joints {
     Joints {

@@ -1,9 +1,11 @@
 //! What a command says: results on stdout, progress and messages on stderr.
 
 use std::io::Write;
+use std::ops::ControlFlow;
 use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressStyle};
+use pliant_mesh::Progress;
 use serde_json::{Map, Value};
 
 use super::failure::Failure;
@@ -52,6 +54,34 @@ impl Console {
         bar.set_style(ProgressStyle::with_template("{spinner} {msg} {elapsed:.dim}").expect("a fixed template"));
         bar.enable_steady_tick(Duration::from_millis(100));
         Working(bar)
+    }
+
+    /// A bar for work that reports its progress, shown on a terminal for as long as it lives.
+    pub(crate) fn progress(&self) -> Bar {
+        if self.quiet {
+            return Bar(ProgressBar::hidden());
+        }
+        let bar = ProgressBar::new(1000);
+        bar.set_style(ProgressStyle::with_template("{bar:30} {msg} {elapsed:.dim}").expect("a fixed template"));
+        bar.enable_steady_tick(Duration::from_millis(100));
+        Bar(bar)
+    }
+}
+
+/// A bar that follows reported progress.
+pub(crate) struct Bar(ProgressBar);
+
+impl Progress for Bar {
+    fn report(&self, stage: &str, done: f64) -> ControlFlow<()> {
+        self.0.set_position((done.clamp(0.0, 1.0) * 1000.0) as u64);
+        self.0.set_message(stage.to_owned());
+        ControlFlow::Continue(())
+    }
+}
+
+impl Drop for Bar {
+    fn drop(&mut self) {
+        self.0.finish_and_clear();
     }
 }
 

@@ -3,9 +3,11 @@
 mod completions;
 mod console;
 mod convert;
+mod demo;
 mod failure;
 mod geodesic;
 mod info;
+mod render;
 mod source;
 
 use std::process::ExitCode;
@@ -20,6 +22,7 @@ Examples:
   pliant demo                                      every capability on built-in models, as one page
   pliant info head.obj                             what is in a file, and what is wrong with it
   pliant geodesic head.obj --from 1204 --out d.npy distances along the surface
+  pliant render head.obj --out head.png            a picture
   pliant convert head.obj head.glb                 between formats; nothing both can hold is lost
 
 An ASSET is a file, FILE#NAME (a mesh or clip in it), ASSET@N (frame N of a clip, from 0), specimen:NAME
@@ -48,9 +51,11 @@ pub(crate) struct Cli {
 
 #[derive(Debug, Subcommand)]
 enum Command {
+    Demo(demo::Args),
     Info(info::Args),
     Convert(convert::Args),
     Geodesic(geodesic::Args),
+    Render(render::Args),
     Completions(completions::Args),
 }
 
@@ -61,9 +66,11 @@ pub(crate) fn run(cli: Cli) -> ExitCode {
         limit_threads(threads.into());
     }
     let outcome = match cli.command {
+        Command::Demo(args) => demo::run(&args, &console),
         Command::Info(args) => info::run(&args, &console),
         Command::Convert(args) => convert::run(&args, &console),
         Command::Geodesic(args) => geodesic::run(&args, &console),
+        Command::Render(args) => render::run(&args, &console),
         Command::Completions(args) => completions::run(&args),
     };
     match outcome {

@@ -1,0 +1,166 @@
+//! Arrays on their way into the one buffer of a file.
+//!
+//! **Problem.** Targets move few vertices: written row by row, most of a rig would be zeros.
+//!
+//! **Form.** Rows that are mostly zero are stored as a sparse accessor without a base, where this takes fewer
+//! bytes; rows that are all zero take none.
+
+use super::document::{Accessor, BufferView, F32, INDICES, Sparse, SparseView, U8, U16, U32, VERTICES};
+use super::memo::accessor_name;
+use super::split::Displacements;
+
+/// The buffer and what is in it.
+#[derive(Default)]
+pub(super) struct Store {
+    pub(super) bytes: Vec<u8>,
+    pub(super) views: Vec<BufferView>,
+    pub(super) accessors: Vec<Accessor>,
+}
+
+impl Store {
+    /// A view of what `write` appends, at a multiple of four bytes.
+    fn view(&mut self, target: Option<u32>, write: impl FnOnce(&mut Vec<u8>)) -> usize {
+        self.bytes.resize(self.bytes.len().next_multiple_of(4), 0);
+        let start = self.bytes.len();
+        write(&mut self.bytes);
+        let byte_length = self.bytes.len() - start;
+        self.views.push(BufferView { byte_offset: start, byte_length, target, ..BufferView::default() });
+        self.views.len() - 1
+    }
+
+    fn accessor(&mut self, accessor: Accessor) -> usize {
+        self.accessors.push(accessor);
+        self.accessors.len() - 1
+    }
+
+    /// A vertex attribute: one row of `N` numbers per vertex.
+    pub(super) fn attribute<const N: usize>(&mut self, rows: &[[f32; N]]) -> usize {
+        let view = self.view(Some(VERTICES), |bytes| push_rows(bytes, rows));
+        let kind = ["SCALAR", "VEC2", "VEC3", "VEC4"][N - 1].into();
+        self.accessor(Accessor { buffer_view: Some(view), component_type: F32, count: rows.len(), kind, ..Accessor::default() })
+    }
+
+    /// Positions, which glTF wants with their bounds.
+    pub(super) fn positions(&mut self, rows: &[[f32; 3]]) -> usize {
+        let accessor = self.attribute(rows);
+        self.set_bounds(accessor, rows, false);
+        accessor
+    }
+
+    /// Three indices per triangle.
+    pub(super) fn triangles(&mut self, indices: &[u32], vertices: usize) -> usize {
+        // The greatest number of each size is not an index.
+        let component_type = if vertices <= usize::from(u16::MAX) { U16 } else { U32 };
+        let view = self.view(Some(INDICES), |bytes| push_whole(bytes, indices, component_type));
+        let count = indices.len();
+        self.accessor(Accessor { buffer_view: Some(view), component_type, count, kind: "SCALAR".into(), ..Accessor::default() })
+    }
+
+    /// One of our own lists, by its name.
+    pub(super) fn list(&mut self, name: &str, values: &[u32]) -> usize {
+        let component_type = component_for(values.iter().copied().max().unwrap_or(0));
+        let view = self.view(None, |bytes| push_whole(bytes, values, component_type));
+        let (name, kind) = (Some(accessor_name(name)), "SCALAR".into());
+        self.accessor(Accessor { name, buffer_view: Some(view), component_type, count: values.len(), kind, ..Accessor::default() })
+    }
+
+    /// Displacements of `count` vertices.
+    pub(super) fn displacements(&mut self, count: usize, moved: &Displacements, bounds: bool) -> usize {
+        let accessor = self.mostly_zero(count, &moved.vertices, &moved.deltas, Some(VERTICES));
+        if bounds {
+            self.set_bounds(accessor, &moved.deltas, moved.deltas.len() < count);
+        }
+        accessor
+    }
+
+    /// Key times or values of a curve, as rows of `N` numbers.
+    pub(super) fn curve<const N: usize>(&mut self, rows: &[[f32; N]]) -> usize {
+        let places: Vec<u32> = (0..rows.len() as u32).filter(|&k| rows[k as usize] != [0.0; N]).collect();
+        // Only single numbers, of which a frame's weights are, are ever mostly zero.
+        if N == 1 && places.len() < rows.len() / 4 {
+            let values: Vec<[f32; N]> = places.iter().map(|&k| rows[k as usize]).collect();
+            return self.mostly_zero(rows.len(), &places, &values, None);
+        }
+        let view = self.view(None, |bytes| push_rows(bytes, rows));
+        let kind = ["SCALAR", "VEC2", "VEC3", "VEC4"][N - 1].into();
+        self.accessor(Accessor { buffer_view: Some(view), component_type: F32, count: rows.len(), kind, ..Accessor::default() })
+    }
+
+    /// Key times, with their bounds.
+    pub(super) fn times(&mut self, times: &[f32]) -> usize {
+        let rows: Vec<[f32; 1]> = times.iter().map(|&t| [t]).collect();
+        let view = self.view(None, |bytes| push_rows(bytes, &rows));
+        let kind = "SCALAR".into();
+        let accessor =
+            self.accessor(Accessor { buffer_view: Some(view), component_type: F32, count: rows.len(), kind, ..Accessor::default() });
+        self.set_bounds(accessor, &rows, false);
+        accessor
+    }
+
+    fn mostly_zero<const N: usize>(&mut self, count: usize, places: &[u32], values: &[[f32; N]], target: Option<u32>) -> usize {
+        let component_type = component_for(count.saturating_sub(1) as u32);
+        let kind = ["SCALAR", "VEC2", "VEC3", "VEC4"][N - 1].to_owned();
+        let mut accessor = Accessor { component_type: F32, count, kind, ..Accessor::default() };
+        if places.len() * (4 * N + size_of(component_type)) >= count * 4 * N {
+            let mut dense = vec![[0.0; N]; count];
+            places.iter().zip(values).for_each(|(&place, &value)| dense[place as usize] = value);
+            accessor.buffer_view = Some(self.view(target, |bytes| push_rows(bytes, &dense)));
+        } else if !places.is_empty() {
+            let indices = self.view(None, |bytes| push_whole(bytes, places, component_type));
+            let values = self.view(None, |bytes| push_rows(bytes, values));
+            accessor.sparse = Some(Sparse {
+                count: places.len(),
+                indices: SparseView { buffer_view: indices, component_type: Some(component_type), ..SparseView::default() },
+                values: SparseView { buffer_view: values, ..SparseView::default() },
+            });
+        }
+        self.accessor(accessor)
+    }
+
+    fn set_bounds<const N: usize>(&mut self, accessor: usize, rows: &[[f32; N]], with_zero: bool) {
+        let zero = [0.0; N];
+        let mut all = rows.iter().chain(with_zero.then_some(&zero));
+        let Some(&first) = all.next() else { return };
+        let (mut min, mut max) = (first, first);
+        for row in all {
+            for k in 0..N {
+                min[k] = min[k].min(row[k]);
+                max[k] = max[k].max(row[k]);
+            }
+        }
+        // As double precision, so that the text is the very number that is stored.
+        (self.accessors[accessor].min, self.accessors[accessor].max) = (min.map(f64::from).to_vec(), max.map(f64::from).to_vec());
+    }
+}
+
+fn component_for(greatest: u32) -> u32 {
+    match greatest {
+        0..=0xff => U8,
+        0x100..=0xffff => U16,
+        _ => U32,
+    }
+}
+
+fn size_of(component: u32) -> usize {
+    match component {
+        U8 => 1,
+        U16 => 2,
+        _ => 4,
+    }
+}
+
+fn push_rows<const N: usize>(bytes: &mut Vec<u8>, rows: &[[f32; N]]) {
+    bytes.reserve(4 * N * rows.len());
+    for row in rows {
+        row.iter().for_each(|x| bytes.extend_from_slice(&x.to_le_bytes()));
+    }
+}
+
+fn push_whole(bytes: &mut Vec<u8>, values: &[u32], component: u32) {
+    bytes.reserve(size_of(component) * values.len());
+    match component {
+        U8 => bytes.extend(values.iter().map(|&v| v as u8)),
+        U16 => values.iter().for_each(|&v| bytes.extend_from_slice(&(v as u16).to_le_bytes())),
+        _ => values.iter().for_each(|&v| bytes.extend_from_slice(&v.to_le_bytes())),
+    }
+}

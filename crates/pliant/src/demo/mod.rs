@@ -1,0 +1,93 @@
+//! The demo: every capability on the built-in models, as one page of pictures, figures and files.
+//!
+//! Nothing is written until everything is made, so a demo that is stopped leaves nothing behind.
+
+mod geodesics;
+mod page;
+mod specimens;
+mod surfaces;
+
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+use pliant_io::IoError;
+use pliant_mesh::{MeshError, Progress};
+use pliant_rig::RigError;
+use pliant_view::ViewError;
+use thiserror::Error;
+
+use page::{Page, Section};
+
+/// Why a demo could not be made.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum DemoError {
+    /// Its files could not be written.
+    #[error(transparent)]
+    Io(#[from] IoError),
+    /// A picture could not be drawn.
+    #[error(transparent)]
+    View(#[from] ViewError),
+    /// Work on a built-in mesh failed.
+    #[error(transparent)]
+    Mesh(#[from] MeshError),
+    /// Work on a built-in rig failed.
+    #[error(transparent)]
+    Rig(#[from] RigError),
+    /// The watcher asked to stop.
+    #[error("the demo was stopped; nothing was written")]
+    Stopped,
+}
+
+/// What a demo wrote.
+#[derive(Debug, Clone)]
+pub struct Demo {
+    /// The page to open.
+    pub index: PathBuf,
+    /// Every file, the page last.
+    pub files: Vec<PathBuf>,
+    /// What was measured, as (section, name, value) in the order of the page.
+    pub figures: Vec<(String, String, String)>,
+}
+
+/// Makes the demo in the folder `out`, which is created where it does not exist.
+pub fn run(out: &Path, progress: &dyn Progress) -> Result<Demo, DemoError> {
+    type Chapter = fn(&mut Vec<Section>) -> Result<(), DemoError>;
+    let chapters: [(&str, Chapter); 6] = [
+        ("head", specimens::head),
+        ("hand", specimens::hand),
+        ("hound and tapir", specimens::quadrupeds),
+        ("bar", specimens::bar),
+        ("geodesics", geodesics::chapter),
+        ("surfaces", surfaces::chapter),
+    ];
+    let mut sections = Vec::new();
+    for (k, (name, chapter)) in chapters.iter().enumerate() {
+        if progress.report(name, k as f64 / chapters.len() as f64).is_break() {
+            return Err(DemoError::Stopped);
+        }
+        chapter(&mut sections)?;
+    }
+    write(out, &Page { sections })
+}
+
+fn write(out: &Path, page: &Page) -> Result<Demo, DemoError> {
+    let mut files: Vec<(PathBuf, Vec<u8>)> = page.files().map(|(name, bytes)| (out.join(name), bytes.to_vec())).collect();
+    let index = out.join("index.html");
+    files.push((index.clone(), page.html().into_bytes()));
+    std::fs::create_dir_all(out).map_err(|error| IoError::Write { path: out.to_owned(), source: error })?;
+    pliant_io::write_files(&files)?;
+    let figures = page.figures().map(|(section, name, value)| (section.to_owned(), name.to_owned(), value.to_owned())).collect();
+    Ok(Demo { index, files: files.into_iter().map(|(path, _)| path).collect(), figures })
+}
+
+/// The result of `work` and how long it took.
+fn timed<T>(work: impl FnOnce() -> T) -> (T, f64) {
+    let began = Instant::now();
+    let result = work();
+    (result, began.elapsed().as_secs_f64() * 1e3)
+}
+
+fn milliseconds(value: f64) -> String {
+    if value < 10.0 { format!("{value:.2} ms") } else { format!("{value:.0} ms") }
+}

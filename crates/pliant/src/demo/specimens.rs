@@ -1,0 +1,146 @@
+//! The built-in models: how they look, what moves them, and the files they make.
+
+use pliant_io::Asset;
+use pliant_mesh::glam::DVec3;
+use pliant_rig::{Clip, Rig};
+use pliant_specimens::Specimen;
+use pliant_view::{ContactSheet, Image, View};
+
+use super::page::Section;
+use super::{DemoError, milliseconds, timed};
+use crate::picture::{Look, Shot};
+
+/// Pictures of a model.
+const SIZE: [usize; 2] = [520, 460];
+/// Pictures of one target in a sheet of many.
+const THUMBNAIL: [usize; 2] = [190, 200];
+
+pub(super) fn head(sections: &mut Vec<Section>) -> Result<(), DemoError> {
+    let (specimen, mut section) = introduce(
+        "head",
+        "Head",
+        "A stylised head made by formulas alone: edge loops around eyes and mouth, lids that close, a jaw that turns about its hinge, \
+         teeth and tongue behind the lips. Its targets carry ARKit's names.",
+        View::ThreeQuarter,
+    )?;
+    let (sheet, ms) = timed(|| sheet_of_targets(&specimen.rig));
+    section.wide("head-targets.png", "Every target at full weight, with the whole face in its place.", &sheet?)?;
+    section.figure("targets drawn in", milliseconds(ms));
+    let performance = &specimen.clips[0];
+    section.moving("head-performance.png", "A short performance of weights.", &play(performance, View::ThreeQuarter, 2)?, 83)?;
+    sections.push(section);
+    Ok(())
+}
+
+pub(super) fn hand(sections: &mut Vec<Section>) -> Result<(), DemoError> {
+    let (specimen, mut section) = introduce(
+        "hand",
+        "Hand",
+        "A hand in a dozen gestures, with creases that deepen where skin folds: examples for learning a detailed surface from a few \
+         control points.",
+        View::Front,
+    )?;
+    let gestures = &specimen.clips[0];
+    let mut sheet = ContactSheet::new("", 7);
+    for (k, name) in gestures.frame_names().iter().enumerate() {
+        let shot = Shot::new(View::Orbit { azimuth_rad: 0.5, elevation_rad: 0.3 }, THUMBNAIL);
+        let scene = Look::default().scene(&gestures.mesh_at(k)?);
+        sheet.push(shot.framed_by(gestures.reference().positions(), &scene)?, name.as_str());
+    }
+    section.wide("hand-gestures.png", "The gestures, each a pose of one mesh.", &sheet.compose()?)?;
+    sections.push(section);
+    Ok(())
+}
+
+pub(super) fn quadrupeds(sections: &mut Vec<Section>) -> Result<(), DemoError> {
+    let side = View::Orbit { azimuth_rad: 1.0, elevation_rad: 0.15 };
+    let (hound, mut section) = introduce(
+        "hound",
+        "Hound",
+        "A lean hound with a four-beat walk: each paw stays where it is put down while the body passes over it.",
+        side,
+    )?;
+    section.moving("hound-walk.png", "One cycle of the walk.", &play(&hound.clips[0], side, 1)?, 42)?;
+    sections.push(section);
+    let (tapir, mut section) = introduce(
+        "tapir",
+        "Tapir",
+        "A heavy tapir with other proportions and another mesh than the hound, and a trunk of its own to swing: the two are made for \
+         transferring motion from one to the other.",
+        side,
+    )?;
+    section.moving("tapir-trunk.png", "The trunk swings.", &play(&tapir.clips[0], side, 1)?, 42)?;
+    sections.push(section);
+    Ok(())
+}
+
+pub(super) fn bar(sections: &mut Vec<Section>) -> Result<(), DemoError> {
+    let (specimen, mut section) = introduce(
+        "bar",
+        "Bar",
+        "A bar to bend, twist and stretch: the plainest case on which linear blending shrinks and a good method does not.",
+        View::ThreeQuarter,
+    )?;
+    section.moving("bar-clip.png", "Bending along a circle keeps the length of its axis.", &play(&specimen.clips[0], View::ThreeQuarter, 1)?, 60)?;
+    sections.push(section);
+    Ok(())
+}
+
+/// A specimen and a section with its pictures, figures and files.
+fn introduce(name: &str, title: &str, text: &str, view: View) -> Result<(Specimen, Section), DemoError> {
+    let (specimen, ms) = timed(|| pliant_specimens::specimen(name));
+    let specimen = specimen.expect("the demo shows specimens that exist");
+    let mesh = specimen.rig.neutral();
+    let mut section = Section::new(title, text);
+    section.figure("vertices", mesh.vertex_count().to_string());
+    section.figure("faces", mesh.face_count().to_string());
+    section.figure("quads", percent(mesh.faces().filter(|face| face.len() == 4).count(), mesh.face_count()));
+    if !specimen.rig.targets().is_empty() {
+        section.figure("targets", specimen.rig.targets().len().to_string());
+    }
+    for clip in &specimen.clips {
+        section.figure(&format!("frames of '{}'", clip.name()), clip.frames().len().to_string());
+    }
+    section.figure("made in", milliseconds(ms));
+    section.small(&format!("{name}.png"), "At rest.", &Shot::new(view, SIZE).of(mesh, &Look::default())?)?;
+    let wire = Shot::new(View::Side, SIZE).of(mesh, &Look::default().with_wire(true))?;
+    section.small(&format!("{name}-side.png"), "From the side, with its edges.", &wire)?;
+    let glb = pliant_io::gltf::write(&as_asset(&specimen));
+    section.file(&format!("{name}.glb"), "the mesh with its targets and clips, for any viewer", glb.bytes);
+    Ok((specimen, section))
+}
+
+fn as_asset(specimen: &Specimen) -> Asset {
+    let mut asset = Asset::from_rig(specimen.rig.clone());
+    asset.clips = specimen.clips.iter().flat_map(|clip| Asset::from_clip(clip).clips).collect();
+    asset
+}
+
+fn percent(part: usize, whole: usize) -> String {
+    format!("{:.0} %", 100.0 * part as f64 / whole.max(1) as f64)
+}
+
+fn sheet_of_targets(rig: &Rig) -> Result<Image, DemoError> {
+    let mut sheet = ContactSheet::new("", 9);
+    let moved = rig.targets().iter().flat_map(|target| &target.vertices);
+    let face: Vec<DVec3> = moved.map(|&v| rig.neutral().positions()[v as usize]).collect();
+    for (k, target) in rig.targets().iter().enumerate() {
+        let mut weights = vec![0.0; rig.targets().len()];
+        weights[k] = 1.0;
+        let posed = rig.neutral().posed(rig.evaluate(&weights))?;
+        let shot = Shot::new(View::Orbit { azimuth_rad: 0.3, elevation_rad: 0.05 }, THUMBNAIL);
+        sheet.push(shot.framed_by(&face, &Look::default().scene(&posed))?, target.name.as_str());
+    }
+    Ok(sheet.compose()?)
+}
+
+/// Pictures of every `step`-th frame, all framed by the reference.
+fn play(clip: &Clip, view: View, step: usize) -> Result<Vec<Image>, DemoError> {
+    let shot = Shot::new(view, [420, 380]);
+    let frames = (0..clip.frames().len()).step_by(step);
+    let draw = |frame: usize| -> Result<Image, DemoError> {
+        let scene = Look::default().scene(&clip.mesh_at(frame)?);
+        Ok(shot.framed_by(clip.reference().positions(), &scene)?)
+    };
+    frames.map(draw).collect()
+}
