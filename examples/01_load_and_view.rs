@@ -1,5 +1,7 @@
 //! Load a model, look at what is in it, and draw it.
 
+#![allow(clippy::print_stdout)]
+
 use pliant::picture::{Look, Shot};
 use pliant::view::View;
 

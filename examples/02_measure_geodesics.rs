@@ -1,5 +1,7 @@
 //! Distances along a face: factor once, then measure from anywhere.
 
+#![allow(clippy::print_stdout)]
+
 use pliant::mesh::{ExactGeodesics, HeatGeodesics, HeatOptions, SurfacePoint};
 use pliant::picture::{Look, Shot};
 use pliant::view::View;

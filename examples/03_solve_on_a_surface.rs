@@ -1,5 +1,7 @@
 //! Stretch a membrane over two held points: one factorisation, any number of shapes.
 
+#![allow(clippy::print_stdout)]
+
 use pliant::linalg::LeastSquares;
 use pliant::mesh::shapes::bumpy_sheet;
 use pliant::mesh::{Laplacian, glam::DVec3};
@@ -15,7 +17,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let lifted = |v: usize| sheet.positions()[v] + if v == middle { DVec3::Z * 0.5 } else { DVec3::ZERO };
     let goals: Vec<DVec3> = held.iter().map(|&v| lifted(v)).collect();
     let tent = sheet.posed(solver.solve_points(&vec![DVec3::ZERO; sheet.vertex_count()], &[], &goals))?;
-    let picture = Shot::new(View::Orbit { azimuth_rad: 0.5, elevation_rad: -0.9 }, [800, 600]).of(&tent, &Look::default().with_wire(true))?;
+    let picture =
+        Shot::new(View::Orbit { azimuth_rad: 0.5, elevation_rad: -0.9 }, [800, 600]).of(&tent, &Look::default().with_wire(true))?;
     std::fs::write("03_membrane.png", picture.to_png()?)?;
     println!("area {:.3} to {:.3}; drawn to 03_membrane.png", sheet.area(), tent.area());
     Ok(())

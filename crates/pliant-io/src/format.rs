@@ -118,6 +118,8 @@ impl Format {
             Self::Ply => Some(|bytes, _| Ok(ply::read(bytes)?)),
             Self::Stl => Some(|bytes, _| Ok(stl::read(bytes)?)),
             Self::Usda => Some(|bytes, _| Ok(usda::read(bytes)?)),
+            #[cfg(feature = "fbx")]
+            Self::Fbx => Some(|bytes, beside| Ok(crate::fbx::read(bytes, beside)?)),
             Self::Mdd => Some(|bytes, _| Ok(point_cache::read_mdd(bytes)?)),
             Self::Pc2 => Some(|bytes, _| Ok(point_cache::read_pc2(bytes)?)),
             _ => None,
@@ -145,6 +147,7 @@ impl Format {
             let why = match format {
                 Some(Self::Npy) => "an array alone has no faces; name it after its mesh as MESH+ARRAY".into(),
                 Some(Self::Target) => "a target alone has no mesh; name it after its mesh as MESH+TARGET".into(),
+                Some(Self::Fbx) => "this build leaves FBX out (feature `fbx`)".into(),
                 other => unknown(path, other),
             };
             IoError::Format { path: path.into(), verb: "read", why, known: endings(Self::can_read) }

@@ -17,7 +17,10 @@
 mod animation;
 mod asset;
 mod binary;
+mod budget;
 mod error;
+#[cfg(feature = "fbx")]
+pub mod fbx;
 mod files;
 mod folder;
 mod format;

@@ -41,8 +41,7 @@ impl DeformationGradients {
     pub fn from_rest(rest: &Mesh) -> Result<Self, MeshError> {
         rest.require_finite()?;
         let triangles = rest.triangles().to_vec();
-        let inverse_frames =
-            parallel::map(triangles.len(), TRIANGLES_PER_TASK, |t| inverse_frame(rest.triangle_points(t)));
+        let inverse_frames = parallel::map(triangles.len(), TRIANGLES_PER_TASK, |t| inverse_frame(rest.triangle_points(t)));
         Ok(Self { triangles, inverse_frames, vertex_count: rest.vertex_count() })
     }
 
@@ -94,12 +93,7 @@ mod tests {
     use crate::Polar;
 
     fn strip() -> Mesh {
-        let positions = vec![
-            DVec3::new(0.0, 0.0, 0.1),
-            DVec3::new(1.0, 0.0, 0.0),
-            DVec3::new(0.2, 1.0, 0.3),
-            DVec3::new(1.3, 1.1, -0.2),
-        ];
+        let positions = vec![DVec3::new(0.0, 0.0, 0.1), DVec3::new(1.0, 0.0, 0.0), DVec3::new(0.2, 1.0, 0.3), DVec3::new(1.3, 1.1, -0.2)];
         Mesh::from_triangles(positions, &[[0, 1, 2], [2, 1, 3]]).unwrap()
     }
 

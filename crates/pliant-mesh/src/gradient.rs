@@ -150,8 +150,7 @@ mod tests {
             for k in 0..3 {
                 let [i, j, l] = [k, (k + 1) % 3, (k + 2) % 3].map(|corner| mesh.positions()[triangle[corner] as usize]);
                 let cot = |p: DVec3, q: DVec3, r: DVec3| (q - p).dot(r - p) / (q - p).cross(r - p).length();
-                expected[triangle[k] as usize] +=
-                    0.5 * (cot(l, i, j) * (j - i).dot(field[t]) + cot(j, i, l) * (l - i).dot(field[t]));
+                expected[triangle[k] as usize] += 0.5 * (cot(l, i, j) * (j - i).dot(field[t]) + cot(j, i, l) * (l - i).dot(field[t]));
             }
         }
         let divergence = SurfaceGradient::of(&mesh).unwrap().divergence(&field).unwrap();

@@ -107,15 +107,8 @@ mod tests {
 
     #[test]
     fn each_kind_of_trouble_is_counted() {
-        let positions = vec![
-            DVec3::ZERO,
-            DVec3::X,
-            DVec3::Y,
-            DVec3::Z,
-            DVec3::new(2.0, 0.0, 0.0),
-            DVec3::splat(9.0),
-            DVec3::new(0.0, -1.0, f64::NAN),
-        ];
+        let positions =
+            vec![DVec3::ZERO, DVec3::X, DVec3::Y, DVec3::Z, DVec3::new(2.0, 0.0, 0.0), DVec3::splat(9.0), DVec3::new(0.0, -1.0, f64::NAN)];
         // Two equal triangles and a third on edge 0-1; one flat triangle along x.
         let mesh = Mesh::from_triangles(positions, &[[0, 1, 2], [0, 1, 2], [1, 0, 3], [0, 1, 4]]).unwrap();
         let health = Health::of(&mesh);

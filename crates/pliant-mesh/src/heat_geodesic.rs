@@ -175,12 +175,7 @@ impl HeatGeodesics {
     }
 
     /// As [`distances`](Self::distances), into the caller's buffer and without allocating after the first call.
-    pub fn distances_into(
-        &self,
-        sources: &[SurfacePoint],
-        workspace: &mut HeatWorkspace,
-        distances: &mut [f64],
-    ) -> Result<(), MeshError> {
+    pub fn distances_into(&self, sources: &[SurfacePoint], workspace: &mut HeatWorkspace, distances: &mut [f64]) -> Result<(), MeshError> {
         self.solve(sources, |_| 1.0, workspace, distances)
     }
 
@@ -272,7 +267,7 @@ impl HeatGeodesics {
         for (triangle, &[a, x, y]) in self.triangles.iter().zip(&self.layouts) {
             let [u0, u1, u2] = triangle.map(|v| heat[v as usize]);
             let largest = u0.abs().max(u1.abs()).max(u2.abs());
-            if !(largest > 0.0) {
+            if largest == 0.0 || largest.is_nan() {
                 continue;
             }
             // Relative to corner 0 and to the largest: squares below neither overflow nor vanish.
@@ -306,12 +301,7 @@ impl HeatGeodesics {
     }
 
     /// Shifts each component to fit the exact distances near its sources, and lets those fade into it.
-    fn anchor_exactly(
-        &self,
-        sources: &[SurfacePoint],
-        near: &mut ExactGeodesics,
-        distances: &mut [f64],
-    ) -> Result<(), MeshError> {
+    fn anchor_exactly(&self, sources: &[SurfacePoint], near: &mut ExactGeodesics, distances: &mut [f64]) -> Result<(), MeshError> {
         let spacing_at = |v: u32| match self.components.of_vertex[v as usize] {
             Topology::NONE => 0.0,
             component => self.spacings[component as usize],

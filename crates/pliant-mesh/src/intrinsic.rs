@@ -42,11 +42,8 @@ impl IntrinsicTriangulation {
     #[must_use]
     pub fn of(mesh: &Mesh) -> Self {
         let topology = mesh.topology();
-        let edge_lengths: Vec<f64> = topology
-            .edges()
-            .iter()
-            .map(|&[a, b]| mesh.positions()[a as usize].distance(mesh.positions()[b as usize]))
-            .collect();
+        let edge_lengths: Vec<f64> =
+            topology.edges().iter().map(|&[a, b]| mesh.positions()[a as usize].distance(mesh.positions()[b as usize])).collect();
         let mut kept = vec![Topology::NONE; mesh.triangles().len()];
         let (mut triangles, mut lengths, mut sides) = (Vec::new(), Vec::new(), Vec::new());
         for (t, edges) in topology.triangle_edges().iter().enumerate().filter(|(_, e)| e[0] != Topology::NONE) {

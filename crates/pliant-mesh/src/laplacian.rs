@@ -119,11 +119,9 @@ mod tests {
     fn constants_are_annihilated() {
         let mesh = bumpy_sheet(9, 0.5);
         let ones = vec![1.0; mesh.vertex_count()];
-        for matrix in [
-            Laplacian::cotangent(&mesh).unwrap().matrix,
-            Laplacian::robust(&mesh).unwrap().matrix,
-            mean_value_laplacian(&mesh).unwrap(),
-        ] {
+        for matrix in
+            [Laplacian::cotangent(&mesh).unwrap().matrix, Laplacian::robust(&mesh).unwrap().matrix, mean_value_laplacian(&mesh).unwrap()]
+        {
             let scale = matrix.values().iter().fold(0.0_f64, |a, b| a.max(b.abs()));
             assert!(matrix.multiply(&ones).iter().all(|v| v.abs() < 1e-14 * scale * 10.0));
         }

@@ -222,7 +222,8 @@ impl Topology {
     /// Whether `triangle` runs through `edge` from its low to its high end.
     fn runs_forward(&self, triangle: u32, edge: usize) -> bool {
         let corners = self.triangles[triangle as usize];
-        let side = self.triangle_edges[triangle as usize].iter().position(|&e| e as usize == edge).expect("the edge is one of the triangle's");
+        let side =
+            self.triangle_edges[triangle as usize].iter().position(|&e| e as usize == edge).expect("the edge is one of the triangle's");
         corners[side] == self.edges[edge][0]
     }
 
@@ -405,8 +406,7 @@ mod tests {
         let triangles: Vec<[u32; 3]> = (0..200_u32).map(|k| [k * 7 % 31, k * 11 % 31, k * 13 % 31]).collect();
         let topology = Topology::of(31, &triangles);
         let proper = triangles.iter().filter(|t| distinct_corners(**t));
-        let set: BTreeSet<[u32; 2]> =
-            proper.flat_map(|&[a, b, c]| [[a, b], [b, c], [c, a]]).map(|[i, j]| [i.min(j), i.max(j)]).collect();
+        let set: BTreeSet<[u32; 2]> = proper.flat_map(|&[a, b, c]| [[a, b], [b, c], [c, a]]).map(|[i, j]| [i.min(j), i.max(j)]).collect();
         assert_eq!(topology.edges(), set.into_iter().collect::<Vec<_>>());
         for (t, edges) in topology.triangle_edges().iter().enumerate().filter(|(_, e)| e[0] != Topology::NONE) {
             let [a, b, c] = triangles[t];

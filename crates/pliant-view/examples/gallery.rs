@@ -5,9 +5,7 @@
 use std::error::Error;
 
 use pliant_mesh::{Mesh, glam::DVec3};
-use pliant_view::{
-    Camera, Color, ColorMap, ContactSheet, Framing, Image, Legend, Marker, Material, Paint, ScalarPaint, Scene, Stroke, View, Wire, render,
-};
+use pliant_view::{Color, ColorMap, ContactSheet, Image, Legend, Marker, Material, Paint, ScalarPaint, Scene, Stroke, View, Wire, render};
 
 const SIZE: [usize; 2] = [480, 400];
 /// Vertices around the fine tube.
@@ -35,8 +33,7 @@ fn main() -> Result<(), Box<dyn Error>> {
 }
 
 fn shot(scene: &Scene) -> Result<Image, Box<dyn Error>> {
-    let camera = Camera::framing_points(&scene.points(), &Framing::new(View::ThreeQuarter, SIZE).with_margin(0.12));
-    Ok(render(scene, &camera, SIZE)?)
+    Ok(render(scene, &scene.camera(View::ThreeQuarter, SIZE), SIZE)?)
 }
 
 /// Straight distance from one vertex, with the far end left without values.

@@ -5,7 +5,7 @@
 use std::error::Error;
 
 use pliant_mesh::{Mesh, glam::DVec3};
-use pliant_view::{Camera, ContactSheet, Framing, Material, Scene, Stage, View, Wire};
+use pliant_view::{ContactSheet, Material, Scene, Stage, View, Wire};
 
 /// The picture of each view, in pixels.
 const SIZE: [usize; 2] = [640, 640];
@@ -19,8 +19,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         let scene = Scene::of(&mesh, material);
         let stage = Stage::prepare(&scene)?;
         for (name, view) in &options.views {
-            let camera = Camera::framing_points(&scene.points(), &Framing::new(*view, SIZE));
-            sheet.push(stage.render(&camera, SIZE)?, name.as_str());
+            sheet.push(stage.render(&scene.camera(*view, SIZE), SIZE)?, name.as_str());
         }
     }
     std::fs::write(&options.out, sheet.compose()?.to_png()?)?;

@@ -3,14 +3,16 @@
 //! **Problem.** Given points and a viewing direction, find the nearest eye from which all of them are inside the
 //! picture.
 //!
-//! **Equation.** In camera axes (right `x`, up `y`, into the scene `z`) a point is inside a perspective picture of
-//! half-width tangent `τ` if `|x − eₓ| ≤ τ (z − e_z)`. With `A = max(x − τ z)` and `B = max(−x − τ z)` the nearest eye is
+//! **Equation.** In camera axes (right `x`, up `y`, into the scene `z`) a point is inside a perspective picture whose
+//! left and right borders have the tangents `λ` and `ρ` if `−λ (z − e_z) ≤ x − eₓ ≤ ρ (z − e_z)`. With
+//! `A = max(x − ρ z)` and `B = max(−x − λ z)` this leaves for the eye
 //!
 //! ```text
-//! eₓ = (A − B) / 2        e_z = −(A + B) / (2 τ)
+//! e_z ≤ −(A + B) / (λ + ρ)        A + ρ e_z ≤ eₓ ≤ −B − λ e_z
 //! ```
 //!
-//! and likewise for `y`; the smaller `e_z` serves both. An orthographic picture needs the extents only.
+//! and likewise for `y`. The nearest eye takes the smaller of the two greatest `e_z` and the middle of what is left for
+//! `eₓ` and `e_y`. An orthographic picture needs the extents only.
 //!
 //! **Ours.** Up is +Y and the front is +Z, as in glTF; other worlds set `up` and turn by azimuth.
 
@@ -108,6 +110,8 @@ pub struct Framing {
     pub vertical_fov_rad: f64,
     /// The free border on each side, as a share of the picture.
     pub margin: f64,
+    /// What is kept free at the right side besides, as a share of the width: room for a legend.
+    pub room_right: f64,
 }
 
 impl Framing {
@@ -120,7 +124,7 @@ impl Framing {
     #[must_use]
     pub fn new(view: View, size: [usize; 2]) -> Self {
         let aspect = size[0].max(1) as f64 / size[1].max(1) as f64;
-        Self { view, aspect, vertical_fov_rad: Self::DEFAULT_VERTICAL_FOV_RAD, margin: Self::DEFAULT_MARGIN }
+        Self { view, aspect, vertical_fov_rad: Self::DEFAULT_VERTICAL_FOV_RAD, margin: Self::DEFAULT_MARGIN, room_right: 0.0 }
     }
 
     /// With parallel rays.
@@ -133,6 +137,17 @@ impl Framing {
     #[must_use]
     pub fn with_margin(self, margin: f64) -> Self {
         Self { margin, ..self }
+    }
+
+    /// With room for a legend, as a share of the width.
+    #[must_use]
+    pub fn with_room_right(self, room_right: f64) -> Self {
+        Self { room_right, ..self }
+    }
+
+    /// The right border's place between the middle (0) and the right side (1) of the picture.
+    fn right_fill(&self, fill: f64) -> f64 {
+        (fill - 2.0 * self.room_right).max(0.05 - fill)
     }
 }
 
@@ -161,28 +176,30 @@ impl Camera {
         // A point or a needle still gets a picture with some extent.
         let least = (bounds.center().length() * 1e-9).max(1e-12);
         if framing.vertical_fov_rad <= 0.0 {
-            return Self::framing_parallel(&bounds, &axes, framing.aspect, fill, least);
+            return Self::framing_parallel(&bounds, &axes, framing, fill, least);
         }
-        let tau_y = tan(framing.vertical_fov_rad * 0.5) * fill;
-        let (x, z_for_x) = nearest_eye(&local, tau_y * framing.aspect, |p| p.x);
-        let (y, z_for_y) = nearest_eye(&local, tau_y, |p| p.y);
-        let z = z_for_x.min(z_for_y).min(bounds.min.z - least);
-        let depth = bounds.center().z - z;
+        let tau = tan(framing.vertical_fov_rad * 0.5);
+        let across = Borders::around(&local, tau * framing.aspect * fill, tau * framing.aspect * framing.right_fill(fill), |p| p.x);
+        let upright = Borders::around(&local, tau * fill, tau * fill, |p| p.y);
+        let z = across.nearest().min(upright.nearest()).min(bounds.min.z - least);
+        let eye = DVec3::new(across.middle(z), upright.middle(z), z);
         Self {
-            eye: axes.world(DVec3::new(x, y, z)),
-            target: axes.world(DVec3::new(x, y, z + depth)),
+            eye: axes.world(eye),
+            target: axes.world(DVec3::new(eye.x, eye.y, bounds.center().z)),
             up: DVec3::Y,
             projection: Projection::Perspective { vertical_fov_rad: framing.vertical_fov_rad },
         }
     }
 
-    fn framing_parallel(local: &Bounds, axes: &Axes, aspect: f64, fill: f64, least: f64) -> Self {
+    fn framing_parallel(local: &Bounds, axes: &Axes, framing: &Framing, fill: f64, least: f64) -> Self {
         let (center, size) = (local.center(), local.size());
-        let height = size.y.max(size.x / aspect).max(least) / fill;
-        let distance = size.z.max(height);
+        let right_fill = framing.right_fill(fill);
+        let height = (size.y / fill).max(2.0 * size.x / (framing.aspect * (fill + right_fill))).max(least);
+        let aside = 0.25 * (fill - right_fill) * height * framing.aspect;
+        let target = center + DVec3::X * aside;
         Self {
-            eye: axes.world(center - DVec3::Z * distance),
-            target: axes.world(center),
+            eye: axes.world(target - DVec3::Z * size.z.max(height)),
+            target: axes.world(target),
             up: DVec3::Y,
             projection: Projection::Orthographic { height },
         }
@@ -212,11 +229,30 @@ impl Camera {
     }
 }
 
-/// The place along one picture axis and the depth of the nearest eye, as in the module's equation.
-fn nearest_eye(local: &[DVec3], tau: f64, coordinate: impl Fn(&DVec3) -> f64) -> (f64, f64) {
-    let a = local.iter().map(|p| coordinate(p) - tau * p.z).fold(f64::NEG_INFINITY, f64::max);
-    let b = local.iter().map(|p| -coordinate(p) - tau * p.z).fold(f64::NEG_INFINITY, f64::max);
-    ((a - b) / 2.0, -(a + b) / (2.0 * tau))
+/// What two opposite borders of a picture leave for the eye, as in the module's equation.
+struct Borders {
+    low_tangent: f64,
+    high_tangent: f64,
+    a: f64,
+    b: f64,
+}
+
+impl Borders {
+    fn around(local: &[DVec3], low_tangent: f64, high_tangent: f64, coordinate: impl Fn(&DVec3) -> f64) -> Self {
+        let a = local.iter().map(|p| coordinate(p) - high_tangent * p.z).fold(f64::NEG_INFINITY, f64::max);
+        let b = local.iter().map(|p| -coordinate(p) - low_tangent * p.z).fold(f64::NEG_INFINITY, f64::max);
+        Self { low_tangent, high_tangent, a, b }
+    }
+
+    /// The greatest depth of the eye.
+    fn nearest(&self) -> f64 {
+        -(self.a + self.b) / (self.low_tangent + self.high_tangent)
+    }
+
+    /// The middle of the eye's free way across at a depth.
+    fn middle(&self, z: f64) -> f64 {
+        0.5 * ((self.a + self.high_tangent * z) + (-self.b - self.low_tangent * z))
+    }
 }
 
 /// Right-handed camera axes: `right`, `up`, and `forward` into the scene.
@@ -290,6 +326,19 @@ mod tests {
                     assert!(slack.iter().all(|s| *s > -1e-6), "{view:?}: outside by {slack:?}");
                     assert!(slack[0].min(slack[1]) < 1e-3, "{view:?}: not tight, {slack:?}");
                 }
+            }
+        }
+    }
+
+    #[test]
+    fn room_for_a_legend_stays_free() {
+        let bounds = Bounds { min: DVec3::new(-1.0, -2.0, -3.0), max: DVec3::new(4.0, 0.5, 1.0) };
+        for view in views() {
+            let framing = Framing::new(view, SIZE).with_room_right(0.2);
+            for framing in [framing, framing.orthographic()] {
+                let (min, max) = projected(&bounds, &Camera::framing(&bounds, &framing));
+                let [left, right] = [framing.margin, 1.0 - framing.margin - 0.2].map(|share| share * SIZE[0] as f64);
+                assert!(min[0] > left - 1e-6 && max[0] < right + 1e-6, "{view:?}: {min:?} to {max:?}");
             }
         }
     }

@@ -56,11 +56,16 @@ impl Legend {
     /// Where the bar stands in a picture of `size`; `None` where there is no room for it.
     #[must_use]
     pub fn bar(&self, [width, height]: [usize; 2]) -> Option<LegendBar> {
-        let scale = text_size(height);
-        let bar_width = (1.3 * scale).round() as usize;
-        let right = (8.5 * scale).round() as usize;
+        let bar_width = (1.3 * text_size(height)).round() as usize;
+        let right = room_px(height);
         let (top, bottom) = (height / 5, height - height / 5);
         (width > 3 * right && bottom > top + 20).then(|| LegendBar { left: width - right, top, width: bar_width, height: bottom - top })
+    }
+
+    /// The share of a picture's width that the legend needs at the right side.
+    #[must_use]
+    pub fn room(&self, size: [usize; 2]) -> f64 {
+        self.bar(size).map_or(0.0, |_| room_px(size[1]) as f64 / size[0] as f64)
     }
 
     /// The tick values with their labels, from low to high.
@@ -110,6 +115,11 @@ impl Legend {
             }
         }
     }
+}
+
+/// Pixels from the bar's left side to the picture's right side.
+fn room_px(height: usize) -> usize {
+    (8.5 * text_size(height)).round() as usize
 }
 
 /// Height of the legend's capitals for a picture's height.

@@ -5,7 +5,7 @@
 //!
 //! ```
 //! use pliant_mesh::{Mesh, glam::DVec3};
-//! use pliant_view::{Camera, Framing, Material, Scene, View, render};
+//! use pliant_view::{Material, Scene, View, render};
 //!
 //! let square = Mesh::from_polygons(
 //!     vec![DVec3::ZERO, DVec3::X, DVec3::new(1.0, 1.0, 0.0), DVec3::Y],
@@ -13,8 +13,7 @@
 //! )?;
 //! let scene = Scene::of(&square, Material::clay());
 //! let size = [160, 120];
-//! let camera = Camera::framing_points(&scene.points(), &Framing::new(View::ThreeQuarter, size));
-//! let png = render(&scene, &camera, size)?.to_png()?;
+//! let png = render(&scene, &scene.camera(View::ThreeQuarter, size), size)?.to_png()?;
 //! assert!(png.starts_with(b"\x89PNG"));
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```

@@ -3,7 +3,7 @@
 use glam::DVec3;
 use pliant_mesh::{Bounds, Mesh};
 
-use crate::{Color, ColorMap, Legend, ScalarRange, ViewError};
+use crate::{Camera, Color, ColorMap, Framing, Legend, ScalarRange, View, ViewError};
 
 /// Everything that one picture shows.
 #[derive(Debug, Clone, Default)]
@@ -171,6 +171,13 @@ impl Scene {
         let strokes = self.strokes.iter().flat_map(|stroke| stroke.points.iter().copied());
         let markers = self.markers.iter().map(|marker| marker.position);
         meshes.chain(strokes).chain(markers).filter(|p| p.is_finite()).collect()
+    }
+
+    /// The nearest camera from `view` that shows the whole scene beside its legend.
+    #[must_use]
+    pub fn camera(&self, view: View, size: [usize; 2]) -> Camera {
+        let room = self.legend.as_ref().map_or(0.0, |legend| legend.room(size));
+        Camera::framing_points(&self.points(), &Framing::new(view, size).with_room_right(room))
     }
 
     /// The box around the scene; `None` if it is empty.

@@ -4,8 +4,8 @@ use std::f64::consts::{PI, TAU};
 
 use pliant_mesh::{Mesh, glam::DVec3};
 use pliant_view::{
-    Backdrop, Camera, Color, ColorMap, Framing, Ground, Image, Legend, Marker, Material, Paint, Projection, ScalarPaint, Scene, Stage,
-    Stroke, View, ViewError, Wire, render, to_apng, turntable,
+    Backdrop, Camera, Color, ColorMap, Ground, Image, Legend, Marker, Material, Paint, Projection, ScalarPaint, Scene, Stage, Stroke, View,
+    ViewError, Wire, render, to_apng, turntable,
 };
 
 const SIZE: [usize; 2] = [240, 180];
@@ -40,7 +40,7 @@ fn from_front(distance: f64) -> Camera {
 }
 
 fn framed(scene: &Scene) -> Camera {
-    Camera::framing_points(&scene.points(), &Framing::new(View::ThreeQuarter, SIZE))
+    scene.camera(View::ThreeQuarter, SIZE)
 }
 
 /// The covered share of each pixel: what a white background does not add to a black one.

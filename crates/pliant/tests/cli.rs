@@ -103,7 +103,10 @@ fn info_lists_what_is_odd_and_still_succeeds() {
     let path = file(&folder, "odd.obj", "v 0 0 0\nv 1 0 0\nv 2 0 0\nv 0 nan 0\nv 0 1 0\nf 1 2 3\nf 1 2 5\n");
     let report = json(&["info", &path, "--json"]);
     let mesh = &report["meshes"][0];
-    assert_eq!((mesh["vertices"].as_u64(), mesh["degenerate_triangles"].as_u64(), mesh["unused_vertices"].as_u64()), (Some(5), Some(1), Some(1)));
+    assert_eq!(
+        (mesh["vertices"].as_u64(), mesh["degenerate_triangles"].as_u64(), mesh["unused_vertices"].as_u64()),
+        (Some(5), Some(1), Some(1))
+    );
     let problems = report["problems"].to_string();
     assert!(problems.contains("not finite") || problems.contains("NaN"), "{problems}");
 }
@@ -135,7 +138,8 @@ fn heat_and_exact_distances_agree_on_a_square() {
 #[test]
 fn an_obj_comes_back_unharmed() {
     let folder = folder();
-    let text = "mtllib a.mtl\no box\nv 0 0 0\nv 1 0 0\nv 1 1 0\nv 0 1 0\nvt 0 0\nvt 1 0\nvt 1 1\nvt 0 1\ng left\nusemtl red\nf 1/1 2/2 3/3 4/4\n";
+    let text =
+        "mtllib a.mtl\no box\nv 0 0 0\nv 1 0 0\nv 1 1 0\nv 0 1 0\nvt 0 0\nvt 1 0\nvt 1 1\nvt 0 1\ng left\nusemtl red\nf 1/1 2/2 3/3 4/4\n";
     let input = file(&folder, "in.obj", text);
     let (path, out) = in_folder(&folder, "out.obj");
     json(&["convert", &input, &out, "--json"]);

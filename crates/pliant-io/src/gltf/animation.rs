@@ -189,13 +189,20 @@ impl Reader<'_> {
         // Frames of other clips are targets in the file, but not here.
         let spare = if curve.width == targets + place.frames.len() { place.frames.len() } else { 0 };
         if curve.width != targets + spare || targets == 0 {
-            let message = format!("it moves {} weights of mesh '{}', which has {targets} targets; export the file again", curve.width, object.name());
+            let message =
+                format!("it moves {} weights of mesh '{}', which has {targets} targets; export the file again", curve.width, object.name());
             return if targets == 0 { Ok(Shape::Rest) } else { Err(ReadError::whole(message)) };
         }
         Ok(Shape::Weights(curve.weight_track(targets)?))
     }
 
-    fn placement(&self, place: &Placed, moves: &HashMap<usize, Moves>, clip: &Animation, problems: &mut Vec<String>) -> Option<PlacementTrack> {
+    fn placement(
+        &self,
+        place: &Placed,
+        moves: &HashMap<usize, Moves>,
+        clip: &Animation,
+        problems: &mut Vec<String>,
+    ) -> Option<PlacementTrack> {
         let moving: Vec<&Moves> = place.chain.iter().filter_map(|node| moves.get(node)).filter(|m| m.placing().next().is_some()).collect();
         // The joints of a skinned mesh move it, not its node.
         if moving.is_empty() || place.skinned {
@@ -408,13 +415,16 @@ mod tests {
         let single = |t: f64| f64::from(t as f32);
         let (rate, steps) = grid(&[single(0.1), single(0.1 + 1.0 / 24.0), single(0.1 + 5.0 / 24.0)]).unwrap();
         assert_eq!((rate, steps), (24.0, 5.0));
-        assert_eq!(grid(&[0.0, 0.3, 1.0, 1.05]), None);
+        assert_eq!(grid(&[0.0, 0.3, 1.0, 1.07]), None);
         assert_eq!(grid(&[1.0]), None);
         assert_eq!(grid(&[0.0, 1e-9]), None);
         let mut problems = Vec::new();
         assert_eq!(frames_of("x", &[2.0], None, &mut problems).frame_count, 1);
         assert_eq!(frames_of("x", &[0.0, 0.5], None, &mut problems).frame_count, 2);
-        assert_eq!(frames_of("x", &[0.0, 0.3, 1.0, 1.05], None, &mut problems).frame_count, (1.05 * Clip::DEFAULT_FRAMES_PER_SECOND) as usize + 1);
+        assert_eq!(
+            frames_of("x", &[0.0, 0.3, 1.0, 1.07], None, &mut problems).frame_count,
+            (1.07 * Clip::DEFAULT_FRAMES_PER_SECOND) as usize + 1
+        );
         assert!(problems.is_empty());
         assert_eq!(frames_of("x", &[0.0, 1e-3, 1e9], None, &mut problems).frame_count, MOST_FRAMES);
         assert_eq!(problems.len(), 1);

@@ -61,10 +61,16 @@ fn point_motions(asset: &Asset, object: usize) -> impl Iterator<Item = (&Animati
 }
 
 /// Every clip that moves something, and what of them was left out.
-pub(super) fn animations(asset: &Asset, nodes: &[usize], frames: &Frames<'_>, store: &mut Store) -> (Vec<document::Animation>, Vec<String>) {
+pub(super) fn animations(
+    asset: &Asset,
+    nodes: &[usize],
+    frames: &Frames<'_>,
+    store: &mut Store,
+) -> (Vec<document::Animation>, Vec<String>) {
     let (mut animations, mut left_out) = (Vec::new(), Vec::new());
     for clip in &asset.clips {
-        let mut writer = ClipWriter { clip, nodes, frames, store, shift: shift_of(clip), sheared: false, animation: document::Animation::default() };
+        let mut writer =
+            ClipWriter { clip, nodes, frames, store, shift: shift_of(clip), sheared: false, animation: document::Animation::default() };
         let mut points = Vec::new();
         for object in 0..asset.objects.len() {
             if let Some(motion) = clip.motions.iter().find(|m| m.object == object) {

@@ -40,7 +40,7 @@ mod tests;
 mod weld;
 mod write;
 
-pub(crate) use read::read_document;
 pub use read::read;
+pub(crate) use read::read_document;
 pub(crate) use split::Seams;
 pub use write::{HOLDS, write, write_text};

@@ -48,7 +48,8 @@ impl<'a> Nodes<'a> {
         for (k, node) in nodes.iter().enumerate() {
             for &child in &node.children {
                 let count = nodes.len();
-                let parent = parents.get_mut(child).ok_or_else(|| wrong(k, format!("has the child {child}, but there are {count} nodes")))?;
+                let parent =
+                    parents.get_mut(child).ok_or_else(|| wrong(k, format!("has the child {child}, but there are {count} nodes")))?;
                 if let Some(other) = parent.replace(k) {
                     return Err(wrong(child, format!("is a child of both node {other} and node {k}")));
                 }
@@ -99,12 +100,13 @@ impl<'a> Nodes<'a> {
         chain.iter().fold(DAffine3::IDENTITY, |below, &node| self.local(node) * below)
     }
 
-    /// The names on the way to a node: `/root/child`, or the bare name of a root.
+    /// The names on the way to a node: `/root/child`, or the bare name of a root. Nodes without a name are no step.
     pub(super) fn path(&self, chain: &[usize], fallback: &str) -> String {
         let name = |node: usize| self.nodes[node].name.as_deref().unwrap_or_default();
         let own = if name(chain[0]).is_empty() { fallback } else { name(chain[0]) };
-        let above: Vec<&str> = chain[1..].iter().rev().map(|&node| name(node)).filter(|name| !name.is_empty()).collect();
-        if above.is_empty() { own.into() } else { format!("/{}/{own}", above.join("/")) }
+        let above = chain[1..].iter().rev().map(|&node| name(node));
+        let steps: Vec<&str> = above.chain([own]).filter(|name| !name.is_empty()).collect();
+        if let [] | [_] = steps[..] { steps.concat() } else { format!("/{}", steps.join("/")) }
     }
 }
 

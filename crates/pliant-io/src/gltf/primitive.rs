@@ -171,7 +171,8 @@ fn checked(accessor: usize, indices: Vec<u32>, vertices: usize) -> Result<Vec<u3
     match indices.iter().position(|&i| i as usize >= vertices) {
         None => Ok(indices),
         Some(k) => {
-            let message = format!("index {k} of accessor {accessor} names vertex {}, but there are {vertices}; repair the faces", indices[k]);
+            let message =
+                format!("index {k} of accessor {accessor} names vertex {}, but there are {vertices}; repair the faces", indices[k]);
             Err(ReadError::whole(message))
         }
     }

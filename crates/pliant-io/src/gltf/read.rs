@@ -49,7 +49,8 @@ fn require_version(document: &Document) -> Result<(), ReadError> {
     }
     // A Draco mesh, for one, has no bytes that could be read without it.
     let packed = document.extensions_required.iter().find(|e| {
-        let harmless = e.starts_with("KHR_texture") || e.starts_with("KHR_materials") || e.starts_with("KHR_lights") || e.contains("texture");
+        let harmless =
+            e.starts_with("KHR_texture") || e.starts_with("KHR_materials") || e.starts_with("KHR_lights") || e.contains("texture");
         !harmless && !UNDERSTOOD.contains(&e.as_str())
     });
     match packed {
@@ -104,9 +105,9 @@ impl<'a> Scene<'a> {
         for (k, node) in self.nodes.nodes.iter().enumerate() {
             let Some(mesh) = node.mesh else { continue };
             let count = nodes_of.len();
-            let list = nodes_of.get_mut(mesh).ok_or_else(|| {
-                ReadError::whole(format!("node {k} shows mesh {mesh}, but there are {count}; export the file again"))
-            })?;
+            let list = nodes_of
+                .get_mut(mesh)
+                .ok_or_else(|| ReadError::whole(format!("node {k} shows mesh {mesh}, but there are {count}; export the file again")))?;
             list.push(k);
         }
         Ok(nodes_of)
@@ -191,7 +192,9 @@ impl<'a> Assembly<'a> {
         let known = known_weld(source, &memo, &stored);
         if known.is_none() && memo.weld.is_some() {
             let name = mesh.name.as_deref().unwrap_or_default();
-            problems.push(format!("mesh '{name}' was changed by another program since it was written; its own vertex order is not known any more"));
+            problems.push(format!(
+                "mesh '{name}' was changed by another program since it was written; its own vertex order is not known any more"
+            ));
             memo = MeshMemo { targets: memo.targets, ..MeshMemo::default() };
         }
         let vertex_of = known.unwrap_or_else(|| weld::weld(&stored));

@@ -5,6 +5,8 @@
 //! **Form.** Rows that are mostly zero are stored as a sparse accessor without a base, where this takes fewer
 //! bytes; rows that are all zero take none.
 
+use std::collections::HashMap;
+
 use super::document::{Accessor, BufferView, F32, INDICES, Sparse, SparseView, U8, U16, U32, VERTICES};
 use super::memo::accessor_name;
 use super::split::Displacements;
@@ -15,6 +17,8 @@ pub(super) struct Store {
     pub(super) bytes: Vec<u8>,
     pub(super) views: Vec<BufferView>,
     pub(super) accessors: Vec<Accessor>,
+    /// Accessors of displacements that are all zero, by their number of vertices.
+    still: HashMap<usize, usize>,
 }
 
 impl Store {
@@ -66,9 +70,15 @@ impl Store {
 
     /// Displacements of `count` vertices.
     pub(super) fn displacements(&mut self, count: usize, moved: &Displacements, bounds: bool) -> usize {
+        if let Some(&still) = self.still.get(&count).filter(|_| moved.vertices.is_empty()) {
+            return still;
+        }
         let accessor = self.mostly_zero(count, &moved.vertices, &moved.deltas, Some(VERTICES));
-        if bounds {
+        if bounds || moved.vertices.is_empty() {
             self.set_bounds(accessor, &moved.deltas, moved.deltas.len() < count);
+        }
+        if moved.vertices.is_empty() {
+            self.still.insert(count, accessor);
         }
         accessor
     }

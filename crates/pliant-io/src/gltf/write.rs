@@ -282,7 +282,8 @@ impl<'a> Plan<'a> {
             attributes.insert("NORMAL".into(), store.attribute(&normals));
         }
         for (k, layer) in self.mesh.uv_layers().iter().enumerate().take(block.uv_sets) {
-            let uvs: Vec<[f32; 2]> = block.range().map(|s| self.value(layer, s).map_or([0.0; 2], |uv| [uv.x as f32, (1.0 - uv.y) as f32])).collect();
+            let uvs: Vec<[f32; 2]> =
+                block.range().map(|s| self.value(layer, s).map_or([0.0; 2], |uv| [uv.x as f32, (1.0 - uv.y) as f32])).collect();
             attributes.insert(format!("TEXCOORD_{k}"), store.attribute(&uvs));
         }
         for k in 0..self.mesh.colors().len() {

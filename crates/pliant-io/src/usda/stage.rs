@@ -1,10 +1,10 @@
 //! Prims by their paths, and time.
 
-use std::cell::Cell;
 use std::collections::HashMap;
 
 use super::syntax::{Layer, Prim, Value, entry};
 use crate::ReadError;
+use crate::budget::Budget;
 
 /// Longer paths are declined: every prim repeats that of its parent.
 const LONGEST_PATH: usize = 1000;
@@ -17,8 +17,7 @@ pub(super) struct Stage<'a> {
     pub(super) layer: &'a Layer,
     pub(super) nodes: Vec<Node<'a>>,
     index_of: HashMap<String, usize>,
-    /// How many more numbers may be made from what the file holds.
-    budget: Cell<usize>,
+    budget: Budget,
 }
 
 /// A prim and where it is.
@@ -30,9 +29,7 @@ pub(super) struct Node<'a> {
 
 impl<'a> Stage<'a> {
     pub(super) fn new(layer: &'a Layer, file_bytes: usize) -> Result<Self, ReadError> {
-        // Held frames and shared blend shapes grow on reading; a few megabytes are always allowed.
-        let budget = Cell::new(file_bytes.saturating_mul(16).saturating_add(3_000_000));
-        let mut stage = Self { layer, nodes: Vec::new(), index_of: HashMap::new(), budget };
+        let mut stage = Self { layer, nodes: Vec::new(), index_of: HashMap::new(), budget: Budget::of_file(file_bytes) };
         for prim in &layer.prims {
             stage.add(prim, None)?;
         }
@@ -56,12 +53,7 @@ impl<'a> Stage<'a> {
 
     /// Declines to make so many numbers that the file cannot have meant it.
     pub(super) fn spend(&self, numbers: usize, what: &str) -> Result<(), ReadError> {
-        let left = self.budget.get().checked_sub(numbers);
-        let left = left.ok_or_else(|| {
-            ReadError::whole(format!("{what} would fill far more memory than the file has bytes; it is damaged, export it again"))
-        })?;
-        self.budget.set(left);
-        Ok(())
+        self.budget.spend(numbers, what)
     }
 
     /// A prim and all above it, from the inside out.

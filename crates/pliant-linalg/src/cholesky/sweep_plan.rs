@@ -8,7 +8,7 @@
 use super::elimination_tree::NONE;
 use super::symbolic::Node;
 
-/// Groups of subtrees that the factor is cut into. Measured: more would leave too much in the crown.
+/// Groups of subtrees that the factor is cut into. Ours: more would leave too much in the crown.
 const TASKS: usize = 8;
 /// A factor with fewer values is swept by one thread.
 const VALUES_PER_TASK: usize = 1 << 16;

@@ -15,7 +15,7 @@ pub(super) fn down(face: &Face, v: usize, side: f64, w: f64) -> DVec3 {
     if side < 0.0 {
         return DVec3::ZERO;
     }
-    slide_near(face, v, DVec2::new(2.6, 2.9), DVec2::new(2.55, 2.0), DVec3::new(-0.3, -0.95, 0.0) * w)
+    slide_near(face, v, DVec2::new(2.6, 3.0), DVec2::new(2.55, 2.2), DVec3::new(-0.3, -0.85, 0.0) * w)
 }
 
 pub(super) fn inner_up(face: &Face, v: usize, _side: f64, w: f64) -> DVec3 {

@@ -28,8 +28,13 @@ const SIDES: [f64; 2] = [-0.02, 0.93];
 /// Side angle and turn of the lid's margin, in radians.
 pub(super) fn margin(step: usize) -> (f64, f64) {
     let turn = TAU * step as f64 / STEPS as f64;
-    let [upper, lower] = margins(cos(turn));
+    let [upper, lower] = margins_at_step(step);
     (SIDES[0] - SIDES[1] * cos(turn), if step < STEPS / 2 { upper } else { lower })
+}
+
+/// Turns of both margins at a step.
+pub(super) fn margins_at_step(step: usize) -> [f64; 2] {
+    margins(cos(TAU * step as f64 / STEPS as f64))
 }
 
 /// Turns of the upper and the lower margin, from 1 at the inner to −1 at the outer corner.

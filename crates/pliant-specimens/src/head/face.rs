@@ -106,7 +106,7 @@ fn site(p: DVec3, part: Part, rim: &[f64]) -> Site {
             (smooth_step(0.0, 1.0, t) * flesh, upness, flesh)
         }
         // Lids belong to the eyeball: what brow and cheek do ends before them.
-        Part::Eye { ring, .. } => (0.0, face_upness(p), 1.0 - smooth_step(0.1, 0.75, f64::from(ring) / eye::SKIN_RINGS as f64)),
+        Part::Eye { ring, .. } => (0.0, face_upness(p), 1.0 - smooth_step(0.15, 0.95, f64::from(ring) / eye::SKIN_RINGS as f64)),
         Part::Skin | Part::Nostril | Part::Brow => (0.0, face_upness(p), 1.0),
         _ => (0.0, face_upness(p), 0.0),
     };
@@ -137,12 +137,12 @@ fn jaw_weight(p: DVec3, part: Part, lip: f64, rim: &[f64]) -> f64 {
         Part::Tongue => jaw_depth(p),
         Part::UpperTeeth | Part::Eyeball | Part::Brow | Part::Ear | Part::Nostril => 0.0,
         Part::Throat => jaw_depth(p) * smooth_step(1.4, -1.4, p.y - an::MOUTH_Y),
-        Part::Mouth { ring, step } => lip_jaw(p, usize::from(ring), usize::from(step), lip, rim) * jaw_depth(p),
+        Part::Mouth { ring, step } => lip_jaw(usize::from(ring), usize::from(step), lip, rim) * jaw_depth(p),
         _ => skin_jaw(p),
     }
 }
 
-fn lip_jaw(p: DVec3, ring: usize, step: usize, lip: f64, rim: &[f64]) -> f64 {
+fn lip_jaw(ring: usize, step: usize, lip: f64, rim: &[f64]) -> f64 {
     let upness = mouth::upness(step);
     // Upper and lower lip differ by the cosine of the sweep, so the open mouth is an ellipse.
     let on_lips = if upness > 0.0 { CORNER_JAW * (1.0 - upness) } else { CORNER_JAW - (1.0 - CORNER_JAW) * upness };
@@ -151,7 +151,7 @@ fn lip_jaw(p: DVec3, ring: usize, step: usize, lip: f64, rim: &[f64]) -> f64 {
     }
     // Behind the lips, where teeth are, the bag parts at its sides.
     let behind = smooth_step(0.0, 3.0, ring as f64 - (mouth::CONTACT + 1) as f64);
-    on_lips + (smooth_step(0.7, -0.7, (p.y - an::MOUTH_Y) / 1.2) - on_lips) * behind
+    on_lips + (smooth_step(0.45, -0.45, upness) - on_lips) * behind
 }
 
 /// The jaw takes less of what lies deep in the mouth along.

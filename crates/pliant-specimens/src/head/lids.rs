@@ -19,17 +19,25 @@ fn lid_turn(ring: usize, angle: f64) -> f64 {
     angle * smooth_step(0.12, 1.0, ring as f64 / eye::SKIN_RINGS as f64)
 }
 
+/// Near the corners skin outside the margin follows less, as both lids pull at it.
+fn corner_calm(ring: usize, step: usize) -> f64 {
+    let half = eye::STEPS / 2;
+    let from_corner = (step % half).min(half - step % half) as f64;
+    let outside = (eye::MARGIN_OUTER.saturating_sub(ring) as f64 / 3.0).min(1.0);
+    1.0 - outside * (1.0 - smooth_step(0.0, 5.0, from_corner))
+}
+
 /// Turns the upper lid by `upper` and the lower by `lower` of their ways to the meeting line.
 fn turn_lids(face: &Face, v: usize, upper: f64, lower: f64) -> DVec3 {
     let site = face.sites()[v];
     let Part::Eye { ring, step } = site.part else { return DVec3::ZERO };
     let (ring, step) = (usize::from(ring), usize::from(step));
-    // A point turns as the margin does at its own side angle, so that nothing is sheared across the other lid.
-    let [top, bottom] = eye::margins_at(site.p);
+    // Inside, a point turns as the margin does at its own side angle, so that nothing is sheared across the other lid.
+    let [top, bottom] = if ring > eye::MARGIN_INNER { eye::margins_at(site.p) } else { eye::margins_at_step(step) };
     let line = bottom + MEETING * (top - bottom);
     let film = FILM * smooth_step(0.0, 0.2, top - bottom);
     let way = if step < eye::STEPS / 2 { (line + film - top) * upper } else { (line - film - bottom) * lower };
-    let angle = lid_turn(ring, way);
+    let angle = lid_turn(ring, way) * corner_calm(ring, step);
     // A greater turn lowers z towards y: a positive turn about −x lifts.
     let q = turned(site.p, an::EYE, -eye::axes()[0], angle);
     settle(q, ring, angle.abs()) - site.p

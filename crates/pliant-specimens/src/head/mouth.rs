@@ -34,16 +34,16 @@ const LIPS: [Profile; 10] = [
     Profile { height: 0.22, forward: 0.27, reach: 0.05 },
     Profile { height: 0.07, forward: 0.14, reach: 0.02 },
     Profile { height: 0.0, forward: -0.04, reach: 0.0 },
-    Profile { height: 0.04, forward: -0.25, reach: -0.04 },
-    Profile { height: 0.25, forward: -0.5, reach: -0.06 },
-    Profile { height: 0.7, forward: -0.75, reach: -0.05 },
+    Profile { height: 0.05, forward: -0.18, reach: -0.04 },
+    Profile { height: 0.3, forward: -0.34, reach: -0.06 },
+    Profile { height: 0.8, forward: -0.46, reach: -0.05 },
 ];
 
 /// The bag: depth behind the lips, half width, and height above and below the line of the lips. It leaves room for the teeth.
 const BAG: [[f64; 4]; 6] = [
-    [0.80, 2.45, 0.85, 0.85],
-    [0.84, 2.65, 1.42, 1.35],
-    [1.5, 2.75, 1.7, 1.75],
+    [0.52, 2.45, 0.85, 0.85],
+    [0.56, 2.65, 1.42, 1.35],
+    [1.3, 2.75, 1.7, 1.75],
     [2.7, 2.8, 1.85, 1.85],
     [4.0, 2.6, 1.8, 1.75],
     [5.0, 2.0, 1.4, 1.4],
@@ -123,7 +123,8 @@ pub(super) fn add_mouth(half: &mut Half, sculpt: Sculpt, outer: &[u32]) {
                 let x = width * sin(s);
                 let round = cos(s).max(0.0).sqrt();
                 let y = if is_upper(step) { above * round } else { -below * round };
-                DVec3::new(x, an::MOUTH_Y + 0.1 + y, front.z - depth - 0.12 * x * x)
+                // The chin recedes below the lip.
+                DVec3::new(x, an::MOUTH_Y + 0.1 + y, front.z - depth - 0.12 * x * x - 0.28 * (-y).max(0.0))
             })
             .collect();
         last = add_ring(half, &last, SKIN_RINGS + LIPS.len() + k, &points, true, "mouth");

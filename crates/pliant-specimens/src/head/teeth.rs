@@ -1,6 +1,6 @@
 //! Teeth and tongue, components of their own inside the mouth bag.
 
-use std::f64::consts::PI;
+use std::f64::consts::{FRAC_PI_2, PI};
 
 use pliant_mesh::glam::DVec3;
 
@@ -18,8 +18,8 @@ const UPPER: [[f64; 2]; 8] =
 
 /// Adds both rows of teeth.
 pub(super) fn add_teeth(half: &mut Half, sculpt: Sculpt) {
-    let upper = UPPER.map(|[y, depth]| [an::MOUTH_Y + y, 0.98 + depth]);
-    let lower = UPPER.map(|[y, depth]| [an::MOUTH_Y - 0.36 - y * 0.72, 1.08 + depth]);
+    let upper = UPPER.map(|[y, depth]| [an::MOUTH_Y + y, 0.68 + depth]);
+    let lower = UPPER.map(|[y, depth]| [an::MOUTH_Y - 0.36 - y * 0.72, 0.92 + 0.2 * y + depth]);
     add_row(half, sculpt, &upper, Part::UpperTeeth, false);
     add_row(half, sculpt, &lower, Part::LowerTeeth, true);
 }
@@ -29,13 +29,16 @@ fn add_row(half: &mut Half, sculpt: Sculpt, section: &[[f64; 2]; 8], part: Part,
     let front = sculpt.front(0.0, an::MOUTH_Y).z;
     let mut last: Option<Vec<u32>> = None;
     for station in 0..=STATIONS {
-        let x = 1.95 * sin(1.2 * station as f64 / STATIONS as f64);
+        // Along the lips in front, then straight back along the cheek.
+        let t = station as f64 / STATIONS as f64;
+        let x = 2.0 * sin(FRAC_PI_2 * t);
+        let back = 0.16 * x * x + 14.0 * (t - 0.6).max(0.0) * (t - 0.6).max(0.0);
         let mut ids: Vec<u32> = section
             .iter()
             .map(|&[y, depth]| {
                 // What lies deeper runs on a smaller arch.
                 let inset = 1.0 - 0.25 * (depth - section[1][1]);
-                half.point(DVec3::new(x * inset, y, front - depth - 0.16 * x * x), part, true, station == 0)
+                half.point(DVec3::new(x * inset, y, front - depth - back), part, true, station == 0)
             })
             .collect();
         ids.push(ids[0]);

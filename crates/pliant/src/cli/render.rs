@@ -41,8 +41,8 @@ pub(crate) struct Args {
     size: [usize; 2],
 
     /// The side to look from.
-    #[arg(long, value_enum, default_value_t = Side::ThreeQuarter)]
-    view: Side,
+    #[arg(long, value_enum, default_value_t = Viewpoint::ThreeQuarter)]
+    view: Viewpoint,
 
     /// Numbers to show as colours: one per vertex, face or triangle.
     #[arg(long, value_name = "FILE.npy")]
@@ -66,7 +66,7 @@ pub(crate) struct Args {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum Side {
+enum Viewpoint {
     Front,
     Side,
     ThreeQuarter,
@@ -74,14 +74,14 @@ enum Side {
     Top,
 }
 
-impl From<Side> for View {
-    fn from(side: Side) -> Self {
-        match side {
-            Side::Front => Self::Front,
-            Side::Side => Self::Side,
-            Side::ThreeQuarter => Self::ThreeQuarter,
-            Side::Back => Self::Back,
-            Side::Top => Self::Top,
+impl From<Viewpoint> for View {
+    fn from(viewpoint: Viewpoint) -> Self {
+        match viewpoint {
+            Viewpoint::Front => Self::Front,
+            Viewpoint::Side => Self::Side,
+            Viewpoint::ThreeQuarter => Self::ThreeQuarter,
+            Viewpoint::Back => Self::Back,
+            Viewpoint::Top => Self::Top,
         }
     }
 }

@@ -133,7 +133,8 @@ impl Section {
         let _ = write!(html, "<div class=\"{class}\">");
         for item in pictures {
             let (file, caption) = (escaped(&item.file), escaped(&item.caption));
-            let _ = write!(html, "<figure><img src=\"{file}\" alt=\"{caption}\" loading=\"lazy\"><figcaption>{caption}</figcaption></figure>");
+            let _ =
+                write!(html, "<figure><img src=\"{file}\" alt=\"{caption}\" loading=\"lazy\"><figcaption>{caption}</figcaption></figure>");
         }
         html.push_str("</div>\n");
     }

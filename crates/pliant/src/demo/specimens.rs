@@ -81,7 +81,12 @@ pub(super) fn bar(sections: &mut Vec<Section>) -> Result<(), DemoError> {
         "A bar to bend, twist and stretch: the plainest case on which linear blending shrinks and a good method does not.",
         View::ThreeQuarter,
     )?;
-    section.moving("bar-clip.png", "Bending along a circle keeps the length of its axis.", &play(&specimen.clips[0], View::ThreeQuarter, 1)?, 60)?;
+    section.moving(
+        "bar-clip.png",
+        "Bending along a circle keeps the length of its axis.",
+        &play(&specimen.clips[0], View::ThreeQuarter, 1)?,
+        60,
+    )?;
     sections.push(section);
     Ok(())
 }

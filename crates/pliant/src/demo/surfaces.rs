@@ -23,7 +23,10 @@ pub(super) fn chapter(sections: &mut Vec<Section>) -> Result<(), DemoError> {
     section.figure("mean distance from the original", relative_distance(&coarse, &tapir)?);
     let (fine, ms) = timed(|| LoopSubdivision::levels(&coarse, 2));
     let fine = fine?;
-    section.figure("subdivision, set up", format!("{} to {} vertices in {}", coarse.vertex_count(), fine.mesh().vertex_count(), milliseconds(ms)));
+    section.figure(
+        "subdivision, set up",
+        format!("{} to {} vertices in {}", coarse.vertex_count(), fine.mesh().vertex_count(), milliseconds(ms)),
+    );
     let mut refined = vec![coarse.positions()[0]; fine.mesh().vertex_count()];
     let ((), ms) = timed(|| fine.apply_into(coarse.positions(), &mut refined));
     section.figure("subdivision, one pose", milliseconds(ms));

@@ -1,0 +1,63 @@
+//! Point caches in files beside the scene.
+
+use pliant_mesh::glam::{DAffine3, DVec3};
+
+use super::one_line;
+use crate::{Beside, Shape, point_cache};
+
+/// The samples of a PC2 file.
+pub(super) struct Cache {
+    samples: Vec<Vec<DVec3>>,
+    first_frame: f64,
+    frames_per_sample: f64,
+}
+
+/// The cache that a mesh names; why it could not be read goes to `problems`.
+pub(super) fn read(mesh: &ufbx::Mesh, beside: &dyn Beside, problems: &mut Vec<String>) -> Option<Cache> {
+    let file = mesh.cache_deformers.iter().find_map(|deformer| deformer.file.as_deref())?;
+    let name = one_line(&file.relative_filename).replace('\\', "/");
+    let name = name.trim_start_matches("./");
+    match open(name, mesh.num_vertices, beside) {
+        Ok(cache) => Some(cache),
+        Err(why) => {
+            problems.push(format!("the point cache '{name}' of mesh '{}' is not read: {why}", one_line(&mesh.element.name)));
+            None
+        }
+    }
+}
+
+fn open(name: &str, vertices: usize, beside: &dyn Beside) -> Result<Cache, String> {
+    if !name.to_ascii_lowercase().ends_with(".pc2") {
+        return Err("only PC2 caches are known".into());
+    }
+    let bytes = beside.read(name).map_err(|error| error.to_string())?;
+    let (mut asset, first_frame, frames_per_sample) = point_cache::read_pc2_sampled(&bytes).map_err(|error| error.message)?;
+    let found = asset.vertex_count();
+    if found != vertices {
+        return Err(format!("it has {found} points for {vertices} vertices"));
+    }
+    if !(first_frame.is_finite() && frames_per_sample.is_finite() && frames_per_sample > 0.0) {
+        return Err(format!("it has a sample every {frames_per_sample} frames from frame {first_frame}"));
+    }
+    match asset.clips.pop().and_then(|mut clip| clip.motions.pop()).map(|motion| motion.shape) {
+        Some(Shape::Points(samples)) => Ok(Cache { samples, first_frame, frames_per_sample }),
+        _ => unreachable!("a point cache has positions frame by frame"),
+    }
+}
+
+impl Cache {
+    /// How many points a sample has.
+    pub(super) fn points(&self) -> usize {
+        self.samples[0].len()
+    }
+
+    /// The positions at a frame of the scene's clock: straight between samples, still beyond their ends.
+    pub(super) fn at(&self, frame: f64, scene_from_mesh: &DAffine3) -> Vec<DVec3> {
+        let last = self.samples.len() - 1;
+        let place = ((frame - self.first_frame) / self.frames_per_sample).clamp(0.0, last as f64);
+        let lower = (place.floor() as usize).min(last);
+        let (from, to, along) = (&self.samples[lower], &self.samples[(lower + 1).min(last)], place - lower as f64);
+        let point = |(a, b): (&DVec3, &DVec3)| scene_from_mesh.transform_point3(if along == 0.0 { *a } else { a.lerp(*b, along) });
+        from.iter().zip(to).map(point).collect()
+    }
+}

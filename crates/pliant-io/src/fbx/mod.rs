@@ -1,0 +1,108 @@
+//! FBX, read only, through the C library `ufbx`.
+//!
+//! **Form.** Objects and the connections between them: nodes with transforms, meshes of polygons, blend
+//! channels with shapes at full weights, curves that animate their properties, caches of points in files
+//! beside.
+//!
+//! **Source.** ufbx, its documentation; the rules of in-betweens in [`pliant_rig::Rig`].
+//!
+//! **Ours.** Positions are those of the scene in the file's own units and axes. A clip is an animation
+//! stack, its frame 0 the stack's first. Weights are sampled at every frame. Meshes that a skeleton moves
+//! become positions frame by frame. Point caches are read if they are PC2.
+
+mod cache;
+mod clip;
+mod mesh;
+#[cfg(test)]
+mod tests;
+
+use pliant_mesh::glam::{DAffine3, DMat3, DVec3};
+use ufbx::{AllocatorOpts, ErrorType, FileFormat, LoadOpts};
+
+use crate::budget::Budget;
+use crate::{Asset, Beside, Object, ReadError};
+
+/// Deeper trees are declined; skeletons of many-legged creatures have a tenth of it.
+const DEEPEST: u32 = 500;
+
+/// Reads the meshes of a scene with their blend shapes and animations; caches are opened through `beside`.
+pub fn read(bytes: &[u8], beside: &dyn Beside) -> Result<Asset, ReadError> {
+    let scene = ufbx::load_memory(bytes, options(bytes.len())).map_err(|error| declined(&error, bytes.len()))?;
+    let budget = Budget::of_file(bytes.len());
+    let mut asset = Asset::default();
+    for warning in &scene.metadata.warnings {
+        asset.problems.push(one_line(&format!("{} ({} time(s))", &*warning.description, warning.count.max(1))));
+    }
+    let mut placed = Vec::new();
+    for node in &scene.nodes {
+        let Some(mesh) = &node.mesh else { continue };
+        budget.spend(cost(mesh), "the meshes of the nodes")?;
+        let path = path(node);
+        budget.spend(path.len(), "the names of the nodes")?;
+        let rig = mesh::read_rig(node, mesh, &budget, &mut asset.problems)?;
+        asset.objects.push(Object { path, ..Object::new(rig) });
+        placed.push(Placed { node, mesh, cache: cache::read(mesh, beside, &mut asset.problems) });
+    }
+    for stack in &scene.anim_stacks {
+        asset.clips.extend(clip::read(&scene, stack, &asset.objects, &placed, &budget, &mut asset.problems)?);
+    }
+    Ok(asset)
+}
+
+/// A mesh where a node puts it.
+struct Placed<'a> {
+    node: &'a ufbx::Node,
+    mesh: &'a ufbx::Mesh,
+    cache: Option<cache::Cache>,
+}
+
+fn options(file_bytes: usize) -> LoadOpts<'static> {
+    // Arrays may be packed; real ones to a tenth, so that more is a trap.
+    let memory_limit = file_bytes.saturating_mul(100).saturating_add(64 << 20);
+    let limited = || AllocatorOpts { memory_limit, ..AllocatorOpts::default() };
+    LoadOpts {
+        temp_allocator: limited(),
+        result_allocator: limited(),
+        file_format: FileFormat::Fbx,
+        ignore_embedded: true,
+        node_depth_limit: DEEPEST,
+        ..LoadOpts::default()
+    }
+}
+
+fn declined(error: &ufbx::Error, length: usize) -> ReadError {
+    match error.type_ {
+        ErrorType::TruncatedFile => ReadError::byte(length, "the file ends inside the scene; it is cut off, export it again"),
+        ErrorType::UnrecognizedFileFormat => ReadError::byte(0, "the file does not begin as an FBX scene"),
+        ErrorType::MemoryLimit => ReadError::whole("the scene would fill far more memory than the file has bytes; it is damaged"),
+        _ => ReadError::whole(one_line(&format!("not a readable FBX scene ({}); export it again", &*error.description))),
+    }
+}
+
+fn one_line(text: &str) -> String {
+    text.replace(char::is_control, " ")
+}
+
+/// How many numbers a mesh takes, about.
+fn cost(mesh: &ufbx::Mesh) -> usize {
+    let corners = mesh.num_indices.saturating_mul(2 + mesh.uv_sets.len() + mesh.color_sets.len());
+    corners.saturating_add(mesh.num_vertices.saturating_mul(3)).saturating_add(mesh.num_faces)
+}
+
+/// The names from the root down.
+fn path(node: &ufbx::Node) -> String {
+    let mut names = vec![node];
+    while let Some(parent) = names[names.len() - 1].parent.as_ref().filter(|parent| !parent.is_root) {
+        names.push(parent);
+    }
+    names.iter().rev().map(|node| format!("/{}", one_line(&node.element.name).replace('/', "_"))).collect()
+}
+
+fn vector(v: &ufbx::Vec3) -> DVec3 {
+    DVec3::new(v.x, v.y, v.z)
+}
+
+fn affine(m: &ufbx::Matrix) -> DAffine3 {
+    let columns = DMat3::from_cols(DVec3::new(m.m00, m.m10, m.m20), DVec3::new(m.m01, m.m11, m.m21), DVec3::new(m.m02, m.m12, m.m22));
+    DAffine3::from_mat3_translation(columns, DVec3::new(m.m03, m.m13, m.m23))
+}
