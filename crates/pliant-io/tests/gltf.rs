@@ -50,6 +50,10 @@ fn message(change: impl FnOnce(&mut Value)) -> String {
     text
 }
 
+fn push(list: &mut Value, entry: Value) {
+    list.as_array_mut().unwrap().push(entry);
+}
+
 fn assert_says(text: &str, words: &[&str]) {
     words.iter().for_each(|word| assert!(text.contains(word), "'{word}' in: {text}"));
 }
@@ -113,7 +117,7 @@ fn references_to_nothing_are_named() {
 fn a_target_with_another_vertex_count_is_named() {
     let text = message(|d| {
         d["meshes"][0]["primitives"][0]["targets"] = json!([{"POSITION": 2}]);
-        d["accessors"][2] = json!({"bufferView": 0, "componentType": 5126, "count": 2, "type": "VEC3"});
+        push(&mut d["accessors"], json!({"bufferView": 0, "componentType": 5126, "count": 2, "type": "VEC3"}));
     });
     assert_says(&text, &["accessor 2", "2 vertices", "its mesh has 3"]);
 }
@@ -123,8 +127,11 @@ fn a_small_file_cannot_ask_for_the_same_array_without_end() {
     let text = message(|d| {
         let targets: Vec<Value> = (0..60_000).map(|_| json!({"POSITION": 2})).collect();
         d["accessors"][0] = json!({"componentType": 5126, "count": 300_000, "type": "VEC3"});
-        d["accessors"][2] = json!({"componentType": 5126, "count": 300_000, "type": "VEC3",
-            "sparse": {"count": 3, "indices": {"bufferView": 1, "componentType": 5123}, "values": {"bufferView": 0}}});
+        push(
+            &mut d["accessors"],
+            json!({"componentType": 5126, "count": 300_000, "type": "VEC3",
+            "sparse": {"count": 3, "indices": {"bufferView": 1, "componentType": 5123}, "values": {"bufferView": 0}}}),
+        );
         let primitive = &mut d["meshes"][0]["primitives"][0];
         primitive["targets"] = json!(targets);
         let primitives: Vec<Value> = (0..40).map(|k| json!({"attributes": {"POSITION": 0, "X": k}})).collect();
@@ -173,7 +180,8 @@ fn a_face_of_several_primitives_is_one_mesh_and_comes_back_as_several() {
     let (mut document, binary) = triangle();
     let target = json!({"POSITION": 0});
     document["materials"] = json!([{"name": "skin"}, {"name": "lip", "doubleSided": true}]);
-    document["accessors"][2] = document["accessors"][0].clone();
+    let same = document["accessors"][0].clone();
+    push(&mut document["accessors"], same);
     document["meshes"] = json!([{"name": "face", "extras": {"targetNames": ["open"]}, "primitives": [
         {"attributes": {"POSITION": 0}, "indices": 1, "material": 0, "targets": [target]},
         {"attributes": {"POSITION": 2}, "indices": 1, "material": 1, "targets": [target]}]}]);
@@ -318,16 +326,22 @@ fn rich() -> Vec<u8> {
     let (mut document, mut binary) = triangle();
     binary.extend([0, 0, 0, 0, 0, 0, 128, 63, 255, 127, 0, 0, 0, 0, 1, 128]);
     document["buffers"][0]["byteLength"] = json!(60);
-    document["bufferViews"][2] = json!({"buffer": 0, "byteOffset": 44, "byteLength": 8});
-    document["bufferViews"][3] = json!({"buffer": 0, "byteOffset": 52, "byteLength": 8});
-    document["bufferViews"][4] = json!({"buffer": 0, "byteLength": 64, "extensions": {"EXT_meshopt_compression":
-        {"buffer": 0, "byteLength": 44, "byteStride": 4, "mode": "ATTRIBUTES", "count": 16, "filter": "EXPONENTIAL"}}});
-    document["accessors"][2] = json!({"componentType": 5126, "count": 3, "type": "VEC3",
-        "sparse": {"count": 1, "indices": {"bufferView": 1, "byteOffset": 2, "componentType": 5123}, "values": {"bufferView": 0, "byteOffset": 12}}});
-    document["accessors"][3] = json!({"bufferView": 2, "componentType": 5126, "count": 2, "type": "SCALAR"});
-    document["accessors"][4] = json!({"bufferView": 0, "componentType": 5126, "count": 2, "type": "VEC3"});
-    document["accessors"][5] = json!({"bufferView": 0, "componentType": 5122, "normalized": true, "count": 3, "type": "VEC2"});
-    document["accessors"][6] = json!({"bufferView": 4, "componentType": 5121, "normalized": true, "count": 3, "type": "VEC4"});
+    push(&mut document["bufferViews"], json!({"buffer": 0, "byteOffset": 44, "byteLength": 8}));
+    push(&mut document["bufferViews"], json!({"buffer": 0, "byteOffset": 52, "byteLength": 8}));
+    push(
+        &mut document["bufferViews"],
+        json!({"buffer": 0, "byteLength": 64, "extensions": {"EXT_meshopt_compression":
+        {"buffer": 0, "byteLength": 44, "byteStride": 4, "mode": "ATTRIBUTES", "count": 16, "filter": "EXPONENTIAL"}}}),
+    );
+    push(
+        &mut document["accessors"],
+        json!({"componentType": 5126, "count": 3, "type": "VEC3",
+        "sparse": {"count": 1, "indices": {"bufferView": 1, "byteOffset": 2, "componentType": 5123}, "values": {"bufferView": 0, "byteOffset": 12}}}),
+    );
+    push(&mut document["accessors"], json!({"bufferView": 2, "componentType": 5126, "count": 2, "type": "SCALAR"}));
+    push(&mut document["accessors"], json!({"bufferView": 0, "componentType": 5126, "count": 2, "type": "VEC3"}));
+    push(&mut document["accessors"], json!({"bufferView": 0, "componentType": 5122, "normalized": true, "count": 3, "type": "VEC2"}));
+    push(&mut document["accessors"], json!({"bufferView": 4, "componentType": 5121, "normalized": true, "count": 3, "type": "VEC4"}));
     document["meshes"][0] = json!({"name": "m", "weights": [2.0], "extras": {"targetNames": ["t"]}, "primitives": [
         {"attributes": {"POSITION": 0, "TEXCOORD_0": 5}, "indices": 1, "targets": [{"POSITION": 2, "NORMAL": 2}], "mode": 5},
         {"attributes": {"POSITION": 0, "NORMAL": 0}, "targets": [{"POSITION": 2}], "mode": 6}]});

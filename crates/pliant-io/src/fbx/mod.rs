@@ -46,6 +46,10 @@ pub fn read(bytes: &[u8], beside: &dyn Beside) -> Result<Asset, ReadError> {
     for stack in &scene.anim_stacks {
         asset.clips.extend(clip::read(&scene, stack, &asset.objects, &placed, &budget, &mut asset.problems)?);
     }
+    let set = placed.iter().flat_map(|p| mesh::channels(p.mesh)).filter(|channel| channel.weight != 0.0).count();
+    if set > 0 && asset.clips.is_empty() {
+        asset.problems.push(format!("{set} blend channel(s) are not at zero; the meshes are read as if they were"));
+    }
     Ok(asset)
 }
 

@@ -58,7 +58,7 @@ fn the_walk_closes_with_a_step_like_the_others() {
 #[test]
 fn standing_feet_move_with_the_ground() {
     // Weights bleed a little from the bone above; this is the part of the ground's step that soles may slip.
-    const SLIP: f64 = 0.02;
+    const SLIP: f64 = 0.03;
     let (built, clip) = (&*HOUND, &*WALK);
     let ground_step = DVec3::NEG_Z * TRAVEL / (DUTY * WALK_FRAMES as f64);
     for (leg, sole) in soles(built).iter().enumerate() {
