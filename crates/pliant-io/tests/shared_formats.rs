@@ -3,11 +3,12 @@
 //! These need the folder that the environment variable `PLIANT_DATA` names. Without it they are skipped and
 //! say so; with it, a missing file is a failure.
 
+use std::collections::HashSet;
 use std::path::PathBuf;
 
 use pliant_io::{Asset, LoadOptions, Shape, load, save};
 use pliant_mesh::Mesh;
-use pliant_mesh::glam::{DVec2, DVec3};
+use pliant_mesh::glam::{DVec2, DVec3, Vec3};
 
 fn data(name: &str) -> Option<String> {
     match std::env::var_os("PLIANT_DATA") {
@@ -159,7 +160,9 @@ fn fbx_versions_of_one_scene_agree() {
     assert_eq!((first.vertex_count(), first.target_names().len(), first.mesh().unwrap().face_count()), (8, 2, 6));
     for name in &names[1..] {
         let other = read(&data(name).unwrap());
-        assert_eq!(other.target_names(), first.target_names(), "{name}");
+        // Later exporters put the deformer's name before the channel's.
+        let short = |asset: &Asset| asset.target_names().iter().map(|t| t.rsplit('.').next().unwrap().to_owned()).collect::<Vec<_>>();
+        assert_eq!(short(&other), short(&first), "{name}");
         assert!(farthest(other.mesh().unwrap().positions(), first.mesh().unwrap().positions()) < 1e-6, "{name}");
         assert!(farthest(&other.rig().unwrap().evaluate(&[0.7, 0.4]), &first.rig().unwrap().evaluate(&[0.7, 0.4])) < 1e-6, "{name}");
     }
@@ -218,7 +221,7 @@ fn usd_blend_shapes_equal_their_baked_baseline() {
 }
 
 #[test]
-fn loose_triangles_of_a_real_mesh_weld_to_its_vertices() {
+fn loose_triangles_of_a_real_mesh_weld_to_its_places() {
     let Some(path) = data("elastic-cow/elastic-cow-every4th.reference.obj") else { return };
     let mesh = read(&path).mesh().unwrap();
     let mut bytes = vec![0; 80];
@@ -230,6 +233,7 @@ fn loose_triangles_of_a_real_mesh_weld_to_its_vertices() {
         bytes.extend_from_slice(&[0; 2]);
     }
     let welded = pliant_io::stl::read(&bytes).unwrap().mesh().unwrap();
-    assert_eq!((welded.vertex_count(), welded.face_count()), (mesh.vertex_count(), mesh.face_count()));
+    let places: HashSet<_> = mesh.positions().iter().map(|p| (p.as_vec3() + Vec3::ZERO).to_array().map(f32::to_bits)).collect();
+    assert_eq!((welded.vertex_count(), welded.face_count()), (places.len(), mesh.face_count()));
     assert_eq!(pliant_mesh::Health::of(&welded).boundary_loops, 0);
 }

@@ -47,26 +47,19 @@ impl SparseMatrix {
             entries[next[row as usize]] = (column, value);
             next[row as usize] += 1;
         }
-        let mut indices = Vec::with_capacity(triplets.len());
-        let mut values = Vec::with_capacity(triplets.len());
-        let mut begin = 0;
-        for row in 0..rows {
-            let end = starts[row + 1];
-            let slice = &mut entries[begin..end];
-            slice.sort_by_key(|entry| entry.0); // Stable: equal columns keep their order, so sums are reproducible.
-            let first = indices.len();
-            for &mut (column, value) in slice {
-                if indices.len() > first && indices.last() == Some(&column) {
-                    *values.last_mut().expect("a value for every index") += value;
-                } else {
-                    indices.push(column);
-                    values.push(value);
-                }
-            }
-            begin = end;
-            starts[row + 1] = indices.len();
+        let blocks = parallel::map(rows.div_ceil(ROWS_PER_TASK), 1, |block| {
+            let first = block * ROWS_PER_TASK;
+            merge_rows(&entries, &starts[first..=rows.min(first + ROWS_PER_TASK)])
+        });
+        let total = blocks.iter().map(|block| block.indices.len()).sum();
+        let mut matrix = Self { columns, starts: vec![0], indices: Vec::with_capacity(total), values: Vec::with_capacity(total) };
+        for block in blocks {
+            let first = matrix.indices.len();
+            matrix.starts.extend(block.ends.iter().map(|end| first + end));
+            matrix.indices.extend(block.indices);
+            matrix.values.extend(block.values);
         }
-        Self { columns, starts, indices, values }
+        matrix
     }
 
     /// Takes compressed rows as they are.
@@ -284,6 +277,38 @@ impl SparseMatrix {
     pub fn row_sums(&self) -> Vec<f64> {
         (0..self.rows()).map(|row| self.row(row).1.iter().copied().fold(0.0, Add::add)).collect()
     }
+}
+
+/// Some rows with ascending, unique columns; `ends` counts from the first of them.
+struct RowBlock {
+    ends: Vec<usize>,
+    indices: Vec<u32>,
+    values: Vec<f64>,
+}
+
+/// Sorts the entries of each row by column and adds up those of one column, in the order they came.
+fn merge_rows(entries: &[(u32, f64)], starts: &[usize]) -> RowBlock {
+    let count = starts[starts.len() - 1] - starts[0];
+    let mut block =
+        RowBlock { ends: Vec::with_capacity(starts.len() - 1), indices: Vec::with_capacity(count), values: Vec::with_capacity(count) };
+    let mut row = Vec::new();
+    for bounds in starts.windows(2) {
+        row.clear();
+        row.extend_from_slice(&entries[bounds[0]..bounds[1]]);
+        row.sort_by_key(|entry| entry.0); // Stable: equal columns keep their order, so sums are reproducible.
+        let first = block.indices.len();
+        for &(column, value) in &row {
+            match block.values.last_mut() {
+                Some(last) if block.indices.len() > first && block.indices.last() == Some(&column) => *last += value,
+                _ => {
+                    block.indices.push(column);
+                    block.values.push(value);
+                }
+            }
+        }
+        block.ends.push(block.indices.len());
+    }
+    block
 }
 
 #[cfg(test)]

@@ -153,18 +153,14 @@ impl HeatGeodesics {
         let times = diffusion_times(&laplacian.matrix, &spacings, &pinned, factor);
         let heat = heat_matrix(&laplacian, &components, &times);
         let poisson = pinned_matrix(laplacian.matrix, &components, &pinned);
-        let symbolic = Arc::new(Symbolic::new(&heat)?);
-        let (heat, poisson) = parallel::join(
-            || SpdSolver::factor_with(Arc::clone(&symbolic), &heat),
-            || SpdSolver::factor_with(Arc::clone(&symbolic), &poisson),
+        let (near, factors) = parallel::join(
+            || (options.variant == HeatVariant::Anchored).then(|| ExactGeodesics::new(mesh)).transpose(),
+            || factor_both(&heat, &poisson),
         );
+        let (near, (heat, poisson)) = (near?, factors?);
         let layouts = (0..triangulation.triangles().len()).map(|t| planar(triangulation.layout(t))).collect();
         let triangles = triangulation.triangles().to_vec();
-        let near = match options.variant {
-            HeatVariant::Anchored => Some(ExactGeodesics::new(mesh)?),
-            HeatVariant::Published => None,
-        };
-        Ok(Self { mesh: mesh.clone(), triangles, layouts, components, spacings, pinned, heat: heat?, poisson: poisson?, near })
+        Ok(Self { mesh: mesh.clone(), triangles, layouts, components, spacings, pinned, heat, poisson, near })
     }
 
     /// Distances from the nearest of `sources` to every vertex; infinity on components without a source.
@@ -351,6 +347,14 @@ impl WeightedMean {
     fn value(&self) -> Option<f64> {
         (self.total > 0.0).then(|| self.sum / self.total)
     }
+}
+
+/// Both systems have one pattern, so they share order and analysis.
+fn factor_both(heat: &SparseMatrix, poisson: &SparseMatrix) -> Result<(SpdSolver, SpdSolver), MeshError> {
+    let symbolic = Arc::new(Symbolic::new(heat)?);
+    let (heat, poisson) =
+        parallel::join(|| SpdSolver::factor_with(Arc::clone(&symbolic), heat), || SpdSolver::factor_with(Arc::clone(&symbolic), poisson));
+    Ok((heat?, poisson?))
 }
 
 fn planar(layout: [glam::DVec2; 3]) -> [f64; 3] {

@@ -47,6 +47,21 @@ pub(super) enum Held {
     Samples(Vec<(f64, Value)>),
 }
 
+impl Held {
+    /// The same in single precision: a decimal means the float next to it.
+    fn rounded(self) -> Self {
+        match self {
+            Self::Always(value) => Self::Always(value.rounded()),
+            Self::Samples(samples) => Self::Samples(samples.into_iter().map(|(code, value)| (code, value.rounded())).collect()),
+        }
+    }
+}
+
+/// Whether a type is of single precision, as `float`, `point3f` and `quatf` are.
+fn is_single(kind: &str) -> bool {
+    kind.starts_with("float") || (kind.ends_with('f') && kind != "half")
+}
+
 /// A value; lists of tuples are stored flat.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Value {
@@ -66,6 +81,18 @@ pub(super) enum Value {
 }
 
 impl Value {
+    fn rounded(self) -> Self {
+        let single = |value: f64| f64::from(value as f32);
+        match self {
+            Self::Number(value) => Self::Number(single(value)),
+            Self::Numbers { width, mut values } => {
+                values.iter_mut().for_each(|value| *value = single(*value));
+                Self::Numbers { width, values }
+            }
+            other => other,
+        }
+    }
+
     pub(super) fn number(&self) -> Option<f64> {
         if let Self::Number(value) = self { Some(*value) } else { None }
     }
@@ -296,6 +323,7 @@ impl Parser<'_> {
             (false, _) => Held::Always(Value::Nothing),
         };
         let name = name.to_owned();
+        let value = if is_single(&kind) { value.rounded() } else { value };
         self.space();
         let metadata = if self.peek() == Some(b'(') { self.metadata()? } else { Vec::new() };
         Ok(Property { kind, name, value, metadata })

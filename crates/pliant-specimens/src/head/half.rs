@@ -2,8 +2,8 @@
 //!
 //! **Problem.** Left and right must be mirror images to the bit.
 //!
-//! **Ours.** Only the half with x ≥ 0 is ever computed. [`Half::mirrored`] copies it with x negated; vertices on
-//! the midline have x = 0 exactly and are shared.
+//! **Ours.** Only the half with x ≥ 0 is ever computed. The other is its copy with x negated; vertices on the midline
+//! have x = 0 exactly and are shared.
 
 use pliant_mesh::glam::DVec3;
 

@@ -33,8 +33,8 @@ mod teeth;
 
 use face::Face;
 use half::{Half, Part};
-use pliant_mesh::glam::DVec3;
-use pliant_mesh::{FaceLabels, Mesh, MeshBuilder};
+use pliant_mesh::glam::{DVec2, DVec3};
+use pliant_mesh::{CornerLayer, FaceLabels, Mesh, MeshBuilder};
 use pliant_rig::{Clip, Rig};
 use sculpt::Sculpt;
 
@@ -94,7 +94,20 @@ fn mirror(half: &Half) -> Mesh {
         builder.push_face(&[a, d, c, b]);
     }
     builder.materials = FaceLabels::from_names(half.materials.iter().chain(&half.materials).copied());
+    builder.uv_layers.push(unwrap(&builder.positions, &builder.corners));
     builder.build().expect("the halves name only their own vertices")
+}
+
+/// Texture coordinates: directions from the head's middle on an equal-area disc around the face, without a seam. What lies
+/// inside the mouth overlaps.
+fn unwrap(positions: &[DVec3], corners: &[u32]) -> CornerLayer<DVec2> {
+    let place = |p: &DVec3| {
+        let d = (*p - DVec3::new(0.0, -2.0, 0.0)).normalize_or_zero();
+        // The disc's rim is the back of the head, which a direction never quite reaches.
+        DVec2::splat(0.5) + DVec2::new(d.x, d.y) * (0.25 * (2.0 / (1.0 + d.z).max(1e-9)).sqrt())
+    };
+    let values = positions.iter().map(place).collect();
+    CornerLayer { name: "front".into(), values, corners: corners.iter().map(|&v| Some(v)).collect() }
 }
 
 #[cfg(test)]

@@ -32,7 +32,7 @@ fn add_row(half: &mut Half, sculpt: Sculpt, section: &[[f64; 2]; 8], part: Part,
         // Along the lips in front, then straight back along the cheek.
         let t = station as f64 / STATIONS as f64;
         let x = 2.0 * sin(FRAC_PI_2 * t);
-        let back = 0.16 * x * x + 14.0 * (t - 0.6).max(0.0) * (t - 0.6).max(0.0);
+        let back = 0.16 * x * x + 9.0 * (t - 0.6).max(0.0) * (t - 0.6).max(0.0);
         let mut ids: Vec<u32> = section
             .iter()
             .map(|&[y, depth]| {

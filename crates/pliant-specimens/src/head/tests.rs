@@ -319,19 +319,37 @@ fn building_twice_gives_the_same_bits() {
 }
 
 #[test]
-fn zz_debug() {
+fn the_head_at_rest_nowhere_cuts_through_itself() {
+    assert_eq!(rig().neutral().self_intersections().unwrap(), Vec::<[u32; 2]>::new());
+}
+
+#[test]
+fn expressions_keep_lips_lids_teeth_and_cheeks_apart() {
+    let expressions: [&[(&str, f64)]; 9] = [
+        &[("jawOpen", 0.5)],
+        &[("jawOpen", 1.0)],
+        &[("mouthSmileLeft", 1.0), ("mouthSmileRight", 1.0)],
+        &[("mouthFrownLeft", 1.0), ("mouthFrownRight", 1.0)],
+        &[("mouthPucker", 1.0)],
+        &[("mouthFunnel", 1.0)],
+        &[("cheekPuff", 1.0), ("eyeSquintLeft", 1.0), ("eyeSquintRight", 1.0)],
+        &[("browDownLeft", 1.0), ("browDownRight", 1.0), ("noseSneerLeft", 1.0), ("noseSneerRight", 1.0)],
+        &[("browInnerUp", 1.0), ("eyeWideLeft", 1.0), ("eyeWideRight", 1.0), ("mouthUpperUpLeft", 1.0), ("mouthUpperUpRight", 1.0)],
+    ];
+    for expression in expressions {
+        let mesh = rig().neutral().posed(posed(rig(), expression)).unwrap();
+        assert_eq!(mesh.self_intersections().unwrap().len(), 0, "{expression:?}");
+    }
+}
+
+#[test]
+fn texture_coordinates_lie_in_the_unit_square_and_mirror() {
     let rig = rig();
-    let face = face();
-    for name in ["eyeBlinkLeft"] {
-        let m = rig.neutral().posed(posed(rig, &[(name, 1.0)])).unwrap();
-        let cuts = m.self_intersections().unwrap();
-        for [a, b] in cuts.iter().take(4000) {
-            let d =
-                |t: u32| m.triangles()[t as usize].map(|v| face.half.parts.get(v as usize).map(|p| format!("{p:?}")).unwrap_or("R".into()));
-            let p = m.triangle_points(*a as usize)[0];
-            if p.x >= 0.0 {
-                println!("{name} {:?} || {:?} {p:.2}", d(*a), d(*b));
-            }
-        }
+    let layer = &rig.neutral().uv_layers()[0];
+    assert_eq!(layer.values.len(), rig.neutral().vertex_count());
+    for (v, image) in images(rig).into_iter().enumerate() {
+        let (uv, other) = (layer.values[v], layer.values[image]);
+        assert!((0.0..=1.0).contains(&uv.x) && (0.0..=1.0).contains(&uv.y), "{uv}");
+        assert!((uv.x + other.x - 1.0).abs() < 1e-15 && uv.y == other.y);
     }
 }
