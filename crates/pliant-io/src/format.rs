@@ -110,6 +110,18 @@ impl Format {
         self.writer().is_some()
     }
 
+    /// The asset that `bytes` hold in this format; files that they name are opened through `beside`.
+    pub fn read(self, bytes: &[u8], beside: &dyn Beside) -> Result<Asset, IoError> {
+        let name = || format!("the .{} bytes", self.ending());
+        let reader = Self::reader_for(Path::new(&format!("bytes.{}", self.ending())))?;
+        let asset = reader(bytes, beside).map_err(|declined| match declined {
+            Declined::Bytes(error) => error.in_file(name()),
+            Declined::Other(error) => error,
+        })?;
+        asset.check().map_err(|error| error.in_file(name()))?;
+        Ok(asset)
+    }
+
     pub(crate) fn reader(self) -> Option<Reader> {
         match self {
             Self::Obj => Some(|bytes, _| Ok(obj::read(bytes)?)),

@@ -372,6 +372,21 @@ fn survive(bytes: &[u8]) -> Result<(), TestCaseError> {
     Ok(())
 }
 
+/// Small real files, the packed head among them, with bytes changed.
+#[test]
+fn damaged_real_files_are_declined_or_come_back() {
+    let names = ["morph-glb/AnimatedMorphCube.glb", "facecap-head/facecap.glb", "morph-glb/Flamingo.glb", "morph-glb/RobotExpressive.glb"];
+    for name in names {
+        let Some(path) = data(name) else { return };
+        // PROPTEST_CASES asks for more.
+        let cases = ProptestConfig::default().cases.max(64);
+        let config = ProptestConfig { cases, failure_persistence: None, ..ProptestConfig::default() };
+        let mut runner =
+            proptest::test_runner::TestRunner::new_with_rng(config, proptest::test_runner::TestRng::deterministic_rng(Default::default()));
+        runner.run(&mutated(fs::read(path).unwrap()), |bytes| survive(&bytes)).unwrap();
+    }
+}
+
 proptest! {
     // PROPTEST_CASES asks for more.
     #![proptest_config(ProptestConfig { cases: ProptestConfig::default().cases.max(4000), failure_persistence: None, ..ProptestConfig::default() })]

@@ -1,6 +1,8 @@
 //! Readers meet damaged files: they decline or give an asset, and never panic, hang or grow.
 
-use pliant_io::{npy, obj, off, target_file};
+use pliant_io::{Animation, Asset, Format, Motion, NoFiles, Shape, npy, obj, off, ply, point_cache, target_file, usda};
+use pliant_mesh::glam::Vec3;
+use pliant_rig::{InBetween, Interpolation, Rig, Target, WeightTrack};
 use proptest::collection::vec;
 use proptest::prelude::*;
 
@@ -8,6 +10,10 @@ const OBJ: &[u8] = b"mtllib a.mtl\no one\nv 0 0 0 1 0 0\nv 1e0 0 -0.5 \\\n 1 0 0
     g lid\nusemtl skin\ns 1\nf 1/1/1 2/1/1 3//1 -1\no two\nv 5 5 5\nl 1 2\nf 5 1 2\n";
 const OFF: &[u8] = b"STCNOFF # c\n4 2 0\n0 0 0 0 0 1 255 0 0 0 0\n1 0 0 0 0 1 0 1 0 0 1\n1 1 0 0 0 1 0.5 0 0 1 1\n0 1 0 0 0 1 1 1 1 1 0 0\n4 0 1 2 3\n3 0 1 2 9 9 9\n";
 const TARGET: &[u8] = b"# t\n0 1 2 3\n5 .5 -1e-3 0\n";
+
+const PLY: &[u8] = b"ply\nformat ascii 1.0\ncomment c\nelement vertex 3\nproperty double x\nproperty float y\nproperty int z\nproperty uchar red\n\
+    property uchar green\nproperty uchar blue\nelement face 1\nproperty list uchar int vertex_indices\nproperty list uchar float texcoord\nelement edge 1\n\
+    property list short char x\nend_header\n0 0 0 1 2 3\n1 0 0 255 0 0\n0 1e-3 0 9 9 9\n3 0 1 2 6 0 0 1 0 0 1\n2 7 8\n";
 
 /// Some bytes of `seed` replaced, removed, doubled or cut off.
 fn mutated(seed: Vec<u8>) -> impl Strategy<Value = Vec<u8>> {
@@ -31,6 +37,48 @@ fn mutated(seed: Vec<u8>) -> impl Strategy<Value = Vec<u8>> {
         bytes
     })
 }
+
+/// A quad and a triangle with texture coordinates and labels, whose sliders and points move.
+fn moving() -> Asset {
+    let quad = b"o a\nv 0 0 0\nv 1 0 0\nv 1 1 0.5\nv 0 1 0\nvt 0 0\nvt 1 0.1\ng lid\nusemtl skin\nf 1/1 2/2 3/1 4/2\nf 1/1 3/2 4/1\n";
+    let mesh = obj::read(quad).unwrap().mesh().unwrap();
+    let mut lid = Target::from_dense("lid", (0..4).map(|k| Vec3::X * k as f32));
+    lid.in_betweens.push(InBetween { name: "half".into(), weight: 0.5, vertices: vec![2], deltas: vec![Vec3::Z] });
+    let mut asset = Asset::from_rig(Rig::new(mesh, vec![lid]).unwrap());
+    let mut clip = Animation::new("blink", 3);
+    let track = WeightTrack::new(vec![0.0, 0.1], vec![vec![0.0], vec![1.0]], Interpolation::Linear).unwrap();
+    clip.motions.push(Motion::new(0, Shape::Weights(track)));
+    asset.clips.push(clip);
+    asset
+}
+
+/// Declined, or an asset that stays within the size of its file.
+fn declined_or_whole(format: Format, bytes: &[u8]) -> Result<(), TestCaseError> {
+    let Ok(asset) = format.read(bytes, &NoFiles) else { return Ok(()) };
+    // What is stored takes a byte or more each; packed text of FBX and held frames take less.
+    prop_assert!(asset.vertex_count() <= 100 * bytes.len());
+    let _ = asset.rig();
+    for clip in &asset.clips {
+        for frame in [0, clip.frame_count.saturating_sub(1)].into_iter().filter(|&k| k < clip.frame_count) {
+            for (k, object) in asset.objects.iter().enumerate() {
+                prop_assert_eq!(clip.positions(k, object, frame).len(), object.vertex_count());
+            }
+        }
+    }
+    Ok(())
+}
+
+fn stl_text() -> Vec<u8> {
+    let facet = "facet normal 0 0 1\nouter loop\nvertex 0 0 0\nvertex 1e0 0 0\nvertex 0 1 nan\nendloop\nendfacet\n";
+    format!("solid a b\n{facet}{facet}endsolid\nsolid\n{facet}endsolid\n").into_bytes()
+}
+
+fn stl_packed() -> Vec<u8> {
+    [&b"solid of bytes"[..], &[0; 66], &2_u32.to_le_bytes(), &[63; 100]].concat()
+}
+
+#[cfg(feature = "fbx")]
+const FBX: &[u8] = include_bytes!("../src/fbx/quad.fbx");
 
 proptest! {
     // PROPTEST_CASES asks for more.
@@ -71,5 +119,40 @@ proptest! {
         if let Ok(target) = target_file::read(&bytes, "t", 6) {
             prop_assert!(target.vertices.iter().all(|&v| v < 6));
         }
+    }
+
+    #[test]
+    fn a_damaged_ply_is_declined_or_read(bytes in mutated(ply::write(&moving()).unwrap().bytes)) {
+        declined_or_whole(Format::Ply, &bytes)?;
+    }
+
+    #[test]
+    fn a_damaged_ply_text_is_declined_or_read(bytes in mutated(PLY.to_vec())) {
+        declined_or_whole(Format::Ply, &bytes)?;
+    }
+
+    #[test]
+    fn a_damaged_stl_is_declined_or_read(bytes in prop_oneof![mutated(stl_text()), mutated(stl_packed())]) {
+        declined_or_whole(Format::Stl, &bytes)?;
+    }
+
+    #[test]
+    fn a_damaged_point_cache_is_declined_or_read(
+        mdd in mutated(point_cache::write_mdd(&moving()).unwrap().bytes),
+        pc2 in mutated(point_cache::write_pc2(&moving()).unwrap().bytes),
+    ) {
+        declined_or_whole(Format::Mdd, &mdd)?;
+        declined_or_whole(Format::Pc2, &pc2)?;
+    }
+
+    #[test]
+    fn a_damaged_usda_is_declined_or_read(bytes in mutated(usda::write(&moving()).unwrap().bytes)) {
+        declined_or_whole(Format::Usda, &bytes)?;
+    }
+
+    #[cfg(feature = "fbx")]
+    #[test]
+    fn a_damaged_fbx_is_declined_or_read(bytes in mutated(FBX.to_vec())) {
+        declined_or_whole(Format::Fbx, &bytes)?;
     }
 }

@@ -25,7 +25,7 @@ const GRAIN: usize = 1024;
 /// Bones that a vertex may follow.
 const INFLUENCES: usize = 6;
 /// Weights below this are dropped, so that the sole of a paw follows its own bone alone.
-const FAINT: f64 = 0.05;
+const FAINT: f64 = 0.02;
 
 /// A bone at rest; its head is the joint it turns about.
 #[derive(Debug, Clone)]

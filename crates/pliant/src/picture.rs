@@ -3,7 +3,7 @@
 use pliant_mesh::Mesh;
 use pliant_mesh::glam::DVec3;
 use pliant_view::{
-    Camera, Color, ColorMap, Framing, Image, Legend, Material, Paint, ScalarPaint, Scene, Stage, View, ViewError, Wire, turntable,
+    Camera, Color, ColorMap, Framing, Ground, Image, Legend, Material, Paint, ScalarPaint, Scene, Stage, View, ViewError, Wire, turntable,
 };
 
 /// How a mesh is painted.
@@ -130,22 +130,27 @@ impl Shot {
 
     /// The picture of `mesh`, framed by it.
     pub fn of(&self, mesh: &Mesh, look: &Look) -> Result<Image, ViewError> {
-        self.framed_by(mesh.positions(), &look.scene(mesh))
+        let scene = look.scene(mesh);
+        Stage::prepare(&scene)?.render(&scene.camera(self.view, self.size), self.size)
     }
 
-    /// The picture of a scene, framed by some points: poses of one mesh keep their place when framed by the same ones.
+    /// The picture of one pose of a mesh, framed by its rest and standing on its floor, so that several poses keep their place.
+    pub fn of_pose(&self, pose: &Mesh, rest: &Mesh, look: &Look) -> Result<Image, ViewError> {
+        let mut scene = look.scene(pose);
+        scene.backdrop.ground = rest.bounds().map_or(Ground::None, |bounds| Ground::FloorAt(bounds.min.y));
+        self.framed_by(rest.positions(), &scene)
+    }
+
+    /// The picture of a scene, framed by some points of it.
     pub fn framed_by(&self, points: &[DVec3], scene: &Scene) -> Result<Image, ViewError> {
-        Stage::prepare(scene)?.render(&self.camera(points), self.size)
+        let camera = Camera::framing_points(points, &Framing::new(self.view, self.size));
+        Stage::prepare(scene)?.render(&camera, self.size)
     }
 
     /// One turn around `mesh`.
     pub fn turntable(&self, mesh: &Mesh, look: &Look, frames: usize) -> Result<Vec<Image>, ViewError> {
         let scene = look.scene(mesh);
-        turntable(&Stage::prepare(&scene)?, &self.camera(mesh.positions()), self.size, frames)
-    }
-
-    fn camera(&self, points: &[DVec3]) -> Camera {
-        Camera::framing_points(points, &Framing::new(self.view, self.size))
+        turntable(&Stage::prepare(&scene)?, &scene.camera(self.view, self.size), self.size, frames)
     }
 }
 

@@ -82,7 +82,8 @@ pub(super) fn sideways(face: &Face, v: usize, side: f64, w: f64) -> DVec3 {
 fn gather(face: &Face, v: usize, inward: f64, forward: f64) -> DVec3 {
     let site = face.sites()[v];
     let weight = front_bump(site.p, DVec2::new(0.0, an::MOUTH_Y), DVec2::new(4.4, 2.7)) * site.flesh;
-    let lips = 0.35 * weight + 0.65 * site.lip;
+    // Behind the lips the bag keeps its distance from the skin in front of it.
+    let lips = 0.35 * weight + 0.65 * face.outer_lip(v);
     let slid = face.slide(site.p, DVec3::X * (-inward * site.p.x * (0.5 * weight + 0.5 * site.lip)));
     slid + DVec3::Z * (forward * lips)
 }

@@ -325,13 +325,14 @@ fn the_head_at_rest_nowhere_cuts_through_itself() {
 
 #[test]
 fn expressions_keep_lips_lids_teeth_and_cheeks_apart() {
-    let expressions: [&[(&str, f64)]; 9] = [
+    let expressions: [&[(&str, f64)]; 10] = [
         &[("jawOpen", 0.5)],
         &[("jawOpen", 1.0)],
         &[("mouthSmileLeft", 1.0), ("mouthSmileRight", 1.0)],
         &[("mouthFrownLeft", 1.0), ("mouthFrownRight", 1.0)],
         &[("mouthPucker", 1.0)],
         &[("mouthFunnel", 1.0)],
+        &[("mouthFunnel", 0.6), ("mouthPucker", 0.55), ("jawOpen", 0.22)],
         &[("cheekPuff", 1.0), ("eyeSquintLeft", 1.0), ("eyeSquintRight", 1.0)],
         &[("browDownLeft", 1.0), ("browDownRight", 1.0), ("noseSneerLeft", 1.0), ("noseSneerRight", 1.0)],
         &[("browInnerUp", 1.0), ("eyeWideLeft", 1.0), ("eyeWideRight", 1.0), ("mouthUpperUpLeft", 1.0), ("mouthUpperUpRight", 1.0)],

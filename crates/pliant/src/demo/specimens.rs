@@ -44,8 +44,7 @@ pub(super) fn hand(sections: &mut Vec<Section>) -> Result<(), DemoError> {
     let mut sheet = ContactSheet::new("", 7);
     for (k, name) in gestures.frame_names().iter().enumerate() {
         let shot = Shot::new(View::Orbit { azimuth_rad: 0.5, elevation_rad: 0.3 }, THUMBNAIL);
-        let scene = Look::default().scene(&gestures.mesh_at(k)?);
-        sheet.push(shot.framed_by(gestures.reference().positions(), &scene)?, name.as_str());
+        sheet.push(shot.of_pose(&gestures.mesh_at(k)?, gestures.reference(), &Look::default())?, name.as_str());
     }
     section.wide("hand-gestures.png", "The gestures, each a pose of one mesh.", &sheet.compose()?)?;
     sections.push(section);
@@ -143,9 +142,6 @@ fn sheet_of_targets(rig: &Rig) -> Result<Image, DemoError> {
 fn play(clip: &Clip, view: View, step: usize) -> Result<Vec<Image>, DemoError> {
     let shot = Shot::new(view, [420, 380]);
     let frames = (0..clip.frames().len()).step_by(step);
-    let draw = |frame: usize| -> Result<Image, DemoError> {
-        let scene = Look::default().scene(&clip.mesh_at(frame)?);
-        Ok(shot.framed_by(clip.reference().positions(), &scene)?)
-    };
+    let draw = |frame: usize| -> Result<Image, DemoError> { Ok(shot.of_pose(&clip.mesh_at(frame)?, clip.reference(), &Look::default())?) };
     frames.map(draw).collect()
 }

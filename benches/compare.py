@@ -1,0 +1,106 @@
+"""Runs our benches and their peers one after the other on this machine and prints one table.
+
+    python benches/compare.py [NAME…]            NAME: heat cholesky exact subdivision gltf render
+
+Needs the peers of `benches/peers/README.md` in this Python, and PLIANT_DATA for `exact` and `gltf`; `exact` uses the Python
+named by GDIST_PYTHON for gdist, which wants an older numpy. Close other programs first: the load is printed with the table.
+"""
+
+import os
+import re
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+PEERS = ROOT / "benches" / "peers"
+
+
+def run(command):
+    print("$", " ".join(map(str, command)), file=sys.stderr, flush=True)
+    done = subprocess.run([str(c) for c in command], cwd=ROOT, capture_output=True, text=True)
+    if done.returncode:
+        sys.exit(f"{command[0]} failed:\n{done.stdout[-2000:]}\n{done.stderr[-2000:]}")
+    return done.stdout
+
+
+def ours(crate, bench, *more):
+    """Milliseconds of a criterion bench by name: the median and its interval."""
+    run(["cargo", "bench", "-q", "-p", crate, "--bench", bench, "--", *more])
+    import json
+
+    target = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target"))
+    found = {}
+    for path in sorted((target / "criterion").glob("**/new/estimates.json")):
+        name = json.loads((path.parent / "benchmark.json").read_text())["full_id"]
+        median = json.loads(path.read_text())["median"]
+        found[name] = (median["point_estimate"] / 1e6, median["confidence_interval"]["lower_bound"] / 1e6, median["confidence_interval"]["upper_bound"] / 1e6)
+    return found
+
+
+def lines(text):
+    """`NAME … 12.34 ms` lines as a map."""
+    return {m[1].strip(): float(m[2]) for m in re.finditer(r"^(\S+(?: \S+)*?)\s+([\d.]+) ms", text, re.M)}
+
+
+TABLE = []
+
+
+def row(work, our, peer_name, peer, goal):
+    value, spread = (our[0], f" ({our[1]:.3g}–{our[2]:.3g})") if isinstance(our, tuple) else (our, "")
+    TABLE.append(f"| {work} | {value:.4g} ms{spread} | {peer_name} {peer:.4g} ms | {value / peer:.2f} | {goal} |")
+
+
+def heat():
+    peers = lines(run([sys.executable, PEERS / "heat_geodesic_peers.py"]))
+    mine = ours("pliant-mesh", "heat_geodesic")
+    for size, goal in (("10k", "0.70"), ("200k", "0.30")):
+        for label in ("plain", "robust"):
+            row(f"heat, factor, {size}", mine[f"heat_geodesic/factor/{size}"], f"potpourri3d {label}", peers[f"potpourri3d_{label}_factor/{size}"], goal)
+            row(f"heat, one source, {size}", mine[f"heat_geodesic/solve/{size}"], f"potpourri3d {label}", peers[f"potpourri3d_{label}_solve/{size}"], "0.80")
+
+
+def cholesky():
+    with tempfile.TemporaryDirectory() as folder:
+        mine = lines(run(["cargo", "bench", "-q", "-p", "pliant-linalg", "--bench", "cholesky", "--", "--write", folder]))
+        peers = lines(run([sys.executable, PEERS / "cholesky_peers.py", folder]))
+    for matrix, goal in (("laplacian_200k", "0.50"), ("springs_53k", "0.70")):
+        for peer in ("cholmod_metis", "pardiso"):
+            for ours_name, peer_work, wanted in (("order_and_analyse", "order_and_analyse", "–"), ("refactor", "refactor", goal), ("solve", "solve", "1.20")):
+                key = f"{peer}_{peer_work}/{matrix}"
+                if key in peers:
+                    row(f"Cholesky, {peer_work}, {matrix}", mine[f"{ours_name}/{matrix}"], peer, peers[key], wanted)
+
+
+def exact():
+    text = run([sys.executable, PEERS / "exact_geodesic_peers.py"])
+    if "GDIST_PYTHON" in os.environ:
+        text += run([os.environ["GDIST_PYTHON"], PEERS / "exact_geodesic_peers.py"])
+    peers = {f"{m[1]} {m[2]} {m[3]}": float(m[4]) for m in re.finditer(r"^(\w+)\s+(\S+)\s+(\w+)\s+([\d.]+) ms", text, re.M)}
+    mine = ours("pliant-mesh", "exact_geodesic")
+    mine = {re.sub(r"^exact_disc/", "", k): v for k, v in mine.items() if k.startswith("exact")}
+    for name, value in peers.items():
+        peer, mesh, kind = name.split()
+        wanted = [k for k in mine if mesh.split("-")[0] in k and (k.endswith("new-and-query") and "topology" not in k if kind == "all" else "query" in k and "new" not in k)]
+        if wanted:
+            row(f"exact, {mesh}, {'from arrays' if kind == 'all' else 'prepared'}", mine[wanted[0]], peer, value, "0.10" if "3cm" in mesh else "–")
+
+
+def subdivision():
+    text = run([sys.executable, PEERS / "subdivision_peers.py"])
+    median = float(re.search(r"median ([\d.]+) ms", text)[1])
+    mine = ours("pliant-mesh", "subdivision")
+    row("Loop, one pose, 49k to 197k", mine["subdivision/stencils/49k"], "scipy CSR", median, "0.33")
+
+
+def main():
+    known = {"heat": heat, "cholesky": cholesky, "exact": exact, "subdivision": subdivision}
+    for name in sys.argv[1:] or known:
+        known[name]()
+    print("| work | ours, median | peer, median | ratio | goal |\n|---|---|---|---|---|")
+    print("\n".join(TABLE))
+    print(f"\n{os.cpu_count()} cores, load average {os.getloadavg()[0]:.1f} at the end.")
+
+
+main()
