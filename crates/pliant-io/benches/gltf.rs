@@ -23,6 +23,11 @@ fn rig(criterion: &mut Criterion) {
     // With the seams that the file had, instead of new ones.
     let again = gltf::read(&bytes, &NoFiles).expect("what was written can be read");
     group.bench_function(format!("write again/{size}"), |bencher| bencher.iter(|| gltf::write(black_box(&again))));
+    // What a peer without morph targets does.
+    let mesh = load(&neutral.display().to_string(), &LoadOptions::default()).expect("the shared mesh can be read");
+    let bytes = gltf::write(&mesh).bytes;
+    group.bench_function("write mesh alone/26719", |bencher| bencher.iter(|| gltf::write(black_box(&mesh))));
+    group.bench_function("read mesh alone/26719", |bencher| bencher.iter(|| gltf::read(black_box(&bytes), &NoFiles).unwrap()));
     group.finish();
 }
 

@@ -17,7 +17,7 @@ mod quadruped;
 mod skeleton;
 mod surface_nets;
 
-use pliant_rig::{Clip, Rig};
+use pliant_rig::{Clip, Rig, WeightTrack};
 
 pub use quadruped::markers;
 
@@ -28,8 +28,23 @@ pub struct Specimen {
     pub name: String,
     /// The mesh at rest and its targets; without targets where clips alone move it.
     pub rig: Rig,
-    /// Motions and sets of poses.
+    /// Motions and sets of poses, as positions.
     pub clips: Vec<Clip>,
+    /// Motions of the rig's sliders.
+    pub performances: Vec<Performance>,
+}
+
+/// A motion of a rig's sliders.
+#[derive(Debug, Clone)]
+pub struct Performance {
+    /// Its name.
+    pub name: String,
+    /// How many frames it has.
+    pub frame_count: usize,
+    /// Frames per second.
+    pub frames_per_second: f64,
+    /// The weights of all sliders over time, frame 0 at zero seconds.
+    pub track: WeightTrack,
 }
 
 /// The specimens, by name.
@@ -41,15 +56,20 @@ pub fn names() -> &'static [&'static str] {
 /// Builds the specimen called `name`; `None` where [`names`] does not list it.
 #[must_use]
 pub fn specimen(name: &str) -> Option<Specimen> {
+    let mut performances = Vec::new();
     let (rig, clips) = match name {
         "bar" => bar::build(bar::Resolution::Medium),
         "bar:coarse" => bar::build(bar::Resolution::Coarse),
         "bar:fine" => bar::build(bar::Resolution::Fine),
         "hand" => hand::build(),
-        "head" => head::build(),
+        "head" => {
+            let (rig, performance) = head::build();
+            performances.push(performance);
+            (rig, Vec::new())
+        }
         "hound" => quadruped::hound(),
         "tapir" => quadruped::tapir(),
         _ => return None,
     };
-    Some(Specimen { name: name.to_owned(), rig, clips })
+    Some(Specimen { name: name.to_owned(), rig, clips, performances })
 }

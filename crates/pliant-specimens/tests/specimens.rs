@@ -12,6 +12,10 @@ fn every_name_builds_a_model_that_its_clips_fit() {
             assert!(clip.reference().same_surface(specimen.rig.neutral()), "{name} {}", clip.name());
             assert!(clip.frames().iter().flatten().all(|p| p.is_finite()), "{name} {}", clip.name());
         }
+        for performance in &specimen.performances {
+            let weights = performance.track.at(1.0);
+            assert_eq!(weights.len(), specimen.rig.targets().len(), "{name} {}", performance.name);
+        }
     }
 }
 

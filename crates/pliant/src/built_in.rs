@@ -1,6 +1,7 @@
 //! The built-in models as assets, so that `specimen:NAME` stands wherever a file does.
 
-use pliant_io::{Asset, IoError, LoadOptions, Specimens};
+use pliant_io::{Animation, Asset, IoError, LoadOptions, Motion, Shape, Specimens};
+use pliant_specimens::Specimen;
 
 /// The models of `pliant-specimens`.
 #[derive(Debug, Clone, Copy)]
@@ -12,11 +13,20 @@ impl Specimens for BuiltIn {
     }
 
     fn specimen(&self, name: &str) -> Option<Asset> {
-        let specimen = pliant_specimens::specimen(name)?;
-        let mut asset = Asset::from_rig(specimen.rig);
-        asset.clips = specimen.clips.iter().flat_map(|clip| Asset::from_clip(clip).clips).collect();
-        Some(asset)
+        pliant_specimens::specimen(name).map(as_asset)
     }
+}
+
+fn as_asset(specimen: Specimen) -> Asset {
+    let mut asset = Asset::from_rig(specimen.rig);
+    asset.clips = specimen.clips.iter().flat_map(|clip| Asset::from_clip(clip).clips).collect();
+    for performance in specimen.performances {
+        let mut animation = Animation::new(performance.name, performance.frame_count);
+        animation.frames_per_second = performance.frames_per_second;
+        animation.motions = vec![Motion::new(0, Shape::Weights(performance.track))];
+        asset.clips.push(animation);
+    }
+    asset
 }
 
 /// Loads an asset in any of its forms, built-in models included.

@@ -27,7 +27,7 @@ const DEEPEST: u32 = 500;
 
 /// Reads the meshes of a scene with their blend shapes and animations; caches are opened through `beside`.
 pub fn read(bytes: &[u8], beside: &dyn Beside) -> Result<Asset, ReadError> {
-    let scene = ufbx::load_memory(bytes, options(bytes.len())).map_err(|error| declined(&error, bytes.len()))?;
+    let scene = ufbx::load_memory(bytes, options(bytes.len())).map_err(|error| declined(&error, bytes))?;
     let budget = Budget::of_file(bytes.len());
     let mut asset = Asset::default();
     for warning in &scene.metadata.warnings {
@@ -74,10 +74,14 @@ fn options(file_bytes: usize) -> LoadOpts<'static> {
     }
 }
 
-fn declined(error: &ufbx::Error, length: usize) -> ReadError {
+fn declined(error: &ufbx::Error, bytes: &[u8]) -> ReadError {
+    // Any text is the beginning of a scene to the library.
+    let text_of_scene = || [&b"FBXHeaderExtension"[..], b"Objects:"].iter().any(|word| bytes.windows(word.len()).any(|w| w == *word));
+    if !bytes.starts_with(b"Kaydara FBX Binary") && !text_of_scene() {
+        return ReadError::byte(0, "the file is no FBX scene, neither binary nor text");
+    }
     match error.type_ {
-        ErrorType::TruncatedFile => ReadError::byte(length, "the file ends inside the scene; it is cut off, export it again"),
-        ErrorType::UnrecognizedFileFormat => ReadError::byte(0, "the file does not begin as an FBX scene"),
+        ErrorType::TruncatedFile => ReadError::byte(bytes.len(), "the file ends inside the scene; it is cut off, export it again"),
         ErrorType::MemoryLimit => ReadError::whole("the scene would fill far more memory than the file has bytes; it is damaged"),
         _ => ReadError::whole(one_line(&format!("not a readable FBX scene ({}); export it again", &*error.description))),
     }

@@ -70,10 +70,11 @@ fn a_point_cache_beside_moves_the_mesh_and_a_missing_one_is_told() {
 #[test]
 fn what_is_not_a_scene_is_declined() {
     let message = |bytes: &[u8]| read(bytes, &NoFiles).unwrap_err();
-    assert!(!message(b"this is not a scene\n").message.is_empty());
-    let cut = message(&QUAD.as_bytes()[..QUAD.len() / 2]);
-    assert!(cut.message.contains("export it again"), "{cut:?}");
-    let binary = b"Kaydara FBX Binary  \0\x1a\0\xe8\x1c\0\0\xff\xff\xff\0";
-    let error = message(binary);
-    assert!(!error.message.contains('\n') && error.place != Place::Line(0), "{error:?}");
+    let text = message(b"this is not a scene\n");
+    assert!(text.place == Place::Byte(0) && text.message.contains("no FBX scene"), "{text:?}");
+    let half = &QUAD.as_bytes()[..QUAD.len() / 2];
+    let cut = message(half);
+    assert!(cut.place == Place::Byte(half.len()) && cut.message.contains("cut off"), "{cut:?}");
+    let binary = message(b"Kaydara FBX Binary  \0\x1a\0\xe8\x1c\0\0\xff\xff\xff\0");
+    assert!(binary.message.contains("export it again"), "{binary:?}");
 }

@@ -209,7 +209,7 @@ impl Reader<'_> {
             return None;
         }
         let times = placement_times(&moving, clip);
-        let numbers = times.len().saturating_mul(place.chain.len()).saturating_mul(12);
+        let numbers = times.len().saturating_mul(place.chain.len() + 12);
         let inverse = place.world.inverse();
         let too_much = self.source.buffers.budget.take(numbers, || "a clip".into()).is_err();
         if too_much || !inverse.is_finite() {

@@ -16,8 +16,8 @@ pub(super) struct Budget {
 }
 
 impl Budget {
-    /// What any file may take: 32 MiB as `f64`.
-    const FREE: usize = 1 << 22;
+    /// What any file may take: 8 MiB as `f64`.
+    const FREE: usize = 1 << 20;
     /// Numbers for each byte of the file; honest files stay below 1.
     const PER_BYTE: usize = 4;
 

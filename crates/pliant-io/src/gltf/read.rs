@@ -1,3 +1,5 @@
+//! From a document to objects: stored vertices are welded, faces put together, and all of it placed in the scene.
+
 use std::collections::HashMap;
 use std::sync::Arc;
 

@@ -109,9 +109,10 @@ impl Seams {
 
     /// Stores the vertices of one part, given its (vertex, corner) pairs in order.
     fn store(&mut self, mesh: &Mesh, key: &Key, corners: &[(u32, u32)]) {
+        let mut variants: Vec<usize> = Vec::new();
         for group in corners.chunk_by(|a, b| a.0 == b.0) {
             let first = self.vertex_of.len();
-            let mut variants: Vec<usize> = Vec::new();
+            variants.clear();
             for &(vertex, corner) in group {
                 let corner = corner as usize;
                 let known = variants.iter().position(|&other| key.same(mesh, other, corner));

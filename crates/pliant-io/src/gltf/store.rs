@@ -160,17 +160,22 @@ fn size_of(component: u32) -> usize {
 }
 
 fn push_rows<const N: usize>(bytes: &mut Vec<u8>, rows: &[[f32; N]]) {
-    bytes.reserve(4 * N * rows.len());
-    for row in rows {
-        row.iter().for_each(|x| bytes.extend_from_slice(&x.to_le_bytes()));
+    let start = bytes.len();
+    bytes.resize(start + 4 * N * rows.len(), 0);
+    for (out, row) in bytes[start..].chunks_exact_mut(4 * N).zip(rows) {
+        for k in 0..N {
+            out[4 * k..4 * k + 4].copy_from_slice(&row[k].to_le_bytes());
+        }
     }
 }
 
 fn push_whole(bytes: &mut Vec<u8>, values: &[u32], component: u32) {
-    bytes.reserve(size_of(component) * values.len());
+    let (start, size) = (bytes.len(), size_of(component));
+    bytes.resize(start + size * values.len(), 0);
+    let rows = bytes[start..].chunks_exact_mut(size).zip(values);
     match component {
-        U8 => bytes.extend(values.iter().map(|&v| v as u8)),
-        U16 => values.iter().for_each(|&v| bytes.extend_from_slice(&(v as u16).to_le_bytes())),
-        _ => values.iter().for_each(|&v| bytes.extend_from_slice(&v.to_le_bytes())),
+        U8 => rows.for_each(|(out, &v)| out[0] = v as u8),
+        U16 => rows.for_each(|(out, &v)| out.copy_from_slice(&(v as u16).to_le_bytes())),
+        _ => rows.for_each(|(out, &v)| out.copy_from_slice(&v.to_le_bytes())),
     }
 }

@@ -1,3 +1,5 @@
+//! From objects to a document: vertices are split at seams, targets stored sparse, and all of it put into one buffer.
+
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -134,7 +136,7 @@ impl Writer {
         }
         let (targets, names) = self.targets(index, &plan, frames);
         let mut primitives = Vec::new();
-        for (part, faces) in plan.faces_of_parts().iter().enumerate() {
+        for (part, faces) in plan.faces_of_parts.iter().enumerate() {
             let block = seams.parts[part].block;
             if seams.blocks[block].count == 0 {
                 continue;
@@ -213,7 +215,7 @@ impl Writer {
 
     fn memo(&mut self, object: &Object, plan: &Plan<'_>) -> MeshMemo {
         let mesh = plan.mesh;
-        let order: Vec<u32> = plan.faces_of_parts().into_iter().flatten().collect();
+        let order: Vec<u32> = plan.faces_of_parts.iter().flatten().copied().collect();
         let polygons = mesh.faces().any(|face| face.len() != 3);
         let sizes = || order.iter().map(|&face| mesh.face(face as usize).len() as u32).collect::<Vec<_>>();
         let store = &mut self.store;
@@ -253,11 +255,19 @@ struct Plan<'a> {
     stored_of: Option<(Vec<u32>, Vec<u32>)>,
     /// Normals of vertices, where the object has none of its own.
     computed: Option<Vec<DVec3>>,
+    /// The faces of each part, ascending.
+    faces_of_parts: Vec<Vec<u32>>,
+    /// Whether each set of colours still is as it was stored.
+    stored_colors: Vec<bool>,
 }
 
 impl<'a> Plan<'a> {
     fn of(object: &'a Object, seams: &'a Seams) -> Self {
         let mesh = object.rig.neutral();
+        let mut faces_of_parts = vec![Vec::new(); seams.parts.len()];
+        for (face, &part) in seams.part_of_face.iter().enumerate() {
+            faces_of_parts[part as usize].push(face as u32);
+        }
         let in_order = seams.vertex_of.iter().enumerate().all(|(k, &v)| k == v as usize);
         Self {
             object,
@@ -266,6 +276,8 @@ impl<'a> Plan<'a> {
             corner_of: seams.corner_of_stored(),
             stored_of: (!in_order).then(|| lists_by_vertex(&seams.vertex_of, mesh.vertex_count())),
             computed: (mesh.normals().is_none() && mesh.face_count() > 0).then(|| smooth_normals(mesh)),
+            faces_of_parts,
+            stored_colors: (0..mesh.colors().len()).map(|set| colors_are_as_stored(mesh, seams, set)).collect(),
         }
     }
 
@@ -276,7 +288,7 @@ impl<'a> Plan<'a> {
         }
         let positions: Vec<[f32; 3]> = block.range().map(|s| single(self.mesh.positions()[self.seams.vertex_of[s] as usize])).collect();
         attributes.insert("POSITION".into(), store.positions(&positions));
-        let faces = self.seams.parts.iter().zip(self.faces_of_parts()).any(|(p, f)| self.seams.blocks[p.block] == *block && !f.is_empty());
+        let faces = self.seams.parts.iter().zip(&self.faces_of_parts).any(|(p, f)| self.seams.blocks[p.block] == *block && !f.is_empty());
         if faces && (block.normals || self.computed.is_some()) {
             let normals: Vec<[f32; 3]> = block.range().map(|s| self.normal(s)).collect();
             attributes.insert("NORMAL".into(), store.attribute(&normals));
@@ -319,15 +331,9 @@ impl<'a> Plan<'a> {
         let own = &self.mesh.colors()[set].values;
         let of_vertex = |s: usize| own[self.seams.vertex_of[s] as usize].as_vec4().to_array();
         match self.seams.colors.get(set) {
-            Some(stored) if self.colors_fit(stored, set) => stored[block.range()].to_vec(),
+            Some(stored) if self.stored_colors[set] => stored[block.range()].to_vec(),
             _ => block.range().map(of_vertex).collect(),
         }
-    }
-
-    fn colors_fit(&self, stored: &[[f32; 4]], set: usize) -> bool {
-        let speakers = super::weld::speakers(&self.seams.vertex_of, self.mesh.vertex_count());
-        let own = &self.mesh.colors()[set].values;
-        stored.len() == self.seams.vertex_of.len() && speakers.iter().zip(own).all(|(&s, c)| stored[s as usize] == c.as_vec4().to_array())
     }
 
     /// How many corners have no UV although their part has.
@@ -340,14 +346,6 @@ impl<'a> Plan<'a> {
             layers[..sets].iter().map(|layer| layer.corners[corners.clone()].iter().filter(|c| c.is_none()).count()).sum::<usize>()
         };
         if layers.is_empty() { 0 } else { (0..self.mesh.face_count()).map(unset).sum() }
-    }
-
-    fn faces_of_parts(&self) -> Vec<Vec<u32>> {
-        let mut faces = vec![Vec::new(); self.seams.parts.len()];
-        for (face, &part) in self.seams.part_of_face.iter().enumerate() {
-            faces[part as usize].push(face as u32);
-        }
-        faces
     }
 
     /// The fans of faces, counted from the first vertex of their block.
@@ -368,7 +366,7 @@ impl<'a> Plan<'a> {
             let (vertices, deltas) = moved.unzip();
             return Displacements { vertices, deltas };
         };
-        let mut entries: Vec<(u32, [f32; 3])> = Vec::new();
+        let mut entries: Vec<(u32, [f32; 3])> = Vec::with_capacity(moved.size_hint().0);
         for (vertex, delta) in moved {
             let range = starts[vertex as usize] as usize..starts[vertex as usize + 1] as usize;
             entries.extend(stored_of[range].iter().map(|&stored| (stored, delta)));
@@ -386,6 +384,12 @@ impl<'a> Plan<'a> {
         let deltas = self.mesh.positions().iter().zip(positions).map(delta);
         deltas.enumerate().filter(|(_, d)| *d != [0.0; 3]).map(|(v, d)| (v as u32, d)).collect()
     }
+}
+
+fn colors_are_as_stored(mesh: &Mesh, seams: &Seams, set: usize) -> bool {
+    let Some(stored) = seams.colors.get(set).filter(|stored| stored.len() == seams.vertex_of.len()) else { return false };
+    let speakers = super::weld::speakers(&seams.vertex_of, mesh.vertex_count());
+    speakers.iter().zip(&mesh.colors()[set].values).all(|(&s, color)| stored[s as usize] == color.as_vec4().to_array())
 }
 
 /// The stored vertices of each vertex, ascending, and where each list begins.

@@ -130,9 +130,9 @@ impl<'a> Writer<'a> {
     }
 
     fn vertex(&self, vertex: usize, out: &mut Vec<u8>) {
-        self.mesh.positions()[vertex].to_array().map(|x| self.position.push(out, x));
+        self.mesh.positions()[vertex].to_array().into_iter().for_each(|x| self.position.push(out, x));
         if let Some(normals) = &self.normals {
-            normals[vertex].to_array().map(|x| Real::Double.push(out, x));
+            normals[vertex].to_array().into_iter().for_each(|x| Real::Double.push(out, x));
         }
         if let Some(layer) = self.mesh.colors().first() {
             for value in &layer.values[vertex].to_array()[..if self.opaque { 3 } else { 4 }] {

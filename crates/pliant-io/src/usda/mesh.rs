@@ -220,7 +220,7 @@ fn read_target(stage: &Stage<'_>, node: &Node<'_>, name: &str, vertices: usize, 
 /// The offsets that are not zero, by ascending vertex.
 fn sparse(offsets: &[f64], moved: Option<&[u32]>, vertices: usize, scene_from_mesh: &DAffine3) -> Result<(Vec<u32>, Vec<Vec3>), String> {
     let (found, expected) = (offsets.len() / 3, moved.map_or(vertices, <[u32]>::len));
-    if !offsets.is_empty() && (found != expected || offsets.len() % 3 != 0) {
+    if !offsets.is_empty() && (found != expected || !offsets.len().is_multiple_of(3)) {
         return Err(format!("are for {found} vertices instead of {expected}"));
     }
     let at = |k: usize| moved.map_or(k as u32, |moved| moved[k]);

@@ -35,14 +35,16 @@ use face::Face;
 use half::{Half, Part};
 use pliant_mesh::glam::{DVec2, DVec3};
 use pliant_mesh::{CornerLayer, FaceLabels, Mesh, MeshBuilder};
-use pliant_rig::{Clip, Rig};
+use pliant_rig::Rig;
+
+use crate::Performance;
 use sculpt::Sculpt;
 
 /// The head's rig and its performance.
-pub(crate) fn build() -> (Rig, Vec<Clip>) {
+pub(crate) fn build() -> (Rig, Performance) {
     let rig = rig();
-    let clip = performance::perform(&rig);
-    (rig, vec![clip])
+    let performance = performance::perform(&rig);
+    (rig, performance)
 }
 
 fn rig() -> Rig {

@@ -2,8 +2,9 @@
 //!
 //! **Form.** Sliders have keys `(frame, weight)`; between two keys the weight eases in and out as a smooth step does.
 
-use pliant_rig::{Clip, Rig};
+use pliant_rig::{Clip, Interpolation, Rig, WeightTrack};
 
+use crate::Performance;
 use crate::math::smooth_step;
 
 /// Length of the clip.
@@ -36,10 +37,13 @@ const SCORE: &[Keys] = &[
     ("noseSneer", &[(70., 0.), (74., 0.25), (84., 0.25), (90., 0.)]),
 ];
 
-/// The clip, frame by frame.
-pub(super) fn perform(rig: &Rig) -> Clip {
-    let frames = (0..FRAMES).map(|frame| rig.evaluate(&weights(rig, frame as f64))).collect();
-    Clip::new("performance", rig.neutral().clone(), frames).expect("every frame poses the rig's own mesh")
+/// The performance, with a key for every frame.
+pub(super) fn perform(rig: &Rig) -> Performance {
+    let frames_per_second = Clip::DEFAULT_FRAMES_PER_SECOND;
+    let times_secs = (0..FRAMES).map(|frame| frame as f64 / frames_per_second).collect();
+    let keys = (0..FRAMES).map(|frame| weights(rig, frame as f64)).collect();
+    let track = WeightTrack::new(times_secs, keys, Interpolation::Linear).expect("frames are in order and weigh every slider");
+    Performance { name: "performance".into(), frame_count: FRAMES, frames_per_second, track }
 }
 
 /// The weight of every slider at a frame.
@@ -88,10 +92,11 @@ mod tests {
     #[test]
     fn the_performance_starts_and_ends_at_rest() {
         let rig = super::super::rig();
-        let clip = perform(&rig);
-        assert_eq!(clip.frames().len(), 96);
-        assert_eq!(clip.frames()[0], rig.neutral().positions());
-        assert_eq!(clip.frames()[95], rig.neutral().positions());
-        assert!(clip.frames().iter().flatten().all(|p| p.is_finite()));
+        let performance = perform(&rig);
+        let pose = |frame: usize| rig.evaluate(&performance.track.keys()[frame]);
+        assert_eq!(performance.frame_count, performance.track.keys().len());
+        assert_eq!(pose(0), rig.neutral().positions());
+        assert_eq!(pose(FRAMES - 1), rig.neutral().positions());
+        assert!((0..FRAMES).flat_map(pose).all(|p| p.is_finite()));
     }
 }

@@ -3,7 +3,6 @@
 use pliant_io::Asset;
 use pliant_mesh::glam::DVec3;
 use pliant_rig::{Clip, Rig};
-use pliant_specimens::Specimen;
 use pliant_view::{ContactSheet, Image, View};
 
 use super::page::Section;
@@ -16,31 +15,31 @@ const SIZE: [usize; 2] = [520, 460];
 const THUMBNAIL: [usize; 2] = [190, 200];
 
 pub(super) fn head(sections: &mut Vec<Section>) -> Result<(), DemoError> {
-    let (specimen, mut section) = introduce(
+    let (asset, mut section) = introduce(
         "head",
         "Head",
         "A stylised head made by formulas alone: edge loops around eyes and mouth, lids that close, a jaw that turns about its hinge, \
          teeth and tongue behind the lips. Its targets carry ARKit's names.",
         View::ThreeQuarter,
     )?;
-    let (sheet, ms) = timed(|| sheet_of_targets(&specimen.rig));
+    let (sheet, ms) = timed(|| sheet_of_targets(&asset.objects[0].rig));
     section.wide("head-targets.png", "Every target at full weight, with the whole face in its place.", &sheet?)?;
     section.figure("targets drawn in", milliseconds(ms));
-    let performance = &specimen.clips[0];
-    section.moving("head-performance.png", "A short performance of weights.", &play(performance, View::ThreeQuarter, 2)?, 83)?;
+    let frames = play(&clip(&asset, "performance")?, View::ThreeQuarter, 2)?;
+    section.moving("head-performance.png", "A short performance of its sliders.", &frames, 83)?;
     sections.push(section);
     Ok(())
 }
 
 pub(super) fn hand(sections: &mut Vec<Section>) -> Result<(), DemoError> {
-    let (specimen, mut section) = introduce(
+    let (asset, mut section) = introduce(
         "hand",
         "Hand",
         "A hand in a dozen gestures, with creases that deepen where skin folds: examples for learning a detailed surface from a few \
          control points.",
         View::Front,
     )?;
-    let gestures = &specimen.clips[0];
+    let gestures = clip(&asset, "gestures")?;
     let mut sheet = ContactSheet::new("", 7);
     for (k, name) in gestures.frame_names().iter().enumerate() {
         let shot = Shot::new(View::Orbit { azimuth_rad: 0.5, elevation_rad: 0.3 }, THUMBNAIL);
@@ -59,7 +58,7 @@ pub(super) fn quadrupeds(sections: &mut Vec<Section>) -> Result<(), DemoError> {
         "A lean hound with a four-beat walk: each paw stays where it is put down while the body passes over it.",
         side,
     )?;
-    section.moving("hound-walk.png", "One cycle of the walk.", &play(&hound.clips[0], side, 1)?, 42)?;
+    section.moving("hound-walk.png", "One cycle of the walk.", &play(&clip(&hound, "walk")?, side, 1)?, 42)?;
     sections.push(section);
     let (tapir, mut section) = introduce(
         "tapir",
@@ -68,56 +67,51 @@ pub(super) fn quadrupeds(sections: &mut Vec<Section>) -> Result<(), DemoError> {
          transferring motion from one to the other.",
         side,
     )?;
-    section.moving("tapir-trunk.png", "The trunk swings.", &play(&tapir.clips[0], side, 1)?, 42)?;
+    section.moving("tapir-trunk.png", "The trunk swings.", &play(&clip(&tapir, "trunk")?, side, 1)?, 42)?;
     sections.push(section);
     Ok(())
 }
 
 pub(super) fn bar(sections: &mut Vec<Section>) -> Result<(), DemoError> {
-    let (specimen, mut section) = introduce(
+    let (asset, mut section) = introduce(
         "bar",
         "Bar",
         "A bar to bend, twist and stretch: the plainest case on which linear blending shrinks and a good method does not.",
         View::ThreeQuarter,
     )?;
-    section.moving(
-        "bar-clip.png",
-        "Bending along a circle keeps the length of its axis.",
-        &play(&specimen.clips[0], View::ThreeQuarter, 1)?,
-        60,
-    )?;
+    let frames = play(&clip(&asset, "bend")?, View::ThreeQuarter, 1)?;
+    section.moving("bar-bend.png", "Bending along a circle keeps the length of its axis.", &frames, 60)?;
     sections.push(section);
     Ok(())
 }
 
 /// A specimen and a section with its pictures, figures and files.
-fn introduce(name: &str, title: &str, text: &str, view: View) -> Result<(Specimen, Section), DemoError> {
-    let (specimen, ms) = timed(|| pliant_specimens::specimen(name));
-    let specimen = specimen.expect("the demo shows specimens that exist");
-    let mesh = specimen.rig.neutral();
+fn introduce(name: &str, title: &str, text: &str, view: View) -> Result<(Asset, Section), DemoError> {
+    let (asset, ms) = timed(|| crate::load(&format!("specimen:{name}")));
+    let asset = asset?;
+    let mesh = asset.mesh()?;
     let mut section = Section::new(title, text);
     section.figure("vertices", mesh.vertex_count().to_string());
     section.figure("faces", mesh.face_count().to_string());
     section.figure("quads", percent(mesh.faces().filter(|face| face.len() == 4).count(), mesh.face_count()));
-    if !specimen.rig.targets().is_empty() {
-        section.figure("targets", specimen.rig.targets().len().to_string());
+    if !asset.target_names().is_empty() {
+        section.figure("targets", asset.target_names().len().to_string());
     }
-    for clip in &specimen.clips {
-        section.figure(&format!("frames of '{}'", clip.name()), clip.frames().len().to_string());
+    for clip in &asset.clips {
+        section.figure(&format!("frames of '{}'", clip.name), clip.frame_count.to_string());
     }
     section.figure("made in", milliseconds(ms));
-    section.small(&format!("{name}.png"), "At rest.", &Shot::new(view, SIZE).of(mesh, &Look::default())?)?;
-    let wire = Shot::new(View::Side, SIZE).of(mesh, &Look::default().with_wire(true))?;
+    section.small(&format!("{name}.png"), "At rest.", &Shot::new(view, SIZE).of(&mesh, &Look::default())?)?;
+    let wire = Shot::new(View::Side, SIZE).of(&mesh, &Look::default().with_wire(true))?;
     section.small(&format!("{name}-side.png"), "From the side, with its edges.", &wire)?;
-    let glb = pliant_io::gltf::write(&as_asset(&specimen));
+    let glb = pliant_io::gltf::write(&asset);
     section.file(&format!("{name}.glb"), "the mesh with its targets and clips, for any viewer", glb.bytes);
-    Ok((specimen, section))
+    Ok((asset, section))
 }
 
-fn as_asset(specimen: &Specimen) -> Asset {
-    let mut asset = Asset::from_rig(specimen.rig.clone());
-    asset.clips = specimen.clips.iter().flat_map(|clip| Asset::from_clip(clip).clips).collect();
-    asset
+/// A clip of the asset as positions.
+fn clip(asset: &Asset, name: &str) -> Result<Clip, DemoError> {
+    Ok(asset.part(name)?.clip()?)
 }
 
 fn percent(part: usize, whole: usize) -> String {
