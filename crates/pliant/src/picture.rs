@@ -51,7 +51,7 @@ impl Look {
             material = material.with_wire(Wire::default());
         }
         let Some((values, title)) = &self.scalar else {
-            return Scene::of(mesh, material.with_paint(paint_of_materials(mesh)));
+            return Scene::of(mesh, material.with_paint(own_paint(mesh)));
         };
         let paint = |values: &[f64]| {
             let paint = ScalarPaint::new(values.to_vec(), ColorMap::Sequential);
@@ -65,6 +65,14 @@ impl Look {
             (Paint::FaceScalar(paint.clone()), Legend::of(&paint, title))
         };
         Scene::of(mesh, material.with_paint(paint)).with_legend(legend)
+    }
+}
+
+/// The mesh's own colours: those of its vertices, else those that its materials' names suggest.
+fn own_paint(mesh: &Mesh) -> Paint {
+    match mesh.colors().first() {
+        Some(layer) => Paint::VertexColors(layer.values.iter().map(|c| Color::srgb([c.x, c.y, c.z])).collect()),
+        None => paint_of_materials(mesh),
     }
 }
 

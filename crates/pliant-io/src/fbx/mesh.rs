@@ -127,12 +127,19 @@ fn read_targets(mesh: &ufbx::Mesh, scene_from_mesh: &DAffine3, budget: &Budget) 
     let mut targets = Vec::new();
     for channel in channels(mesh) {
         let keys = read_keys(channel, mesh.num_vertices, scene_from_mesh, budget)?;
-        let own = one_line(&channel.element.name);
+        let own = slider_name(channel, mesh);
         let name = if names.contains(&own) { unlike(&own, &names) } else { own };
         names.insert(name.clone());
         targets.push(target(name, keys));
     }
     Ok(targets)
+}
+
+/// The channel's name. Some exporters put that of its deformer and a dot before it.
+fn slider_name(channel: &ufbx::BlendChannel, mesh: &ufbx::Mesh) -> String {
+    let name = one_line(&channel.element.name);
+    let own = mesh.blend_deformers.iter().find_map(|deformer| name.strip_prefix(&*deformer.element.name)?.strip_prefix('.'));
+    own.filter(|own| !own.is_empty()).map_or_else(|| name.clone(), str::to_owned)
 }
 
 fn unlike(name: &str, taken: &HashSet<String>) -> String {

@@ -4,8 +4,8 @@ use pliant_mesh::glam::{DAffine3, DVec2, DVec3, DVec4, Vec3};
 use pliant_mesh::{CornerLayer, FaceLabels, Mesh, MeshBuilder, VertexLayer};
 use pliant_rig::{InBetween, Target};
 
+use super::layer::{Held, Prim, Property, Value, entry};
 use super::stage::{Node, Stage};
-use super::syntax::{Held, Prim, Property, Value, entry};
 use crate::ReadError;
 
 /// Something wrong with a prim.

@@ -9,6 +9,7 @@
 //! the scene (every transform above a mesh applied), in the layer's own units and axes. Frames run from
 //! `startTimeCode` to `endTimeCode`. Joints of skeletons are told, not applied.
 
+mod layer;
 mod mesh;
 mod read;
 mod stage;

@@ -3,9 +3,10 @@ use std::collections::HashMap;
 use pliant_mesh::glam::{DAffine3, DVec3};
 use pliant_rig::{Interpolation, Rig, WeightTrack};
 
+use super::layer::{Prim, Value, entry};
 use super::mesh::{points, read_mesh, read_targets, shown_name, wrong};
 use super::stage::{Stage, Timeline, around, ends};
-use super::syntax::{Prim, Value, entry, parse};
+use super::syntax::parse;
 use super::transform;
 use crate::{Animation, Asset, Motion, Object, PlacementTrack, ReadError, Shape};
 
@@ -49,8 +50,10 @@ fn read_object(stage: &Stage<'_>, index: usize, scene_from_mesh: &DAffine3, prob
     let mesh = read_mesh(stage, index, scene_from_mesh, problems)?;
     let targets = read_targets(stage, index, mesh.vertex_count(), scene_from_mesh)?;
     let rig = Rig::new(mesh, targets).map_err(|error| wrong(node, format!("is not a rig: {error}")))?;
-    let parent = node.path.rsplit_once('/').map_or("", |(parent, _)| parent);
-    let path = format!("{parent}/{}", shown_name(node.prim).replace('/', "_"));
+    let mut names: Vec<String> = stage.upward(index).map(|k| format!("/{}", shown_name(stage.nodes[k].prim).replace('/', "_"))).collect();
+    names.reverse();
+    let path = names.concat();
+    stage.spend(path.len(), "the names of the prims")?;
     Ok(Object { path, ..Object::new(rig) })
 }
 

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::syntax::{Layer, Prim, Value, entry};
+use super::layer::{Layer, Prim, Value, entry};
 use crate::ReadError;
 use crate::budget::Budget;
 

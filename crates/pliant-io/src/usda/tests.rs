@@ -101,6 +101,26 @@ fn an_asset_comes_back_as_it_was() {
 }
 
 #[test]
+fn names_that_usd_does_not_know_come_back_and_do_not_collide() {
+    let rig = || Rig::new(sheet(), targets()).unwrap();
+    let paths = [
+        "/two words/a",
+        "/two words/a_Skeleton",
+        "/two words/Materials",
+        "/two words/a b",
+        "/two words/a_b",
+        "/two words/ä/x",
+        "/two words/a/7",
+    ];
+    let objects = paths.map(|path| Object { path: path.into(), ..Object::new(rig()) }).to_vec();
+    let copy = read(&write(&Asset { objects, ..Asset::default() }).unwrap().bytes).unwrap();
+    assert!(copy.problems.is_empty(), "{:?}", copy.problems);
+    let found: std::collections::BTreeSet<&str> = copy.objects.iter().map(|o| o.path.as_str()).collect();
+    assert_eq!(found, paths.into());
+    assert!(copy.objects.iter().all(|object| object.rig.targets() == targets()));
+}
+
+#[test]
 fn objects_without_paths_get_one_root() {
     let mesh = |name: &str| Object::new(Rig::still(sheet().named(name)));
     let asset = Asset { name: "two faces".into(), objects: vec![mesh("1st"), mesh("")], ..Asset::default() };

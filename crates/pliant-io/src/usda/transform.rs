@@ -5,8 +5,8 @@
 
 use pliant_mesh::glam::{DAffine3, DMat4, DQuat, DVec3};
 
+use super::layer::{Prim, Value};
 use super::stage::{Stage, ends, numbers_at};
-use super::syntax::{Prim, Value};
 
 const RESET: &str = "!resetXformStack!";
 

@@ -2,7 +2,7 @@ use std::collections::HashSet;
 use std::fmt::Write as _;
 
 use pliant_mesh::glam::{DAffine3, DMat4, Vec3};
-use pliant_mesh::{CornerLayer, FaceLabels, Mesh};
+use pliant_mesh::{Bounds, CornerLayer, FaceLabels, Mesh};
 use pliant_rig::{Interpolation, Target, WeightTrack};
 
 use crate::{Animation, Asset, Holds, IoError, Motion, Object, Shape, Written};
@@ -25,13 +25,20 @@ pub const HOLDS: Holds = Holds {
     frame_names: false,
 };
 
+/// The prim below the root that holds the materials.
+const MATERIALS: &str = "Materials";
+
+/// What the skeleton beside a mesh is called after the mesh's name.
+const SKELETON: &str = "_Skeleton";
+
 /// The asset as one layer; its first clip gives the time samples.
 pub fn write(asset: &Asset) -> Result<Written, IoError> {
     require_single_precision(asset)?;
     let mut left_out = HOLDS.left_out_of(asset);
     let clip = asset.clips.first();
-    let mut writer = Writer { asset, clip, out: String::from("#usda 1.0\n"), depth: 0, curves: 0, stale_normals: 0 };
     let tree = Branch::of(asset);
+    let materials = materials(asset);
+    let mut writer = Writer { asset, clip, materials, out: String::from("#usda 1.0\n"), depth: 0, curves: 0, stale_normals: 0 };
     writer.layer_metadata(&tree.children[0].name);
     let skeletal = asset.objects.iter().any(|o| !o.rig.targets().is_empty());
     for root in &tree.children {
@@ -94,7 +101,7 @@ impl Branch {
         let [first, rest @ ..] = steps else { return };
         let known = if rest.is_empty() { None } else { self.children.iter().position(|c| c.shown == *first) };
         let at = known.unwrap_or_else(|| {
-            let taken: HashSet<&str> = self.children.iter().map(|c| c.name.as_str()).collect();
+            let taken: HashSet<&str> = self.children.iter().map(|c| c.name.as_str()).chain([MATERIALS]).collect();
             let name = unlike(fit(first), &taken);
             self.children.push(Self { name, shown: (*first).to_owned(), ..Self::default() });
             self.children.len() - 1
@@ -106,12 +113,13 @@ impl Branch {
     }
 }
 
-/// The name with letters, digits and underscores only.
+/// The name with letters, digits and underscores only, and unlike that of any skeleton.
 fn fit(name: &str) -> String {
     let clean: String = name.chars().map(|c| if c.is_ascii_alphanumeric() || c == '_' { c } else { '_' }).collect();
     match clean.chars().next() {
         None => "Unnamed".into(),
         Some(first) if first.is_ascii_digit() => format!("_{clean}"),
+        Some(_) if clean.ends_with(SKELETON) => format!("{clean}_"),
         Some(_) => clean,
     }
 }
@@ -139,9 +147,22 @@ fn unlike_each_other<'a>(names: impl Iterator<Item = &'a str>) -> Vec<String> {
     found
 }
 
+/// The materials of all objects, as they are shown and as USD names them.
+fn materials(asset: &Asset) -> Vec<(String, String)> {
+    let mut shown: Vec<&str> = Vec::new();
+    for name in asset.objects.iter().flat_map(|o| &o.rig.neutral().materials().names).filter(|name| !name.is_empty()) {
+        if !shown.contains(&name.as_str()) {
+            shown.push(name);
+        }
+    }
+    let names = unlike_each_other(shown.iter().copied());
+    shown.into_iter().map(str::to_owned).zip(names).collect()
+}
+
 struct Writer<'a> {
     asset: &'a Asset,
     clip: Option<&'a Animation>,
+    materials: Vec<(String, String)>,
     out: String,
     depth: usize,
     curves: usize,
@@ -204,29 +225,46 @@ impl Writer<'_> {
         let Some(index) = branch.object else {
             self.prim(kind, &branch.name, &branch.shown, &[]);
             branch.children.iter().for_each(|child| self.branch(child, &path, "Xform"));
+            if above.is_empty() {
+                self.material_scope();
+            }
             return self.close("}");
         };
         let object = &self.asset.objects[index];
         let motion = self.clip.and_then(|clip| clip.motions.iter().find(|m| m.object == index));
-        let skeleton = format!("{path}_Skeleton");
+        let skeleton = format!("{path}{SKELETON}");
         let animated = !object.rig.targets().is_empty();
         self.prim("Mesh", &branch.name, &branch.shown, if animated { &["SkelBindingAPI"] } else { &[] });
-        self.mesh(object, motion);
+        // Every object is below the one root.
+        let root = path.match_indices('/').nth(1).map_or(path.as_str(), |(end, _)| &path[..end]);
+        self.mesh(object, motion, root);
         if animated {
             self.targets(object.rig.targets(), &path, &skeleton);
         }
         branch.children.iter().for_each(|child| self.branch(child, &path, "Xform"));
         self.close("}");
         if animated {
-            self.skeleton(object, motion, &format!("{}_Skeleton", branch.name), &skeleton);
+            self.skeleton(object, motion, &format!("{}{SKELETON}", branch.name), &skeleton);
         }
     }
 
-    fn mesh(&mut self, object: &Object, motion: Option<&Motion>) {
+    /// The materials by name only; what they look like is not ours to know.
+    fn material_scope(&mut self) {
+        if self.materials.is_empty() {
+            return;
+        }
+        self.prim("Scope", MATERIALS, MATERIALS, &[]);
+        for (shown, name) in self.materials.clone() {
+            self.prim("Material", &name, &shown, &[]);
+            self.close("}");
+        }
+        self.close("}");
+    }
+
+    fn mesh(&mut self, object: &Object, motion: Option<&Motion>, root: &str) {
         let mesh = object.rig.neutral();
         if let Some(bounds) = mesh.bounds() {
-            let extent = tuples([bounds.min, bounds.max].map(|p| p.as_vec3().to_array()));
-            self.line(&format!("float3[] extent = {extent}"));
+            self.line(&format!("float3[] extent = {}", extent(&bounds)));
         }
         self.line(&format!("int[] faceVertexCounts = {}", whole(mesh.faces().map(<[u32]>::len))));
         self.line(&format!("int[] faceVertexIndices = {}", whole(mesh.faces().flatten())));
@@ -235,12 +273,20 @@ impl Writer<'_> {
         self.layers(mesh, matches!(motion, Some(Motion { shape: Shape::Points(_), .. })));
         self.line("uniform token subdivisionScheme = \"none\"");
         self.placement(motion);
-        self.subsets(mesh.materials(), "materialBind", "material");
-        self.subsets(mesh.groups(), "group", "group");
+        self.subsets(mesh.materials(), "materialBind", "material", root);
+        self.subsets(mesh.groups(), "group", "group", root);
     }
 
     fn moving_points(&mut self, motion: Option<&Motion>) {
         let (Some(Motion { shape: Shape::Points(frames), .. }), Some(clip)) = (motion, self.clip) else { return };
+        self.open("float3[] extent.timeSamples = {");
+        for (k, frame) in frames.iter().enumerate() {
+            if let Some(bounds) = Bounds::of(frame) {
+                let at = frame_code(clip, k);
+                self.line(&format!("{at}: {},", extent(&bounds)));
+            }
+        }
+        self.close("}");
         self.open("point3f[] points.timeSamples = {");
         for (k, frame) in frames.iter().enumerate() {
             let at = frame_code(clip, k);
@@ -265,8 +311,8 @@ impl Writer<'_> {
             let colors = tuples(layer.values.iter().map(|c| c.truncate().as_vec3().to_array()));
             self.attribute(&format!("color3f[] primvars:displayColor = {colors}"), &["interpolation = \"vertex\""]);
             if layer.values.iter().any(|c| c.w != 1.0) {
-                let opacity: Vec<String> = layer.values.iter().map(|c| single(c.w as f32)).collect();
-                self.attribute(&format!("float[] primvars:displayOpacity = [{}]", opacity.join(", ")), &["interpolation = \"vertex\""]);
+                let opacity = singles(layer.values.iter().map(|c| c.w));
+                self.attribute(&format!("float[] primvars:displayOpacity = {opacity}"), &["interpolation = \"vertex\""]);
             }
         }
     }
@@ -299,12 +345,16 @@ impl Writer<'_> {
         self.line("uniform token[] xformOpOrder = [\"xformOp:transform\"]");
     }
 
-    fn subsets(&mut self, labels: &FaceLabels, family: &str, prefix: &str) {
+    fn subsets(&mut self, labels: &FaceLabels, family: &str, prefix: &str, root: &str) {
         let mut members: Vec<Vec<usize>> = vec![Vec::new(); labels.names.len()];
         labels.of_face.iter().enumerate().for_each(|(face, &label)| members[label as usize].push(face));
         let names = unlike_each_other(labels.names.iter().map(String::as_str));
         for ((faces, name), shown) in members.iter().zip(names).zip(&labels.names).filter(|(_, shown)| !shown.is_empty()) {
-            self.prim("GeomSubset", &format!("{prefix}_{name}"), shown, &[]);
+            let material = self.materials.iter().find(|(known, _)| family == "materialBind" && known == shown);
+            let binding = material.map(|(_, name)| format!("rel material:binding = <{root}/{MATERIALS}/{name}>"));
+            let schemas: &[&str] = if binding.is_some() { &["MaterialBindingAPI"] } else { &[] };
+            self.prim("GeomSubset", &format!("{prefix}_{name}"), shown, schemas);
+            binding.iter().for_each(|line| self.line(line));
             self.line("uniform token elementType = \"face\"");
             self.line(&format!("uniform token familyName = \"{family}\""));
             self.line(&format!("int[] indices = {}", whole(faces)));
@@ -370,8 +420,7 @@ impl Writer<'_> {
     fn weights(&mut self, track: &WeightTrack, clip: &Animation) {
         self.open("float[] blendShapeWeights.timeSamples = {");
         let mut sample = |at: f64, weights: &[f64]| {
-            let weights: Vec<String> = weights.iter().map(|w| single(*w as f32)).collect();
-            self.line(&format!("{at}: [{}],", weights.join(", ")));
+            self.line(&format!("{at}: {},", singles(weights.iter().copied())));
         };
         // Straight lines are USD's own; other curves are kept frame by frame.
         let straight = *track.interpolation() == Interpolation::Linear || track.keys().len() == 1;
@@ -395,19 +444,37 @@ fn frame_code(clip: &Animation, frame: usize) -> f64 {
     code(clip, clip.start_secs) + frame as f64
 }
 
-/// The shortest decimal of single precision.
-fn single(value: f32) -> String {
+/// Appends the shortest decimal of single precision.
+fn push_single(out: &mut String, value: f32) {
     let plain = value == 0.0 || (1e-5..1e9).contains(&value.abs());
-    if plain { format!("{value}") } else { format!("{value:e}") }
+    let done = if plain { write!(out, "{value}") } else { write!(out, "{value:e}") };
+    done.expect("writing to memory does not fail");
+}
+
+fn singles(values: impl Iterator<Item = f64>) -> String {
+    let mut out = String::from("[");
+    for (k, value) in values.enumerate() {
+        out.push_str(if k == 0 { "" } else { ", " });
+        push_single(&mut out, value as f32);
+    }
+    out + "]"
 }
 
 fn tuples<const N: usize>(rows: impl IntoIterator<Item = [f32; N]>) -> String {
     let mut out = String::from("[");
     for (k, row) in rows.into_iter().enumerate() {
-        let separator = if k == 0 { "" } else { ", " };
-        let _ = write!(out, "{separator}({})", row.map(single).join(", "));
+        out.push_str(if k == 0 { "(" } else { ", (" });
+        for (j, value) in row.into_iter().enumerate() {
+            out.push_str(if j == 0 { "" } else { ", " });
+            push_single(&mut out, value);
+        }
+        out.push(')');
     }
     out + "]"
+}
+
+fn extent(bounds: &Bounds) -> String {
+    tuples([bounds.min, bounds.max].map(|p| p.as_vec3().to_array()))
 }
 
 fn whole<T: std::fmt::Display>(values: impl IntoIterator<Item = T>) -> String {

@@ -68,7 +68,12 @@ pub fn run(out: &Path, progress: &dyn Progress) -> Result<Demo, DemoError> {
         }
         chapter(&mut sections)?;
     }
-    write(out, &Page { sections })
+    write(out, &Page { family: family_picture()?, sections })
+}
+
+/// The picture at the top of the page and of the README: four built-in models, as a PNG.
+pub fn family_picture() -> Result<Vec<u8>, DemoError> {
+    Ok(specimens::family()?.to_png()?)
 }
 
 fn write(out: &Path, page: &Page) -> Result<Demo, DemoError> {

@@ -7,6 +7,8 @@ use pliant_view::{Image, ViewError, to_apng};
 /// All sections in order.
 #[derive(Debug, Default)]
 pub(super) struct Page {
+    /// The picture at the top, as a PNG.
+    pub(super) family: Vec<u8>,
     pub(super) sections: Vec<Section>,
 }
 
@@ -77,7 +79,8 @@ impl Section {
 impl Page {
     /// Every file beside the page.
     pub(super) fn files(&self) -> impl Iterator<Item = (&str, &[u8])> {
-        self.sections.iter().flat_map(|section| &section.items).map(|item| (item.file.as_str(), item.bytes.as_slice()))
+        let items = self.sections.iter().flat_map(|section| &section.items);
+        items.map(|item| (item.file.as_str(), item.bytes.as_slice())).chain([(FAMILY, self.family.as_slice())])
     }
 
     /// Every figure with its section.
@@ -88,7 +91,7 @@ impl Page {
 
     pub(super) fn html(&self) -> String {
         let mut html = String::from(HEAD);
-        html.push_str("<nav>");
+        let _ = write!(html, "<figure><img src=\"{FAMILY}\" alt=\"Four built-in models\"></figure>\n<nav>");
         for (k, section) in self.sections.iter().enumerate() {
             let _ = write!(html, "<a href=\"#s{k}\">{}</a>", escaped(&section.title));
         }
@@ -144,6 +147,8 @@ fn escaped(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
 }
 
+const FAMILY: &str = "pliant.png";
+
 const HEAD: &str = r#"<!doctype html>
 <html lang="en">
 <head>
@@ -184,7 +189,7 @@ mod tests {
     fn words_cannot_break_the_page() {
         let mut section = Section::new("<b>", "a & b");
         section.figure("x", "\"1\"");
-        let html = Page { sections: vec![section] }.html();
+        let html = Page { sections: vec![section], ..Page::default() }.html();
         assert!(html.contains("&lt;b&gt;") && html.contains("a &amp; b") && html.contains("&quot;1&quot;"));
     }
 }

@@ -23,7 +23,7 @@ pub(super) fn head(sections: &mut Vec<Section>) -> Result<(), DemoError> {
         View::ThreeQuarter,
     )?;
     let (sheet, ms) = timed(|| sheet_of_targets(&asset.objects[0].rig));
-    section.wide("head-targets.png", "Every target at full weight, with the whole face in its place.", &sheet?)?;
+    section.wide("head-targets.png", "Every target at full weight; mouthClose on the open jaw that it closes.", &sheet?)?;
     section.figure("targets drawn in", milliseconds(ms));
     let frames = play(&clip(&asset, "performance")?, View::ThreeQuarter, 2)?;
     section.moving("head-performance.png", "A short performance of its sliders.", &frames, 83)?;
@@ -85,6 +85,17 @@ pub(super) fn bar(sections: &mut Vec<Section>) -> Result<(), DemoError> {
     Ok(())
 }
 
+/// Four models side by side: the picture at the top of the page.
+pub(super) fn family() -> Result<Image, DemoError> {
+    let mut sheet = ContactSheet::new("", 4);
+    for (name, azimuth_rad) in [("head", 0.5), ("hound", 0.9), ("tapir", 0.75), ("hand", 0.35)] {
+        let mesh = crate::load(&format!("specimen:{name}"))?.mesh()?;
+        let shot = Shot::new(View::Orbit { azimuth_rad, elevation_rad: 0.15 }, [360, 360]);
+        sheet.push(shot.of(&mesh, &Look::default())?, name);
+    }
+    Ok(sheet.compose()?)
+}
+
 /// A specimen and a section with its pictures, figures and files.
 fn introduce(name: &str, title: &str, text: &str, view: View) -> Result<(Asset, Section), DemoError> {
     let (asset, ms) = timed(|| crate::load(&format!("specimen:{name}")));
@@ -125,6 +136,11 @@ fn sheet_of_targets(rig: &Rig) -> Result<Image, DemoError> {
     for (k, target) in rig.targets().iter().enumerate() {
         let mut weights = vec![0.0; rig.targets().len()];
         weights[k] = 1.0;
+        if target.name == "mouthClose" {
+            // It closes the lips of an open jaw; alone it means nothing.
+            let jaw = rig.targets().iter().position(|other| other.name == "jawOpen");
+            jaw.into_iter().for_each(|jaw| weights[jaw] = 1.0);
+        }
         let posed = rig.neutral().posed(rig.evaluate(&weights))?;
         let shot = Shot::new(View::Orbit { azimuth_rad: 0.3, elevation_rad: 0.05 }, THUMBNAIL);
         sheet.push(shot.framed_by(&face, &Look::default().scene(&posed))?, target.name.as_str());
