@@ -1,6 +1,6 @@
 //! Load a model, look at what is in it, and draw it.
 
-#![allow(clippy::print_stdout)]
+#![allow(clippy::print_stdout, reason = "an example reports to its reader")]
 
 use pliant::picture::{Look, Shot};
 use pliant::view::View;

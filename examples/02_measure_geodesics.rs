@@ -1,6 +1,6 @@
 //! Distances along a face: factor once, then measure from anywhere.
 
-#![allow(clippy::print_stdout)]
+#![allow(clippy::print_stdout, reason = "an example reports to its reader")]
 
 use pliant::mesh::{ExactGeodesics, HeatGeodesics, HeatOptions, SurfacePoint};
 use pliant::picture::{Look, Shot};

@@ -1,6 +1,6 @@
 //! Stretch a membrane over two held points: one factorisation, any number of shapes.
 
-#![allow(clippy::print_stdout)]
+#![allow(clippy::print_stdout, reason = "an example reports to its reader")]
 
 use pliant::linalg::LeastSquares;
 use pliant::mesh::shapes::bumpy_sheet;

@@ -1,6 +1,6 @@
 //! Chores that need other programs: `cargo xtask interop`.
 
-#![allow(clippy::print_stdout, clippy::print_stderr)]
+#![allow(clippy::print_stdout, clippy::print_stderr, reason = "a program for a terminal")]
 
 use std::error::Error;
 use std::path::{Path, PathBuf};

@@ -3,7 +3,7 @@
 //! `cargo bench -p pliant-linalg --bench cholesky` prints medians, as `method/matrix`. With `-- --write DIR` the
 //! matrices are written there first, for `benches/peers/cholesky_peers.py`, which times other libraries on them.
 
-#![allow(clippy::print_stdout)]
+#![allow(clippy::print_stdout, reason = "a bench reports to its reader")]
 
 use std::fs::File;
 use std::hint::black_box;

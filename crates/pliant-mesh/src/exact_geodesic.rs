@@ -53,6 +53,21 @@ pub struct Disc {
     pub distances: Vec<f64>,
 }
 
+impl Disc {
+    /// The distance of every vertex of a mesh with `vertex_count` of them; infinite outside the disc.
+    ///
+    /// # Panics
+    /// If the disc holds a vertex beyond `vertex_count`.
+    #[must_use]
+    pub fn to_dense(&self, vertex_count: usize) -> Vec<f64> {
+        let mut dense = vec![f64::INFINITY; vertex_count];
+        for (&vertex, &distance) in self.vertices.iter().zip(&self.distances) {
+            dense[vertex as usize] = distance;
+        }
+        dense
+    }
+}
+
 /// Exact geodesic distances on one pose of a mesh.
 ///
 /// Made once per pose in time linear in the mesh; each disc then costs time that depends on the disc

@@ -2,8 +2,8 @@
 
 use std::collections::HashMap;
 
+use crate::Mesh;
 use crate::measure::{distinct_corners, triangle_area};
-use crate::{Mesh, Topology};
 
 /// Counts of everything in a mesh that some method may stumble over.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -37,7 +37,7 @@ const FLAT: f64 = 1e-12;
 
 impl Health {
     /// Examines `mesh`; self-intersections, which cost more, are counted by
-    /// [`Mesh::self_intersections`](crate::Mesh) on request.
+    /// [`with_self_intersections`](Self::with_self_intersections) on request.
     #[must_use]
     pub fn of(mesh: &Mesh) -> Self {
         let topology = mesh.topology();
@@ -60,7 +60,7 @@ impl Health {
     #[must_use]
     pub fn problems(&self) -> Vec<String> {
         let found = [
-            (self.not_finite_vertices, "vertices have a coordinate that is NaN or infinite; most commands will refuse the mesh"),
+            (self.not_finite_vertices, "vertices have a coordinate that is NaN or infinite; whatever computes will decline the mesh"),
             (self.non_manifold_edges, "edges have more than two triangles (non-manifold)"),
             (self.non_manifold_vertices, "vertices join surfaces that touch only there (non-manifold)"),
             (self.degenerate_triangles, "triangles have no area (degenerate)"),
@@ -90,14 +90,6 @@ fn duplicates(triangles: &[[u32; 3]]) -> usize {
         repeated += usize::from(*uses > 1);
     }
     repeated
-}
-
-impl Topology {
-    /// Whether every edge has exactly two triangles: no boundary, no third page.
-    #[must_use]
-    pub fn is_closed(&self) -> bool {
-        !self.edges().is_empty() && self.edge_triangles().iter().all(|triangles| triangles.len() == 2)
-    }
 }
 
 #[cfg(test)]

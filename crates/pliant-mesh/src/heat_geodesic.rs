@@ -36,6 +36,7 @@
 
 use std::sync::Arc;
 
+use glam::DVec3;
 use pliant_linalg::{SolveWorkspace, SparseMatrix, SpdSolver, Symbolic, parallel};
 
 use crate::topology::{Components, find_components};
@@ -155,7 +156,7 @@ impl HeatGeodesics {
         let poisson = pinned_matrix(laplacian.matrix, &components, &pinned);
         let (near, factors) = parallel::join(
             || (options.variant == HeatVariant::Anchored).then(|| ExactGeodesics::new(mesh)).transpose(),
-            || factor_both(&heat, &poisson),
+            || factor_both(&heat, &poisson, mesh.positions()),
         );
         let (near, (heat, poisson)) = (near?, factors?);
         let layouts = (0..triangulation.triangles().len()).map(|t| planar(triangulation.layout(t))).collect();
@@ -350,8 +351,8 @@ impl WeightedMean {
 }
 
 /// Both systems have one pattern, so they share order and analysis.
-fn factor_both(heat: &SparseMatrix, poisson: &SparseMatrix) -> Result<(SpdSolver, SpdSolver), MeshError> {
-    let symbolic = Arc::new(Symbolic::new(heat)?);
+fn factor_both(heat: &SparseMatrix, poisson: &SparseMatrix, places: &[DVec3]) -> Result<(SpdSolver, SpdSolver), MeshError> {
+    let symbolic = Arc::new(Symbolic::with_places(heat, places)?);
     let (heat, poisson) =
         parallel::join(|| SpdSolver::factor_with(Arc::clone(&symbolic), heat), || SpdSolver::factor_with(Arc::clone(&symbolic), poisson));
     Ok((heat?, poisson?))
@@ -458,7 +459,7 @@ fn pinned_matrix(mut matrix: SparseMatrix, components: &Components, pinned: &[u3
 mod tests {
     use super::*;
     use crate::shapes::{flat_sheet, icosphere};
-    use glam::{DMat3, DVec3};
+    use glam::DMat3;
 
     fn from_vertex(mesh: &Mesh, vertex: u32) -> Vec<f64> {
         HeatGeodesics::factor(mesh, &HeatOptions::default()).unwrap().distances(&[SurfacePoint::Vertex(vertex)]).unwrap()

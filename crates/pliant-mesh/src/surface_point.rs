@@ -1,3 +1,5 @@
+//! Places on a surface that a person or a file can name.
+
 use glam::DVec3;
 
 use crate::{Mesh, MeshError};

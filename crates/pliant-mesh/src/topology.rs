@@ -167,6 +167,12 @@ impl Topology {
             .filter(move |&t| t as usize != triangle)
     }
 
+    /// Whether every edge has exactly two triangles: no boundary, no third page.
+    #[must_use]
+    pub fn is_closed(&self) -> bool {
+        !self.edges.is_empty() && self.edge_triangles.iter().all(|triangles| triangles.len() == 2)
+    }
+
     /// Whether the edge has exactly one triangle.
     #[must_use]
     pub fn is_boundary_edge(&self, edge: usize) -> bool {
@@ -397,7 +403,8 @@ mod tests {
         let topology = Topology::of(4, &TETRAHEDRON);
         assert_eq!(4 + TETRAHEDRON.len() - topology.edges().len(), 2);
         assert!(topology.boundary_loops().is_empty());
-        assert!((0..topology.edges().len()).all(|e| topology.edge_triangles().row(e).len() == 2));
+        assert!(topology.is_closed());
+        assert!(!Topology::of(4, &TETRAHEDRON[1..]).is_closed());
         assert_eq!(topology.flipped_edges().count(), 0);
     }
 

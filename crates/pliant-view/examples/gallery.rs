@@ -1,6 +1,6 @@
 //! Everything a picture can hold, on one sheet: `gallery [OUT.png]`.
 
-#![allow(clippy::print_stdout)] // An example reports to its reader.
+#![allow(clippy::print_stdout, reason = "an example reports to its reader")]
 
 use std::error::Error;
 

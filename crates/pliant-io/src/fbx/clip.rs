@@ -114,7 +114,8 @@ impl Reader<'_> {
             return Ok(None);
         }
         let points: usize = placed.iter().zip(&skinned).filter(|(_, skinned)| **skinned).map(|(p, _)| 3 * p.mesh.num_vertices).sum();
-        let per_frame = points.saturating_add(self.scene.elements.len()).saturating_add(12 * placed.len());
+        // Posing an element takes as long as many numbers.
+        let per_frame = points.saturating_add(8 * self.scene.elements.len()).saturating_add(12 * placed.len());
         if !self.budget.try_spend(self.times.frames.saturating_mul(per_frame)) {
             problems.push(format!("the motion of nodes in clip '{}' is too long to be read", one_line(&self.stack.element.name)));
             return Ok(None);

@@ -81,19 +81,20 @@ impl Seams {
         let (parts, part_of_face) = parts_of(mesh);
         let mut seams = Self { corners: vec![0; mesh.corner_count()], part_of_face, ..Self::default() };
         let mut corners_of_part: Vec<Vec<(u32, u32)>> = vec![Vec::new(); parts.len()];
-        let mut used = vec![false; mesh.vertex_count()];
-        for face in 0..mesh.face_count() {
-            let list = &mut corners_of_part[seams.part_of_face[face] as usize];
-            for (&vertex, corner) in mesh.face(face).iter().zip(mesh.face_corners(face)) {
-                list.push((vertex, corner as u32));
-                used[vertex as usize] = true;
+        let mut part_of_corner = Vec::with_capacity(mesh.corner_count());
+        for (face, &part) in mesh.faces().zip(&seams.part_of_face) {
+            part_of_corner.extend(std::iter::repeat_n(part, face.len()));
+        }
+        let vertex_of_corner: Vec<u32> = mesh.faces().flatten().copied().collect();
+        let (corners, starts) = by_vertex(&vertex_of_corner, mesh.vertex_count());
+        for (vertex, ends) in starts.windows(2).enumerate() {
+            let own = &corners[ends[0] as usize..ends[1] as usize];
+            own.iter().for_each(|&corner| corners_of_part[part_of_corner[corner as usize] as usize].push((vertex as u32, corner)));
+            if own.is_empty() {
+                corners_of_part[0].push((vertex as u32, NO_CORNER));
             }
         }
-        // A corner beyond all others stands for a vertex without one.
-        let unused = (0..used.len()).filter(|&v| !used[v]).map(|v| (v as u32, u32::MAX));
-        corners_of_part[0].extend(unused);
-        for (k, (mut corners, (key, name))) in corners_of_part.into_iter().zip(parts).enumerate() {
-            corners.sort_unstable();
+        for (k, (corners, (key, name))) in corners_of_part.into_iter().zip(parts).enumerate() {
             let start = seams.vertex_of.len();
             seams.store(mesh, &key, &corners);
             let (uv_sets, normals) = (key.uv_sets, key.normals);
@@ -137,6 +138,25 @@ impl Seams {
     }
 }
 
+/// Stands for the corner of a vertex that no face uses.
+const NO_CORNER: u32 = u32::MAX;
+
+/// For each vertex those whose vertex it is, ascending: all lists in one, and where each begins.
+pub(super) fn by_vertex(vertex_of: &[u32], vertices: usize) -> (Vec<u32>, Vec<u32>) {
+    let mut starts = vec![0; vertices + 1];
+    vertex_of.iter().for_each(|&v| starts[v as usize + 1] += 1);
+    for v in 0..vertices {
+        starts[v + 1] += starts[v];
+    }
+    let mut next = starts.clone();
+    let mut lists = vec![0; vertex_of.len()];
+    for (k, &v) in vertex_of.iter().enumerate() {
+        lists[next[v as usize] as usize] = k as u32;
+        next[v as usize] += 1;
+    }
+    (lists, starts)
+}
+
 /// What all faces of a part share.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 struct Key {
@@ -170,7 +190,16 @@ fn parts_of(mesh: &Mesh) -> (Vec<(Key, Option<String>)>, Vec<u32>) {
             parts.len() as u32 - 1
         })
     };
-    let part_of_face: Vec<u32> = (0..mesh.face_count()).map(|face| part(key_of(mesh, face))).collect();
+    // Faces of a part mostly stand together.
+    let mut last: Option<(Key, u32)> = None;
+    let part_of_face: Vec<u32> = (0..mesh.face_count())
+        .map(|face| {
+            let key = key_of(mesh, face);
+            let index = last.filter(|(same, _)| *same == key).map_or_else(|| part(key), |(_, index)| index);
+            last = Some((key, index));
+            index
+        })
+        .collect();
     if part_of_face.is_empty() {
         part(Key { material: None, uv_sets: 0, normals: false });
     }

@@ -12,7 +12,7 @@ use super::container::{pack, to_data_uri};
 use super::document::{self, Attributes, Buffer, Document, Node, POINTS, Primitive, Scene};
 use super::memo::{KEY, LabelMemo, MeshMemo};
 use super::morph::default_name;
-use super::split::{Block, Displacements, Seams};
+use super::split::{Block, Displacements, Seams, by_vertex};
 use super::store::Store;
 use crate::{Asset, Holds, Object, Written};
 
@@ -274,7 +274,7 @@ impl<'a> Plan<'a> {
             mesh,
             seams,
             corner_of: seams.corner_of_stored(),
-            stored_of: (!in_order).then(|| lists_by_vertex(&seams.vertex_of, mesh.vertex_count())),
+            stored_of: (!in_order).then(|| by_vertex(&seams.vertex_of, mesh.vertex_count())),
             computed: (mesh.normals().is_none() && mesh.face_count() > 0).then(|| smooth_normals(mesh)),
             faces_of_parts,
             stored_colors: (0..mesh.colors().len()).map(|set| colors_are_as_stored(mesh, seams, set)).collect(),
@@ -390,22 +390,6 @@ fn colors_are_as_stored(mesh: &Mesh, seams: &Seams, set: usize) -> bool {
     let Some(stored) = seams.colors.get(set).filter(|stored| stored.len() == seams.vertex_of.len()) else { return false };
     let speakers = super::weld::speakers(&seams.vertex_of, mesh.vertex_count());
     speakers.iter().zip(&mesh.colors()[set].values).all(|(&s, color)| stored[s as usize] == color.as_vec4().to_array())
-}
-
-/// The stored vertices of each vertex, ascending, and where each list begins.
-fn lists_by_vertex(vertex_of: &[u32], vertices: usize) -> (Vec<u32>, Vec<u32>) {
-    let mut starts = vec![0; vertices + 1];
-    vertex_of.iter().for_each(|&v| starts[v as usize + 1] += 1);
-    for v in 0..vertices {
-        starts[v + 1] += starts[v];
-    }
-    let mut next = starts.clone();
-    let mut stored_of = vec![0; vertex_of.len()];
-    for (stored, &v) in vertex_of.iter().enumerate() {
-        stored_of[next[v as usize] as usize] = stored as u32;
-        next[v as usize] += 1;
-    }
-    (stored_of, starts)
 }
 
 /// Single precision, within its range.

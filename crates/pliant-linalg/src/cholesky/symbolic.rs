@@ -1,5 +1,7 @@
 //! All of a factorisation that depends on the pattern alone.
 
+use glam::DVec3;
+
 use super::elimination_tree::{EliminationTree, NONE, invert};
 use super::supernodes::Supernodes;
 use super::sweep_plan::SweepPlan;
@@ -69,8 +71,27 @@ impl Symbolic {
     /// # Errors
     /// [`LinalgError::Size`] if it is not square, [`LinalgError::NotSymmetric`] if its pattern is not.
     pub fn new(matrix: &SparseMatrix) -> Result<Self, LinalgError> {
+        Self::ordered(matrix, None)
+    }
+
+    /// As [`new`](Self::new) for unknowns that have a place in space, such as the vertices of a mesh: the order then
+    /// comes from halving planes, in half the time. Measured: 2 % less to 4 % more fill on sheets and spheres, 10 to 25 %
+    /// more on scans with limbs.
+    ///
+    /// # Errors
+    /// As [`new`](Self::new), and [`LinalgError::Size`] if there is not one place for each unknown.
+    pub fn with_places(matrix: &SparseMatrix, places: &[DVec3]) -> Result<Self, LinalgError> {
+        let expected = matrix.rows();
+        if places.len() != expected {
+            return Err(LinalgError::Size { what: "the list of places", found: places.len(), expected });
+        }
+        Self::ordered(matrix, Some(places))
+    }
+
+    fn ordered(matrix: &SparseMatrix, places: Option<&[DVec3]>) -> Result<Self, LinalgError> {
         let compressed = Compressed::new(checked_graph(matrix)?);
-        let tree = EliminationTree::new(&compressed.graph, nested_dissection(&compressed.graph));
+        let places = places.map(|places| (0..compressed.graph.len()).map(|g| places[compressed.members(g)[0] as usize]).collect());
+        let tree = EliminationTree::new(&compressed.graph, nested_dissection(&compressed.graph, places));
         let supernodes = Supernodes::new(&compressed.graph, &tree);
         Self::assemble(matrix, &compressed, &supernodes).ok_or(LinalgError::OutOfMemory { unknowns: matrix.rows() })
     }

@@ -206,3 +206,20 @@ fn bits_are_the_same_on_one_thread_and_on_more() {
         assert_eq!(on(1), on(5));
     }
 }
+
+#[test]
+fn places_give_another_order_of_like_fill_and_the_same_solution() {
+    let matrix = laplacian(60 * 50, &grid(60, 50), 0.01);
+    let flat: Vec<DVec3> = (0..60 * 50).map(|v| DVec3::new(f64::from(v % 60), f64::from(v / 60), 0.0)).collect();
+    let by_graph = Symbolic::new(&matrix).unwrap();
+    // Places that say nothing still give a valid order, only a poor one.
+    for (places, most) in [(flat, 1.3), (vec![DVec3::ONE; 60 * 50], 20.0)] {
+        let by_place = Symbolic::with_places(&matrix, &places).unwrap();
+        assert!((by_place.factor_entries() as f64) < most * by_graph.factor_entries() as f64);
+        let solver = SpdSolver::factor_with(Arc::new(by_place), &matrix).unwrap();
+        let b = rhs(matrix.rows());
+        assert!(residual(&matrix, &solver.solve(&b), &b) < 1e-10);
+    }
+    let message = Symbolic::with_places(&matrix, &[DVec3::ZERO]).unwrap_err().to_string();
+    assert!(message.contains("places") && message.contains("3000"), "{message}");
+}

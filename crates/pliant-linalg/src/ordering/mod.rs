@@ -7,7 +7,8 @@
 //! last, the halves before it in the same manner. Each cut is found on a small copy of
 //! the graph, made by contracting heavy matchings, and refined on the way back. What is
 //! left below [`LEAF_VERTICES`] is ordered by minimum degree, where the neighbours
-//! in the cuts around count too.
+//! in the cuts around count too. Where vertices have places in space, a cut starts from the plane
+//! that halves them across their longest extent instead, which takes half the time.
 //!
 //! **Source.** George, "Nested dissection of a regular finite element mesh", SINUM 1973;
 //! Karypis & Kumar, "A fast and high quality multilevel scheme for partitioning irregular
@@ -21,12 +22,16 @@
 mod coarsen;
 mod graph;
 mod minimum_degree;
+mod plane;
 mod separator;
 
 pub(crate) use graph::{Compressed, Graph};
 
+use glam::DVec3;
+
 use crate::parallel;
 use coarsen::{Clusters, contract};
+use plane::bisect_by_plane;
 use separator::{SEPARATOR, bisect};
 
 /// Subgraphs up to this size are ordered by minimum degree. Measured: the fill hardly changes between 60 and 200.
@@ -38,18 +43,49 @@ const VERTICES_PER_TASK: usize = 1000;
 /// A cut is useless when its smaller side has less than this part of the vertices.
 const SMALLEST_SIDE: f64 = 0.02;
 
+/// What the cuts of a graph start from.
+enum Guide {
+    /// Contractions of the graph.
+    Clusters(Clusters),
+    /// Where each vertex lies in space.
+    Places(Vec<DVec3>),
+}
+
+impl Guide {
+    fn of(graph: &Graph, places: Option<Vec<DVec3>>) -> Self {
+        places.map_or_else(|| Self::Clusters(cluster_twice(graph)), Self::Places)
+    }
+
+    fn cut(&self, graph: &Graph) -> Vec<u8> {
+        match self {
+            Self::Clusters(clusters) => bisect(graph, clusters),
+            Self::Places(places) => bisect_by_plane(graph, places),
+        }
+    }
+
+    fn restrict(&self, vertices: &[u32]) -> Self {
+        match self {
+            Self::Clusters(clusters) => Self::Clusters(clusters.restrict(vertices)),
+            Self::Places(places) => Self::Places(vertices.iter().map(|&v| places[v as usize]).collect()),
+        }
+    }
+}
+
 /// Vertices of `graph` in an order of elimination with little fill; deterministic.
-pub(crate) fn nested_dissection(graph: &Graph) -> Vec<u32> {
+///
+/// `places`, one finite point per vertex, make it faster where neighbours lie close together.
+pub(crate) fn nested_dissection(graph: &Graph, places: Option<Vec<DVec3>>) -> Vec<u32> {
     let mut order = vec![0; graph.len()];
     let (sparse, dense) = split_dense_vertices(graph);
     let (first, last) = order.split_at_mut(sparse.len());
     last.copy_from_slice(&dense);
     if dense.is_empty() {
-        dissect(graph, graph, sparse, cluster_twice(graph), first);
+        dissect(graph, graph, sparse, &Guide::of(graph, places), first);
     } else {
         let part = graph.subgraph(&sparse);
-        let clusters = cluster_twice(&part);
-        dissect(graph, &part, sparse, clusters, first);
+        let places = places.map(|places| sparse.iter().map(|&v| places[v as usize]).collect());
+        let guide = Guide::of(&part, places);
+        dissect(graph, &part, sparse, &guide, first);
     }
     order
 }
@@ -68,12 +104,12 @@ fn split_dense_vertices(graph: &Graph) -> (Vec<u32>, Vec<u32>) {
 }
 
 /// Writes the order of `part`, the subgraph of `whole` on `vertices`, to `order`.
-fn dissect(whole: &Graph, part: &Graph, vertices: Vec<u32>, clusters: Clusters, order: &mut [u32]) {
+fn dissect(whole: &Graph, part: &Graph, vertices: Vec<u32>, guide: &Guide, order: &mut [u32]) {
     if part.len() <= LEAF_VERTICES {
         minimum_degree::order_leaf(whole, &vertices, order);
         return;
     }
-    let side = bisect(part, &clusters);
+    let side = guide.cut(part);
     let mut sides = [Vec::new(), Vec::new(), Vec::new()];
     for (v, &s) in side.iter().enumerate() {
         sides[s as usize].push(v as u32);
@@ -92,7 +128,7 @@ fn dissect(whole: &Graph, part: &Graph, vertices: Vec<u32>, clusters: Clusters, 
     let descend = |half: usize, order: &mut [u32]| {
         let inner = part.half(&sides[half], &local, &side, half as u8);
         let names = sides[half].iter().map(|&v| vertices[v as usize]).collect();
-        dissect(whole, &inner, names, clusters.restrict(&sides[half]), order);
+        dissect(whole, &inner, names, &guide.restrict(&sides[half]), order);
     };
     if part.len() > VERTICES_PER_TASK {
         parallel::join(|| descend(0, first), || descend(1, second));

@@ -93,7 +93,7 @@ impl Generator {
 type Cost = (u32, u32, u32);
 
 /// A cut that is being improved.
-struct Cut<'a> {
+pub(super) struct Cut<'a> {
     graph: &'a Graph,
     side: Vec<u8>,
     /// Weight of side 0, side 1 and the cut.
@@ -109,7 +109,7 @@ struct Cut<'a> {
 }
 
 impl<'a> Cut<'a> {
-    fn new(graph: &'a Graph, side: Vec<u8>) -> Self {
+    pub(super) fn new(graph: &'a Graph, side: Vec<u8>) -> Self {
         let mut load = [0; 3];
         for (&s, &weight) in side.iter().zip(&graph.weights) {
             load[s as usize] += weight;
@@ -117,6 +117,10 @@ impl<'a> Cut<'a> {
         let limit = (LARGEST_SIDE * f64::from(load.iter().sum::<u32>())) as u32 + 1;
         let n = graph.len();
         Self { graph, side, load, limit, gain: vec![[0; 2]; n], queue: Default::default(), moved: vec![false; n], history: Vec::new() }
+    }
+
+    pub(super) fn into_sides(self) -> Vec<u8> {
+        self.side
     }
 
     fn cost(&self) -> Cost {
@@ -147,7 +151,7 @@ impl<'a> Cut<'a> {
     }
 
     /// Sweeps of moves until one finds nothing.
-    fn refine(&mut self) {
+    pub(super) fn refine(&mut self) {
         for _ in 0..SWEEPS {
             let before = self.cost();
             self.sweep();

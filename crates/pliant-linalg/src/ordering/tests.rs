@@ -83,7 +83,7 @@ fn twins_become_one_vertex_that_weighs_as_much() {
 fn minimum_degree_orders_a_tree_without_fill() {
     let tree: Vec<_> = (1..100_u32).map(|i| (i / 2, i)).filter(|&(a, b)| a != b).collect();
     let graph = graph_of_edges(100, &tree);
-    let order = nested_dissection(&graph);
+    let order = nested_dissection(&graph, None);
     let mut place = [0; 100];
     for (k, &v) in order.iter().enumerate() {
         place[v as usize] = k;
@@ -100,7 +100,7 @@ fn the_order_is_the_same_on_one_thread_and_on_four() {
     let graph = graph_of_edges(100 * 90, &grid(100, 90));
     let on = |threads: usize| {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("a pool of threads");
-        pool.install(|| nested_dissection(&graph))
+        pool.install(|| nested_dissection(&graph, None))
     };
     assert_eq!(on(1), on(4));
 }

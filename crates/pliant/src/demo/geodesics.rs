@@ -62,12 +62,8 @@ fn disc(head: &Mesh, source: SurfacePoint, section: &mut Section) -> Result<(), 
     let mut exact = ExactGeodesics::new(head)?;
     let (disc, ms) = timed(|| exact.disc(&[source], 3.0));
     let disc = disc?;
-    let mut values = vec![f64::INFINITY; head.vertex_count()];
-    for (&vertex, &distance) in disc.vertices.iter().zip(&disc.distances) {
-        values[vertex as usize] = distance;
-    }
     section.figure("exact disc of 3 cm", format!("{} vertices in {}", disc.vertices.len(), milliseconds(ms)));
-    let look = Look::default().with_scalar(values, "distance, cm").with_isolines(Some(0.5));
+    let look = Look::default().with_scalar(disc.to_dense(head.vertex_count()), "distance, cm").with_isolines(Some(0.5));
     let picture = Shot::new(View::ThreeQuarter, SIZE).of(head, &look)?;
     section.small("geodesic-disc.png", "Exactly, within three centimetres.", &picture)?;
     Ok(())

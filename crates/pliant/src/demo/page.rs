@@ -52,27 +52,29 @@ impl Section {
 
     /// A picture across the page.
     pub(super) fn wide(&mut self, file: &str, caption: &str, image: &Image) -> Result<(), ViewError> {
-        self.push(file, caption, image.to_png()?, Kind::Wide)
+        self.push(file, caption, image.to_png()?, Kind::Wide);
+        Ok(())
     }
 
     /// A picture beside others.
     pub(super) fn small(&mut self, file: &str, caption: &str, image: &Image) -> Result<(), ViewError> {
-        self.push(file, caption, image.to_png()?, Kind::Small)
+        self.push(file, caption, image.to_png()?, Kind::Small);
+        Ok(())
     }
 
     /// A moving picture beside others.
     pub(super) fn moving(&mut self, file: &str, caption: &str, frames: &[Image], frame_millis: u16) -> Result<(), ViewError> {
-        self.push(file, caption, to_apng(frames, frame_millis)?, Kind::Small)
+        self.push(file, caption, to_apng(frames, frame_millis)?, Kind::Small);
+        Ok(())
     }
 
     /// A file to take along.
     pub(super) fn file(&mut self, file: &str, caption: &str, bytes: Vec<u8>) {
-        self.items.push(Item { file: file.to_owned(), caption: caption.to_owned(), bytes, kind: Kind::File });
+        self.push(file, caption, bytes, Kind::File);
     }
 
-    fn push(&mut self, file: &str, caption: &str, bytes: Vec<u8>, kind: Kind) -> Result<(), ViewError> {
+    fn push(&mut self, file: &str, caption: &str, bytes: Vec<u8>, kind: Kind) {
         self.items.push(Item { file: file.to_owned(), caption: caption.to_owned(), bytes, kind });
-        Ok(())
     }
 }
 

@@ -35,7 +35,7 @@ pub(super) fn hand(sections: &mut Vec<Section>) -> Result<(), DemoError> {
     let (asset, mut section) = introduce(
         "hand",
         "Hand",
-        "A hand in a dozen gestures, with creases that deepen where skin folds: examples for learning a detailed surface from a few \
+        "A hand in fourteen gestures, with creases that deepen where skin folds: examples for learning a detailed surface from a few \
          control points.",
         View::Front,
     )?;
