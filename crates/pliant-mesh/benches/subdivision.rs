@@ -1,7 +1,6 @@
 //! Refining a new pose of a mesh of 49 thousand vertices to 197 thousand.
 //!
 //! `benches/peers/subdivision_peers.py` makes the same mesh and matrix and times SciPy's product.
-#![allow(missing_docs, reason = "criterion's macros make public items without docs")]
 
 use std::f64::consts::TAU;
 use std::hint::black_box;

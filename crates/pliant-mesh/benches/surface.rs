@@ -1,5 +1,4 @@
 //! Decimation, closest points, rays and self-intersections of spheres.
-#![allow(missing_docs, reason = "criterion's macros make public items without docs")]
 
 use std::hint::black_box;
 

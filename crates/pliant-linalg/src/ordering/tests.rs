@@ -41,11 +41,11 @@ fn every_vertex_has_one_place_on_graphs_of_all_kinds() {
     let cases: [(usize, &[(u32, u32)]); 8] =
         [(0, &[]), (1, &[]), (3000, &[]), (5000, &path), (5000, &star), (200, &complete), (3000, &triangles), (400, &two_hubs)];
     for (n, edges) in cases {
-        assert_permutation(&nested_dissection(&graph_of_edges(n, edges)), n);
+        assert_permutation(&nested_dissection(&graph_of_edges(n, edges), None), n);
     }
     let mut parts = grid(50, 40);
     parts.extend(grid(30, 30).iter().map(|&(a, b)| (a + 2000, b + 2000)));
-    assert_permutation(&nested_dissection(&graph_of_edges(3000, &parts)), 3000);
+    assert_permutation(&nested_dissection(&graph_of_edges(3000, &parts), None), 3000);
 }
 
 #[test]

@@ -1,3 +1,5 @@
+//! `pliant completions`.
+
 use clap::CommandFactory;
 use clap_complete::Shell;
 

@@ -1,3 +1,5 @@
+//! `pliant convert`.
+
 use std::path::PathBuf;
 
 use serde_json::{Map, json};
@@ -15,8 +17,8 @@ Examples:
                                               one frame of a clip
   pliant convert walk.glb walk.npy            plain positions, frames x vertices x 3, float64
 
-Vertex order, quads, UV seams, groups, materials and names come back unharmed wherever both formats can
-hold them; what the second cannot hold is listed.";
+Vertex order, quads, UV seams, groups, materials and names come back unharmed wherever both formats
+can hold them; what the second cannot hold is listed.";
 
 /// Converts between formats; nothing that both can hold is lost.
 #[derive(Debug, clap::Args)]

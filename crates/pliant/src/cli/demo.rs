@@ -1,3 +1,5 @@
+//! `pliant demo`.
+
 use std::path::PathBuf;
 
 use serde_json::{Map, json};

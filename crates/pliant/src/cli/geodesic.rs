@@ -1,3 +1,5 @@
+//! `pliant geodesic`.
+
 use std::path::PathBuf;
 use std::time::Instant;
 
@@ -8,7 +10,7 @@ use serde_json::{Map, json};
 
 use super::console::Console;
 use super::failure::Failure;
-use super::source;
+use super::{output, source};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -19,9 +21,9 @@ Examples:
                                                             exact, and only up to 3 units
   pliant render head.obj --scalar d.npy --out d.png         look at it
 
-The array holds one float64 per vertex in file order, `inf` where nothing reaches (another component,
-or beyond --radius). The heat method is fast everywhere and a percent or so off; `exact` follows the
-straightest paths window by window and is the better choice close to the source.";
+The array holds one float64 per vertex in file order, `inf` where nothing reaches (another
+component, or beyond --radius). The heat method is fast everywhere and a percent or so off;
+`exact` follows the shortest paths window by window and is the better choice close to the source.";
 
 /// Distances along the surface.
 #[derive(Debug, clap::Args)]
@@ -43,7 +45,7 @@ pub(crate) struct Args {
     method: Method,
 
     /// Stop at this distance, in the asset's units (`exact` only).
-    #[arg(long, value_name = "R")]
+    #[arg(long, value_name = "R", allow_negative_numbers = true)]
     radius: Option<f64>,
 }
 
@@ -59,6 +61,7 @@ pub(crate) fn run(args: &Args, console: &Console) -> Result<(), Failure> {
     if args.radius.is_some() && args.method == Method::Heat {
         return Err(Failure::usage("--radius needs --method exact; the heat method always measures the whole mesh"));
     }
+    output::require_ending(&args.out, &["npy"])?;
     let (asset, mesh) = source::load_surface(&args.asset)?;
     let failed = |error: MeshError| Failure::about(&args.asset, &error);
     args.from.iter().try_for_each(|&v| mesh.require_vertex(v)).map_err(failed)?;
@@ -70,7 +73,7 @@ pub(crate) fn run(args: &Args, console: &Console) -> Result<(), Failure> {
     };
     let measured = measured.map_err(failed)?;
     let bytes = npy::write_f64(&[measured.distances.len()], measured.distances.iter().copied());
-    pliant_io::write_files(&[(args.out.clone(), bytes)])?;
+    output::write(&args.out, bytes)?;
     report(&measured, args, &asset.problems, console);
     Ok(())
 }
@@ -94,11 +97,7 @@ fn exactly(mesh: &Mesh, sources: &[SurfacePoint], radius: f64) -> Result<Measure
     let mut geodesics = ExactGeodesics::new(mesh)?;
     let factor_ms = milliseconds(began);
     let began = Instant::now();
-    let disc = geodesics.disc(sources, radius)?;
-    let mut distances = vec![f64::INFINITY; mesh.vertex_count()];
-    for (&vertex, &distance) in disc.vertices.iter().zip(&disc.distances) {
-        distances[vertex as usize] = distance;
-    }
+    let distances = geodesics.disc(sources, radius)?.to_dense(mesh.vertex_count());
     Ok(Measured { distances, factor_ms, solve_ms: milliseconds(began) })
 }
 

@@ -1,3 +1,5 @@
+//! `pliant info`.
+
 use std::fmt::Write;
 
 use pliant_io::{Animation, Asset, Object};

@@ -7,6 +7,7 @@ mod demo;
 mod failure;
 mod geodesic;
 mod info;
+mod output;
 mod render;
 mod source;
 
@@ -19,15 +20,24 @@ use failure::Failure;
 
 const AFTER_HELP: &str = "\
 Examples:
-  pliant demo                                      every capability on built-in models, as one page
-  pliant info head.obj                             what is in a file, and what is wrong with it
-  pliant geodesic head.obj --from 1204 --out d.npy distances along the surface
-  pliant render head.obj --out head.png            a picture
-  pliant convert head.obj head.glb                 between formats; nothing both can hold is lost
+  pliant demo                              every capability on built-in models, as one page
+  pliant info head.obj                     what is in a file, and what is wrong with it
+  pliant convert head.obj head.glb         between formats; nothing both can hold is lost
+  pliant geodesic head.obj --from 1204 --out d.npy
+                                           distances along the surface
+  pliant render head.obj --out head.png    a picture
 
-An ASSET is a file, FILE#NAME (a mesh or clip in it), ASSET@N (frame N of a clip, from 0), specimen:NAME
-(a built-in model), NEUTRAL.obj+DELTAS.npy (a rig) or NAME.reference.obj+NAME.frames.npy (a clip).
-Vertices are counted from 0 in the file's own order. `pliant COMMAND --help` teaches each command by example.";
+An ASSET is
+  FILE                                     a mesh, rig or clip in any format that can be read
+  FILE#NAME                                one mesh or clip in it
+  ASSET@N                                  frame N of a clip, counted from 0
+  specimen:NAME                            a built-in model: head, hand, hound, tapir, bar
+  NEUTRAL.obj+DELTAS.npy                   a rig: targets x vertices x 3, target minus neutral
+  BASE.obj+FOLDER                          a rig: a folder of MakeHuman .target files
+  FOLDER                                   a rig: OBJs, one of them neutral.obj
+  NAME.reference.obj+NAME.frames.npy       a clip: frames x vertices x 3
+Vertices are counted from 0 in the file's own order. `pliant COMMAND --help` teaches each command
+by example.";
 
 /// Pose, touch, blend, transfer and learn the deformation of a character mesh from examples.
 #[derive(Debug, Parser)]

@@ -1,6 +1,8 @@
+//! `pliant render`.
+
 use std::path::{Path, PathBuf};
 
-use clap::ValueEnum;
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 use pliant::picture::{Look, Shot};
 use pliant_io::{Asset, npy};
 use pliant_mesh::Mesh;
@@ -9,15 +11,15 @@ use serde_json::{Map, json};
 
 use super::console::Console;
 use super::failure::Failure;
-use super::source;
+use super::{output, source};
 
 const EXAMPLES: &str = "\
 Examples:
-  pliant render specimen:head --out head.png                       a picture
-  pliant render head.obj --out head.png --view side --wire         from the side, with the authored edges
-  pliant render head.obj --scalar d.npy --isolines 1 --out d.png   numbers as colours, with a legend
-  pliant render walk.glb --frame 12 --out step.png                 one frame of a clip
-  pliant render specimen:tapir --turntable 36 --out turn.png       an animated PNG
+  pliant render specimen:head --out head.png                     a picture
+  pliant render head.obj --out head.png --view side --wire       from the side, with its edges
+  pliant render head.obj --scalar d.npy --isolines 1 --out d.png numbers as colours, and a legend
+  pliant render walk.glb --frame 12 --out step.png               one frame of a clip
+  pliant render specimen:tapir --turntable 36 --out turn.png     an animated PNG
 
 The same input gives the same bytes on every machine, with or without a GPU.";
 
@@ -41,15 +43,15 @@ pub(crate) struct Args {
     size: [usize; 2],
 
     /// The side to look from.
-    #[arg(long, value_enum, default_value_t = Viewpoint::ThreeQuarter)]
-    view: Viewpoint,
+    #[arg(long, default_value = "three-quarter", value_parser = view_parser())]
+    view: View,
 
     /// Numbers to show as colours: one per vertex, face or triangle.
     #[arg(long, value_name = "FILE.npy")]
     scalar: Option<PathBuf>,
 
     /// Lines of equal value at this spacing (with --scalar per vertex).
-    #[arg(long, value_name = "STEP", requires = "scalar")]
+    #[arg(long, value_name = "STEP", requires = "scalar", allow_negative_numbers = true, value_parser = parse_spacing)]
     isolines: Option<f64>,
 
     /// Draw the authored edges.
@@ -65,42 +67,22 @@ pub(crate) struct Args {
     turntable: Option<u16>,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum Viewpoint {
-    Front,
-    Side,
-    ThreeQuarter,
-    Back,
-    Top,
-}
-
-impl From<Viewpoint> for View {
-    fn from(viewpoint: Viewpoint) -> Self {
-        match viewpoint {
-            Viewpoint::Front => Self::Front,
-            Viewpoint::Side => Self::Side,
-            Viewpoint::ThreeQuarter => Self::ThreeQuarter,
-            Viewpoint::Back => Self::Back,
-            Viewpoint::Top => Self::Top,
-        }
-    }
-}
-
 pub(crate) fn run(args: &Args, console: &Console) -> Result<(), Failure> {
+    output::require_ending(&args.out, &["png", "apng"])?;
     let _working = console.working("drawing");
     let asset = pliant_io::load(&args.asset, &source::options(None))?;
     let mesh = mesh_to_show(&asset, args)?;
     let mut look = Look::default().with_wire(args.wire).with_flat(args.flat);
     if let Some(path) = &args.scalar {
-        look = look.with_scalar(read_scalar(path)?, scalar_title(path)).with_isolines(args.isolines);
+        look = look.with_scalar(read_scalar(path, &mesh, &args.asset)?, scalar_title(path)).with_isolines(args.isolines);
     }
-    let shot = Shot::new(args.view.into(), args.size);
+    let shot = Shot::new(args.view, args.size);
     let failed = |error: pliant_view::ViewError| Failure::about(&args.asset, &error);
     let png = match args.turntable {
         None => shot.of(&mesh, &look).and_then(|image| image.to_png()).map_err(failed)?,
         Some(frames) => shot.turntable(&mesh, &look, frames.into()).and_then(|images| animated(&images)).map_err(failed)?,
     };
-    pliant_io::write_files(&[(args.out.clone(), png)])?;
+    output::write(&args.out, png)?;
     let mut object = Map::new();
     object.insert("out".into(), json!(args.out.display().to_string()));
     object.insert("size".into(), json!(args.size));
@@ -123,13 +105,34 @@ fn animated(images: &[Image]) -> Result<Vec<u8>, pliant_view::ViewError> {
     to_apng(images, (TURN_MILLIS / images.len()).max(20) as u16)
 }
 
-fn read_scalar(path: &Path) -> Result<Vec<f64>, Failure> {
-    let array = npy::read(&pliant_io::read_file(path)?).map_err(|error| error.in_file(path.display().to_string()))?;
-    Ok(array.values)
+fn read_scalar(path: &Path, mesh: &Mesh, asset: &str) -> Result<Vec<f64>, Failure> {
+    let values = npy::read(&pliant_io::read_file(path)?).map_err(|error| error.in_file(path.display().to_string()))?.values;
+    let (vertices, faces, triangles) = (mesh.vertex_count(), mesh.face_count(), mesh.triangles().len());
+    if [vertices, faces, triangles].contains(&values.len()) {
+        return Ok(values);
+    }
+    Err(Failure::could_not(format!(
+        "'{}' holds {} numbers, but {asset} has {vertices} vertices, {faces} faces and {triangles} triangles; give one number for each \
+         vertex, face or triangle",
+        path.display(),
+        values.len()
+    )))
 }
 
 fn scalar_title(path: &Path) -> String {
     path.file_stem().unwrap_or_default().to_string_lossy().into_owned()
+}
+
+/// The named views, so that help lists them.
+fn view_parser() -> impl TypedValueParser<Value = View> {
+    PossibleValuesParser::new(View::NAMED.map(|(name, _)| name)).map(|name| View::from_name(&name).expect("only named views pass"))
+}
+
+fn parse_spacing(text: &str) -> Result<f64, String> {
+    match text.trim().parse() {
+        Ok(spacing) if spacing > 0.0 && f64::is_finite(spacing) => Ok(spacing),
+        _ => Err(format!("'{text}' is not a spacing above zero, as in 0.5")),
+    }
 }
 
 fn parse_size(text: &str) -> Result<[usize; 2], String> {
