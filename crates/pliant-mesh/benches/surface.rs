@@ -1,8 +1,8 @@
-//! Decimation, closest points, rays and self-intersections of spheres.
+//! Topology, decimation, closest points, rays and self-intersections of spheres.
 
 use std::hint::black_box;
 
-use criterion::{Criterion, criterion_group, criterion_main};
+use criterion::{BatchSize, Criterion, criterion_group, criterion_main};
 use pliant_mesh::glam::DVec3;
 use pliant_mesh::{DecimationBudget, DecimationOptions, Mesh, SurfaceIndex, VertexPlacement, shapes};
 
@@ -32,6 +32,11 @@ fn surface(criterion: &mut Criterion) {
             bench.iter(|| black_box(&sheet).decimated(DecimationBudget::Triangles(5000), &options));
         });
     }
+    let large = shapes::bumpy_sheet(447, 0.25);
+    let fresh = || Mesh::from_triangles(large.positions().to_vec(), large.triangles()).expect("a sheet");
+    group.bench_function("topology/200k", |bench| {
+        bench.iter_batched_ref(fresh, |mesh| black_box(mesh.topology().edges().len()), BatchSize::LargeInput);
+    });
     group.bench_function("index/82k", |bench| bench.iter(|| SurfaceIndex::new(black_box(&sphere))));
     group.bench_function("closest_points/10k_on_82k", |bench| bench.iter(|| index.closest_points(black_box(&queries))));
     group.bench_function("rays/10k_on_82k", |bench| {

@@ -213,26 +213,93 @@ fn duplicates() {
 #[test]
 fn soup() {
     let n = 100_000u32;
-    let p: Vec<DVec3> = (0..3 * n).map(|k| DVec3::new((k * 7919 % 1013) as f64, (k * 104729 % 997) as f64, (k % 31) as f64)).collect();
+    let p: Vec<DVec3> = (0..3 * n).map(|k| DVec3::new((k * 79 % 1013) as f64, (k * 104 % 997) as f64, (k % 31) as f64)).collect();
     let t: Vec<[u32; 3]> = (0..n).map(|k| [3 * k, 3 * k + 1, 3 * k + 2]).collect();
     let m = Mesh::from_triangles(p, &t).unwrap();
-    let now = Instant::now();
-    let h = HeatGeodesics::factor(&m, &HeatOptions::default());
-    println!("soup heat {:?} {:?}", now.elapsed(), h.as_ref().err());
-    let mut p = vec![DVec3::ZERO; 500_000];
-    p[1] = DVec3::X;
-    p[2] = DVec3::Y;
+    let now = Instant::now(); let h = HeatGeodesics::factor(&m, &HeatOptions::default()); println!("soup heat {:?} {:?}", now.elapsed(), h.as_ref().err());
+    let mut p = vec![DVec3::ZERO; 500_000]; p[1] = DVec3::X; p[2] = DVec3::Y;
     let m = Mesh::from_triangles(p, &[[0, 1, 2]]).unwrap();
-    let now = Instant::now();
-    let h = HeatGeodesics::factor(&m, &HeatOptions::default());
-    println!("isolated heat {:?} {:?}", now.elapsed(), h.as_ref().err());
+    let now = Instant::now(); let h = HeatGeodesics::factor(&m, &HeatOptions::default()); println!("isolated heat {:?} {:?}", now.elapsed(), h.as_ref().err());
 }
 #[test]
-fn unstable_smoothing() {
-    let (p, t) = sphere(20, 1.0);
-    let m = Mesh::from_triangles(p, &t).unwrap();
-    for step in [0.5, 0.7, 0.8, 0.9, 1.0] {
-        let s = m.smoothed(&SmoothingOptions::default().with_step(step).with_pass_band(0.1).with_iterations(50)).unwrap();
-        println!("smooth {step}: {}", s.positions().iter().map(|p| p.length()).fold(0.0, f64::max));
+fn unstable_curve() {
+    let m = disc(100);
+    let mut p = m.positions().to_vec();
+    for (k, q) in p.iter_mut().enumerate() { if k > 0 { *q *= 1.0 + if k % 2 == 0 { 1e-6 } else { -1e-6 }; } }
+    for step in [0.5, 0.65, 0.7, 0.75, 0.8, 1.0] {
+        let s = Smoother::of(&m, &SmoothingOptions::default().with_step(step).with_pass_band(0.1).with_iterations(50).with_boundary(SmoothingBoundary::AlongCurve)).map(|s| s.smooth(&p).iter().map(|p| p.length()).fold(0.0, f64::max));
+        println!("curve {step}: {s:?}");
+    }
+}
+#[test]
+fn doubled_full() {
+    for n in [4u32, 6, 8, 10, 12, 14, 16] {
+        let mut p = Vec::new();
+        for i in 0..=n { for j in 0..=n { p.push(DVec3::new(i as f64, j as f64, 0.3 * ((i * 7 + j * 3) % 5) as f64)); } }
+        let at = |i: u32, j: u32| i * (n + 1) + j;
+        let mut f = Vec::new();
+        for i in 0..n { for j in 0..n {
+            let q = [at(i, j), at(i + 1, j), at(i + 1, j + 1), at(i, j + 1)];
+            f.push(q.to_vec()); f.push(vec![q[1], q[2], q[3], q[0]]);
+        }}
+        let m = Mesh::from_polygons(p, &f).unwrap();
+        let mut g = ExactGeodesics::new(&m).unwrap();
+        let now = Instant::now();
+        let d = g.distances(&[SurfacePoint::Vertex(at(n / 2, n / 2))]).unwrap();
+        println!("doubled full {n}: {} {:?}", d[0], now.elapsed());
+        if now.elapsed().as_secs() > 2 { return; }
+    }
+}
+#[test]
+fn doubled_flat_full() {
+    for n in [4u32, 6, 8, 10, 12, 14, 16] {
+        let mut p = Vec::new();
+        for i in 0..=n { for j in 0..=n { p.push(DVec3::new(i as f64, j as f64, 0.0)); } }
+        let at = |i: u32, j: u32| i * (n + 1) + j;
+        let mut f = Vec::new();
+        for i in 0..n { for j in 0..n {
+            let q = [at(i, j), at(i + 1, j), at(i + 1, j + 1), at(i, j + 1)];
+            f.push(q.to_vec()); f.push(vec![q[1], q[2], q[3], q[0]]);
+        }}
+        let m = Mesh::from_polygons(p, &f).unwrap();
+        let mut g = ExactGeodesics::new(&m).unwrap();
+        let now = Instant::now();
+        let d = g.distances(&[SurfacePoint::Vertex(at(n / 2, n / 2))]).unwrap();
+        println!("doubled flat full {n}: {} {:?}", d[0], now.elapsed());
+        if now.elapsed().as_secs() > 2 { return; }
+    }
+}
+#[test]
+fn exact_random_orientation_brute() {
+    // exact vs dense subdivision Dijkstra lower/upper bound: exact <= edge dijkstra; and triangle inequality across edges
+    let mut x = 12345u64;
+    let mut r = move || { x ^= x << 13; x ^= x >> 7; x ^= x << 17; (x >> 11) as f64 / (1u64 << 53) as f64 };
+    for trial in 0..300 {
+        let nv = 5 + (r() * 8.0) as usize;
+        let nt = 3 + (r() * 12.0) as usize;
+        let s = 10f64.powi((r() * 19.0) as i32 - 9);
+        let p: Vec<DVec3> = (0..nv).map(|_| DVec3::new((r() * 4.0).floor(), (r() * 4.0).floor(), (r() * 3.0).floor()) * s).collect();
+        let t: Vec<[u32; 3]> = (0..nt).map(|_| [0, 0, 0].map(|_| (r() * nv as f64) as u32)).collect();
+        let m = Mesh::from_triangles(p.clone(), &t).unwrap();
+        let _ = Health::of(&m).with_self_intersections(&m);
+        let Ok(mut g) = ExactGeodesics::new(&m) else { continue };
+        let d = g.distances(&[SurfacePoint::Vertex(0)]).unwrap();
+        for &[a, b] in m.topology().edges() {
+            let l = p[a as usize].distance(p[b as usize]);
+            let (da, db) = (d[a as usize], d[b as usize]);
+            if da.is_finite() || db.is_finite() { assert!((da - db).abs() <= l * (1.0 + 1e-9) + 1e-9 * s, "{trial} {da} {db} {l}"); }
+            if da.is_finite() { assert!(da >= p[0].distance(p[a as usize]) * (1.0 - 1e-9), "{trial}"); }
+        }
+        let _ = m.decimated(DecimationBudget::Vertices(2), &DecimationOptions::default());
+        let _ = LoopSubdivision::levels(&m, 2).unwrap();
+        let _ = m.smoothed(&SmoothingOptions::default());
+        let _ = Laplacian::cotangent(&m); let _ = Laplacian::robust(&m); let _ = mean_value_laplacian(&m);
+        for tri in [HeatTriangulation::Robust, HeatTriangulation::AsAuthored] {
+            match HeatGeodesics::factor(&m, &HeatOptions::default().with_triangulation(tri)) {
+                Ok(h) => { let d = h.distances(&[SurfacePoint::Vertex(0)]).unwrap(); assert!(d.iter().all(|x| !x.is_nan()), "{trial} {tri:?}"); }
+                Err(e) => if tri == HeatTriangulation::Robust { println!("trial {trial}: {e}") },
+            }
+        }
+        for q in &p { let i = SurfaceIndex::new(&m).unwrap(); let c = i.closest_point(*q + DVec3::splat(0.3 * s)).unwrap(); assert!(c.distance.is_finite()); let _ = i.cast_ray(*q, DVec3::X, f64::INFINITY); let w = i.winding_number(*q); assert!(w.is_finite()); }
     }
 }

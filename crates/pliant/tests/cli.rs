@@ -101,6 +101,27 @@ fn numbers_for_another_mesh_are_declined_with_all_counts() {
     declines(&["render", &square, "--scalar", &distances, "--out", &out], &["d.npy", "4 vertices", "1 faces", "2 triangles"]);
 }
 
+#[cfg(target_os = "linux")]
+#[test]
+fn a_disk_that_is_full_is_named() {
+    declines(&["geodesic", "specimen:bar", "--from", "0", "--out", "/dev/full"], &["/dev/full", "space"]);
+}
+
+#[cfg(unix)]
+#[test]
+fn a_write_that_breaks_off_leaves_nothing_behind() {
+    let folder = folder();
+    let (_, out) = in_folder(&folder, "d.npy");
+    // A limit of one block on the size of files stands for a disk that fills up half-way.
+    let limited =
+        format!("trap '' XFSZ; ulimit -f 1; '{}' geodesic specimen:bar --from 0 --out '{out}' --quiet", env!("CARGO_BIN_EXE_pliant"));
+    let output = Command::new("sh").args(["-c", &limited]).output().expect("a shell");
+    let message = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(1), "{message}");
+    assert!(message.contains("d.npy"), "{message}");
+    assert_eq!(std::fs::read_dir(folder.path()).expect("the folder").count(), 0, "no file is left, not even a temporary one");
+}
+
 #[test]
 fn wrong_usage_ends_with_two_and_says_what() {
     let folder = folder();
