@@ -1,11 +1,12 @@
 """Runs our benches and their peers one after the other on this machine and prints one table.
 
-    python benches/compare.py [NAME…]            NAME: heat cholesky exact subdivision gltf render
+    python benches/compare.py [NAME…]            NAME: heat cholesky exact subdivision; all without one
 
-Needs the peers of `benches/peers/README.md` in this Python, and PLIANT_DATA for `exact` and `gltf`; `exact` uses the Python
+Needs the peers of `benches/peers/README.md` in this Python, and PLIANT_DATA for `exact`; `exact` uses the Python
 named by GDIST_PYTHON for gdist, which wants an older numpy. Close other programs first: the load is printed with the table.
 """
 
+import json
 import os
 import re
 import subprocess
@@ -28,14 +29,13 @@ def run(command):
 def ours(crate, bench, *more):
     """Milliseconds of a criterion bench by name: the median and its interval."""
     run(["cargo", "bench", "-q", "-p", crate, "--bench", bench, "--", *more])
-    import json
-
     target = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target"))
     found = {}
     for path in sorted((target / "criterion").glob("**/new/estimates.json")):
         name = json.loads((path.parent / "benchmark.json").read_text())["full_id"]
         median = json.loads(path.read_text())["median"]
-        found[name] = (median["point_estimate"] / 1e6, median["confidence_interval"]["lower_bound"] / 1e6, median["confidence_interval"]["upper_bound"] / 1e6)
+        spread = median["confidence_interval"]
+        found[name] = tuple(1e-6 * ns for ns in (median["point_estimate"], spread["lower_bound"], spread["upper_bound"]))
     return found
 
 
@@ -96,11 +96,15 @@ def subdivision():
 
 def main():
     known = {"heat": heat, "cholesky": cholesky, "exact": exact, "subdivision": subdivision}
-    for name in sys.argv[1:] or known:
+    names = sys.argv[1:] or list(known)
+    if unknown := [name for name in names if name not in known]:
+        sys.exit(f"no comparison is named {', '.join(unknown)}; there are {', '.join(known)}")
+    for name in names:
         known[name]()
     print("| work | ours, median | peer, median | ratio | goal |\n|---|---|---|---|---|")
     print("\n".join(TABLE))
     print(f"\n{os.cpu_count()} cores, load average {os.getloadavg()[0]:.1f} at the end.")
 
 
-main()
+if __name__ == "__main__":
+    main()

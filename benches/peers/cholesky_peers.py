@@ -8,12 +8,12 @@ The speed of CHOLMOD depends on the BLAS it is linked with; say which one when p
 """
 
 import sys
-import time
 from pathlib import Path
 
 import numpy as np
 import scipy.sparse as sp
 from sksparse.cholmod import analyze
+from timing import times_ms
 
 try:
     import pypardiso
@@ -34,11 +34,7 @@ def read_matrix(path):
 
 def median_ms(work, runs):
     """The median of the milliseconds of several runs, and the last result."""
-    times = []
-    for _ in range(runs):
-        start = time.perf_counter()
-        result = work()
-        times.append(1e3 * (time.perf_counter() - start))
+    times, result = times_ms(work, runs)
     return float(np.median(times)), result
 
 

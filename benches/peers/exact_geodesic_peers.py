@@ -13,9 +13,9 @@ Prints medians over N runs:
 import argparse
 import os
 import statistics
-import time
 
 import numpy as np
+from timing import times_ms
 
 HEAD_SOURCE = 2653
 RADIUS_CM = 3.0
@@ -48,11 +48,7 @@ def read_off(path):
 
 def median_ms(runs, call):
     """Median and quartiles of the time of `call`, in milliseconds, and its last result."""
-    times = []
-    for _ in range(runs):
-        start = time.perf_counter()
-        result = call()
-        times.append(1e3 * (time.perf_counter() - start))
+    times, result = times_ms(call, runs)
     low, middle, high = statistics.quantiles(times, n=4)
     return f"{middle:10.2f} ms  (quartiles {low:.2f} to {high:.2f})", result
 

@@ -10,35 +10,27 @@ import os
 import statistics
 import sys
 import tempfile
-import time
+
+from timing import times_ms
+
+
+def shown(times):
+    return f"{statistics.median(times):9.1f} ms (median of {len(times)}, {min(times):.1f} to {max(times):.1f})"
 
 
 def median_ms(repeats, work):
-    times = []
-    for _ in range(repeats):
-        began = time.perf_counter()
-        work()
-        times.append(1e3 * (time.perf_counter() - began))
-    return f"{statistics.median(times):9.1f} ms (median of {repeats}, {min(times):.1f} to {max(times):.1f})"
+    return shown(times_ms(work, repeats)[0])
 
 
 def blender(path, repeats, folder):
     import bpy
 
-    def fresh():
-        bpy.ops.wm.read_factory_settings(use_empty=True)
-
-    def read():
-        bpy.ops.import_scene.gltf(filepath=path)
-
     times = []
     for _ in range(repeats):
-        fresh()
-        began = time.perf_counter()
-        read()
-        times.append(1e3 * (time.perf_counter() - began))
+        bpy.ops.wm.read_factory_settings(use_empty=True)  # A fresh scene, outside the time.
+        times += times_ms(lambda: bpy.ops.import_scene.gltf(filepath=path), 1)[0]
     version = bpy.app.version_string
-    print(f"Blender {version} import: {statistics.median(times):9.1f} ms (median of {repeats}, {min(times):.1f} to {max(times):.1f})")
+    print(f"Blender {version} import: {shown(times)}")
     # Normals of targets, which Blender writes unless told otherwise, are not written by us.
     ways = {
         "as it comes": {},

@@ -5,10 +5,9 @@
 Needs numpy and potpourri3d. Prints medians in milliseconds: setting up (plain and robust Laplacian), and one source.
 """
 
-import time
-
 import numpy as np
 import potpourri3d as pp3d
+from timing import times_ms
 
 
 def bumpy_sheet(n, bump):
@@ -23,20 +22,16 @@ def bumpy_sheet(n, bump):
     return points, np.stack([np.stack([a, b, c], 1), np.stack([a, c, d], 1)], 1).reshape(-1, 3)
 
 
-def median_ms(work, runs):
-    times = []
-    for _ in range(runs):
-        start = time.perf_counter()
-        result = work()
-        times.append(1e3 * (time.perf_counter() - start))
-    return float(np.median(times)), result
+def main():
+    for name, cells, runs in (("10k", 100, 9), ("200k", 447, 3)):
+        v, f = bumpy_sheet(cells, 0.25)
+        for robust in (False, True):
+            label = "robust" if robust else "plain"
+            times, solver = times_ms(lambda: pp3d.MeshHeatMethodDistanceSolver(v, f, use_robust=robust), runs)
+            print(f"potpourri3d_{label}_factor/{name:<6} {np.median(times):9.2f} ms", flush=True)
+            times, _ = times_ms(lambda: solver.compute_distance(7), 3 * runs)
+            print(f"potpourri3d_{label}_solve/{name:<6} {np.median(times):9.2f} ms", flush=True)
 
 
-for name, cells, runs in (("10k", 100, 9), ("200k", 447, 3)):
-    v, f = bumpy_sheet(cells, 0.25)
-    for robust in (False, True):
-        label = "robust" if robust else "plain"
-        ms, solver = median_ms(lambda: pp3d.MeshHeatMethodDistanceSolver(v, f, use_robust=robust), runs)
-        print(f"potpourri3d_{label}_factor/{name:<6} {ms:9.2f} ms", flush=True)
-        ms, _ = median_ms(lambda: solver.compute_distance(7), 3 * runs)
-        print(f"potpourri3d_{label}_solve/{name:<6} {ms:9.2f} ms", flush=True)
+if __name__ == "__main__":
+    main()

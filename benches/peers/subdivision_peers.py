@@ -5,11 +5,11 @@ Makes the mesh of crates/pliant-mesh/benches/subdivision.rs and its subdivision 
 """
 
 import statistics
-import time
 
 import numpy as np
 import scipy
 import scipy.sparse as sparse
+from timing import times_ms
 
 SIDE = 222
 
@@ -45,25 +45,15 @@ def loop_matrix(vertices, triangles):
     return sparse.csr_matrix(entries, shape=(vertices + len(edges), vertices))
 
 
-def median_ms(work, repeats=200):
-    """The median wall time of `work()` in milliseconds."""
-    times = []
-    for _ in range(repeats):
-        start = time.perf_counter()
-        work()
-        times.append(1e3 * (time.perf_counter() - start))
-    return statistics.median(times), min(times)
-
-
 def main():
     positions, triangles = torus()
     matrix = loop_matrix(len(positions), triangles)
     assert np.abs(matrix.sum(axis=1) - 1).max() < 1e-12
     pose = np.ascontiguousarray(positions * [1.0, 2.0, 0.5])
-    median, least = median_ms(lambda: matrix @ pose)
+    times, _ = times_ms(lambda: matrix @ pose, 200)
     print(f"numpy {np.__version__}, scipy {scipy.__version__}")
     print(f"{matrix.shape[1]} -> {matrix.shape[0]} vertices, {matrix.nnz} entries")
-    print(f"subdivision/scipy_csr/49k: median {median:.3f} ms, least {least:.3f} ms")
+    print(f"subdivision/scipy_csr/49k: median {statistics.median(times):.3f} ms, least {min(times):.3f} ms")
 
 
 if __name__ == "__main__":

@@ -101,6 +101,16 @@ impl Asset {
         asset
     }
 
+    /// The same asset without target displacements shorter than `least`, in the asset's units.
+    pub fn pruned(&self, least: f32) -> Result<Self, IoError> {
+        let mut pruned = self.clone();
+        for object in &mut pruned.objects {
+            let targets = object.rig.targets().iter().map(|target| target.pruned(least)).collect();
+            object.rig = Rig::new(object.rig.neutral().clone(), targets).map_err(|e| self.broken(e))?;
+        }
+        Ok(pruned)
+    }
+
     /// The same asset with its vertices, in the whole file's order, at `positions`; without targets and clips.
     pub fn posed(&self, positions: &[DVec3]) -> Result<Self, IoError> {
         let expected = self.vertex_count();

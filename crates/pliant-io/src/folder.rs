@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use pliant_mesh::glam::DVec3;
+use pliant_mesh::Mesh;
 use pliant_rig::Target;
 
 use crate::files::list_folder;
@@ -22,24 +22,30 @@ pub(crate) fn load(folder: &Path, neutral: &str) -> Result<Asset, IoError> {
         return Err(ReadError::whole(message).in_file(folder.display().to_string()));
     };
     let mut asset = load_file(neutral_file)?;
-    let rest = asset.mesh()?.positions().to_vec();
+    let rest = asset.mesh()?;
     let mut targets = Vec::new();
     for file in files.iter().filter(|file| *file != neutral_file) {
-        targets.push(target_of(file, &rest)?);
+        targets.push(target_of(file, &rest, &mut asset.problems)?);
     }
     asset.name = folder.file_name().unwrap_or_default().to_string_lossy().into_owned();
     asset.source = folder.display().to_string();
     pair::with_targets(asset, targets)
 }
 
-fn target_of(file: &Path, rest: &[DVec3]) -> Result<Target, IoError> {
+fn target_of(file: &Path, rest: &Mesh, problems: &mut Vec<String>) -> Result<Target, IoError> {
     let shape = load_file(file)?;
-    let positions = shape.mesh()?.positions().to_vec();
-    if positions.len() != rest.len() {
-        let message = format!("the target has {} vertices, but the neutral has {}; export both from one mesh", positions.len(), rest.len());
+    let mesh = shape.mesh()?;
+    let (found, expected) = (mesh.vertex_count(), rest.vertex_count());
+    if found != expected {
+        let message = format!("the target has {found} vertices, but the neutral has {expected}; export both from one mesh");
         return Err(ReadError::whole(message).in_file(shape.source));
     }
-    let deltas = positions.iter().zip(rest).map(|(p, r)| (*p - *r).as_vec3());
+    let source = &shape.source;
+    problems.extend(shape.problems.iter().map(|problem| format!("{source}: {problem}")));
+    if !mesh.faces().eq(rest.faces()) {
+        problems.push(format!("{source}: the faces are not those of the neutral; if the vertices stand in another order, export it again"));
+    }
+    let deltas = mesh.positions().iter().zip(rest.positions()).map(|(p, r)| (*p - *r).as_vec3());
     Ok(Target::from_dense(stem(file), deltas))
 }
 

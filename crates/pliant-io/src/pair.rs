@@ -22,11 +22,7 @@ pub(crate) const FRAMES: &str = ".frames.npy";
 pub(crate) fn load(base: Asset, second: &Path) -> Result<Asset, IoError> {
     let name = second.file_name().unwrap_or_default().to_string_lossy().to_lowercase();
     let paired = match Format::of(second) {
-        _ if second.is_dir() => {
-            let targets = folder::makehuman_targets(second, base.vertex_count())?;
-            with_targets(base, targets)
-        }
-        Some(Format::Target) => {
+        format if second.is_dir() || format == Some(Format::Target) => {
             let targets = folder::makehuman_targets(second, base.vertex_count())?;
             with_targets(base, targets)
         }
@@ -80,15 +76,16 @@ fn with_deltas(mut base: Asset, path: &Path) -> Result<Asset, IoError> {
     })
 }
 
-fn with_cache(base: Asset, path: &Path) -> Result<Asset, IoError> {
+fn with_cache(mut base: Asset, path: &Path) -> Result<Asset, IoError> {
     let cache = load_file(path)?;
     let clip = cache.only_clip()?;
     let moving = cache.clip()?;
     let (found, expected) = (cache.vertex_count(), base.vertex_count());
     if found != expected {
-        return Err(other_count(path, "point cache", found, expected));
+        return Err(other_count(path, "points of the cache", found, expected));
     }
     let clip = Animation { motions: Vec::new(), start_secs: 0.0, ..clip.clone() };
+    base.problems.extend(cache.problems);
     Ok(with_points(base, clip, moving.frames().to_vec()))
 }
 

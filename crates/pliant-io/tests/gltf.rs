@@ -137,7 +137,7 @@ fn a_small_file_cannot_ask_for_the_same_array_without_end() {
         let primitives: Vec<Value> = (0..40).map(|k| json!({"attributes": {"POSITION": 0, "X": k}})).collect();
         d["meshes"].as_array_mut().unwrap().push(json!({"primitives": primitives}));
     });
-    assert_says(&text, &["asks for", "more than a file of this size"]);
+    assert_says(&text, &["asked for", "more than a file of this size"]);
 }
 
 #[test]

@@ -22,6 +22,8 @@
 //! (Higham 1986, eq. 2.9: `X ← (γX + X⁻ᵀ/γ)/2`), which reaches the same rotation in a
 //! quarter of the time; all others take the eigenvector by Jacobi sweeps.
 
+use std::ops::Range;
+
 use glam::{DMat3, DQuat, DVec3};
 
 use crate::LinalgError;
@@ -29,18 +31,33 @@ use crate::LinalgError;
 /// Below this determinant of the matrix divided by the cube of its norm, Newton's iteration gives way to Jacobi's.
 const WELL_CONDITIONED: f64 = 1e-6;
 
+/// Norms that are not spoiled by the squares of the entries.
+const SQUARABLE: Range<f64> = 1e-140..1e140;
+
 /// The proper rotation nearest to `matrix` in the sense of the Frobenius norm.
 ///
 /// Inverted and singular matrices give a rotation too; the zero matrix gives the identity.
-/// A matrix with NaN gives NaN.
+/// A matrix with NaN or infinity gives NaN.
 #[must_use]
 pub fn nearest_rotation(matrix: DMat3) -> DMat3 {
     let norm = frobenius(&matrix);
-    if norm == 0.0 {
-        return DMat3::IDENTITY;
+    if !SQUARABLE.contains(&norm) {
+        return nearest_rotation_of_extreme(matrix);
     }
     let scaled = matrix * (1.0 / norm); // No overflow or underflow below, whatever the units.
     if scaled.determinant() > WELL_CONDITIONED { newton_polar(scaled) } else { DMat3::from_quat(horn_quaternion(&scaled)) }
+}
+
+/// Matrices whose norm is lost in its squares, zero and what is not finite.
+#[cold]
+fn nearest_rotation_of_extreme(matrix: DMat3) -> DMat3 {
+    if !matrix.is_finite() {
+        return DMat3::NAN;
+    }
+    match matrix.to_cols_array().into_iter().fold(0.0, |most: f64, entry| most.max(entry.abs())) {
+        0.0 => DMat3::IDENTITY,
+        largest => nearest_rotation(matrix * if largest > 1.0 { 1e-200 } else { 1e200 }),
+    }
 }
 
 /// A rotation followed by a translation: `x ↦ rotation · x + translation`.
@@ -224,7 +241,7 @@ mod tests {
         }
 
         #[test]
-        fn scale_does_not_matter(m in matrix(), exponent in -120..120_i32) {
+        fn scale_does_not_matter(m in matrix(), exponent in -300..300_i32) {
             let scaled = m * 10.0_f64.powi(exponent);
             prop_assert!(frobenius(&(nearest_rotation(scaled) - nearest_rotation(m))) < 1e-9);
         }
@@ -235,6 +252,15 @@ mod tests {
         let r = nearest_rotation(DMat3::from_diagonal(DVec3::new(3.0, 2.0, -1.0)));
         assert_eq!(r, DMat3::IDENTITY);
         assert_eq!(nearest_rotation(DMat3::ZERO), DMat3::IDENTITY);
+    }
+
+    #[test]
+    fn nan_and_infinity_give_nan_rather_than_a_rotation() {
+        for bad in [f64::NAN, f64::INFINITY] {
+            for matrix in [DMat3::from_diagonal(DVec3::new(1.0, bad, 1.0)), DMat3::from_cols_array(&[bad; 9])] {
+                assert!(nearest_rotation(matrix).is_nan());
+            }
+        }
     }
 
     #[test]

@@ -57,6 +57,9 @@ impl DeformationGradients {
         if positions.len() != self.vertex_count {
             return Err(MeshError::Count { what: "the deformed pose", found: positions.len(), expected: self.vertex_count });
         }
+        if gradients.len() != self.triangles.len() {
+            return Err(MeshError::Count { what: "the array of gradients", found: gradients.len(), expected: self.triangles.len() });
+        }
         parallel::for_each_chunk_mut(gradients, TRIANGLES_PER_TASK, |start, chunk| {
             for (k, gradient) in chunk.iter_mut().enumerate() {
                 let deformed = self.triangles[start + k].map(|v| positions[v as usize]);
@@ -132,6 +135,16 @@ mod tests {
         let moved: Vec<DVec3> = rest.positions().iter().map(|&p| turn * p).collect();
         let gradient = DeformationGradients::from_rest(&rest).unwrap().at(&moved).unwrap()[0];
         assert!(largest(Polar::of(gradient).rotation - turn) < 1e-8);
+    }
+
+    #[test]
+    fn arrays_of_other_lengths_are_declined() {
+        let rest = strip();
+        let gradients = DeformationGradients::from_rest(&rest).unwrap();
+        assert!(gradients.at(&[DVec3::ZERO]).is_err());
+        for wrong in [0, 1, 3] {
+            assert!(gradients.at_into(rest.positions(), &mut vec![DMat3::IDENTITY; wrong]).is_err());
+        }
     }
 
     #[test]

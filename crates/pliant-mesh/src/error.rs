@@ -65,7 +65,7 @@ pub enum MeshError {
     #[error("the mesh has no faces; the work asked for needs a surface")]
     NoFaces,
     /// An array does not have one entry per vertex, face or corner.
-    #[error("{what} has {found} entries where {expected} are needed")]
+    #[error("{what}: {found} entries where {expected} are needed")]
     Count {
         /// The array.
         what: &'static str,
@@ -73,6 +73,16 @@ pub enum MeshError {
         found: usize,
         /// The length that fits.
         expected: usize,
+    },
+    /// A layer or a label names a value that its list does not hold.
+    #[error("{what}: value {index} is named, but the list holds {size} (counted from 0); export the mesh again")]
+    NoSuchValue {
+        /// The layer or labels.
+        what: &'static str,
+        /// The value named.
+        index: usize,
+        /// How many values there are.
+        size: usize,
     },
     /// An empty list of sources or a source without extent.
     #[error("no source is given; name at least one vertex or point to measure from")]

@@ -14,13 +14,15 @@
 //! section 4.5 (mollification); Fisher, Springborn, Bobenko, Schröder, "An algorithm for the
 //! construction of intrinsic Delaunay triangulations", 2006 (flips).
 //!
-//! **Ours.** Edges with one or more than two triangles are never flipped, which keeps
+//! **Ours.** Mean and `ε` are those of a connected component: a bad triangle is the trouble of its own part, and a part
+//! far smaller than the others keeps its shape. Edges with one or more than two triangles are never flipped, which keeps
 //! non-manifold meshes usable without a double cover. An edge is flipped only when that
 //! gains more than rounding, so cocircular quads neither flicker nor depend on
 //! the mesh's place in space.
 
 use glam::DVec2;
 
+use crate::topology::find_components;
 use crate::{Mesh, Topology};
 
 /// A triangle mesh given by edge lengths.
@@ -71,16 +73,27 @@ impl IntrinsicTriangulation {
         Self { triangles, lengths, twins, vertex_count: mesh.vertex_count() }
     }
 
-    /// Adds to every length what the worst triangle needs to be one; nothing on a mesh without needles.
+    /// Adds to every length what the worst triangle of its component needs to be one; nothing where there are no needles.
     #[must_use]
     pub fn mollified(mut self) -> Self {
-        let sides = 3 * self.lengths.len();
-        let mean = self.lengths.iter().flatten().sum::<f64>() / sides.max(1) as f64;
-        let margin = Self::MOLLIFICATION * mean;
-        let lack = |&[a, b, c]: &[f64; 3]| margin - (a + b - c).min(b + c - a).min(c + a - b);
-        let epsilon = self.lengths.iter().map(lack).fold(0.0, f64::max);
-        if epsilon > 0.0 {
-            self.lengths.iter_mut().flatten().for_each(|length| *length += epsilon);
+        let components = find_components(self.vertex_count, &self.triangles);
+        let component = |t: usize| components.of_vertex[self.triangles[t][0] as usize] as usize;
+        let mut sums = vec![(0.0, 0.0); components.count];
+        for (t, lengths) in self.lengths.iter().enumerate() {
+            let (total, sides) = &mut sums[component(t)];
+            lengths.iter().for_each(|&length| *total += length);
+            *sides += 3.0;
+        }
+        let mut epsilons = vec![0.0_f64; components.count];
+        for (t, &[a, b, c]) in self.lengths.iter().enumerate() {
+            let (total, sides) = sums[component(t)];
+            let margin = Self::MOLLIFICATION * total / sides;
+            let lack = margin - (a + b - c).min(b + c - a).min(c + a - b);
+            epsilons[component(t)] = epsilons[component(t)].max(lack);
+        }
+        let of_triangle: Vec<f64> = (0..self.lengths.len()).map(|t| epsilons[component(t)]).collect();
+        for (lengths, epsilon) in self.lengths.iter_mut().zip(of_triangle) {
+            lengths.iter_mut().for_each(|length| *length += epsilon);
         }
         self
     }
@@ -181,10 +194,13 @@ impl IntrinsicTriangulation {
         self.lengths[u] = [bc, cd, db];
         self.twins[t][1] = (3 * u + 1) as u32;
         self.twins[u][1] = (3 * t + 1) as u32;
-        self.glue(3 * t, side_ad);
-        self.glue(3 * t + 2, side_ca);
-        self.glue(3 * u, side_bc);
-        self.glue(3 * u + 2, side_db);
+        // Where the two triangles share a second side, or one is glued to itself, an outer side's twin has moved as well.
+        let new_places = [3 * u, 3 * t + 2, 3 * t, 3 * u + 2];
+        let old_places = [3 * t + (s + 1) % 3, 3 * t + (s + 2) % 3, 3 * u + (r + 1) % 3, 3 * u + (r + 2) % 3];
+        let moved = |side: u32| old_places.iter().position(|&old| old == side as usize).map_or(side, |k| new_places[k] as u32);
+        for (here, there) in new_places.into_iter().zip([side_bc, side_ca, side_ad, side_db]) {
+            self.glue(here, moved(there));
+        }
         [3 * t, 3 * t + 2, 3 * u, 3 * u + 2, 3 * t + 1].map(|side| side as u32)
     }
 
@@ -247,7 +263,8 @@ mod tests {
             let twin = triangulation.twins[side / 3][side % 3];
             twin == Topology::NONE || {
                 let twin = twin as usize;
-                triangulation.twins[twin / 3][twin % 3] as usize == side
+                twin != side
+                    && triangulation.twins[twin / 3][twin % 3] as usize == side
                     && triangulation.lengths[twin / 3][twin % 3] == triangulation.lengths[side / 3][side % 3]
             }
         })
@@ -271,6 +288,19 @@ mod tests {
     }
 
     #[test]
+    fn a_flip_between_triangles_that_share_two_sides_keeps_twins_right() {
+        // Two triangles back to back, obtuse at corner 2: the flip leaves corners 0 and 1 in one triangle each, glued to itself.
+        let positions = vec![DVec3::ZERO, DVec3::X, DVec3::new(0.5, 0.1, 0.0)];
+        for (i, j) in (0..9).map(|k| (k / 3, k % 3)) {
+            let triangles = [[0, 1, 2].map(|k| [0, 1, 2][(i + k) % 3]), [0, 1, 2].map(|k| [1, 0, 2][(j + k) % 3])];
+            let pillow = IntrinsicTriangulation::of(&Mesh::from_triangles(positions.clone(), &triangles).unwrap());
+            let flipped = pillow.clone().delaunay();
+            assert!(flipped.lengths != pillow.lengths, "the long side was flipped");
+            assert!(twins_agree(&flipped), "{triangles:?}");
+        }
+    }
+
+    #[test]
     fn flipped_lengths_are_distances_in_a_plane() {
         let sheet = bumpy_sheet(8, 0.25);
         let flat = sheet.posed(sheet.positions().iter().map(|p| DVec3::new(4.0 * p.x, p.y, 0.0)).collect()).unwrap();
@@ -287,6 +317,20 @@ mod tests {
     fn a_good_mesh_is_not_mollified() {
         let sphere = IntrinsicTriangulation::of(&icosphere(2));
         assert_eq!(sphere.lengths, sphere.clone().mollified().lengths);
+    }
+
+    #[test]
+    fn a_needle_or_a_large_part_elsewhere_does_not_mollify_a_small_part() {
+        let small = icosphere(1);
+        let mut positions: Vec<DVec3> = small.positions().iter().map(|p| *p * 1e-6).collect();
+        let first = positions.len() as u32;
+        positions.extend([DVec3::X, DVec3::X * 3.0, DVec3::X * 2.0]);
+        let triangles: Vec<[u32; 3]> = small.triangles().iter().copied().chain([[first, first + 1, first + 2]]).collect();
+        let plain = IntrinsicTriangulation::of(&Mesh::from_triangles(positions, &triangles).unwrap());
+        let mollified = plain.clone().mollified();
+        let needle = triangles.len() - 1;
+        assert_eq!(plain.lengths[..needle], mollified.lengths[..needle]);
+        assert!(mollified.area(needle) > 0.0);
     }
 
     #[test]

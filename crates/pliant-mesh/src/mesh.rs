@@ -200,7 +200,7 @@ impl MeshBuilder {
                 count(what, labels.of_face.len(), faces)?;
             }
             if let Some(&label) = labels.of_face.iter().find(|&&k| k as usize >= labels.names.len()) {
-                return Err(MeshError::Count { what, found: label as usize, expected: labels.names.len() });
+                return Err(MeshError::NoSuchValue { what, index: label as usize, size: labels.names.len() });
             }
         }
         Ok(())
@@ -210,7 +210,7 @@ impl MeshBuilder {
 fn check_layer<T>(what: &'static str, layer: &CornerLayer<T>, corners: usize) -> Result<(), MeshError> {
     count(what, layer.corners.len(), corners)?;
     match layer.corners.iter().flatten().find(|&&k| k as usize >= layer.values.len()) {
-        Some(&k) => Err(MeshError::Count { what, found: k as usize, expected: layer.values.len() }),
+        Some(&k) => Err(MeshError::NoSuchValue { what, index: k as usize, size: layer.values.len() }),
         None => Ok(()),
     }
 }
@@ -476,6 +476,16 @@ mod tests {
     fn a_pose_with_another_vertex_count_is_declined() {
         let mesh = pentagon_and_triangle().build().unwrap();
         assert!(matches!(mesh.posed(vec![DVec3::ZERO; 5]), Err(MeshError::Count { found: 5, expected: 6, .. })));
+    }
+
+    #[test]
+    fn a_label_or_uv_beyond_its_list_is_named() {
+        let mut builder = pentagon_and_triangle();
+        builder.groups = FaceLabels { names: vec!["skin".into()], of_face: vec![0, 3] };
+        assert_eq!(builder.build().unwrap_err(), MeshError::NoSuchValue { what: "the groups", index: 3, size: 1 });
+        let mut builder = pentagon_and_triangle();
+        builder.uv_layers.push(CornerLayer { name: String::new(), values: vec![DVec2::ZERO; 2], corners: vec![Some(2); 8] });
+        assert_eq!(builder.build().unwrap_err(), MeshError::NoSuchValue { what: "a UV set", index: 2, size: 2 });
     }
 
     #[test]

@@ -94,6 +94,7 @@ impl SmoothingOptions {
     }
 
     /// Keeps frequencies below `pass_band`, in (0, 1/λ), at their size (Taubin); `μ = 1 / (pass_band − 1/λ)`.
+    /// Steps at which the highest frequency would grow are declined; all up to a half are sound.
     /// Default: no pass band, the plain step.
     #[must_use]
     pub fn with_pass_band(self, pass_band: f64) -> Self {
@@ -120,7 +121,16 @@ impl SmoothingOptions {
         }
         match self.pass_band {
             None => Ok(vec![lambda]),
-            Some(band) if band > 0.0 && band < 1.0 / lambda => Ok(vec![lambda, 1.0 / (band - 1.0 / lambda)]),
+            Some(band) if band > 0.0 && band < 1.0 / lambda => {
+                let mu = 1.0 / (band - 1.0 / lambda);
+                // Above the pass band the factor falls with the frequency; below minus one, bumps would grow with every pair.
+                let at_highest = (1.0 - 2.0 * lambda) * (1.0 - 2.0 * mu);
+                if at_highest < -1.0 {
+                    let needed = "such that (1 - 2 step) (1 - 2 mu) is at least -1, as for all steps up to 0.5";
+                    return Err(MeshError::BadNumber { what: "the smoothing step with this pass band", value: lambda, needed });
+                }
+                Ok(vec![lambda, mu])
+            }
             Some(value) => Err(MeshError::BadNumber { what: "the pass band", value, needed: "above 0 and below 1 / step" }),
         }
     }
@@ -267,6 +277,24 @@ mod tests {
             let smooth = Smoother::of(&sphere, &options).unwrap().smooth(&noisy);
             assert!(spread(&smooth) < 0.2 * spread(&noisy));
         }
+    }
+
+    #[test]
+    fn a_pair_of_steps_never_lets_a_zigzag_grow() {
+        // An even closed curve has the highest frequency there is: two.
+        let mesh = grid(6, 6);
+        let rim = mesh.topology().boundary_loops().concat();
+        let mut pose = vec![DVec3::ZERO; mesh.vertex_count()];
+        rim.iter().enumerate().for_each(|(k, &v)| pose[v as usize].z = if k % 2 == 0 { 1.0 } else { -1.0 });
+        let along = |step: f64| {
+            let options = SmoothingOptions::default().with_boundary(SmoothingBoundary::AlongCurve).with_step(step).with_iterations(40);
+            Smoother::of(&mesh, &options.with_pass_band(0.1))
+        };
+        for step in [0.1, 0.3, 0.5, 0.65, 0.69] {
+            let smooth = along(step).unwrap().smooth(&pose);
+            assert!(rim.iter().all(|&v| smooth[v as usize].z.abs() <= 1.0), "{step}");
+        }
+        assert!([0.72, 0.8, 1.0].into_iter().all(|step| along(step).is_err()));
     }
 
     #[test]

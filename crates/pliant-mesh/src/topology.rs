@@ -198,17 +198,22 @@ impl Topology {
     /// How many edge-connected fans the triangles around `vertex` form.
     fn fan_count(&self, vertex: u32) -> usize {
         let around = self.vertex_triangles.row(vertex as usize);
-        let mut unvisited: Vec<u32> = around.to_vec();
+        let mut visited = vec![false; around.len()];
         let mut fans = 0;
-        while let Some(first) = unvisited.pop() {
+        for first in 0..around.len() {
+            if std::mem::replace(&mut visited[first], true) {
+                continue;
+            }
             fans += 1;
-            let mut open = vec![first];
+            let mut open = vec![around[first]];
             while let Some(triangle) = open.pop() {
                 let sides = self.triangle_edges[triangle as usize];
                 for edge in sides.into_iter().filter(|&e| self.edges[e as usize].contains(&vertex)) {
-                    for &other in self.edge_triangles.row(edge as usize) {
-                        if let Some(k) = unvisited.iter().position(|&t| t == other) {
-                            open.push(unvisited.swap_remove(k));
+                    for other in self.edge_triangles.row(edge as usize) {
+                        // Ascending, so that a fan of a million triangles is not searched for each of them.
+                        let place = around.binary_search(other).expect("a triangle of the vertex' edge is around the vertex");
+                        if !std::mem::replace(&mut visited[place], true) {
+                            open.push(*other);
                         }
                     }
                 }
@@ -241,6 +246,8 @@ impl Topology {
         let ends = boundary.iter().flat_map(|&e| self.edges[e as usize].map(|v| (v, e)));
         let at_vertex = Rows::group(self.vertex_count, ends.collect::<Vec<_>>().into_iter());
         let mut walked = vec![false; self.edges.len()];
+        // How many of a vertex' edges are known to be walked: never looked at again, so that a spine of many pages is linear.
+        let mut passed = vec![0_usize; self.vertex_count];
         let mut loops = Vec::new();
         for &first in &boundary {
             if walked[first as usize] {
@@ -254,7 +261,8 @@ impl Topology {
             let mut edge = first;
             while here != start {
                 walk.push(here);
-                let Some(next) = self.next_boundary_edge(here, edge, at_vertex.row(here as usize), &walked) else { break };
+                let candidates = at_vertex.row(here as usize);
+                let Some(next) = self.next_boundary_edge(here, edge, candidates, &mut passed[here as usize], &walked) else { break };
                 walked[next as usize] = true;
                 let [a, b] = self.edges[next as usize];
                 here = if a == here { b } else { a };
@@ -266,13 +274,12 @@ impl Topology {
     }
 
     /// The boundary edge that goes on from `vertex`: the other rim of the same fan, else the first not yet walked.
-    fn next_boundary_edge(&self, vertex: u32, from: u32, candidates: &[u32], walked: &[bool]) -> Option<u32> {
-        let mut open = candidates.iter().copied().filter(|&e| !walked[e as usize]);
-        if candidates.len() <= 2 {
-            return open.next();
-        }
-        let rim = self.other_rim(vertex, from);
-        rim.filter(|&e| !walked[e as usize]).or_else(|| open.next())
+    fn next_boundary_edge(&self, vertex: u32, from: u32, candidates: &[u32], passed: &mut usize, walked: &[bool]) -> Option<u32> {
+        let rim = if candidates.len() > 2 { self.other_rim(vertex, from) } else { None };
+        rim.filter(|&e| !walked[e as usize]).or_else(|| {
+            *passed += candidates[*passed..].iter().take_while(|&&e| walked[e as usize]).count();
+            candidates.get(*passed).copied()
+        })
     }
 
     /// Walks the fan of triangles around `vertex` from boundary edge `from` to its other boundary edge.
@@ -447,6 +454,20 @@ mod tests {
         assert_eq!(topology.boundary_loops().len(), 2);
         assert_eq!(topology.non_manifold_vertices(), vec![2]);
         assert_eq!(topology.component_count(), 1);
+    }
+
+    #[test]
+    fn a_hub_with_half_a_million_triangles_is_one_fan_and_a_book_of_as_many_pages_has_its_loops() {
+        // Both took time quadratic in the triangles, which is minutes here.
+        let n = 500_000;
+        let hub: Vec<[u32; 3]> = (0..n).map(|k| [0, 1 + k, 1 + (k + 1) % n]).collect();
+        let topology = Topology::of(n as usize + 1, &hub);
+        assert!(topology.non_manifold_vertices().is_empty());
+        assert_eq!(topology.boundary_loops().iter().map(Vec::len).collect::<Vec<_>>(), vec![n as usize]);
+        let book: Vec<[u32; 3]> = (0..n).map(|k| [0, 1, 2 + k]).collect();
+        let loops = Topology::of(n as usize + 2, &book).boundary_loops();
+        assert_eq!(loops.len(), n as usize / 2);
+        assert!(loops.iter().all(|walk| walk.len() == 4), "two pages are a loop");
     }
 
     #[test]

@@ -2,6 +2,17 @@
 //!
 //! A [`Rig`] is a neutral mesh and sparse targets; a [`Clip`] is a reference mesh and
 //! its vertex positions frame by frame. A [`WeightTrack`] moves a rig's sliders over time.
+//!
+//! ```
+//! use pliant_mesh::{Mesh, glam::{DVec3, Vec3}};
+//! use pliant_rig::{Rig, Target};
+//!
+//! let neutral = Mesh::from_triangles(vec![DVec3::ZERO, DVec3::X, DVec3::Y], &[[0, 1, 2]])?;
+//! let lift = Target::from_dense("lift", [Vec3::ZERO, Vec3::Z, Vec3::ZERO]);
+//! let rig = Rig::new(neutral, vec![lift])?;
+//! assert_eq!(rig.evaluate(&[0.5])[1], DVec3::new(1.0, 0.0, 0.5));
+//! # Ok::<(), pliant_rig::RigError>(())
+//! ```
 
 mod clip;
 mod error;

@@ -74,6 +74,17 @@ impl Target {
         self.add_key(upper, along, positions);
     }
 
+    /// The target without displacements shorter than `least`: scans and exporters leave noise where nothing moves.
+    #[must_use]
+    pub fn pruned(&self, least: f32) -> Self {
+        let (vertices, deltas) = prune(&self.vertices, &self.deltas, least);
+        let shorter = |shape: &InBetween| {
+            let (vertices, deltas) = prune(&shape.vertices, &shape.deltas, least);
+            InBetween { vertices, deltas, ..shape.clone() }
+        };
+        Self { name: self.name.clone(), vertices, deltas, in_betweens: self.in_betweens.iter().map(shorter).collect() }
+    }
+
     /// The two keys around `weight` (0 is the neutral, the last the target itself) and the place between them.
     fn segment(&self, weight: f64) -> (usize, usize, f64) {
         let last = self.in_betweens.len() + 1;
@@ -103,6 +114,10 @@ impl Target {
         let between = self.in_betweens.iter().map(|b| (b.vertices.as_slice(), b.deltas.as_slice()));
         std::iter::once((self.vertices.as_slice(), self.deltas.as_slice())).chain(between)
     }
+}
+
+fn prune(vertices: &[u32], deltas: &[Vec3], least: f32) -> (Vec<u32>, Vec<Vec3>) {
+    vertices.iter().zip(deltas).filter(|(_, delta)| delta.length() >= least).map(|(&v, &d)| (v, d)).unzip()
 }
 
 fn add_scaled(vertices: &[u32], deltas: &[Vec3], scale: f64, positions: &mut [DVec3]) {
@@ -202,6 +217,15 @@ mod tests {
         let rig = Rig::new(triangle(), vec![lift, slide]).unwrap();
         assert_eq!(rig.evaluate(&[0.5, 2.0]), vec![DVec3::X * 2.0, DVec3::new(1.0, 0.0, 0.5), DVec3::new(2.0, 1.0, 0.0)]);
         assert_eq!(rig.evaluate(&[]), triangle().positions());
+    }
+
+    #[test]
+    fn pruning_moves_no_vertex_farther_than_its_limit() {
+        let target = Target::from_dense("smile", [Vec3::X * 0.001, Vec3::Y, Vec3::Z * 0.01]);
+        let pruned = target.pruned(0.01);
+        assert_eq!(pruned.vertices, vec![1, 2]);
+        let worst = target.to_dense(3).iter().zip(pruned.to_dense(3)).map(|(a, b)| a.distance(b)).fold(0.0, f32::max);
+        assert!(worst < 0.01);
     }
 
     #[test]

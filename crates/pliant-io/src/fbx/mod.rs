@@ -28,7 +28,7 @@ const DEEPEST: u32 = 500;
 /// Reads the meshes of a scene with their blend shapes and animations; caches are opened through `beside`.
 pub fn read(bytes: &[u8], beside: &dyn Beside) -> Result<Asset, ReadError> {
     let scene = ufbx::load_memory(bytes, options(bytes.len())).map_err(|error| declined(&error, bytes))?;
-    let budget = Budget::of_file(bytes.len());
+    let budget = Budget::of_samples(bytes.len());
     let mut asset = Asset::default();
     for warning in &scene.metadata.warnings {
         asset.problems.push(one_line(&format!("{} ({} time(s))", &*warning.description, warning.count.max(1))));

@@ -72,7 +72,7 @@ impl Source<'_> {
     /// Rows of three or so numbers; fewer stored ones are filled with 1 (an alpha that is not there).
     pub(super) fn vectors<const N: usize>(&self, index: usize, kinds: &[&str]) -> Result<Vec<[f32; N]>, ReadError> {
         let array = self.array(index, kinds)?;
-        self.buffers.budget.take(array.count.saturating_mul(N), || format!("accessor {index}"))?;
+        self.buffers.budget.spend(array.count.saturating_mul(N), format_args!("accessor {index}"))?;
         let mut values = match array.rows {
             Some(rows) => rows.vectors(array.count, array.width),
             None => vec![[0.0; N]; array.count],
@@ -87,7 +87,7 @@ impl Source<'_> {
     pub(super) fn numbers(&self, index: usize, kinds: &[&str]) -> Result<Vec<f64>, ReadError> {
         let array = self.array(index, kinds)?;
         let total = array.count.saturating_mul(array.width);
-        self.buffers.budget.take(total, || format!("accessor {index}"))?;
+        self.buffers.budget.spend(total, format_args!("accessor {index}"))?;
         let mut values = vec![0.0; total];
         if let Some(rows) = array.rows {
             for (row, out) in values.chunks_exact_mut(array.width).enumerate() {
@@ -103,7 +103,7 @@ impl Source<'_> {
     /// Vertex indices and the like: whole numbers without a sign.
     pub(super) fn whole_numbers(&self, index: usize) -> Result<Vec<u32>, ReadError> {
         let array = self.array(index, &["SCALAR"])?;
-        self.buffers.budget.take(array.count, || format!("accessor {index}"))?;
+        self.buffers.budget.spend(array.count, format_args!("accessor {index}"))?;
         let mut values = match array.rows {
             Some(rows) if matches!(rows.component, U8 | U16 | U32) => rows.whole_numbers(array.count),
             Some(_) => return Err(wrong(index, "holds indices that are not whole numbers without sign".into())),
@@ -128,7 +128,7 @@ impl Source<'_> {
         };
         let Some(rows) = array.rows else {
             let stored = array.sparse.map_or(0, |s| s.0);
-            self.buffers.budget.take(stored.saturating_mul(3), || format!("accessor {index}"))?;
+            self.buffers.budget.spend(stored.saturating_mul(3), format_args!("accessor {index}"))?;
             return array.each_sparse(|row, rows, k| keep(row, rows.vector(k, 3)));
         };
         if array.sparse.is_some() {
@@ -136,7 +136,7 @@ impl Source<'_> {
             dense.into_iter().enumerate().for_each(|(row, delta)| keep(row, delta));
             return Ok(());
         }
-        self.buffers.budget.take(array.count.saturating_mul(3), || format!("accessor {index}"))?;
+        self.buffers.budget.spend(array.count.saturating_mul(3), format_args!("accessor {index}"))?;
         (0..array.count).for_each(|row| keep(row, rows.vector(row, 3)));
         Ok(())
     }

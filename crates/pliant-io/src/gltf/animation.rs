@@ -211,7 +211,7 @@ impl Reader<'_> {
         let times = placement_times(&moving, clip);
         let numbers = times.len().saturating_mul(place.chain.len() + 12);
         let inverse = place.world.inverse();
-        let too_much = self.source.buffers.budget.take(numbers, || "a clip".into()).is_err();
+        let too_much = !self.source.buffers.budget.try_spend(numbers);
         if too_much || !inverse.is_finite() {
             let why = if too_much { "is more than a file of this size can hold" } else { "starts from a flat place" };
             problems.push(format!("clip '{}' moves an object in a way that {why}; that motion was not read", clip.name));

@@ -3,10 +3,10 @@
 use std::borrow::Cow;
 use std::cell::OnceCell;
 
-use super::budget::Budget;
 use super::container::{Parts, data_uri};
 use super::document::{Buffer, BufferView, Document};
 use super::meshopt;
+use crate::budget::Budget;
 use crate::format::Declined;
 use crate::{Beside, ReadError};
 
@@ -21,7 +21,7 @@ pub(super) struct Buffers<'a> {
 
 impl<'a> Buffers<'a> {
     pub(super) fn open(document: &'a Document, parts: &Parts<'a>, beside: &dyn Beside) -> Result<Self, Declined> {
-        let budget = Budget::new(parts.json.len() + parts.binary.map_or(0, <[u8]>::len));
+        let budget = Budget::of_arrays(parts.json.len() + parts.binary.map_or(0, <[u8]>::len));
         let mut buffers = Vec::new();
         for (k, buffer) in document.buffers.iter().enumerate() {
             let bytes = fetch(k, buffer, parts, beside)?;

@@ -23,7 +23,6 @@
 mod accessor;
 mod animation;
 mod animation_write;
-mod budget;
 mod buffers;
 mod container;
 mod document;

@@ -130,7 +130,7 @@ impl<'a> Scene<'a> {
         let chain = nodes.first().map_or_else(Vec::new, |&node| self.nodes.chain(node));
         let world = self.nodes.world(&chain);
         let path = if chain.is_empty() { name.clone() } else { self.nodes.path(&chain, &name) };
-        self.source.buffers.budget.take(chain.len().saturating_mul(16) + path.len(), || "the way to a mesh".into())?;
+        self.source.buffers.budget.spend(chain.len().saturating_mul(16) + path.len(), "the way to a mesh")?;
         let skinned = nodes.first().is_some_and(|&node| self.nodes.nodes[node].skin.is_some());
         if skinned {
             self.problems.push(format!("mesh '{name}' is skinned and was read in its bind pose; its skin is not kept"));

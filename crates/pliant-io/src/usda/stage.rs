@@ -29,7 +29,7 @@ pub(super) struct Node<'a> {
 
 impl<'a> Stage<'a> {
     pub(super) fn new(layer: &'a Layer, file_bytes: usize) -> Result<Self, ReadError> {
-        let mut stage = Self { layer, nodes: Vec::new(), index_of: HashMap::new(), budget: Budget::of_file(file_bytes) };
+        let mut stage = Self { layer, nodes: Vec::new(), index_of: HashMap::new(), budget: Budget::of_samples(file_bytes) };
         for prim in &layer.prims {
             stage.add(prim, None)?;
         }

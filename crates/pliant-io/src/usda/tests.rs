@@ -233,7 +233,7 @@ fn small_files_cannot_ask_for_large_memory() {
     assert!(read(brackets.as_bytes()).is_err());
     let samples = "point3f[] points.timeSamples = { 0: [(0,0,0),(1,0,0),(0,1,0)] }";
     let held = |end: &str| format!("#usda 1.0\n(startTimeCode = 0 endTimeCode = {end})\ndef Mesh \"m\" {{ {TRIANGLE} {samples} }}");
-    assert!(read(held("900000").as_bytes()).unwrap_err().message.contains("far more memory"));
+    assert!(read(held("900000").as_bytes()).unwrap_err().message.contains("more than a file of this size"));
     assert!(read(held("1e300").as_bytes()).unwrap_err().message.contains("at most 1000000"));
     assert_eq!(read(held("1000").as_bytes()).unwrap().clips[0].frame_count, 1001);
     let many = (0..3000).map(|k| format!("\"t{k}\",")).collect::<String>();
@@ -243,7 +243,7 @@ fn small_files_cannot_ask_for_large_memory() {
         "#usda 1.0\ndef Mesh \"m\" {{ point3f[] points = [{points}] token[] skel:blendShapes = [{many}]\n rel skel:blendShapeTargets = [{}]\n def BlendShape \"a\" {{ vector3f[] offsets = [{offsets}] }} }}",
         "<a>,".repeat(3000)
     );
-    assert!(read(shared.as_bytes()).unwrap_err().message.contains("far more memory"));
+    assert!(read(shared.as_bytes()).unwrap_err().message.contains("more than a file of this size"));
     let long = format!("#usda 1.0\ndef \"{}\" {{}}", "a".repeat(2000));
     assert!(read(long.as_bytes()).unwrap_err().message.contains("2001 letters"));
 }

@@ -276,7 +276,7 @@ fn next_in_ring(topology: &Topology, triangle: usize, k: usize) -> u32 {
         return (3 * triangle + k) as u32;
     }
     let around = topology.edge_triangles().row(edge as usize);
-    let place = around.iter().position(|&t| t as usize == triangle).expect("an edge lists its triangles");
+    let place = around.binary_search(&(triangle as u32)).expect("an edge lists its triangles, ascending");
     let mut others = around[place + 1..].iter().chain(&around[..=place]).copied();
     let next = others.find(|&t| first_alike(topology, t) == t).expect("the triangle itself is the first of its kind");
     let side = topology.triangle_edges()[next as usize].iter().position(|&e| e == edge).expect("a triangle lists its edges");
@@ -290,5 +290,8 @@ pub(super) fn first_alike(topology: &Topology, triangle: u32) -> u32 {
         return triangle;
     }
     let alike = |t: u32| topology.triangle_edges()[t as usize].iter().all(|e| edges.contains(e));
-    topology.edge_triangles().row(edges[0] as usize).iter().copied().find(|&t| t == triangle || alike(t)).unwrap_or(triangle)
+    // All three edges list it, in the same order; the shortest list is searched, as a spine may have very many pages.
+    let rows = edges.map(|edge| topology.edge_triangles().row(edge as usize));
+    let shortest = rows.into_iter().min_by_key(|row| row.len()).unwrap_or_default();
+    shortest.iter().copied().find(|&t| t == triangle || alike(t)).unwrap_or(triangle)
 }

@@ -5,8 +5,15 @@ use clap_complete::Shell;
 
 use super::{Cli, Failure};
 
-/// Shell completions, to be sourced: `pliant completions bash > ~/.local/share/bash-completion/completions/pliant`.
+const EXAMPLES: &str = "\
+Examples:
+  pliant completions bash > ~/.local/share/bash-completion/completions/pliant
+  pliant completions zsh > ~/.zfunc/_pliant           with ~/.zfunc in $fpath
+  pliant completions fish > ~/.config/fish/completions/pliant.fish";
+
+/// Prints what a shell needs to complete commands and options.
 #[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
     /// Which shell.
     #[arg(value_enum)]

@@ -13,6 +13,8 @@ Examples:
   pliant convert head.obj head.glb            a mesh
   pliant convert neutral.obj+deltas.npy head.glb
                                               a rig: one mesh with morph targets
+  pliant convert face.obj+deltas.npy face.glb --prune 0.001
+                                              without the noise that scans leave where nothing moves
   pliant convert walk.reference.obj+walk.frames.npy@12 pose.obj
                                               one frame of a clip
   pliant convert walk.glb walk.npy            plain positions, frames x vertices x 3, float64
@@ -35,11 +37,19 @@ pub(crate) struct Args {
     /// The neutral mesh of a folder of OBJs, by its file name.
     #[arg(long, value_name = "NAME")]
     neutral: Option<String>,
+
+    /// Leave out target displacements shorter than this, in the asset's units: smaller files, nothing moves farther than that.
+    #[arg(long, value_name = "LENGTH", value_parser = parse_length)]
+    prune: Option<f32>,
 }
 
 pub(crate) fn run(args: &Args, console: &Console) -> Result<(), Failure> {
     let _working = console.working("converting");
     let asset = pliant_io::load(&args.input, &source::options(args.neutral.as_deref()))?;
+    let asset = match args.prune {
+        Some(least) => asset.pruned(least)?,
+        None => asset,
+    };
     let saved = pliant_io::save(&asset, &args.output)?;
     let mut problems = asset.problems.clone();
     problems.extend(saved.left_out.iter().map(|what| format!("{} leaves out {what}", args.output.display())));
@@ -48,4 +58,11 @@ pub(crate) fn run(args: &Args, console: &Console) -> Result<(), Failure> {
     object.insert("left_out".into(), json!(saved.left_out));
     console.result(object, &format!("written to {}\n", args.output.display()), &problems);
     Ok(())
+}
+
+fn parse_length(text: &str) -> Result<f32, String> {
+    match text.parse::<f32>() {
+        Ok(length) if length.is_finite() && length >= 0.0 => Ok(length),
+        _ => Err(format!("'{text}' is not a length of zero or more")),
+    }
 }
