@@ -53,8 +53,9 @@ impl<'a> Cursor<'a> {
             return Ok(());
         }
         let left = self.left();
-        let message =
-            format!("{count} {what} are promised, which need {needed} bytes, but {left} are left; the file is cut off or damaged");
+        let message = format!(
+            "{count} {what} are promised, which need {needed} bytes, but {left} are left; the file is cut off, damaged or of another format"
+        );
         Err(ReadError::byte(self.at, message))
     }
 }

@@ -51,7 +51,8 @@ impl Budget {
         if self.try_spend(numbers) {
             return Ok(());
         }
-        let message = format!("{what}: {numbers} numbers are asked for, more than a file of this size can hold; it is damaged, export it again");
+        let message =
+            format!("{what}: {numbers} numbers are asked for, more than a file of this size can hold; it is damaged, export it again");
         Err(ReadError::whole(message))
     }
 

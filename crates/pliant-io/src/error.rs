@@ -112,6 +112,14 @@ pub enum IoError {
         /// Its reason.
         source: std::io::Error,
     },
+    /// The folder to write into is not there.
+    #[error("'{}' cannot be written: there is no folder '{}'; make it first", .path.display(), .folder.display())]
+    NoFolder {
+        /// The file.
+        path: PathBuf,
+        /// The folder it would be in.
+        folder: PathBuf,
+    },
     /// The content of a file is wrong.
     #[error("{file}{place}: {message}")]
     Unreadable {

@@ -66,6 +66,9 @@ fn prepare(path: &Path, bytes: &[u8]) -> Result<Option<(PathBuf, NamedTempFile)>
         Some(parent) if !parent.as_os_str().is_empty() => parent,
         _ => Path::new("."),
     };
+    if !folder.is_dir() {
+        return Err(IoError::NoFolder { path: path.into(), folder: folder.into() });
+    }
     let mut file = temporary(folder).map_err(failed)?;
     file.write_all(bytes).and_then(|()| file.flush()).map_err(failed)?;
     Ok(Some((target, file)))

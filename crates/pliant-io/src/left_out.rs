@@ -38,6 +38,8 @@ pub struct Holds {
     pub targets: bool,
     /// In-betweens of targets.
     pub in_betweens: bool,
+    /// Weights other than zero at which an object rests.
+    pub rest_weights: bool,
     /// How many clips.
     pub clips: usize,
     /// Animations of weights as such; where false, clips hold positions.
@@ -74,6 +76,8 @@ impl Holds {
         say(self.targets, asset.target_names().len(), "target(s)");
         if self.targets {
             say(self.in_betweens, targets().map(|t| t.in_betweens.len()).sum(), "in-between(s)");
+            let resting = asset.objects.iter().flat_map(|o| &o.rest_weights).filter(|w| **w != 0.0);
+            say(self.rest_weights, resting.count(), "weight(s) at rest (all targets rest at zero)");
         }
         say(false, asset.clips.len().saturating_sub(self.clips), "clip(s)");
         if self.clips > 0 {

@@ -101,6 +101,31 @@ impl Asset {
     }
 }
 
+/// An order that a broken memo gives for the whole file would leave holes; then objects follow each other.
+pub(crate) fn check_file_order(objects: &mut [Object]) {
+    let total: usize = objects.iter().map(Object::vertex_count).sum();
+    // For each place whether several objects may share it; nothing where no object is yet.
+    let mut shared: Vec<Option<bool>> = vec![None; total];
+    let mut next = 0;
+    let mut fits = true;
+    for object in objects.iter() {
+        fits &= object.file_index.as_ref().is_none_or(|index| index.len() == object.vertex_count());
+        let own: Vec<u32> = object.file_index.clone().unwrap_or_else(|| (next..next + object.vertex_count() as u32).collect());
+        next = own.iter().map(|&v| v.saturating_add(1)).fold(next, u32::max);
+        fits &= own.windows(2).all(|pair| pair[0] < pair[1]);
+        // One that another program added has no order, and shares nothing.
+        let shares = object.file_index.is_some();
+        own.iter().for_each(|&v| match shared.get_mut(v as usize) {
+            Some(place) => fits &= place.replace(shares).is_none_or(|before| before && shares),
+            None => fits = false,
+        });
+    }
+    fits &= shared.iter().take(next as usize).all(Option::is_some);
+    if !fits {
+        objects.iter_mut().for_each(|o| o.file_index = None);
+    }
+}
+
 /// Which of `paths` the person may mean: those that are `name`, else those that end in it.
 fn matching<'a>(paths: impl Iterator<Item = &'a str>, name: &str) -> Vec<usize> {
     let wanted = name.trim_start_matches('/');
@@ -242,6 +267,8 @@ fn append_labels(whole: &mut FaceLabels, labels: &FaceLabels, faces_before: usiz
 
 #[cfg(test)]
 mod tests {
+    use pliant_mesh::glam::DVec3;
+
     use super::*;
 
     #[test]
@@ -255,6 +282,25 @@ mod tests {
         assert_eq!(find("Plain"), [3]);
         assert_eq!(find("esh"), [] as [usize; 0]);
         assert_eq!(find("/Mesh"), [] as [usize; 0]);
+    }
+
+    #[test]
+    fn an_order_with_holes_or_a_stranger_in_it_is_not_taken() {
+        let object = |file_index: Option<Vec<u32>>| {
+            let mesh = Mesh::from_triangles(vec![DVec3::ZERO, DVec3::X, DVec3::Y], &[[0, 1, 2]]).unwrap();
+            Object { file_index, ..Object::new(Rig::still(mesh)) }
+        };
+        let kept = |orders: &[Option<Vec<u32>>]| {
+            let mut objects: Vec<Object> = orders.iter().cloned().map(object).collect();
+            check_file_order(&mut objects);
+            objects.iter().map(|o| o.file_index.clone()).eq(orders.iter().cloned())
+        };
+        assert!(kept(&[Some(vec![0, 2, 4]), Some(vec![1, 3, 5])]), "interleaved");
+        assert!(kept(&[Some(vec![0, 1, 2]), Some(vec![0, 2, 3])]), "shared");
+        assert!(kept(&[Some(vec![0, 1, 2]), None]), "one that follows");
+        assert!(!kept(&[None, Some(vec![0, 1, 2])]), "a stranger in the same place");
+        assert!(!kept(&[Some(vec![0, 1, 2]), Some(vec![3, 4, 9])]), "holes");
+        assert!(!kept(&[Some(vec![0, 1])]), "too few");
     }
 
     #[test]

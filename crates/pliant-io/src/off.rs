@@ -28,7 +28,10 @@ pub fn read(bytes: &[u8]) -> Result<Asset, ReadError> {
     for face in 0..faces {
         mesh.read_face(&mut words, face, faces, vertices)?;
     }
-    let problems = mesh.problems();
+    let mut problems = mesh.problems();
+    if words.next_word().is_some() {
+        problems.push(format!("what stands from line {} on, after the last of {faces} face(s), was not read", words.line));
+    }
     let mut asset = Asset::from_mesh(mesh.build()?);
     asset.problems = problems;
     Ok(asset)
@@ -262,6 +265,13 @@ mod tests {
         assert!(error("OFF BINARY\n").message.contains("'BINARY'"));
         assert!(error("nOFF\n4\n").message.contains("nOFF"));
         assert!(error("solid\n").message.contains("header OFF"));
+    }
+
+    #[test]
+    fn more_faces_than_the_header_counts_are_told() {
+        let asset = read(b"OFF\n3 1 0\n0 0 0\n1 0 0\n0 1 0\n3 0 1 2\n\n3 0 2 1\n").unwrap();
+        assert_eq!(asset.mesh().unwrap().face_count(), 1);
+        assert_eq!(asset.problems, ["what stands from line 8 on, after the last of 1 face(s), was not read"]);
     }
 
     #[test]

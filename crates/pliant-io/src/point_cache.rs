@@ -31,6 +31,7 @@ pub const HOLDS: Holds = Holds {
     smoothing: false,
     targets: false,
     in_betweens: false,
+    rest_weights: false,
     clips: 1,
     weight_tracks: false,
     frame_names: false,

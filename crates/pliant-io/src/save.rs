@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use pliant_mesh::glam::DVec3;
+use pliant_rig::Clip;
 
 use crate::load::{stem, with_ending};
 use crate::pair::FRAMES;
@@ -62,11 +63,22 @@ fn write_pair(asset: &Asset, mesh: &Path, array: &Path) -> Result<Planned, IoErr
         if name.ends_with(FRAMES) { ("clip(s)", frames_files(asset, array)?) } else { ("target(s)", deltas_files(asset, array)?) };
     left_out.retain(|lost| !lost.ends_with(kept));
     files.extend(second);
-    let between: usize = asset.objects.iter().flat_map(|o| o.rig.targets()).map(|t| t.in_betweens.len()).sum();
-    if kept == "target(s)" && between > 0 {
-        left_out.push(format!("{between} in-between(s)"));
-    }
+    let lost = if name.ends_with(FRAMES) { rate_left_out(asset)? } else { in_betweens_left_out(asset) };
+    // A first file that has targets or clips of its own has told it already.
+    left_out.extend(lost.filter(|lost| !left_out.contains(lost)));
     Ok((files, left_out))
+}
+
+/// An array of frames has no place for their rate.
+fn rate_left_out(asset: &Asset) -> Result<Option<String>, IoError> {
+    let rate = asset.only_clip()?.frames_per_second;
+    Ok((rate != Clip::DEFAULT_FRAMES_PER_SECOND).then(|| format!("the rate of {rate} frames a second")))
+}
+
+/// An array of deltas has one row for each target.
+fn in_betweens_left_out(asset: &Asset) -> Option<String> {
+    let count: usize = asset.objects.iter().flat_map(|o| o.rig.targets()).map(|t| t.in_betweens.len()).sum();
+    (count > 0).then(|| format!("{count} in-between(s)"))
 }
 
 fn frames_files(asset: &Asset, array: &Path) -> Result<Vec<(PathBuf, Vec<u8>)>, IoError> {
@@ -89,7 +101,8 @@ fn deltas_files(asset: &Asset, array: &Path) -> Result<Vec<(PathBuf, Vec<u8>)>, 
 }
 
 fn lines(names: &[String]) -> Vec<u8> {
-    names.iter().flat_map(|name| [name.as_bytes(), b"\n"].concat()).collect()
+    // A name that broke the line would shift all names after it.
+    names.iter().flat_map(|name| [name.replace(char::is_control, " ").as_bytes(), b"\n"].concat()).collect()
 }
 
 fn frames_array(asset: &Asset) -> Result<Vec<u8>, IoError> {

@@ -29,6 +29,9 @@ pub fn read(bytes: &[u8]) -> Result<Asset, ReadError> {
     for solid in solids {
         let corners = solid.builder.corners.len();
         let (vertices, name) = (solid.builder.positions.len(), solid.builder.name.clone());
+        if solid.unread > 0 {
+            asset.problems.push(format!("{} byte(s) after the last triangle were not read", solid.unread));
+        }
         let mut object = Object::new(Rig::still(solid.builder.build()?));
         object.file_vertices = corners;
         asset.objects.push(object);
@@ -45,9 +48,9 @@ pub fn read(bytes: &[u8]) -> Result<Asset, ReadError> {
 fn is_text(bytes: &[u8]) -> bool {
     let count = bytes.get(HEAD_BYTES..HEAD_BYTES + 4).map(|b| u32::from_le_bytes(b.try_into().expect("four bytes")));
     let binary_length = count.map(|n| (HEAD_BYTES + 4) as u64 + u64::from(n) * TRIANGLE_BYTES as u64);
-    let early = &bytes[..bytes.len().min(1024)];
+    let early = bytes[..bytes.len().min(1024)].to_ascii_lowercase();
     let says = |word: &[u8]| early.windows(word.len()).any(|w| w == word);
-    bytes.trim_ascii_start().starts_with(b"solid") && binary_length != Some(bytes.len() as u64) && (says(b"facet") || says(b"endsolid"))
+    early.trim_ascii_start().starts_with(b"solid") && binary_length != Some(bytes.len() as u64) && (says(b"facet") || says(b"endsolid"))
 }
 
 /// Triangles with equal corners made one.
@@ -55,6 +58,8 @@ fn is_text(bytes: &[u8]) -> bool {
 struct Solid {
     builder: MeshBuilder,
     index_of: HashMap<[u64; 3], u32>,
+    /// Bytes after the last triangle.
+    unread: usize,
 }
 
 impl Solid {
@@ -89,6 +94,7 @@ fn read_binary(bytes: &[u8]) -> Result<Solid, ReadError> {
         let float = |at: usize| f64::from(f32::from_le_bytes(triangle[at..at + 4].try_into().expect("four bytes")));
         solid.triangle([12, 24, 36].map(|at| DVec3::new(float(at), float(at + 4), float(at + 8))));
     }
+    solid.unread = cursor.left();
     Ok(solid)
 }
 
@@ -161,7 +167,7 @@ mod tests {
             binary("solid but binary"),
             binary("x"),
             text("").into_bytes(),
-            text("spike").replace('\n', "\r\n").to_uppercase().to_lowercase().into_bytes(),
+            text("spike").replace('\n', "\r\n").to_uppercase().into_bytes(),
         ] {
             let asset = read(&bytes).unwrap();
             let mesh = asset.mesh().unwrap();
@@ -169,6 +175,14 @@ mod tests {
             assert_eq!(pliant_mesh::Health::of(&mesh).boundary_loops, 0);
             assert!(asset.problems[0].contains("12 loose corners") && asset.problems[0].contains("4 vertices"), "{:?}", asset.problems);
         }
+    }
+
+    #[test]
+    fn bytes_beyond_the_count_are_told() {
+        let longer = [binary("x"), vec![0; 50]].concat();
+        let asset = read(&longer).unwrap();
+        assert_eq!(asset.mesh().unwrap().face_count(), 4);
+        assert_eq!(asset.problems[0], "50 byte(s) after the last triangle were not read");
     }
 
     #[test]

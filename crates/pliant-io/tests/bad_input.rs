@@ -122,7 +122,7 @@ fn what_cannot_be_written_leaves_nothing_behind() {
     assert_says(&message("file/out.obj"), &["file/out.obj", "cannot be written"]);
     assert_says(&message("dir.obj"), &["dir.obj", "folder"]);
     assert_says(&message("out.xyzzy"), &["out.xyzzy", "unknown", "obj"]);
-    assert_says(&message("none/out.obj"), &["none/out.obj", "cannot be written"]);
+    assert_says(&message("none/out.obj"), &["none/out.obj", "cannot be written", "there is no folder", "make it first"]);
     let mut left: Vec<_> = fs::read_dir(folder.path()).unwrap().map(|e| e.unwrap().file_name()).collect();
     left.sort();
     assert_eq!(left, ["dir.obj", "file", "taken"]);
@@ -153,4 +153,22 @@ fn what_a_format_cannot_hold_is_told() {
     let asset = load("t.obj+d.npy", &LoadOptions::default().with_folder(folder.path())).unwrap();
     assert_eq!(asset.target_names(), ["lift"]);
     assert_eq!(save(&asset, folder.path().join("out.obj")).unwrap().left_out, ["1 target(s)"]);
+    let mut resting = asset.clone();
+    resting.objects[0].rest_weights = vec![0.5];
+    assert_eq!(save(&resting, folder.path().join("out.usda")).unwrap().left_out, ["1 weight(s) at rest (all targets rest at zero)"]);
+    let frames = npy::write_f32(&[1, 3, 3], [1.0; 9]);
+    fs::write(folder.path().join("w.frames.npy"), frames).unwrap();
+    let mut clip = load("t.obj+w.frames.npy", &LoadOptions::default().with_folder(folder.path())).unwrap();
+    clip.clips[0].frames_per_second = 60.0;
+    assert_eq!(save(&clip, folder.path().join("o.obj+o.frames.npy")).unwrap().left_out, ["the rate of 60 frames a second"]);
+}
+
+#[test]
+fn what_is_odd_in_the_second_file_is_told_too() {
+    let turned = TRIANGLE.replace("f 1 2 3", "f 1 3 2");
+    assert_ne!(turned, TRIANGLE);
+    let folder = folder(&[("rig/neutral.obj", TRIANGLE.as_bytes()), ("rig/smile.obj", format!("{turned}l 1 2\n").as_bytes())]);
+    let rig = load("rig", &LoadOptions::default().with_folder(folder.path())).unwrap();
+    assert_says(&rig.problems[0], &["smile.obj", "1 × 'l'"]);
+    assert_says(&rig.problems[1], &["smile.obj", "not those of the neutral"]);
 }

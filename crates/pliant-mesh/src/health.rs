@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use crate::Mesh;
-use crate::measure::{distinct_corners, triangle_area};
+use crate::measure::{distinct_corners, is_flat};
 
 /// Counts of everything in a mesh that some method may stumble over.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -30,10 +30,6 @@ pub struct Health {
     /// Pairs of triangles that cut through each other, where that was asked for.
     pub self_intersections: Option<usize>,
 }
-
-/// A triangle counts as degenerate when its height is below this part of its longest side: there its
-/// area is rounding noise.
-const FLAT: f64 = 1e-12;
 
 impl Health {
     /// Examines `mesh`; self-intersections, which cost more, are counted by
@@ -73,10 +69,8 @@ impl Health {
 }
 
 fn is_degenerate(mesh: &Mesh, triangle: usize) -> bool {
-    let [a, b, c] = mesh.triangle_points(triangle);
-    let longest_squared = a.distance_squared(b).max(b.distance_squared(c)).max(c.distance_squared(a));
-    // NaN compares false and is reported as NaN, not as a flat triangle.
-    !distinct_corners(mesh.triangles()[triangle]) || 2.0 * triangle_area([a, b, c]) <= FLAT * longest_squared
+    // NaN is not flat: it is reported as NaN.
+    !distinct_corners(mesh.triangles()[triangle]) || is_flat(mesh.triangle_points(triangle))
 }
 
 fn duplicates(triangles: &[[u32; 3]]) -> usize {

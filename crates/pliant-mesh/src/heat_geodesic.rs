@@ -416,7 +416,8 @@ fn farthest(graph: &SparseMatrix, start: u32, steps: &mut [u32]) -> (u32, u32) {
     (last, steps[last as usize])
 }
 
-/// `M + t L`; unused vertices get a one, so that they stand alone.
+/// `M / t + L`, whose solution is `t u`: no unit of length is left, so that heat of any mesh has the range of
+/// [`SOURCE_HEAT`]. Unused vertices get a one, so that they stand alone.
 fn heat_matrix(laplacian: &Laplacian, components: &Components, times: &[f64]) -> SparseMatrix {
     let mut matrix = laplacian.matrix.clone();
     let starts = matrix.starts().to_vec();
@@ -428,7 +429,7 @@ fn heat_matrix(laplacian: &Laplacian, components: &Components, times: &[f64]) ->
             let diagonal = columns[k] as usize == row;
             values[k] = match component {
                 Topology::NONE => f64::from(u8::from(diagonal)),
-                c => times[c as usize] * values[k] + if diagonal { laplacian.mass[row] } else { 0.0 },
+                c => values[k] + if diagonal { laplacian.mass[row] / times[c as usize] } else { 0.0 },
             };
         }
     }
@@ -515,6 +516,36 @@ mod tests {
         let moved = sphere.posed(sphere.positions().iter().map(|&p| turn * p * 1e4 + DVec3::splat(7.0)).collect()).unwrap();
         let (a, b) = (from_vertex(&sphere, 9), from_vertex(&moved, 9));
         assert!(a.iter().zip(&b).all(|(a, b)| (a - b / 1e4).abs() < 1e-9));
+    }
+
+    #[test]
+    fn the_unit_of_length_may_be_tiny_or_huge() {
+        let sphere = icosphere(2);
+        for variant in [HeatVariant::Anchored, HeatVariant::Published] {
+            let measure = |scale: f64| {
+                let scaled = sphere.posed(sphere.positions().iter().map(|p| *p * scale).collect()).unwrap();
+                HeatGeodesics::factor(&scaled, &HeatOptions::default().with_variant(variant)).unwrap().distances(&[SurfacePoint::Vertex(9)])
+            };
+            let plain = measure(1.0).unwrap();
+            for scale in [1e-30, 1e-15, 1e-9, 1e9, 1e30] {
+                assert!(plain.iter().zip(measure(scale).unwrap()).all(|(a, b)| (a - b / scale).abs() < 1e-12), "{scale} {variant:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_part_of_another_scale_is_measured_as_if_alone_and_a_part_without_size_does_no_harm() {
+        let sphere = icosphere(2);
+        let first = sphere.vertex_count() as u32;
+        let mut triangles = sphere.triangles().to_vec();
+        triangles.extend(sphere.triangles().iter().map(|t| t.map(|v| v + first)));
+        triangles.push([2 * first, 2 * first + 1, 2 * first + 2]);
+        let small = sphere.positions().iter().map(|p| *p * 1e-7);
+        let positions = sphere.positions().iter().copied().chain(small).chain([DVec3::ONE; 3]).collect();
+        let both = Mesh::from_triangles(positions, &triangles).unwrap();
+        let alone = from_vertex(&sphere, 9);
+        let part = &from_vertex(&both, first + 9)[first as usize..2 * first as usize];
+        assert!(alone.iter().zip(part).all(|(a, b)| (a - b / 1e-7).abs() < 1e-9));
     }
 
     #[test]

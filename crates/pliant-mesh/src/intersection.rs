@@ -17,6 +17,7 @@
 use glam::{DVec2, DVec3};
 use pliant_linalg::parallel;
 
+use crate::measure::{area_vector, is_flat};
 use crate::{Bounds, Health, Mesh, MeshError, SurfaceIndex};
 
 /// Triangles in one parallel task.
@@ -24,9 +25,6 @@ const TRIANGLES_PER_TASK: usize = 256;
 
 /// Part of a pair's size that counts as zero.
 const RELATIVE_TOLERANCE: f64 = 1e-10;
-
-/// A triangle flatter than this part of its longest side has no inside.
-const FLAT: f64 = 1e-12;
 
 impl Mesh {
     /// Pairs of triangles that cut through each other, low index first, in ascending order.
@@ -69,11 +67,9 @@ struct Plate {
 impl Plate {
     fn of(corners: [DVec3; 3]) -> Option<Self> {
         let [a, b, c] = corners;
-        let area_vector = (b - a).cross(c - a);
-        let longest_squared = a.distance_squared(b).max(b.distance_squared(c)).max(c.distance_squared(a));
-        let normal = area_vector.try_normalize()?;
+        let normal = area_vector(corners).try_normalize()?;
         let bounds = Bounds { min: a.min(b).min(c), max: a.max(b).max(c) };
-        (area_vector.length() > FLAT * longest_squared).then_some(Self { corners, normal, bounds })
+        (!is_flat(corners)).then_some(Self { corners, normal, bounds })
     }
 
     /// Signed distances of `other`'s corners from this plane, with those below `tolerance` set to zero.

@@ -40,6 +40,9 @@ impl IntrinsicTriangulation {
     /// Least excess of two sides over the third, relative to the mean edge length. *Paper*: section 4.5 suggests 1e-5.
     pub const MOLLIFICATION: f64 = 1e-5;
 
+    /// A component with edges below this part of the mesh's mean has no size of its own and is mollified by that mean.
+    const POINT: f64 = 1e-12;
+
     /// The triangulation of `mesh` as it lies in space; triangles that repeat a vertex are left out.
     #[must_use]
     pub fn of(mesh: &Mesh) -> Self {
@@ -84,10 +87,12 @@ impl IntrinsicTriangulation {
             lengths.iter().for_each(|&length| *total += length);
             *sides += 3.0;
         }
+        let overall = self.lengths.iter().flatten().sum::<f64>() / (3 * self.lengths.len()).max(1) as f64;
         let mut epsilons = vec![0.0_f64; components.count];
         for (t, &[a, b, c]) in self.lengths.iter().enumerate() {
             let (total, sides) = sums[component(t)];
-            let margin = Self::MOLLIFICATION * total / sides;
+            let mean = if total / sides > Self::POINT * overall { total / sides } else { overall };
+            let margin = Self::MOLLIFICATION * mean;
             let lack = margin - (a + b - c).min(b + c - a).min(c + a - b);
             epsilons[component(t)] = epsilons[component(t)].max(lack);
         }

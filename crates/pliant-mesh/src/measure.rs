@@ -13,16 +13,25 @@ pub(crate) fn distinct_corners([a, b, c]: [u32; 3]) -> bool {
     a != b && b != c && c != a
 }
 
+/// A triangle is flat when its height is below this part of its longest side: there its area is rounding noise.
+const FLAT: f64 = 1e-12;
+
+/// Whether a triangle has no area to working precision; false where a corner is NaN.
+pub(crate) fn is_flat([a, b, c]: [DVec3; 3]) -> bool {
+    let longest_squared = a.distance_squared(b).max(b.distance_squared(c)).max(c.distance_squared(a));
+    area_vector([a, b, c]).length() <= FLAT * longest_squared
+}
+
 /// The area of a triangle in space.
 #[must_use]
 pub fn triangle_area([a, b, c]: [DVec3; 3]) -> f64 {
-    0.5 * (b - a).cross(c - a).length()
+    0.5 * area_vector([a, b, c]).length()
 }
 
 /// The unit normal of a triangle, counter-clockwise seen from outside; zero where it has no area.
 #[must_use]
 pub fn triangle_normal([a, b, c]: [DVec3; 3]) -> DVec3 {
-    (b - a).cross(c - a).normalize_or_zero()
+    area_vector([a, b, c]).normalize_or_zero()
 }
 
 /// Unit vertex normals, each the mean of its triangles' normals weighted by area; zero at unused vertices.
@@ -49,7 +58,8 @@ pub fn vertex_normals_into(topology: &Topology, triangles: &[[u32; 3]], position
     });
 }
 
-fn area_vector([a, b, c]: [DVec3; 3]) -> DVec3 {
+/// Along the normal, twice as long as the area is large.
+pub(crate) fn area_vector([a, b, c]: [DVec3; 3]) -> DVec3 {
     (b - a).cross(c - a)
 }
 

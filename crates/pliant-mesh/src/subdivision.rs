@@ -90,8 +90,7 @@ impl LoopSubdivision {
 
     /// `count` levels with weights of choice.
     pub fn with_weights(mesh: &Mesh, count: usize, weights: LoopWeights) -> Result<Self, MeshError> {
-        let mut subdivision =
-            Self { weights, coarse_vertices: mesh.vertex_count(), levels: Vec::with_capacity(count), mesh: triangulated(mesh)? };
+        let mut subdivision = Self { weights, coarse_vertices: mesh.vertex_count(), levels: Vec::new(), mesh: triangulated(mesh)? };
         for _ in 0..count {
             subdivision = subdivision.then()?;
         }

@@ -25,7 +25,7 @@ impl SurfacePoint {
     /// Declines a point that does not lie on `mesh`.
     pub fn check(&self, mesh: &Mesh) -> Result<(), MeshError> {
         match *self {
-            Self::Vertex(vertex) => check_vertex(vertex, mesh),
+            Self::Vertex(vertex) => mesh.require_vertex(vertex as usize),
             Self::InTriangle { triangle, barycentric } => check_triangle(triangle, barycentric, mesh),
         }
     }
@@ -44,11 +44,6 @@ impl SurfacePoint {
             }
         }
     }
-}
-
-fn check_vertex(vertex: u32, mesh: &Mesh) -> Result<(), MeshError> {
-    let vertices = mesh.vertex_count();
-    if (vertex as usize) < vertices { Ok(()) } else { Err(MeshError::NoSuchVertex { vertex: vertex as usize, vertices }) }
 }
 
 fn check_triangle(triangle: u32, barycentric: [f64; 3], mesh: &Mesh) -> Result<(), MeshError> {

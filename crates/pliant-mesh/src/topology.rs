@@ -238,8 +238,8 @@ impl Topology {
         corners[side] == self.edges[edge][0]
     }
 
-    /// Closed walks along boundary edges, each vertex once per walk, in the direction of their triangles
-    /// where those agree. Where boundaries touch in a vertex they are told apart by the triangle fans.
+    /// Closed walks along boundary edges, each edge once, in the direction of their triangles where those agree. Where
+    /// boundaries touch in a vertex they are told apart by the triangle fans; a walk passes a vertex once for each of its fans.
     #[must_use]
     pub fn boundary_loops(&self) -> Vec<Vec<u32>> {
         let boundary: Vec<u32> = (0..self.edges.len() as u32).filter(|&e| self.is_boundary_edge(e as usize)).collect();
@@ -259,7 +259,7 @@ impl Topology {
             let mut walk = vec![start];
             walked[first as usize] = true;
             let mut edge = first;
-            while here != start {
+            while here != start || self.goes_on(here, edge, first, at_vertex.row(here as usize).len(), &walked) {
                 walk.push(here);
                 let candidates = at_vertex.row(here as usize);
                 let Some(next) = self.next_boundary_edge(here, edge, candidates, &mut passed[here as usize], &walked) else { break };
@@ -271,6 +271,11 @@ impl Topology {
             loops.push(walk);
         }
         loops
+    }
+
+    /// Whether a walk that is back at the vertex it began at has come by another fan, and so is not at its end.
+    fn goes_on(&self, vertex: u32, from: u32, first: u32, candidates: usize, walked: &[bool]) -> bool {
+        candidates > 2 && self.other_rim(vertex, from).is_some_and(|rim| rim != first && !walked[rim as usize])
     }
 
     /// The boundary edge that goes on from `vertex`: the other rim of the same fan, else the first not yet walked.
@@ -468,6 +473,20 @@ mod tests {
         let loops = Topology::of(n as usize + 2, &book).boundary_loops();
         assert_eq!(loops.len(), n as usize / 2);
         assert!(loops.iter().all(|walk| walk.len() == 4), "two pages are a loop");
+    }
+
+    #[test]
+    fn a_boundary_that_touches_itself_is_one_loop_whatever_the_numbers() {
+        // A strip of six quads whose lower vertices 1 and 5 are one.
+        let welded = |v: u32| if v == 5 { 1 } else { v };
+        let strip = (0..6_u32).flat_map(|k| [[k, k + 1, k + 8], [k, k + 8, k + 7]]).map(|t| t.map(welded));
+        let strip: Vec<[u32; 3]> = strip.collect();
+        for shift in 0..14 {
+            let renumbered: Vec<[u32; 3]> = strip.iter().map(|t| t.map(|v| (v + shift) % 14)).collect();
+            let topology = Topology::of(14, &renumbered);
+            assert_eq!(topology.boundary_loops().iter().map(Vec::len).collect::<Vec<_>>(), vec![14], "numbered from {shift}");
+            assert_eq!(topology.non_manifold_vertices(), vec![(1 + shift) % 14]);
+        }
     }
 
     #[test]

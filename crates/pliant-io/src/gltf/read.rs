@@ -17,6 +17,7 @@ use super::primitive::Stored;
 use super::split::{Displacements, Seams};
 use super::{animation, container, morph, weld};
 use crate::format::Declined;
+use crate::merge::check_file_order;
 use crate::{Asset, Beside, IoError, Object, ReadError};
 
 /// Extensions that change how meshes are to be read, and are understood.
@@ -153,27 +154,6 @@ impl<'a> Scene<'a> {
         if !self.source.document.textures.is_empty() {
             self.problems.push(format!("{} texture(s) are not kept", self.source.document.textures.len()));
         }
-    }
-}
-
-/// An order that a broken memo gives for the whole file would leave holes; then objects follow each other.
-fn check_file_order(objects: &mut [Object]) {
-    let total: usize = objects.iter().map(Object::vertex_count).sum();
-    let mut seen = vec![false; total];
-    let mut next = 0;
-    let mut fits = true;
-    for object in objects.iter() {
-        let own: Vec<u32> = object.file_index.clone().unwrap_or_else(|| (next..next + object.vertex_count() as u32).collect());
-        next = own.iter().map(|&v| v.saturating_add(1)).fold(next, u32::max);
-        fits &= own.windows(2).all(|pair| pair[0] < pair[1]);
-        own.iter().for_each(|&v| match seen.get_mut(v as usize) {
-            Some(seen) => *seen = true,
-            None => fits = false,
-        });
-    }
-    fits &= seen.iter().take(next as usize).all(|&s| s);
-    if !fits {
-        objects.iter_mut().for_each(|o| o.file_index = None);
     }
 }
 

@@ -29,6 +29,7 @@ pub const HOLDS: Holds = Holds {
     smoothing: true,
     targets: true,
     in_betweens: false,
+    rest_weights: true,
     clips: usize::MAX,
     weight_tracks: true,
     frame_names: true,

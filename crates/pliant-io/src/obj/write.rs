@@ -16,6 +16,7 @@ pub const HOLDS: Holds = Holds {
     smoothing: true,
     targets: false,
     in_betweens: false,
+    rest_weights: false,
     clips: 0,
     weight_tracks: false,
     frame_names: false,
@@ -78,8 +79,8 @@ impl Writer {
 
     fn object(&mut self, index: usize, object: &Object, with_vertices: bool) {
         let mesh = object.rig.neutral();
-        // An object's own name may hold a slash, which its path cannot tell from a step.
-        let name = if mesh.name().is_empty() { object.name() } else { mesh.name() };
+        // A mesh's name may hold a slash, which the path cannot tell from a step.
+        let name = if object.path.ends_with(mesh.name()) && !mesh.name().is_empty() { mesh.name() } else { object.name() };
         if index > 0 || !name.is_empty() {
             self.keyword("o", name);
         }

@@ -34,7 +34,8 @@ fn read_as(bytes: &[u8], header: &Header, encoding: Encoding) -> Result<Asset, R
             _ => mesh.skip(&mut body, element)?,
         }
     }
-    let problems = mesh.problems();
+    let mut problems = mesh.problems();
+    problems.extend(body.rest());
     let mut asset = Asset::from_mesh(mesh.build()?);
     asset.problems = problems;
     Ok(asset)
@@ -99,6 +100,20 @@ impl<'a> Body<'a> {
                 return Err(ReadError::line(*header_lines + *line, format!("the file ends before {what}; export it again")));
             };
             (*line, *words) = (number, Words::of(text));
+        }
+    }
+
+    /// A sentence about what stands after the last row.
+    fn rest(&mut self) -> Option<String> {
+        match self {
+            Self::Packed { cursor, .. } => {
+                (cursor.left() > 0).then(|| format!("{} byte(s) after the last row were not read", cursor.left()))
+            }
+            Self::Text { .. } => {
+                self.word(&"the end").ok()?;
+                let Self::Text { line, header_lines, .. } = self else { return None };
+                Some(format!("what stands from line {} on, after the last row, was not read", *line + *header_lines))
+            }
         }
     }
 
@@ -204,6 +219,7 @@ impl PlyMesh {
         if !has(0..3) {
             return Err(body.error("element 'vertex' has no properties x, y and z; export it again".into()));
         }
+        self.tell_skipped(element, |k| slots[k].is_none());
         // Alpha may be missing.
         let (normals, colors, uvs) = (has(NORMAL), has(6..9), has(UV));
         for vertex in 0..element.count {
@@ -239,6 +255,7 @@ impl PlyMesh {
         if indices.is_none() {
             return Err(body.error("element 'face' has no list of vertex_indices; export it again".into()));
         }
+        self.tell_skipped(element, |k| ![indices, texcoord].contains(&Some(k)));
         let (mut corners, mut uvs) = (Vec::new(), Vec::new());
         for face in 0..element.count {
             uvs.clear();
@@ -284,6 +301,18 @@ impl PlyMesh {
             self.skipped.push(format!("{} row(s) of element '{}' were skipped", element.count, element.name));
         }
         Ok(())
+    }
+
+    /// Properties that a mesh has no place for, such as a scanner's confidence.
+    fn tell_skipped(&mut self, element: &Element, skipped: impl Fn(usize) -> bool) {
+        const MOST_NAMES: usize = 8;
+        let mut names = (0..element.properties.len()).filter(|&k| skipped(k)).map(|k| format!("'{}'", element.properties[k].name));
+        let shown: Vec<_> = names.by_ref().take(MOST_NAMES).collect();
+        let more = names.count();
+        if !shown.is_empty() && element.count > 0 {
+            let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+            self.skipped.push(format!("of element '{}', these properties are not kept: {}{more}", element.name, shown.join(", ")));
+        }
     }
 
     fn problems(&self) -> Vec<String> {

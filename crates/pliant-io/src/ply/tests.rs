@@ -108,7 +108,15 @@ fn every_kind_of_number_is_read_in_every_encoding() {
         assert_eq!(mesh.face(0), [0, 1, 2]);
         assert_eq!(mesh.colors()[0].values[2], DVec4::new(1.0, 0.0, 0.0, 1.0));
         assert_eq!(mesh.uv_layers()[0].values[2], DVec2::new(2.0, 1.0));
-        assert_eq!(asset.problems, ["1 row(s) of element 'odd' were skipped", "1 face(s) with fewer than 3 corners were skipped"]);
+        assert_eq!(
+            asset.problems,
+            [
+                "1 row(s) of element 'odd' were skipped",
+                "of element 'face', these properties are not kept: 'flags'",
+                "of element 'vertex', these properties are not kept: 'junk', 'more'",
+                "1 face(s) with fewer than 3 corners were skipped"
+            ]
+        );
     }
 }
 

@@ -8,6 +8,8 @@ use super::mesh::{points, read_mesh, read_targets, shown_name, wrong};
 use super::stage::{Stage, Timeline, around, ends};
 use super::syntax::parse;
 use super::transform;
+use super::write::FILE_INDEX;
+use crate::merge::check_file_order;
 use crate::{Animation, Asset, Motion, Object, PlacementTrack, ReadError, Shape};
 
 /// Reads the meshes of a layer with their blend shapes and time samples.
@@ -15,7 +17,9 @@ pub fn read(bytes: &[u8]) -> Result<Asset, ReadError> {
     let layer = parse(bytes)?;
     let stage = Stage::new(&layer, bytes.len())?;
     let mut asset = Asset { problems: unread(&stage), ..Asset::default() };
-    let meshes: Vec<usize> = (0..stage.nodes.len()).filter(|&k| stage.nodes[k].prim.kind == "Mesh").collect();
+    let mut meshes: Vec<usize> = (0..stage.nodes.len()).filter(|&k| stage.nodes[k].prim.kind == "Mesh").collect();
+    // Our own files keep the order that objects had before they became a tree.
+    meshes.sort_by_key(|&node| file_index(stage.nodes[node].prim).and_then(|index| index.first().copied()));
     let mut moving = Vec::new();
     for &node in &meshes {
         stage.spend(transform::cost(&stage, node), "the places of the prims")?;
@@ -24,6 +28,7 @@ pub fn read(bytes: &[u8]) -> Result<Asset, ReadError> {
         moving.push(Moving::of(&stage, node, scene_from_mesh)?);
         asset.objects.push(object);
     }
+    check_file_order(&mut asset.objects);
     if let Some(timeline) = stage.timeline(moving.iter().flat_map(Moving::codes))? {
         let clip = read_clip(&stage, &asset.objects, &moving, timeline, &mut asset.problems)?;
         asset.clips.push(clip);
@@ -54,7 +59,13 @@ fn read_object(stage: &Stage<'_>, index: usize, scene_from_mesh: &DAffine3, prob
     names.reverse();
     let path = names.concat();
     stage.spend(path.len(), "the names of the prims")?;
-    Ok(Object { path, ..Object::new(rig) })
+    Ok(Object { path, file_index: file_index(node.prim), ..Object::new(rig) })
+}
+
+/// The places of a mesh's vertices in the whole file, where the writer has kept them.
+fn file_index(prim: &Prim) -> Option<Vec<u32>> {
+    let whole = |&place: &f64| (place >= 0.0 && place < f64::from(u32::MAX) && place.fract() == 0.0).then_some(place as u32);
+    prim.value(FILE_INDEX)?.numbers()?.iter().map(whole).collect()
 }
 
 /// What of a mesh may change over time.

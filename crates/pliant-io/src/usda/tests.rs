@@ -226,6 +226,23 @@ fn what_is_wrong_is_named_with_its_place() {
 }
 
 #[test]
+fn a_tree_changes_neither_the_order_of_objects_nor_that_of_vertices() {
+    let one = |path: &str, x: f64| {
+        let mesh = Mesh::from_triangles([0.0, 1.0, 2.0].map(|y| DVec3::new(x, y, y * y)).to_vec(), &[[0, 1, 2]]).unwrap();
+        Object { path: path.into(), ..Object::new(Rig::still(mesh)) }
+    };
+    // The two of one parent become neighbours in the file.
+    let mut asset = Asset { objects: vec![one("/r/a/left", 0.0), one("/r/b/middle", 1.0), one("/r/a/right", 2.0)], ..Asset::default() };
+    let copy = read(&write(&asset).unwrap().bytes).unwrap();
+    assert_eq!(copy.objects.iter().map(Object::name).collect::<Vec<_>>(), ["left", "middle", "right"]);
+    assert_eq!(copy.mesh().unwrap().positions(), asset.mesh().unwrap().positions());
+    let orders = [vec![0, 3, 6], vec![1, 4, 7], vec![2, 5, 8]];
+    asset.objects.iter_mut().zip(orders).for_each(|(object, order)| object.file_index = Some(order));
+    let copy = read(&write(&asset).unwrap().bytes).unwrap();
+    assert_eq!(copy.mesh().unwrap().positions(), asset.mesh().unwrap().positions());
+}
+
+#[test]
 fn small_files_cannot_ask_for_large_memory() {
     let deep = format!("#usda 1.0\n{}", "def \"a\" {".repeat(10_000));
     assert!(read(deep.as_bytes()).unwrap_err().message.contains("nested more than 64 deep"));

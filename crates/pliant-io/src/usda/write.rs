@@ -20,6 +20,7 @@ pub const HOLDS: Holds = Holds {
     smoothing: false,
     targets: true,
     in_betweens: true,
+    rest_weights: false,
     clips: 1,
     weight_tracks: true,
     frame_names: false,
@@ -27,6 +28,9 @@ pub const HOLDS: Holds = Holds {
 
 /// The prim below the root that holds the materials.
 const MATERIALS: &str = "Materials";
+
+/// The attribute of a mesh that keeps its vertices' places in the whole file.
+pub(super) const FILE_INDEX: &str = "pliant:fileIndex";
 
 /// What the skeleton beside a mesh is called after the mesh's name.
 const SKELETON: &str = "_Skeleton";
@@ -37,8 +41,12 @@ pub fn write(asset: &Asset) -> Result<Written, IoError> {
     let mut left_out = HOLDS.left_out_of(asset);
     let clip = asset.clips.first();
     let tree = Branch::of(asset);
+    let places = asset.file_indices();
+    // Prims of one parent stand together, so that a tree may change the order of the objects and their vertices.
+    let in_order = tree.objects().into_iter().flat_map(|k| &places[k]).copied().eq(0..asset.vertex_count() as u32);
     let materials = materials(asset);
-    let mut writer = Writer { asset, clip, materials, out: String::from("#usda 1.0\n"), depth: 0, curves: 0, stale_normals: 0 };
+    let places = (!in_order).then_some(places);
+    let mut writer = Writer { asset, clip, places, materials, out: String::from("#usda 1.0\n"), depth: 0, curves: 0, stale_normals: 0 };
     writer.layer_metadata(&tree.children[0].name);
     let skeletal = asset.objects.iter().any(|o| !o.rig.targets().is_empty());
     for root in &tree.children {
@@ -95,6 +103,11 @@ impl Branch {
             tree.children.push(Self { name: fit(root), shown: root.into(), ..Self::default() });
         }
         tree
+    }
+
+    /// The objects in the order in which they are written.
+    fn objects(&self) -> Vec<usize> {
+        self.object.into_iter().chain(self.children.iter().flat_map(Self::objects)).collect()
     }
 
     fn insert(&mut self, steps: &[&str], object: usize) {
@@ -162,6 +175,8 @@ fn materials(asset: &Asset) -> Vec<(String, String)> {
 struct Writer<'a> {
     asset: &'a Asset,
     clip: Option<&'a Animation>,
+    /// For each object the places of its vertices in the whole file, where they do not simply follow each other.
+    places: Option<Vec<Vec<u32>>>,
     materials: Vec<(String, String)>,
     out: String,
     depth: usize,
@@ -238,6 +253,9 @@ impl Writer<'_> {
         // Every object is below the one root.
         let root = path.match_indices('/').nth(1).map_or(path.as_str(), |(end, _)| &path[..end]);
         self.mesh(object, motion, root);
+        if let Some(places) = &self.places {
+            self.line(&format!("custom int[] {FILE_INDEX} = {}", whole(&places[index])));
+        }
         if animated {
             self.targets(object.rig.targets(), &path, &skeleton);
         }
