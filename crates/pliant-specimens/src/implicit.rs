@@ -204,6 +204,13 @@ impl Limb {
         self.solids.push(solid);
     }
 
+    /// Cones from joint to joint on the bones from `first_bone` on, as wide as `radius` says at each joint.
+    pub(crate) fn add_chain(&mut self, first_bone: usize, joints: &[DVec3], radius: impl Fn(usize) -> f64, fillet: f64) {
+        for (k, ends) in joints.windows(2).enumerate() {
+            self.add(Solid::cone(first_bone + k, ends[0], ends[1], [radius(k), radius(k + 1)]).filleted(fillet));
+        }
+    }
+
     /// No solid is closer to `point` than this.
     fn least_distance(&self, point: DVec3) -> f64 {
         self.bounds.map_or(FAR, |b| (point - point.clamp(b.min, b.max)).length())

@@ -18,7 +18,10 @@ pub(super) fn read(mesh: &ufbx::Mesh, beside: &dyn Beside, problems: &mut Vec<St
     let name = one_line(&file.relative_filename).replace('\\', "/");
     let name = name.trim_start_matches("./");
     match open(name, mesh.num_vertices, beside) {
-        Ok(cache) => Some(cache),
+        Ok((cache, odd)) => {
+            problems.extend(odd.into_iter().map(|what| format!("the point cache '{name}': {what}")));
+            Some(cache)
+        }
         Err(why) => {
             problems.push(format!("the point cache '{name}' of mesh '{}' is not read: {why}", one_line(&mesh.element.name)));
             None
@@ -26,7 +29,8 @@ pub(super) fn read(mesh: &ufbx::Mesh, beside: &dyn Beside, problems: &mut Vec<St
     }
 }
 
-fn open(name: &str, vertices: usize, beside: &dyn Beside) -> Result<Cache, String> {
+/// The cache, and what was odd in its file.
+fn open(name: &str, vertices: usize, beside: &dyn Beside) -> Result<(Cache, Vec<String>), String> {
     if !name.to_ascii_lowercase().ends_with(".pc2") {
         return Err("only PC2 caches are known".into());
     }
@@ -40,7 +44,7 @@ fn open(name: &str, vertices: usize, beside: &dyn Beside) -> Result<Cache, Strin
         return Err(format!("it has a sample every {frames_per_sample} frames from frame {first_frame}"));
     }
     match asset.clips.pop().and_then(|mut clip| clip.motions.pop()).map(|motion| motion.shape) {
-        Some(Shape::Points(samples)) => Ok(Cache { samples, first_frame, frames_per_sample }),
+        Some(Shape::Points(samples)) => Ok((Cache { samples, first_frame, frames_per_sample }, asset.problems)),
         _ => unreachable!("a point cache has positions frame by frame"),
     }
 }

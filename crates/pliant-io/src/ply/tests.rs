@@ -173,3 +173,15 @@ fn what_is_wrong_is_named_with_its_line() {
     assert!(ascii("0 0 0\n1 0 0\n1 1 0\n0 1 0\n4 0 1\n").contains("ends before 'vertex_indices' of face 0"));
     assert!(ascii("0 0 0\n1 0 0\n1 1 0\n0 1 0\n-4 0 1 2 3\n").contains("no count"));
 }
+
+#[test]
+fn what_stands_after_the_last_row_is_told() {
+    let head = |encoding: &str| format!("ply\nformat {encoding} 1.0\nelement vertex 1\nproperty char x\nproperty char y\nproperty char z\nend_header\n");
+    let problems = |bytes: &[u8]| read(bytes).unwrap().problems;
+    assert_eq!(problems(format!("{}1 2 3\n\n", head("ascii")).as_bytes()), [""; 0]);
+    let more = problems(format!("{}1 2 3\n4 5 6\n", head("ascii")).as_bytes());
+    assert_eq!(more, ["what stands from line 9 on, after the last row, was not read"]);
+    let packed = head("binary_little_endian") + "abc";
+    assert_eq!(problems(packed.as_bytes()), [""; 0]);
+    assert_eq!(problems((packed + "d").as_bytes()), ["1 byte(s) after the last row were not read"]);
+}

@@ -133,6 +133,10 @@ impl Sweep<'_> {
         let node = &self.symbolic.nodes[s];
         let plan = &self.symbolic.plan;
         let first = plan.first[s] as usize;
+        // A right-hand side with few entries reaches only the blocks above them: the others are not even read.
+        if vector[first..first + node.columns].iter().all(|value| *value == [0.0; R]) {
+            return;
+        }
         let rows = &plan.rows[node.row_start..node.row_start + node.rows];
         let buffer = &mut buffer[..node.height()];
         let (own, below) = buffer.split_at_mut(node.columns);

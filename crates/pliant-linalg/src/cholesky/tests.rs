@@ -223,3 +223,14 @@ fn places_give_another_order_of_like_fill_and_the_same_solution() {
     let message = Symbolic::with_places(&matrix, &[DVec3::ZERO]).unwrap_err().to_string();
     assert!(message.contains("places") && message.contains("3000"), "{message}");
 }
+
+#[test]
+fn a_right_hand_side_of_one_entry_gives_a_column_of_the_inverse() {
+    for matrix in samples().into_iter().filter(|matrix| matrix.rows() > 0) {
+        let solver = SpdSolver::factor(&matrix).unwrap();
+        let mut unit = vec![0.0; matrix.rows()];
+        unit[matrix.rows() / 3] = 1.0;
+        assert!(residual(&matrix, &solver.solve(&unit), &unit) < 1e-10);
+        assert!(solver.solve(&vec![0.0; matrix.rows()]).iter().all(|&x| x == 0.0));
+    }
+}

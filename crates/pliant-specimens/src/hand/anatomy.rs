@@ -1,13 +1,9 @@
 //! Bones and flesh of a right hand, in centimetres: fingers along `+y`, the palm faces `+z`, the thumb is at `+x`.
 
-use pliant_mesh::glam::{DMat3, DVec3};
+use pliant_mesh::glam::{DMat3, DVec3, dvec3 as at};
 
 use crate::implicit::{Body, Limb, Solid};
 use crate::skeleton::Skeleton;
-
-const fn at(x: f64, y: f64, z: f64) -> DVec3 {
-    DVec3::new(x, y, z)
-}
 
 /// A finger or the thumb.
 #[derive(Debug, Clone)]

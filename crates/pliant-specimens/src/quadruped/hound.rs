@@ -1,6 +1,6 @@
 //! The hound: lean, long-legged and prick-eared, after the hounds of the Mediterranean islands.
 
-use pliant_mesh::glam::DVec3;
+use pliant_mesh::glam::{DVec3, dvec3 as at};
 
 use super::frame::{Joints, SIDES, mirrored, skeleton};
 use super::{Animal, Coat};
@@ -8,10 +8,6 @@ use crate::implicit::{Body, Limb, Solid};
 use crate::math::{bell, smooth_step};
 use crate::skeleton::Skeleton;
 use crate::surface_nets::Grid;
-
-const fn at(x: f64, y: f64, z: f64) -> DVec3 {
-    DVec3::new(x, y, z)
-}
 
 /// The hound in metres, standing.
 pub(super) fn animal() -> Animal {
@@ -132,10 +128,7 @@ fn add_head(torso: &mut Limb, head: usize) {
 fn tail(joints: &Joints, skeleton: &Skeleton) -> Limb {
     let mut tail = Limb::new(0.04, 0.012);
     let root = skeleton.find("tail_1");
-    for (k, ends) in joints.tail.windows(2).enumerate() {
-        let radius = |k: usize| 0.0235 - 0.0026 * k as f64;
-        tail.add(Solid::cone(root + k, ends[0], ends[1], [radius(k), radius(k + 1)]).filleted(0.002));
-    }
+    tail.add_chain(root, &joints.tail, |k| 0.0235 - 0.0026 * k as f64, 0.002);
     tail
 }
 

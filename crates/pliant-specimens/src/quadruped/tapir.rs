@@ -2,7 +2,7 @@
 
 use std::f64::consts::TAU;
 
-use pliant_mesh::glam::DVec3;
+use pliant_mesh::glam::{DVec3, dvec3 as at};
 
 use super::frame::{Joints, SIDES, mirrored, skeleton};
 use super::legs::Posture;
@@ -14,10 +14,6 @@ use crate::surface_nets::Grid;
 
 /// Bones of the trunk.
 const TRUNK_BONES: usize = 5;
-
-const fn at(x: f64, y: f64, z: f64) -> DVec3 {
-    DVec3::new(x, y, z)
-}
 
 /// The tapir in metres, standing.
 pub(super) fn animal() -> Animal {
@@ -146,9 +142,7 @@ fn trunk(joints: &Joints, skeleton: &Skeleton) -> Limb {
     let mut trunk = Limb::new(0.05, 0.045);
     let root = skeleton.find("trunk_1");
     let radius = [0.066, 0.060, 0.053, 0.046, 0.040, 0.037];
-    for (k, ends) in joints.trunk.windows(2).enumerate() {
-        trunk.add(Solid::cone(root + k, ends[0], ends[1], [radius[k], radius[k + 1]]).filleted(0.002));
-    }
+    trunk.add_chain(root, &joints.trunk, |k| radius[k], 0.002);
     let tip = joints.trunk[TRUNK_BONES];
     trunk.add(Solid::ball(root + TRUNK_BONES - 1, tip + at(0.0, -0.004, 0.003), 0.0385).flattened(DVec3::X, 1.12).filleted(0.006));
     for (_, sign) in SIDES {
@@ -160,10 +154,7 @@ fn trunk(joints: &Joints, skeleton: &Skeleton) -> Limb {
 fn tail(joints: &Joints, skeleton: &Skeleton) -> Limb {
     let mut tail = Limb::new(0.07, 0.022);
     let root = skeleton.find("tail_1");
-    for (k, ends) in joints.tail.windows(2).enumerate() {
-        let radius = |k: usize| 0.044 - 0.006 * k as f64;
-        tail.add(Solid::cone(root + k, ends[0], ends[1], [radius(k), radius(k + 1)]).filleted(0.01));
-    }
+    tail.add_chain(root, &joints.tail, |k| 0.044 - 0.006 * k as f64, 0.01);
     tail
 }
 
