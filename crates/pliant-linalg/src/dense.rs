@@ -104,6 +104,7 @@ mod tests {
         let a = &thin * sample(2, 4);
         let svd = Svd::of(a.as_ref()).unwrap();
         assert_eq!(svd.rank(1e-10), 2);
+        assert_eq!(svd.rank(Svd::default_tolerance(6, 4)), 2);
         let p = svd.pseudo_inverse(1e-10);
         let bound = 1e-11 * a.norm_l2();
         assert!(distance(&(&a * &p * &a), &a) < bound);

@@ -280,8 +280,18 @@ mod tests {
     fn mirrored_points_are_matched_by_a_turn_never_by_a_mirror() {
         let points = [DVec3::X, DVec3::Y, DVec3::Z, DVec3::new(1.0, 2.0, 3.0)];
         let mirrored = points.map(|p| DVec3::new(-p.x, p.y, p.z));
+        let misfit = |motion: &RigidMotion| points.iter().zip(&mirrored).map(|(&p, &q)| motion.apply(p).distance_squared(q)).sum::<f64>();
         let found = RigidMotion::fit(&points, &mirrored, None).unwrap();
-        assert!((found.rotation.length() - 1.0).abs() < 1e-14);
+        assert!(misfit(&found) > 0.1, "a mirror would fit exactly");
+        for k in 0..200 {
+            let axis = DVec3::new((k % 7) as f64 - 3.0, (k % 5) as f64 - 2.0, (k % 3) as f64 - 0.9).normalize();
+            for angle in [1e-3, 0.1, 1.0, 3.0] {
+                let turn = DQuat::from_axis_angle(axis, angle) * found.rotation;
+                let center = |list: &[DVec3; 4]| list.iter().sum::<DVec3>() / 4.0;
+                let other = RigidMotion { rotation: turn, translation: center(&mirrored) - turn * center(&points) };
+                assert!(misfit(&found) <= misfit(&other) + 1e-12);
+            }
+        }
     }
 
     #[test]

@@ -42,7 +42,7 @@ use std::sync::Arc;
 use propagation::{Arrival, Sweep, Wavefront};
 use unfolding::{Unfolding, following, preceding};
 
-use crate::{Mesh, MeshError, SurfacePoint, Topology};
+use crate::{Mesh, MeshError, SurfacePoint, Topology, TrianglePoint};
 
 /// Vertices within a distance of the sources.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -123,7 +123,9 @@ impl ExactGeodesics {
         for source in sources {
             match *source {
                 SurfacePoint::Vertex(vertex) => sweep.ignite(vertex, 0.0),
-                SurfacePoint::InTriangle { triangle, barycentric } => ignite_inside(&mut sweep, &self.mesh, triangle, barycentric),
+                SurfacePoint::InTriangle(TrianglePoint { triangle, barycentric }) => {
+                    ignite_inside(&mut sweep, &self.mesh, triangle, barycentric)
+                }
             }
         }
         sweep.run();
@@ -144,7 +146,7 @@ fn ignite_inside(sweep: &mut Sweep<'_>, mesh: &Mesh, named: u32, barycentric: [f
     if let Some(k) = (0..3).find(|&k| weights[k] == 1.0) {
         return sweep.ignite(corners[k], 0.0);
     }
-    let position = SurfacePoint::InTriangle { triangle: named, barycentric }.position(mesh);
+    let position = SurfacePoint::InTriangle(TrianglePoint { triangle: named, barycentric }).position(mesh);
     let without_sides = mesh.topology().triangle_edges()[triangle as usize][0] == Topology::NONE;
     for k in 0..3 {
         let side = 3 * triangle + k as u32;

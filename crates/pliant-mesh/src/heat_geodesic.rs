@@ -18,9 +18,11 @@
 //! [`IntrinsicTriangulation`].
 //!
 //! **Ours.**
-//! - Everything happens on the intrinsic Delaunay triangulation, mollified. Its weights are not
-//!   negative, so `M + t L` is an M-matrix: substitution only adds numbers of one sign,
-//!   and `u` keeps its leading digits over hundreds of orders of magnitude.
+//! - Everything happens on the intrinsic Delaunay triangulation, mollified. Where its weights are not
+//!   negative, as on all closed surfaces, `M + t L` is an M-matrix: substitution only adds numbers of one
+//!   sign, and `u` keeps its leading digits over hundreds of orders of magnitude.
+//!   Edges of a boundary cannot be flipped: very obtuse angles opposite them have negative weights, and
+//!   distances along such a rim come out too short.
 //! - `u` falls like `exp(−d/√t)`. Sources start at 1e280 rather than 1, and `√t` grows beyond
 //!   `h` on components that are over a thousand edges long, so that it never reaches zero.
 //! - Every connected component has its own `h` and its own pinned vertex in the Poisson
@@ -40,7 +42,7 @@ use glam::DVec3;
 use pliant_linalg::{SolveWorkspace, SparseMatrix, SpdSolver, Symbolic, parallel};
 
 use crate::topology::{Components, find_components};
-use crate::{ExactGeodesics, IntrinsicTriangulation, Laplacian, Mesh, MeshError, SurfacePoint, Topology};
+use crate::{ExactGeodesics, IntrinsicTriangulation, Laplacian, Mesh, MeshError, SurfacePoint, Topology, TrianglePoint};
 
 /// The heat that sources start with; as large as its sums can be without overflow.
 const SOURCE_HEAT: f64 = 1e280;
@@ -251,7 +253,7 @@ impl HeatGeodesics {
     fn corners(&self, source: &SurfacePoint) -> impl Iterator<Item = (u32, f64, f64)> {
         let (vertices, shares) = match *source {
             SurfacePoint::Vertex(v) => ([v; 3], [1.0, 0.0, 0.0]),
-            SurfacePoint::InTriangle { triangle, barycentric } => (self.mesh.triangles()[triangle as usize], barycentric),
+            SurfacePoint::InTriangle(TrianglePoint { triangle, barycentric }) => (self.mesh.triangles()[triangle as usize], barycentric),
         };
         let place = source.position(&self.mesh);
         let distance = vertices.map(|v| self.mesh.positions()[v as usize].distance(place));
@@ -484,6 +486,31 @@ mod tests {
     }
 
     #[test]
+    fn on_a_delaunay_mesh_the_authored_and_the_repaired_triangles_agree() {
+        let sphere = icosphere(3);
+        let measure = |triangulation| {
+            let options = HeatOptions::default().with_triangulation(triangulation);
+            HeatGeodesics::factor(&sphere, &options).unwrap().distances(&[SurfacePoint::Vertex(9)]).unwrap()
+        };
+        let (robust, authored) = (measure(HeatTriangulation::Robust), measure(HeatTriangulation::AsAuthored));
+        assert!(robust.iter().zip(&authored).all(|(a, b)| (a - b).abs() < 1e-12));
+    }
+
+    #[test]
+    fn more_time_smooths_and_none_is_declined() {
+        let sheet = flat_sheet(30, 0.25);
+        let source = sheet.positions()[0];
+        let error = |factor: f64| {
+            let options = HeatOptions::default().with_time_factor(factor);
+            let found = HeatGeodesics::factor(&sheet, &options).unwrap().distances(&[SurfacePoint::Vertex(0)]).unwrap();
+            mean_error(&found, |v| source.distance(sheet.positions()[v]), 0.1)
+        };
+        assert!(error(1.0) < error(100.0));
+        let none = HeatOptions::default().with_time_factor(0.0);
+        assert!(matches!(HeatGeodesics::factor(&sheet, &none), Err(MeshError::BadNumber { .. })));
+    }
+
+    #[test]
     fn anchoring_makes_heat_better_near_and_far() {
         let sphere = icosphere(4);
         let source = sphere.positions()[3];
@@ -577,7 +604,7 @@ mod tests {
     fn points_in_triangles_and_curves_are_sources_too() {
         let sheet = flat_sheet(20, 0.2);
         let geodesics = HeatGeodesics::factor(&sheet, &HeatOptions::default()).unwrap();
-        let point = SurfacePoint::InTriangle { triangle: 400, barycentric: [0.2, 0.5, 0.3] };
+        let point = SurfacePoint::InTriangle(TrianglePoint { triangle: 400, barycentric: [0.2, 0.5, 0.3] });
         let place = point.position(&sheet);
         let found = geodesics.distances(&[point]).unwrap();
         let error = mean_error(&found, |v| place.distance(sheet.positions()[v]), 0.1);

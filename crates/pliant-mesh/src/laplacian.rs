@@ -15,7 +15,9 @@
 //!
 //! **Ours.** The cotangent Laplacian of needles is bad in every entry, so
 //! [`Laplacian::robust`] builds it on the intrinsic Delaunay triangulation of the same
-//! surface, where all weights are non-negative.
+//! surface, where all weights are non-negative but those of edges that cannot be flipped: on a
+//! boundary an obtuse angle may stay opposite. The mass is a third of the area, where B.1 has the
+//! Voronoi cell's, whose formula turns negative on obtuse triangles.
 
 use glam::DVec3;
 use pliant_linalg::SparseMatrix;
@@ -38,8 +40,8 @@ impl Laplacian {
         Ok(Self::of_triangulation(&IntrinsicTriangulation::of(mesh)))
     }
 
-    /// The cotangent Laplacian of the intrinsic Delaunay triangulation, mollified: no negative weight between
-    /// manifold neighbours, finite for any mesh.
+    /// The cotangent Laplacian of the intrinsic Delaunay triangulation, mollified: no negative weight over an edge
+    /// with two triangles of one orientation, finite for any mesh.
     pub fn robust(mesh: &Mesh) -> Result<Self, MeshError> {
         mesh.require_finite()?;
         Ok(Self::of_triangulation(&IntrinsicTriangulation::of(mesh).mollified().delaunay()))

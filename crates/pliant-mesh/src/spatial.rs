@@ -28,7 +28,7 @@ use parry3d_f64::bounding_volume::Aabb;
 use parry3d_f64::partitioning::{Bvh, BvhBuildStrategy, BvhNode};
 use pliant_linalg::parallel;
 
-use crate::{Bounds, Mesh, MeshError, SurfacePoint};
+use crate::{Bounds, Mesh, MeshError, TrianglePoint};
 
 /// Queries in one parallel task.
 const QUERIES_PER_TASK: usize = 64;
@@ -38,32 +38,6 @@ const FLAT_SQUARED: f64 = 1e-20;
 
 /// Coordinates beyond this overflow in the square of an area.
 const COORDINATE_LIMIT: f64 = 1e70;
-
-/// A point of a triangle, its border included: a place that keeps its meaning when vertices move.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct TrianglePoint {
-    /// Index into [`Mesh::triangles`].
-    pub triangle: u32,
-    /// Weights of the triangle's corners: none negative, with sum one.
-    pub barycentric: [f64; 3],
-}
-
-impl TrianglePoint {
-    /// Where the point is when the vertices of its mesh are at `positions`.
-    ///
-    /// # Panics
-    /// If the triangle or a vertex of it is not there.
-    #[must_use]
-    pub fn position(&self, triangles: &[[u32; 3]], positions: &[DVec3]) -> DVec3 {
-        blend(triangles[self.triangle as usize].map(|v| positions[v as usize]), self.barycentric)
-    }
-}
-
-impl From<TrianglePoint> for SurfacePoint {
-    fn from(point: TrianglePoint) -> Self {
-        Self::InTriangle { triangle: point.triangle, barycentric: point.barycentric }
-    }
-}
 
 /// The point of a surface that is closest to a query.
 #[derive(Debug, Clone, Copy, PartialEq)]

@@ -9,13 +9,37 @@ use crate::{Mesh, MeshError};
 pub enum SurfacePoint {
     /// A vertex by its index.
     Vertex(u32),
-    /// A point of a triangle, its border included.
-    InTriangle {
-        /// Index into [`Mesh::triangles`].
-        triangle: u32,
-        /// Weights of the three corners: none below zero, their sum one.
-        barycentric: [f64; 3],
-    },
+    /// A point of a triangle.
+    InTriangle(TrianglePoint),
+}
+
+/// A point of a triangle, its border included: a place that keeps its meaning when vertices move.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct TrianglePoint {
+    /// Index into [`Mesh::triangles`].
+    pub triangle: u32,
+    /// Weights of the triangle's corners: none negative, with sum one.
+    pub barycentric: [f64; 3],
+}
+
+impl TrianglePoint {
+    /// Where the point is when the vertices of its mesh are at `positions`.
+    ///
+    /// # Panics
+    /// If the triangle or a vertex of it is not there.
+    #[must_use]
+    pub fn position(&self, triangles: &[[u32; 3]], positions: &[DVec3]) -> DVec3 {
+        let [a, b, c] = triangles[self.triangle as usize].map(|v| positions[v as usize]);
+        let [u, v, w] = self.barycentric;
+        // Weights from a file sum to one only to its precision.
+        (u * a + v * b + w * c) / (u + v + w)
+    }
+}
+
+impl From<TrianglePoint> for SurfacePoint {
+    fn from(point: TrianglePoint) -> Self {
+        Self::InTriangle(point)
+    }
 }
 
 impl SurfacePoint {
@@ -26,7 +50,7 @@ impl SurfacePoint {
     pub fn check(&self, mesh: &Mesh) -> Result<(), MeshError> {
         match *self {
             Self::Vertex(vertex) => mesh.require_vertex(vertex as usize),
-            Self::InTriangle { triangle, barycentric } => check_triangle(triangle, barycentric, mesh),
+            Self::InTriangle(TrianglePoint { triangle, barycentric }) => check_triangle(triangle, barycentric, mesh),
         }
     }
 
@@ -38,10 +62,7 @@ impl SurfacePoint {
     pub fn position(&self, mesh: &Mesh) -> DVec3 {
         match *self {
             Self::Vertex(vertex) => mesh.positions()[vertex as usize],
-            Self::InTriangle { triangle, barycentric: [u, v, w] } => {
-                let [a, b, c] = mesh.triangle_points(triangle as usize);
-                (u * a + v * b + w * c) / (u + v + w)
-            }
+            Self::InTriangle(point) => point.position(mesh.triangles(), mesh.positions()),
         }
     }
 }
@@ -72,7 +93,7 @@ mod tests {
 
     #[test]
     fn the_corners_weigh_the_position() {
-        let point = SurfacePoint::InTriangle { triangle: 0, barycentric: [0.5, 0.25, 0.25] };
+        let point = SurfacePoint::InTriangle(TrianglePoint { triangle: 0, barycentric: [0.5, 0.25, 0.25] });
         assert_eq!(point.check(&triangle()), Ok(()));
         assert_eq!(point.position(&triangle()), DVec3::new(0.25, 0.25, 0.0));
         assert_eq!(SurfacePoint::Vertex(2).position(&triangle()), DVec3::Y);
@@ -81,9 +102,9 @@ mod tests {
     #[test]
     fn points_off_the_mesh_are_declined() {
         let mesh = triangle();
-        let inside = |barycentric| SurfacePoint::InTriangle { triangle: 0, barycentric };
+        let inside = |barycentric| SurfacePoint::InTriangle(TrianglePoint { triangle: 0, barycentric });
         assert_eq!(SurfacePoint::Vertex(3).check(&mesh), Err(MeshError::NoSuchVertex { vertex: 3, vertices: 3 }));
-        let beyond = SurfacePoint::InTriangle { triangle: 1, barycentric: [1.0, 0.0, 0.0] };
+        let beyond = SurfacePoint::InTriangle(TrianglePoint { triangle: 1, barycentric: [1.0, 0.0, 0.0] });
         assert_eq!(beyond.check(&mesh), Err(MeshError::NoSuchTriangle { triangle: 1, triangles: 1 }));
         for weights in [[f64::NAN, 0.5, 0.5], [-0.5, 1.0, 0.5], [0.5, 0.5, 0.5], [f64::INFINITY, 0.0, 0.0]] {
             assert!(matches!(inside(weights).check(&mesh), Err(MeshError::BadNumber { .. })), "{weights:?}");

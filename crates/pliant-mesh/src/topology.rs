@@ -448,6 +448,13 @@ mod tests {
     }
 
     #[test]
+    fn adjacent_triangles_share_an_edge() {
+        let topology = Topology::of(6, &[[0, 1, 2], [2, 1, 3], [3, 4, 5]]);
+        assert_eq!(topology.adjacent_triangles(0).collect::<Vec<_>>(), vec![1]);
+        assert_eq!(topology.adjacent_triangles(2).count(), 0, "a shared vertex is no shared edge");
+    }
+
+    #[test]
     fn a_loop_follows_the_orientation_of_its_faces() {
         let topology = Topology::of(4, &[[0, 1, 2], [0, 2, 3]]);
         assert_eq!(topology.boundary_loops(), vec![vec![0, 1, 2, 3]]);

@@ -146,3 +146,12 @@ fn zero_faces_are_a_cloud_of_points() {
     let mesh = asset(SQUARE).mesh().unwrap();
     assert_eq!((mesh.vertex_count(), mesh.face_count()), (4, 0));
 }
+
+#[test]
+fn an_object_goes_by_the_name_that_its_path_ends_in() {
+    let mut read = asset(&format!("o Cube\n{SQUARE}f 1 2 3\n"));
+    read.objects[0].path = "/scene/AnimatedCube".into();
+    assert!(text(&read).starts_with("o AnimatedCube\n"));
+    read.objects[0].path = "/scene/Cube".into();
+    assert!(text(&read).starts_with("o Cube\n"));
+}

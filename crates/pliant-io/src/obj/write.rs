@@ -80,7 +80,8 @@ impl Writer {
     fn object(&mut self, index: usize, object: &Object, with_vertices: bool) {
         let mesh = object.rig.neutral();
         // A mesh's name may hold a slash, which the path cannot tell from a step.
-        let name = if object.path.ends_with(mesh.name()) && !mesh.name().is_empty() { mesh.name() } else { object.name() };
+        let whole = object.path.strip_suffix(mesh.name()).is_some_and(|above| above.is_empty() || above.ends_with('/'));
+        let name = if whole && !mesh.name().is_empty() { mesh.name() } else { object.name() };
         if index > 0 || !name.is_empty() {
             self.keyword("o", name);
         }

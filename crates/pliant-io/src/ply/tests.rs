@@ -176,7 +176,9 @@ fn what_is_wrong_is_named_with_its_line() {
 
 #[test]
 fn what_stands_after_the_last_row_is_told() {
-    let head = |encoding: &str| format!("ply\nformat {encoding} 1.0\nelement vertex 1\nproperty char x\nproperty char y\nproperty char z\nend_header\n");
+    let head = |encoding: &str| {
+        format!("ply\nformat {encoding} 1.0\nelement vertex 1\nproperty char x\nproperty char y\nproperty char z\nend_header\n")
+    };
     let problems = |bytes: &[u8]| read(bytes).unwrap().problems;
     assert_eq!(problems(format!("{}1 2 3\n\n", head("ascii")).as_bytes()), [""; 0]);
     let more = problems(format!("{}1 2 3\n4 5 6\n", head("ascii")).as_bytes());

@@ -126,11 +126,11 @@ fn a_whole_flat_square_is_measured_straight_from_a_corner_an_edge_and_a_face() {
     let mesh = flat_sheet(17, 0.0);
     let places = [
         SurfacePoint::Vertex(5),
-        SurfacePoint::InTriangle { triangle: 130, barycentric: [0.2, 0.3, 0.5] },
-        SurfacePoint::InTriangle { triangle: 131, barycentric: [0.0, 0.25, 0.75] },
-        SurfacePoint::InTriangle { triangle: 131, barycentric: [0.25, 0.75, 0.0] },
-        SurfacePoint::InTriangle { triangle: 77, barycentric: [0.0, 1.0, 0.0] },
-        SurfacePoint::InTriangle { triangle: 77, barycentric: [1e-17, 0.5, 0.5] },
+        SurfacePoint::InTriangle(TrianglePoint { triangle: 130, barycentric: [0.2, 0.3, 0.5] }),
+        SurfacePoint::InTriangle(TrianglePoint { triangle: 131, barycentric: [0.0, 0.25, 0.75] }),
+        SurfacePoint::InTriangle(TrianglePoint { triangle: 131, barycentric: [0.25, 0.75, 0.0] }),
+        SurfacePoint::InTriangle(TrianglePoint { triangle: 77, barycentric: [0.0, 1.0, 0.0] }),
+        SurfacePoint::InTriangle(TrianglePoint { triangle: 77, barycentric: [1e-17, 0.5, 0.5] }),
     ];
     for place in places {
         assert_close(&distances(&mesh, &[place]), &straight(&mesh, place.position(&mesh)), 1e-13);
@@ -292,8 +292,11 @@ fn moving_the_mesh_changes_nothing_and_scaling_it_scales() {
 #[test]
 fn several_sources_give_the_least_of_each() {
     let mesh = lumpy();
-    let sources =
-        [SurfacePoint::Vertex(3), SurfacePoint::Vertex(400), SurfacePoint::InTriangle { triangle: 99, barycentric: [0.1, 0.6, 0.3] }];
+    let sources = [
+        SurfacePoint::Vertex(3),
+        SurfacePoint::Vertex(400),
+        SurfacePoint::InTriangle(TrianglePoint { triangle: 99, barycentric: [0.1, 0.6, 0.3] }),
+    ];
     let alone: Vec<Vec<f64>> = sources.iter().map(|&source| distances(&mesh, &[source])).collect();
     let least: Vec<f64> = (0..mesh.vertex_count()).map(|v| alone.iter().map(|row| row[v]).fold(f64::INFINITY, f64::min)).collect();
     assert_close(&distances(&mesh, &sources), &least, 1e-13);
@@ -303,7 +306,7 @@ fn several_sources_give_the_least_of_each() {
 fn a_point_source_agrees_with_the_mesh_that_has_a_vertex_there() {
     let mesh = lumpy();
     let weights = [0.3, 0.5, 0.2];
-    let point = SurfacePoint::InTriangle { triangle: 40, barycentric: weights };
+    let point = SurfacePoint::InTriangle(TrianglePoint { triangle: 40, barycentric: weights });
     let [a, b, c] = mesh.triangles()[40];
     let new = mesh.vertex_count() as u32;
     let mut triangles = mesh.triangles().to_vec();
@@ -395,7 +398,7 @@ fn triangles_without_area_let_paths_through() {
     for source in 0..5 {
         assert_close(&distances(&mesh, &vertex(source)), &straight(&mesh, mesh.positions()[source as usize]), 1e-12);
     }
-    let inside = SurfacePoint::InTriangle { triangle: 1, barycentric: [0.5, 0.25, 0.25] };
+    let inside = SurfacePoint::InTriangle(TrianglePoint { triangle: 1, barycentric: [0.5, 0.25, 0.25] });
     assert_close(&distances(&mesh, &[inside]), &straight(&mesh, inside.position(&mesh)), 1e-12);
 }
 
@@ -416,7 +419,7 @@ fn coincident_vertices_and_duplicate_or_collapsed_triangles_are_harmless() {
     assert!((found[49] - expected[24]).abs() < 1e-12);
     let all_in_one = Mesh::from_triangles(vec![DVec3::ONE; 4], &[[0, 1, 2], [2, 1, 3], [3, 3, 0]]).unwrap();
     assert_eq!(distances(&all_in_one, &vertex(0)), [0.0; 4]);
-    let on_a_line = SurfacePoint::InTriangle { triangle: 82, barycentric: [0.25, 0.25, 0.5] };
+    let on_a_line = SurfacePoint::InTriangle(TrianglePoint { triangle: 82, barycentric: [0.25, 0.25, 0.5] });
     let found = distances(&mesh, &[on_a_line]);
     assert!((found[3] - found[4]).abs() < 1e-12 && found.iter().all(|d| d.is_finite()));
 }
@@ -429,8 +432,8 @@ fn a_sheet_of_repeated_triangles_is_as_one_sheet() {
     let mesh = Mesh::from_triangles(sheet.positions().to_vec(), &triangles).unwrap();
     let n = sheet.triangles().len() as u32;
     for k in [20, 51] {
-        let once = SurfacePoint::InTriangle { triangle: k, barycentric: [0.2, 0.7, 0.1] };
-        let twice = SurfacePoint::InTriangle { triangle: n + k, barycentric: [0.1, 0.7, 0.2] };
+        let once = SurfacePoint::InTriangle(TrianglePoint { triangle: k, barycentric: [0.2, 0.7, 0.1] });
+        let twice = SurfacePoint::InTriangle(TrianglePoint { triangle: n + k, barycentric: [0.1, 0.7, 0.2] });
         assert_close(&distances(&mesh, &[twice]), &distances(&sheet, &[once]), 1e-14);
     }
 }
