@@ -178,7 +178,8 @@ impl Format {
 
 fn unknown(path: &Path, format: Option<Format>) -> String {
     match (format, path.extension()) {
-        (Some(format), _) => format!("'.{}' does not go this way", format.ending()),
+        (Some(format), _) if format.can_read() => format!("'.{}' files are only read", format.ending()),
+        (Some(format), _) => format!("this build has no '.{}'", format.ending()),
         (None, Some(ending)) => format!("the ending '.{}' is unknown", ending.to_string_lossy()),
         (None, None) => "its name has no ending".into(),
     }
@@ -200,6 +201,6 @@ mod tests {
         let error = Format::reader_for(Path::new("what.xyzzy")).err().unwrap().to_string();
         assert!(error.contains("what.xyzzy") && error.contains("'.xyzzy' is unknown") && error.contains("obj, "), "{error}");
         let error = Format::writer_for(Path::new("a.off")).err().unwrap().to_string();
-        assert!(error.contains("'.off' does not go this way"), "{error}");
+        assert!(error.contains("'.off' files are only read"), "{error}");
     }
 }
