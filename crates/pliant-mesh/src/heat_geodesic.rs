@@ -18,11 +18,10 @@
 //! [`IntrinsicTriangulation`].
 //!
 //! **Ours.**
-//! - Everything happens on the intrinsic Delaunay triangulation, mollified. Where its weights are not
-//!   negative, as on all closed surfaces, `M + t L` is an M-matrix: substitution only adds numbers of one
-//!   sign, and `u` keeps its leading digits over hundreds of orders of magnitude.
-//!   Edges of a boundary cannot be flipped: very obtuse angles opposite them have negative weights, and
-//!   distances along such a rim come out too short.
+//! - Everything happens on the intrinsic Delaunay triangulation, mollified; on that of the tufted cover
+//!   where the mesh's rim has wide angles. Where its weights are not negative, as on closed surfaces and
+//!   covers, `M + t L` is an M-matrix: substitution only adds numbers of one sign, and `u` keeps its
+//!   leading digits over hundreds of orders of magnitude.
 //! - `u` falls like `exp(−d/√t)`. Sources start at 1e280 rather than 1, and `√t` grows beyond
 //!   `h` on components that are over a thousand edges long, so that it never reaches zero.
 //! - Every connected component has its own `h` and its own pinned vertex in the Poisson
@@ -118,6 +117,8 @@ pub struct HeatGeodesics {
     triangles: Vec<[u32; 3]>,
     /// Corner 1 is at (`layouts[0]`, 0), corner 2 at (`layouts[1]`, `layouts[2]`), corner 0 at the origin.
     layouts: Vec<[f64; 3]>,
+    /// What each triangle counts.
+    share: f64,
     components: Components,
     /// Mean edge length of each component.
     spacings: Vec<f64>,
@@ -144,10 +145,9 @@ impl HeatGeodesics {
         if !(factor > 0.0 && factor.is_finite()) {
             return Err(MeshError::BadNumber { what: "the time factor of the heat method", value: factor, needed: "above zero" });
         }
-        let raw = IntrinsicTriangulation::of(mesh);
         let triangulation = match options.triangulation {
-            HeatTriangulation::Robust => raw.mollified().delaunay(),
-            HeatTriangulation::AsAuthored => raw,
+            HeatTriangulation::Robust => IntrinsicTriangulation::robust(mesh),
+            HeatTriangulation::AsAuthored => IntrinsicTriangulation::of(mesh),
         };
         let laplacian = Laplacian::of_triangulation(&triangulation);
         let components = find_components(mesh.vertex_count(), triangulation.triangles());
@@ -162,8 +162,8 @@ impl HeatGeodesics {
         );
         let (near, (heat, poisson)) = (near?, factors?);
         let layouts = (0..triangulation.triangles().len()).map(|t| planar(triangulation.layout(t))).collect();
-        let triangles = triangulation.triangles().to_vec();
-        Ok(Self { mesh: mesh.clone(), triangles, layouts, components, spacings, pinned, heat, poisson, near })
+        let (triangles, share) = (triangulation.triangles().to_vec(), triangulation.share());
+        Ok(Self { mesh: mesh.clone(), triangles, layouts, share, components, spacings, pinned, heat, poisson, near })
     }
 
     /// Distances from the nearest of `sources` to every vertex; infinity on components without a source.
@@ -263,6 +263,7 @@ impl HeatGeodesics {
     /// `−∇·X` for `X = −∇u/|∇u|`, scattered in the order of the triangles.
     fn sources_of_unit_field(&self, heat: &[f64], divergence: &mut [f64]) {
         divergence.fill(0.0);
+        let half = 0.5 * self.share;
         for (triangle, &[a, x, y]) in self.triangles.iter().zip(&self.layouts) {
             let [u0, u1, u2] = triangle.map(|v| heat[v as usize]);
             let largest = u0.abs().max(u1.abs()).max(u2.abs());
@@ -276,7 +277,7 @@ impl HeatGeodesics {
             let length = (gx * gx + gy * gy).sqrt();
             if length > 0.0 {
                 let (gx, gy) = (gx / length, gy / length);
-                let (at1, at2) = (0.5 * (gy * x - gx * y), -0.5 * gy * a);
+                let (at1, at2) = (half * (gy * x - gx * y), -half * gy * a);
                 divergence[triangle[0] as usize] -= at1 + at2;
                 divergence[triangle[1] as usize] += at1;
                 divergence[triangle[2] as usize] += at2;
@@ -598,6 +599,20 @@ mod tests {
         let strip = Mesh::from_polygons(positions, &quads).unwrap();
         let distances = from_vertex(&strip, 0);
         assert!((distances[2 * n as usize] / f64::from(n) - 1.0).abs() < 0.01, "{}", distances[2 * n as usize]);
+    }
+
+    #[test]
+    fn thin_strips_of_wide_triangles_are_measured_along_their_length() {
+        for width in [0.3, 0.05, 0.01] {
+            let n = 40_u32;
+            // Zigzag: every triangle has an edge of the rim opposite its wide angle.
+            let positions = (0..n).map(|i| DVec3::new(f64::from(i) * 0.5, f64::from(i % 2) * width, 0.0)).collect();
+            let triangles: Vec<[u32; 3]> = (0..n - 2).map(|i| if i % 2 == 0 { [i, i + 2, i + 1] } else { [i, i + 1, i + 2] }).collect();
+            let strip = Mesh::from_triangles(positions, &triangles).unwrap();
+            let found = from_vertex(&strip, 0);
+            let error = mean_error(&found, |v| strip.positions()[0].distance(strip.positions()[v]), 2.0);
+            assert!(error < 0.05, "width {width}: {error}");
+        }
     }
 
     #[test]

@@ -15,8 +15,8 @@
 //!
 //! **Ours.** The cotangent Laplacian of needles is bad in every entry, so
 //! [`Laplacian::robust`] builds it on the intrinsic Delaunay triangulation of the same
-//! surface, where all weights are non-negative but those of edges that cannot be flipped: on a
-//! boundary an obtuse angle may stay opposite. The mass is a third of the area, where B.1 has the
+//! surface, or of its tufted cover where a rim has wide angles; there all weights are non-negative,
+//! elsewhere all but those of a few edges on the rim. The mass is a third of the area, where B.1 has the
 //! Voronoi cell's, whose formula turns negative on obtuse triangles.
 
 use glam::DVec3;
@@ -44,7 +44,7 @@ impl Laplacian {
     /// with two triangles of one orientation, finite for any mesh.
     pub fn robust(mesh: &Mesh) -> Result<Self, MeshError> {
         mesh.require_finite()?;
-        Ok(Self::of_triangulation(&IntrinsicTriangulation::of(mesh).mollified().delaunay()))
+        Ok(Self::of_triangulation(&IntrinsicTriangulation::robust(mesh)))
     }
 
     /// The cotangent Laplacian of any triangulation given by lengths.
@@ -56,12 +56,12 @@ impl Laplacian {
         let mut diagonal = vec![0.0; n];
         for (t, triangle) in triangulation.triangles().iter().enumerate() {
             let cotangents = triangulation.cotangents(t);
-            let third = triangulation.area(t) / 3.0;
+            let third = triangulation.share() * triangulation.area(t) / 3.0;
             for k in 0..3 {
                 let (i, j) = (triangle[k], triangle[(k + 1) % 3]);
                 mass[triangle[k] as usize] += third;
                 if i != j {
-                    let weight = 0.5 * cotangents[(k + 2) % 3];
+                    let weight = triangulation.share() * 0.5 * cotangents[(k + 2) % 3];
                     diagonal[i as usize] += weight;
                     diagonal[j as usize] += weight;
                     entries.push((i, j, -weight));
