@@ -22,6 +22,7 @@ mod error;
 mod least_squares;
 mod ordering;
 pub mod parallel;
+pub mod portable;
 mod rotation;
 mod sparse;
 

@@ -20,7 +20,7 @@ use glam::DVec3;
 use pliant_mesh::Bounds;
 
 use crate::lens::{Lens, UnitSpace};
-use crate::portable::{sin_cos, tan};
+use pliant_linalg::portable::{sin_cos, tan};
 
 /// An eye, what it looks at, and how it projects.
 #[derive(Debug, Clone, Copy, PartialEq)]

@@ -12,7 +12,7 @@ use std::sync::OnceLock;
 
 use glam::Vec3;
 
-use crate::portable::fifth_root;
+use crate::fifth_root::fifth_root;
 
 /// A colour in linear light, red, green and blue; 1 is the white of the screen.
 #[derive(Debug, Clone, Copy, PartialEq)]

@@ -8,7 +8,7 @@ use glam::{DVec3, Vec3};
 use pliant_mesh::Bounds;
 
 use crate::camera::{Axes, Camera, Projection};
-use crate::portable::tan;
+use pliant_linalg::portable::tan;
 
 /// The move and scale into the unit sphere.
 #[derive(Debug, Clone, Copy)]

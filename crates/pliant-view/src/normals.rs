@@ -11,7 +11,7 @@ use pliant_linalg::parallel;
 use pliant_mesh::Mesh;
 
 use crate::lens::to_single;
-use crate::portable::sin_cos;
+use pliant_linalg::portable::sin_cos;
 
 const TRIANGLES_PER_TASK: usize = 4096;
 

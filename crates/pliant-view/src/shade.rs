@@ -10,7 +10,7 @@
 //!
 //! with ambient openness `a` and key shadow `s`.
 //!
-//! **Ours.** Powers are whole and done by squaring (see `portable`). The tone curve is straight up to a knee and
+//! **Ours.** Powers are whole and done by squaring (see `fifth_root`). The tone curve is straight up to a knee and
 //! bends towards white above it, so that colours stay what they are and highlights do not clip.
 
 use glam::Vec3;
