@@ -97,6 +97,14 @@ pub enum MeshError {
         /// The range that works.
         needed: &'static str,
     },
+    /// Exact paths multiply without end.
+    #[error(
+        "after {reached} vertices the exact shortest paths have multiplied beyond reason, as on faces that lie twice in one place with other diagonals; remove the doubled faces or measure by heat"
+    )]
+    CoincidentSheets {
+        /// How many vertices had been reached.
+        reached: usize,
+    },
     /// A linear system could not be solved.
     #[error("the linear system on the surface could not be solved: {0}")]
     Linalg(#[from] LinalgError),

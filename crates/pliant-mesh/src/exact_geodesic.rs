@@ -128,8 +128,12 @@ impl ExactGeodesics {
                 }
             }
         }
-        sweep.run();
-        Ok(())
+        if sweep.run() {
+            return Ok(());
+        }
+        let reached = self.front.reached().len();
+        self.front.abandon();
+        Err(MeshError::CoincidentSheets { reached })
     }
 }
 

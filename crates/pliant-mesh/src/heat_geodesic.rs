@@ -233,7 +233,11 @@ impl HeatGeodesics {
         self.poisson.solve_in_place(distances, &mut workspace.solve);
         match &self.near {
             None => self.anchor(sources, distances),
-            Some(near) => self.anchor_exactly(sources, workspace.near.get_or_insert_with(|| near.clone()), distances)?,
+            Some(near) => match self.anchor_exactly(sources, workspace.near.get_or_insert_with(|| near.clone()), distances) {
+                // Doubled faces defeat exact paths; heat does without them.
+                Err(MeshError::CoincidentSheets { .. }) => self.anchor(sources, distances),
+                outcome => outcome?,
+            },
         }
         Ok(())
     }
@@ -613,6 +617,25 @@ mod tests {
             let error = mean_error(&found, |v| strip.positions()[0].distance(strip.positions()[v]), 2.0);
             assert!(error < 0.05, "width {width}: {error}");
         }
+    }
+
+    #[test]
+    fn fine_two_sided_faces_on_a_coarse_body_are_measured_all_the_same() {
+        // The disc of four mean edges covers the whole fine part, where exact paths multiply.
+        let fine = flat_sheet(40, 0.0);
+        let mut faces: Vec<Vec<u32>> = fine.faces().flat_map(|quad| [quad.to_vec(), quad.iter().rev().copied().collect()]).collect();
+        let mut positions = fine.positions().to_vec();
+        let mut rim = 0;
+        for k in 0..2000_u32 {
+            positions.push(DVec3::new(-2.0 * f64::from(k + 1), 0.0, 0.0));
+            positions.push(DVec3::new(-2.0 * f64::from(k + 1), 2.0, 0.0));
+            let v = positions.len() as u32;
+            faces.push(vec![rim, v - 1, v - 2]);
+            rim = v - 2;
+        }
+        let mesh = Mesh::from_polygons(positions, &faces).unwrap();
+        let distances = from_vertex(&mesh, 20 * 41 + 20);
+        assert!(distances[..41 * 41].iter().all(|d| d.is_finite() && *d < 2.0));
     }
 
     #[test]

@@ -74,6 +74,14 @@ impl<T: Copy> BucketQueue<T> {
         }
     }
 
+    /// Drops all items.
+    pub(super) fn clear(&mut self) {
+        self.slots.clear();
+        self.heads.fill(NONE);
+        (self.free, self.far) = (NONE, NONE);
+        self.restart(0.0);
+    }
+
     fn restart(&mut self, origin: f64) {
         self.origin = origin;
         self.current = 0;

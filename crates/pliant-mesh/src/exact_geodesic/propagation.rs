@@ -81,6 +81,12 @@ impl Wavefront {
         &self.reached
     }
 
+    /// Makes ready for the next sweep after one that did not end.
+    pub(super) fn abandon(&mut self) {
+        self.queue.clear();
+        self.clear();
+    }
+
     /// Makes ready for the next sweep.
     pub(super) fn clear(&mut self) {
         self.reached.drain(..).for_each(|v| self.distances[v as usize] = f64::INFINITY);
@@ -96,15 +102,26 @@ pub(super) struct Sweep<'a> {
     pub(super) limit: f64,
 }
 
+/// Windows that a sweep may take before it is suspected. Scans of 200k vertices take some hundreds for each.
+const EVENTS_AT_LEAST: usize = 1_000_000;
+const EVENTS_PER_VERTEX: usize = 10_000;
+
 impl Sweep<'_> {
-    /// Takes windows and vertices in the order of their distance until none is left.
-    pub(super) fn run(&mut self) {
+    /// Takes windows and vertices in the order of their distance until none is left; `false` where they become far more than
+    /// any surface without coincident sheets has.
+    pub(super) fn run(&mut self) -> bool {
+        let mut events = 0;
         while let Some(event) = self.front.queue.pop() {
+            events += 1;
+            if events > EVENTS_AT_LEAST + EVENTS_PER_VERTEX * self.front.reached.len() {
+                return false;
+            }
             match event {
                 Event::Window { beam, side, root } => self.cross(beam, side, root),
                 Event::Vertex { vertex, distance, arrival } => self.shine_from(vertex, distance, arrival),
             }
         }
+        true
     }
 
     /// Gives `vertex`, the apex of the triangle into which `arrival` leads, a distance if it is shorter.

@@ -473,3 +473,20 @@ fn bad_input_is_declined_with_its_reason() {
     let empty = Mesh::from_triangles(vec![DVec3::ZERO], &[]).unwrap();
     assert!(matches!(ExactGeodesics::new(&empty), Err(MeshError::NoFaces)));
 }
+
+/// A flat sheet of quads, each there twice: once with either diagonal, as two-sided faces come out.
+fn two_sided_sheet(n: usize) -> Mesh {
+    let sheet = flat_sheet(n, 0.0);
+    let both = sheet.faces().flat_map(|quad| [quad.to_vec(), quad.iter().rev().copied().collect()]);
+    Mesh::from_polygons(sheet.positions().to_vec(), &both.collect::<Vec<Vec<u32>>>()).unwrap()
+}
+
+#[test]
+fn sheets_in_one_place_with_other_diagonals_are_declined_in_time_and_the_next_query_works() {
+    let sheet = two_sided_sheet(40);
+    let mut geodesics = ExactGeodesics::new(&sheet).unwrap();
+    let message = geodesics.distances(&[SurfacePoint::Vertex(0)]).unwrap_err().to_string();
+    assert!(message.contains("doubled faces"), "{message}");
+    let disc = geodesics.disc(&[SurfacePoint::Vertex(0)], 0.06).unwrap();
+    assert_eq!(disc.vertices.len(), 8, "i² + j² ≤ 2.4² for steps i and j of 0.025");
+}
