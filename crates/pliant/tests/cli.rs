@@ -107,6 +107,47 @@ fn a_disk_that_is_full_is_named() {
     declines(&["geodesic", "specimen:bar", "--from", "0", "--out", "/dev/full"], &["/dev/full", "space"]);
 }
 
+#[cfg(target_os = "linux")]
+#[test]
+fn a_result_that_cannot_be_printed_is_no_success() {
+    let full = std::fs::File::options().write(true).open("/dev/full").expect("a device that is always full");
+    let status = Command::new(env!("CARGO_BIN_EXE_pliant")).args(["info", "specimen:bar", "-q"]).stdout(full).status();
+    assert_eq!(status.expect("the command starts").code(), Some(1));
+}
+
+#[test]
+fn quiet_prints_what_was_asked_for_and_nothing_else() {
+    let folder = folder();
+    let (_, out) = in_folder(&folder, "bar.obj");
+    let output = pliant(&["convert", "specimen:bar", &out, "--quiet"]);
+    assert_eq!((output.stdout.len(), output.stderr.len()), (0, 0));
+    assert!(!pliant(&["info", &out, "--quiet"]).stdout.is_empty());
+}
+
+#[test]
+fn sliders_are_set_by_name_and_an_unknown_one_is_declined() {
+    let folder = folder();
+    let draw = |name: &str, weights: &str| {
+        let (path, out) = in_folder(&folder, name);
+        json(&["render", "specimen:bar", "--weights", weights, "--out", &out, "--size", "80x60", "--json"]);
+        std::fs::read(path).expect("the picture")
+    };
+    assert_eq!(draw("a.png", "bent=0"), draw("b.png", "twisted=0"));
+    assert_ne!(draw("a.png", "bent=0"), draw("c.png", "bent=1"));
+    let (_, out) = in_folder(&folder, "d.png");
+    declines(&["render", "specimen:bar", "--weights", "smile=1", "--out", &out], &["smile", "bent"]);
+}
+
+#[test]
+fn a_clip_is_played_as_an_animated_picture() {
+    let folder = folder();
+    let (path, out) = in_folder(&folder, "bend.png");
+    json(&["render", "specimen:bar#bend", "--play", "--out", &out, "--size", "40x30", "--json"]);
+    let png = std::fs::read(path).expect("the picture");
+    let frames = png.windows(4).filter(|chunk| chunk == b"fcTL").count();
+    assert_eq!(frames, 25);
+}
+
 #[cfg(unix)]
 #[test]
 fn a_write_that_breaks_off_leaves_nothing_behind() {

@@ -3,6 +3,7 @@
 use clap::CommandFactory;
 use clap_complete::Shell;
 
+use super::console::print;
 use super::{Cli, Failure};
 
 const EXAMPLES: &str = "\
@@ -23,7 +24,5 @@ pub(crate) struct Args {
 pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     let mut script = Vec::new();
     clap_complete::generate(args.shell, &mut Cli::command(), "pliant", &mut script);
-    // A reader that has gone away is no error.
-    let _ = std::io::Write::write_all(&mut std::io::stdout().lock(), &script);
-    Ok(())
+    print(&String::from_utf8_lossy(&script))
 }

@@ -22,15 +22,20 @@ impl Console {
         Self { json, quiet }
     }
 
-    /// The result: one JSON object, or the text for a person. Problems go into the object and to stderr.
-    pub(crate) fn result(&self, mut object: Map<String, Value>, text: &str, problems: &[String]) {
+    /// The result that was asked for: one JSON object, or the text for a person. Problems go into the object and to stderr.
+    pub(crate) fn result(&self, mut object: Map<String, Value>, text: &str, problems: &[String]) -> Result<(), Failure> {
+        problems.iter().for_each(|problem| self.warn(problem));
         if self.json {
             object.insert("problems".into(), problems.to_vec().into());
-            print(&format!("{}\n", Value::Object(object)));
+            print(&format!("{}\n", Value::Object(object)))
         } else {
-            print(text);
+            print(text)
         }
-        problems.iter().for_each(|problem| self.warn(problem));
+    }
+
+    /// As [`result`](Self::result) where the result is a file and the text only says so: quiet leaves it out.
+    pub(crate) fn done(&self, object: Map<String, Value>, text: &str, problems: &[String]) -> Result<(), Failure> {
+        self.result(object, if self.quiet { "" } else { text }, problems)
     }
 
     /// A message about something odd that did not stop the work.
@@ -94,9 +99,13 @@ impl Drop for Working {
     }
 }
 
-/// A reader that has gone away (`pliant … | head`) is no error.
-fn print(text: &str) {
-    let _ = std::io::stdout().lock().write_all(text.as_bytes());
+/// Writes to standard output. A reader that has gone away (`pliant … | head`) is no error, a full disk is.
+pub(crate) fn print(text: &str) -> Result<(), Failure> {
+    let mut stdout = std::io::stdout().lock();
+    match stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()) {
+        Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => Err(Failure::about("standard output", &error)),
+        _ => Ok(()),
+    }
 }
 
 fn complain(text: &str) {

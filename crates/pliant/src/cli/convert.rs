@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use pliant_io::Asset;
 use serde_json::{Map, json};
 
 use super::console::Console;
@@ -39,25 +40,33 @@ pub(crate) struct Args {
     neutral: Option<String>,
 
     /// Leave out target displacements shorter than this, in the asset's units: smaller files, nothing moves farther than that.
-    #[arg(long, value_name = "LENGTH", value_parser = parse_length)]
+    #[arg(long, value_name = "LENGTH", allow_negative_numbers = true, value_parser = parse_length)]
     prune: Option<f32>,
 }
 
 pub(crate) fn run(args: &Args, console: &Console) -> Result<(), Failure> {
     let _working = console.working("converting");
     let asset = pliant_io::load(&args.input, &source::options(args.neutral.as_deref()))?;
+    let before = displacement_count(&asset);
     let asset = match args.prune {
         Some(least) => asset.pruned(least)?,
         None => asset,
     };
+    let pruned = before - displacement_count(&asset);
     let saved = pliant_io::save(&asset, &args.output)?;
     let mut problems = asset.problems.clone();
     problems.extend(saved.left_out.iter().map(|what| format!("{} leaves out {what}", args.output.display())));
     let mut object = Map::new();
     object.insert("out".into(), json!(args.output.display().to_string()));
     object.insert("left_out".into(), json!(saved.left_out));
-    console.result(object, &format!("written to {}\n", args.output.display()), &problems);
-    Ok(())
+    object.insert("vertices".into(), json!(asset.vertex_count()));
+    object.insert("pruned".into(), json!(pruned));
+    let told = if args.prune.is_some() { format!("pruned {pruned} of {before} displacements; ") } else { String::new() };
+    console.done(object, &format!("{told}written to {}\n", args.output.display()), &problems)
+}
+
+fn displacement_count(asset: &Asset) -> usize {
+    asset.objects.iter().flat_map(|object| object.rig.targets()).map(|target| target.vertices.len()).sum()
 }
 
 fn parse_length(text: &str) -> Result<f32, String> {

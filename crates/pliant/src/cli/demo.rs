@@ -38,6 +38,5 @@ pub(crate) fn run(args: &Args, console: &Console) -> Result<(), Failure> {
     object.insert("files".into(), json!(demo.files.len()));
     let figures: Vec<_> = demo.figures.iter().map(|(s, n, v)| json!({"section": s, "name": n, "value": v})).collect();
     object.insert("figures".into(), json!(figures));
-    console.result(object, &text, &[]);
-    Ok(())
+    console.done(object, &text, &[])
 }

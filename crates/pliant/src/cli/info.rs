@@ -41,8 +41,11 @@ pub(crate) fn run(args: &Args, console: &Console) -> Result<(), Failure> {
     };
     let reports: Vec<Health> = asset.objects.iter().map(|object| examine(object, args.intersections)).collect();
     let problems = problems(&asset, &reports);
-    console.result(describe_json(&asset, &reports), &describe(&asset, &reports), &problems);
-    Ok(())
+    let mut text = describe(&asset, &reports);
+    if problems.is_empty() {
+        text.push_str("no problems found\n");
+    }
+    console.result(describe_json(&asset, &reports), &text, &problems)
 }
 
 fn examine(object: &Object, intersections: bool) -> Health {
@@ -118,14 +121,14 @@ fn describe(asset: &Asset, reports: &[Health]) -> String {
     }
     let targets = asset.target_names();
     if !targets.is_empty() {
-        let _ = writeln!(text, "targets ({}): {}", targets.len(), targets.join(", "));
+        let _ = writeln!(text, "targets ({}): {}", targets.len(), some(&targets));
     }
     for clip in &asset.clips {
         let _ = writeln!(text, "clip '{}': {} frames at {} fps", clip.name, clip.frame_count, clip.frames_per_second);
     }
     if let Some(b) = bounds(asset) {
-        let show = |p: pliant_mesh::glam::DVec3| p.to_array().map(|x| format!("{x:.4}")).join(", ");
-        let _ = writeln!(text, "bounds: ({}) to ({}), diagonal {:.4}", show(b.min), show(b.max), b.diagonal());
+        let show = |p: pliant_mesh::glam::DVec3| p.to_array().map(five_digits).join(", ");
+        let _ = writeln!(text, "bounds: ({}) to ({}), diagonal {}", show(b.min), show(b.max), five_digits(b.diagonal()));
     }
     text
 }
@@ -145,16 +148,32 @@ fn describe_mesh(text: &mut String, object: &Object, health: &Health) {
     );
     let _ = writeln!(
         text,
-        "  {} component(s), {} boundary loop(s), {} unused vertices, mean edge {:.4}",
+        "  {} component(s), {} boundary loop(s), {} unused vertices, mean edge {}",
         health.components,
         health.boundary_loops,
         health.unused_vertices,
-        mesh.mean_edge_length()
+        five_digits(mesh.mean_edge_length())
     );
     let labels = [("group", mesh.groups()), ("material", mesh.materials())];
     for (what, labels) in labels.into_iter().filter(|(_, labels)| labels.names.len() > 1) {
-        let _ = writeln!(text, "  {} {what}s: {}", labels.names.len(), labels.names.join(", "));
+        let _ = writeln!(text, "  {} {what}s: {}", labels.names.len(), some(&labels.names));
     }
+}
+
+/// The first names of a list; `--json` has them all.
+fn some(names: &[String]) -> String {
+    const SHOWN: usize = 12;
+    let first = names[..names.len().min(SHOWN)].join(", ");
+    if names.len() > SHOWN { format!("{first}, and {} more (--json lists all)", names.len() - SHOWN) } else { first }
+}
+
+/// A length with five significant digits, whatever the unit.
+fn five_digits(x: f64) -> String {
+    if x == 0.0 || !x.is_finite() {
+        return x.to_string();
+    }
+    let decimals = (4.0 - x.abs().log10().floor()).clamp(0.0, 300.0) as usize;
+    format!("{x:.decimals$}")
 }
 
 fn face_mix(object: &Object) -> String {

@@ -36,7 +36,9 @@ An ASSET is
   BASE.obj+FOLDER                          a rig: a folder of MakeHuman .target files
   FOLDER                                   a rig: OBJs, one of them neutral.obj
   NAME.reference.obj+NAME.frames.npy       a clip: frames x vertices x 3
-Vertices are counted from 0 in the file's own order. `pliant COMMAND --help` teaches each command
+  MESH+CACHE.mdd (or .pc2)                 a clip: a point cache
+Vertices are counted from 0 in the file's own order; glTF splits them at seams, and there they count
+as welded together again. `pliant COMMAND --help` teaches each command
 by example.";
 
 /// Pose, touch, blend, transfer and learn the deformation of a character mesh from examples.
@@ -46,7 +48,7 @@ pub(crate) struct Cli {
     #[command(subcommand)]
     command: Command,
 
-    /// Print exactly one JSON object on standard output.
+    /// Print the result as exactly one JSON object.
     #[arg(long, global = true)]
     json: bool,
 
@@ -54,7 +56,7 @@ pub(crate) struct Cli {
     #[arg(long, global = true, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     threads: Option<u16>,
 
-    /// No progress and no messages but errors.
+    /// Print only what was asked for and errors: no progress, no warnings, no "written to".
     #[arg(long, short, global = true)]
     quiet: bool,
 }

@@ -6,6 +6,8 @@ use clap::builder::{PossibleValuesParser, TypedValueParser};
 use pliant::picture::{Look, Shot};
 use pliant_io::{Asset, npy};
 use pliant_mesh::Mesh;
+use pliant_mesh::glam::DVec3;
+use pliant_rig::Clip;
 use pliant_view::{Image, View, to_apng};
 use serde_json::{Map, json};
 
@@ -19,7 +21,10 @@ Examples:
   pliant render head.obj --out head.png --view side --wire       from the side, with its edges
   pliant render head.obj --scalar d.npy --isolines 1 --out d.png numbers as colours, and a legend
   pliant render walk.glb --frame 12 --out step.png               one frame of a clip
-  pliant render specimen:tapir --turntable 36 --out turn.png     an animated PNG
+  pliant render specimen:head --weights jawOpen=1,browInnerUp=0.8 --out oh.png
+                                                                 a rig with some sliders moved
+  pliant render specimen:hound#walk --play --out walk.png        a clip as an animated PNG
+  pliant render specimen:tapir --turntable 36 --out turn.png     a turn around
 
 The same input gives the same bytes on every machine, with or without a GPU.";
 
@@ -35,8 +40,20 @@ pub(crate) struct Args {
     out: PathBuf,
 
     /// A frame of the asset's clip, counted from 0.
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", conflicts_with_all = ["weights", "play"])]
     frame: Option<usize>,
+
+    /// Slider weights of a rig.
+    #[arg(long, value_name = "NAME=W,…", value_delimiter = ',', value_parser = parse_weight, conflicts_with = "play")]
+    weights: Vec<(String, f64)>,
+
+    /// The whole clip, as an animated PNG.
+    #[arg(long, conflicts_with = "turntable")]
+    play: bool,
+
+    /// The neutral mesh of a folder of OBJs, by its file name.
+    #[arg(long, value_name = "NAME")]
+    neutral: Option<String>,
 
     /// Width and height in pixels.
     #[arg(long, value_name = "WxH", default_value = "800x600", value_parser = parse_size)]
@@ -70,7 +87,7 @@ pub(crate) struct Args {
 pub(crate) fn run(args: &Args, console: &Console) -> Result<(), Failure> {
     output::require_ending(&args.out, &["png", "apng"])?;
     let _working = console.working("drawing");
-    let asset = pliant_io::load(&args.asset, &source::options(None))?;
+    let asset = pliant_io::load(&args.asset, &source::options(args.neutral.as_deref()))?;
     let mesh = mesh_to_show(&asset, args)?;
     let mut look = Look::default().with_wire(args.wire).with_flat(args.flat);
     if let Some(path) = &args.scalar {
@@ -79,30 +96,65 @@ pub(crate) fn run(args: &Args, console: &Console) -> Result<(), Failure> {
     let shot = Shot::new(args.view, args.size);
     let failed = |error: pliant_view::ViewError| Failure::about(&args.asset, &error);
     let png = match args.turntable {
+        _ if args.play => play(&asset.clip()?, &shot, &look).map_err(failed)?,
         None => shot.of(&mesh, &look).and_then(|image| image.to_png()).map_err(failed)?,
-        Some(frames) => shot.turntable(&mesh, &look, frames.into()).and_then(|images| animated(&images)).map_err(failed)?,
+        Some(frames) => shot.turntable(&mesh, &look, frames.into()).and_then(|images| turn(&images)).map_err(failed)?,
     };
     output::write(&args.out, png)?;
     let mut object = Map::new();
     object.insert("out".into(), json!(args.out.display().to_string()));
     object.insert("size".into(), json!(args.size));
     object.insert("triangles".into(), json!(mesh.triangles().len()));
-    console.result(object, &format!("written to {}\n", args.out.display()), &asset.problems);
-    Ok(())
+    console.done(object, &format!("written to {}\n", args.out.display()), &asset.problems)
 }
 
 fn mesh_to_show(asset: &Asset, args: &Args) -> Result<Mesh, Failure> {
     let mesh = match args.frame {
         Some(frame) => asset.at_frame(frame)?.mesh()?,
+        None if !args.weights.is_empty() => posed(asset, args)?,
         None => asset.mesh()?,
     };
     mesh.require_surface().map_err(|error| Failure::about(&args.asset, &error))?;
     Ok(mesh)
 }
 
-fn animated(images: &[Image]) -> Result<Vec<u8>, pliant_view::ViewError> {
+/// The rig with the named sliders moved.
+fn posed(asset: &Asset, args: &Args) -> Result<Mesh, Failure> {
+    let rig = asset.rig()?;
+    let mut weights = vec![0.0; rig.targets().len()];
+    for (name, weight) in &args.weights {
+        let slider = rig.targets().iter().position(|target| target.name == *name).ok_or_else(|| {
+            let known: Vec<&str> = rig.targets().iter().take(12).map(|target| target.name.as_str()).collect();
+            let has =
+                if known.is_empty() { "it has no targets".to_owned() } else { format!("its targets begin with {}", known.join(", ")) };
+            Failure::could_not(format!("{}: there is no target '{name}'; {has}", args.asset))
+        })?;
+        weights[slider] = *weight;
+    }
+    rig.neutral().posed(rig.evaluate(&weights)).map_err(|error| Failure::about(&args.asset, &error))
+}
+
+/// Every frame of the clip at its own rate, framed by the mesh at rest.
+fn play(clip: &Clip, shot: &Shot, look: &Look) -> Result<Vec<u8>, pliant_view::ViewError> {
+    let draw = |frame: &Vec<DVec3>| {
+        let pose = clip.reference().posed(frame.clone()).expect("frames fit their own reference");
+        shot.of_pose(&pose, clip.reference(), look)
+    };
+    let images: Vec<Image> = clip.frames().iter().map(draw).collect::<Result<_, _>>()?;
+    to_apng(&images, (1000.0 / clip.frames_per_second()).round().clamp(1.0, 60_000.0) as u16)
+}
+
+fn turn(images: &[Image]) -> Result<Vec<u8>, pliant_view::ViewError> {
     const TURN_MILLIS: usize = 4000;
     to_apng(images, (TURN_MILLIS / images.len()).max(20) as u16)
+}
+
+fn parse_weight(text: &str) -> Result<(String, f64), String> {
+    let parsed = text.split_once('=').and_then(|(name, weight)| Some((name.trim().to_owned(), weight.trim().parse::<f64>().ok()?)));
+    match parsed {
+        Some((name, weight)) if weight.is_finite() => Ok((name, weight)),
+        _ => Err(format!("'{text}' is not NAME=WEIGHT, as in jawOpen=0.5")),
+    }
 }
 
 fn read_scalar(path: &Path, mesh: &Mesh, asset: &str) -> Result<Vec<f64>, Failure> {

@@ -1,6 +1,6 @@
 //! The demo: every capability on the built-in models, as one page of pictures, figures and files.
 //!
-//! Nothing is written until everything is made, so a demo that is stopped leaves nothing behind.
+//! No file is written until everything is made, so a demo that is stopped leaves none behind.
 
 mod geodesics;
 mod page;
@@ -61,6 +61,8 @@ pub fn run(out: &Path, progress: &dyn Progress) -> Result<Demo, DemoError> {
         ("geodesics", geodesics::chapter),
         ("surfaces", surfaces::chapter),
     ];
+    // Before the work, so that a folder that cannot be is not found out after it.
+    std::fs::create_dir_all(out).map_err(|error| IoError::Write { path: out.to_owned(), source: error })?;
     let mut sections = Vec::new();
     for (k, (name, chapter)) in chapters.iter().enumerate() {
         if progress.report(name, k as f64 / chapters.len() as f64).is_break() {
@@ -80,7 +82,6 @@ fn write(out: &Path, page: &Page) -> Result<Demo, DemoError> {
     let mut files: Vec<(PathBuf, Vec<u8>)> = page.files().map(|(name, bytes)| (out.join(name), bytes.to_vec())).collect();
     let index = out.join("index.html");
     files.push((index.clone(), page.html().into_bytes()));
-    std::fs::create_dir_all(out).map_err(|error| IoError::Write { path: out.to_owned(), source: error })?;
     pliant_io::write_files(&files)?;
     let figures = page.figures().map(|(section, name, value)| (section.to_owned(), name.to_owned(), value.to_owned())).collect();
     Ok(Demo { index, files: files.into_iter().map(|(path, _)| path).collect(), figures })

@@ -58,7 +58,7 @@ pub(super) fn quadrupeds(sections: &mut Vec<Section>) -> Result<(), DemoError> {
         "A lean hound with a four-beat walk: each paw stays where it is put down while the body passes over it.",
         side,
     )?;
-    section.moving("hound-walk.png", "One cycle of the walk.", &play(&clip(&hound, "walk")?, side, 1)?, 42)?;
+    section.moving("hound-walk.png", "One cycle of the walk.", &play(&clip(&hound, "walk")?, side, 1)?, 33)?;
     sections.push(section);
     let (tapir, mut section) = introduce(
         "tapir",
@@ -113,8 +113,11 @@ fn introduce(name: &str, title: &str, text: &str, view: View) -> Result<(Asset, 
     }
     section.figure("made in", milliseconds(ms));
     section.small(&format!("{name}.png"), "At rest.", &Shot::new(view, SIZE).of(&mesh, &Look::default())?)?;
-    let wire = Shot::new(View::Side, SIZE).of(&mesh, &Look::default().with_wire(true))?;
-    section.small(&format!("{name}-side.png"), "From the side, with its edges.", &wire)?;
+    // From where the model is longest.
+    let size = mesh.bounds().map_or(DVec3::ONE, |bounds| bounds.size());
+    let across = if size.x > 1.5 * size.z { View::Front } else { View::Side };
+    let wire = Shot::new(across, SIZE).of(&mesh, &Look::default().with_wire(true))?;
+    section.small(&format!("{name}-edges.png"), "With its edges.", &wire)?;
     let glb = pliant_io::gltf::write(&asset);
     section.file(&format!("{name}.glb"), "the mesh with its targets and clips, for any viewer", glb.bytes);
     Ok((asset, section))
