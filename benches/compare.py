@@ -9,6 +9,7 @@ named by GDIST_PYTHON for gdist, which wants an older numpy. Close other program
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -28,8 +29,9 @@ def run(command):
 
 def ours(crate, bench, *more):
     """Milliseconds of a criterion bench by name: the median and its interval."""
-    run(["cargo", "bench", "-q", "-p", crate, "--bench", bench, "--", *more])
     target = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target"))
+    shutil.rmtree(target / "criterion", ignore_errors=True)  # Results of earlier runs and other inputs.
+    run(["cargo", "bench", "-q", "-p", crate, "--bench", bench, "--", *more])
     found = {}
     for path in sorted((target / "criterion").glob("**/new/estimates.json")):
         name = json.loads((path.parent / "benchmark.json").read_text())["full_id"]

@@ -11,7 +11,7 @@ use pliant_mesh::{FaceLabels, Mesh};
 use pliant_rig::{Clip, Rig, RigError};
 
 use crate::gltf::Seams;
-use crate::{Animation, IoError, Motion, ReadError, Shape};
+use crate::{Animation, IoError, Motion, ReadError, Shape, UpAxis};
 
 /// Everything that was in a file.
 #[derive(Debug, Clone, Default)]
@@ -25,6 +25,10 @@ pub struct Asset {
     pub objects: Vec<Object>,
     /// The clips, in file order.
     pub clips: Vec<Animation>,
+    /// The axis that points up. Positions are as in the file, whichever it is.
+    pub up_axis: UpAxis,
+    /// How many metres one unit of the positions is, where the file says.
+    pub meters_per_unit: Option<f64>,
     /// What was odd on reading, one sentence each.
     pub problems: Vec<String>,
 }

@@ -1,6 +1,6 @@
 //! Folders as rigs: OBJs of one topology, or MakeHuman targets.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use pliant_mesh::Mesh;
 use pliant_rig::Target;
@@ -15,10 +15,8 @@ pub(crate) fn load(folder: &Path, neutral: &str) -> Result<Asset, IoError> {
     if files.is_empty() {
         return Err(IoError::Directory { path: folder.into(), hint: "it holds no .obj files to make a rig of" });
     }
-    let is_neutral = |path: &&std::path::PathBuf| path.file_name().is_some_and(|n| n == neutral) || stem(path) == neutral;
-    let Some(neutral_file) = files.iter().find(is_neutral) else {
-        let names: Vec<_> = files.iter().take(8).map(|path| stem(path)).collect();
-        let message = format!("the folder has no '{neutral}'; name the neutral with --neutral (there are {}, …)", names.join(", "));
+    let Some(neutral_file) = find_neutral(&files, neutral) else {
+        let message = format!("the folder has no '{neutral}'; name the neutral with --neutral (there are {})", some_stems(&files));
         return Err(ReadError::whole(message).in_file(folder.display().to_string()));
     };
     let mut asset = load_file(neutral_file)?;
@@ -30,6 +28,24 @@ pub(crate) fn load(folder: &Path, neutral: &str) -> Result<Asset, IoError> {
     asset.name = folder.file_name().unwrap_or_default().to_string_lossy().into_owned();
     asset.source = folder.display().to_string();
     pair::with_targets(asset, targets)
+}
+
+/// The file of this name, with or without its ending; letter case counts only where it must tell files apart.
+fn find_neutral<'a>(files: &'a [PathBuf], neutral: &str) -> Option<&'a PathBuf> {
+    let name = |path: &PathBuf| path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    let exact = |path: &&PathBuf| name(path) == neutral || stem(path) == neutral;
+    let nearly = |path: &&PathBuf| name(path).eq_ignore_ascii_case(neutral) || stem(path).eq_ignore_ascii_case(neutral);
+    files.iter().find(exact).or_else(|| files.iter().find(nearly))
+}
+
+/// The first names, and a sign where there are more.
+fn some_stems(files: &[PathBuf]) -> String {
+    const MOST_NAMES: usize = 8;
+    let mut names: Vec<String> = files.iter().take(MOST_NAMES).map(|path| stem(path)).collect();
+    if files.len() > MOST_NAMES {
+        names.push("…".into());
+    }
+    names.join(", ")
 }
 
 fn target_of(file: &Path, rest: &Mesh, problems: &mut Vec<String>) -> Result<Target, IoError> {

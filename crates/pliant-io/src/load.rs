@@ -5,6 +5,8 @@ use std::path::{Path, PathBuf};
 
 use crate::files::BesideFile;
 use crate::format::Declined;
+use crate::left_out::counted;
+use crate::sniff::under_wrong_name;
 use crate::{Asset, Base, Format, IoError, Locator, folder, pair, read_file};
 
 /// Built-in models, which a crate above this one makes.
@@ -77,6 +79,7 @@ pub fn load(locator: &str, options: &LoadOptions<'_>) -> Result<Asset, IoError> 
     } else if let Some(message) = asset.not_finite() {
         asset.problems.push(message);
     }
+    asset.problems = counted(asset.problems);
     Ok(asset)
 }
 
@@ -106,9 +109,13 @@ pub(crate) fn load_file(path: &Path) -> Result<Asset, IoError> {
     let bytes = read_file(path)?;
     let source = path.display().to_string();
     let mut asset = read(&bytes, &BesideFile::new(path)).map_err(|declined| match declined {
-        Declined::Bytes(error) => error.in_file(&*source),
+        Declined::Bytes(error) => under_wrong_name(path, &bytes).unwrap_or(error).in_file(&*source),
         Declined::Other(error) => error,
     })?;
+    // Formats of plain lines skip what they do not know, down to nothing.
+    if asset.objects.iter().all(|object| object.vertex_count() == 0) {
+        under_wrong_name(path, &bytes).map_or(Ok(()), |error| Err(error.in_file(&*source)))?;
+    }
     asset.name = stem(path);
     asset.clips.iter_mut().filter(|clip| clip.name.is_empty()).for_each(|clip| clip.name = stem(path));
     asset.source = source;

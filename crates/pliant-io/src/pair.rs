@@ -61,8 +61,14 @@ pub(crate) fn with_points(mut base: Asset, mut clip: Animation, frames: Vec<Vec<
 
 fn with_deltas(mut base: Asset, path: &Path) -> Result<Asset, IoError> {
     let rows = point_rows(path, "deltas", base.vertex_count())?;
-    let stem = stem(path);
-    let names_file = path.with_file_name(format!("{}.names.txt", stem.strip_suffix(".delta").unwrap_or(&stem)));
+    if look_absolute(&rows, base.mesh()?.positions()) {
+        let name = stem(path);
+        base.problems.push(format!(
+            "'{}' looks like absolute positions (a clip), not displacements; name it {name}.frames.npy to read it as a clip",
+            path.display()
+        ));
+    }
+    let names_file = names_file(path);
     let mut names = read_names(&names_file, rows.len(), "targets", &mut base.problems)?;
     if names.is_empty() && !rows.is_empty() {
         let shown = names_file.display();
@@ -76,8 +82,32 @@ fn with_deltas(mut base: Asset, path: &Path) -> Result<Asset, IoError> {
     })
 }
 
+/// Where the names of the targets in `array` are.
+pub(crate) fn names_file(array: &Path) -> PathBuf {
+    let stem = stem(array);
+    array.with_file_name(format!("{}.names.txt", stem.strip_suffix(".delta").unwrap_or(&stem)))
+}
+
+/// Whether most rows are far closer to where the vertices rest than to zero.
+fn look_absolute(rows: &[Vec<DVec3>], rest: &[DVec3]) -> bool {
+    let near_rest = |row: &&Vec<DVec3>| {
+        let from_rest: f64 = row.iter().zip(rest).map(|(p, r)| p.distance(*r)).sum();
+        let from_zero: f64 = row.iter().map(|p| p.length()).sum();
+        from_rest < 0.5 * from_zero
+    };
+    rows.iter().filter(near_rest).count() * 2 > rows.len()
+}
+
+/// What a pair can be made of, for a second file that holds nothing that moves.
+const SECONDS: &str = "after '+' may stand displacements (NAME.npy), frames (NAME.frames.npy), a point cache (.mdd, .pc2), \
+                       or .target files (one, or a folder of them); for targets as OBJs, name a folder that has them and neutral.obj";
+
 fn with_cache(mut base: Asset, path: &Path) -> Result<Asset, IoError> {
     let cache = load_file(path)?;
+    if cache.clips.is_empty() {
+        let message = format!("it holds nothing that moves another mesh; {SECONDS}");
+        return Err(IoError::Clip { file: cache.shown_source(), message });
+    }
     let clip = cache.only_clip()?;
     let moving = cache.clip()?;
     let (found, expected) = (cache.vertex_count(), base.vertex_count());

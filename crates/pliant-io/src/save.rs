@@ -5,8 +5,9 @@ use std::path::{Path, PathBuf};
 use pliant_mesh::glam::DVec3;
 use pliant_rig::Clip;
 
-use crate::load::{stem, with_ending};
-use crate::pair::FRAMES;
+use crate::left_out::{clips_left_out, counted};
+use crate::load::with_ending;
+use crate::pair::{FRAMES, names_file};
 use crate::{Asset, Format, Holds, IoError, Written, npy, write_files};
 
 /// What was written.
@@ -22,16 +23,18 @@ pub struct Saved {
 /// Writes `asset` in the format that the ending of `path` names, all or nothing.
 ///
 /// `MESH+NAME.frames.npy` writes a mesh and its clip, `MESH+NAME.npy` a mesh and its targets, each with the
-/// names beside; a `.npy` alone gets the plain positions, V × 3 or frames × V × 3.
+/// names beside. Of arrays alone, `NAME.delta.npy` gets the displacements of the targets, targets × V × 3, with
+/// the names beside, and any other the plain positions, V × 3 or frames × V × 3.
 pub fn save(asset: &Asset, path: impl AsRef<Path>) -> Result<Saved, IoError> {
     let path = path.as_ref();
     asset.require_finite()?;
     let (files, left_out) = match pair_of(path) {
         Some((mesh, array)) => write_pair(asset, &mesh, &array)?,
+        None if holds_deltas(path) => write_deltas(asset, path)?,
         None => write_one(asset, path)?,
     };
     write_files(&files)?;
-    Ok(Saved { files: files.into_iter().map(|(path, _)| path).collect(), left_out })
+    Ok(Saved { files: files.into_iter().map(|(path, _)| path).collect(), left_out: counted(left_out) })
 }
 
 /// Files with their bytes, and what was left out of them.
@@ -42,6 +45,20 @@ fn write_one(asset: &Asset, path: &Path) -> Result<Planned, IoError> {
     let mut files = vec![(path.to_owned(), written.bytes)];
     files.extend(written.beside.into_iter().map(|(name, bytes)| (path.with_file_name(name), bytes)));
     Ok((files, written.left_out))
+}
+
+/// Whether an array's name says that it holds displacements.
+fn holds_deltas(path: &Path) -> bool {
+    let name = path.file_name().unwrap_or_default().to_string_lossy().to_lowercase();
+    [".delta.npy", ".deltas.npy"].iter().any(|ending| name.ends_with(ending))
+}
+
+fn write_deltas(asset: &Asset, path: &Path) -> Result<Planned, IoError> {
+    if asset.target_names().is_empty() {
+        return Err(IoError::NoTargets { file: asset.shown_source() });
+    }
+    let holds = Holds { in_betweens: false, rest_weights: false, clips: 0, ..Holds::ALL };
+    Ok((deltas_files(asset, path)?, holds.left_out_of(asset)))
 }
 
 /// `MESH+ARRAY.npy`, where the mesh has a known ending; the array goes beside it unless it has a folder.
@@ -59,10 +76,13 @@ fn write_pair(asset: &Asset, mesh: &Path, array: &Path) -> Result<Planned, IoErr
     let name = array.file_name().unwrap_or_default().to_string_lossy().to_lowercase();
     let (mut files, mut left_out) = write_one(asset, mesh)?;
     // What goes into the second file is not lost in the first.
-    let (kept, second) =
-        if name.ends_with(FRAMES) { ("clip(s)", frames_files(asset, array)?) } else { ("target(s)", deltas_files(asset, array)?) };
-    left_out.retain(|lost| !lost.ends_with(kept));
-    files.extend(second);
+    if name.ends_with(FRAMES) {
+        files.extend(frames_files(asset, array)?);
+        left_out.retain(|lost| Some(lost) != clips_left_out(asset, 0).as_ref());
+    } else {
+        files.extend(deltas_files(asset, array)?);
+        left_out.retain(|lost| !lost.ends_with("target(s)"));
+    }
     let lost = if name.ends_with(FRAMES) { rate_left_out(asset)? } else { in_betweens_left_out(asset) };
     // A first file that has targets or clips of its own has told it already.
     left_out.extend(lost.filter(|lost| !left_out.contains(lost)));
@@ -95,9 +115,7 @@ fn deltas_files(asset: &Asset, array: &Path) -> Result<Vec<(PathBuf, Vec<u8>)>, 
     let vertices = rig.neutral().vertex_count();
     let dense = rig.targets().iter().flat_map(|t| t.to_dense(vertices)).flat_map(|d| d.to_array());
     let bytes = npy::write_f32(&[rig.targets().len(), vertices, 3], dense);
-    let stem = stem(array);
-    let names_file = array.with_file_name(format!("{}.names.txt", stem.strip_suffix(".delta").unwrap_or(&stem)));
-    Ok(vec![(array.to_owned(), bytes), (names_file, lines(&asset.target_names()))])
+    Ok(vec![(array.to_owned(), bytes), (names_file(array), lines(&asset.target_names()))])
 }
 
 fn lines(names: &[String]) -> Vec<u8> {
@@ -114,9 +132,7 @@ fn frames_array(asset: &Asset) -> Result<Vec<u8>, IoError> {
 /// The plain result: V × 3, or frames × V × 3 where there is a clip.
 pub(crate) fn plain_array(asset: &Asset) -> Result<Written, IoError> {
     // Faces and their attributes are no part of a plain result; only what moves could be missed.
-    let all = usize::MAX;
-    let holds = Holds { uv_layers: all, color_layers: all, clips: all, weight_tracks: true, frame_names: true, ..crate::obj::HOLDS };
-    let left_out = holds.left_out_of(asset);
+    let left_out = Holds { targets: false, ..Holds::ALL }.left_out_of(asset);
     let positions: Vec<DVec3>;
     let bytes = if asset.clips.is_empty() {
         positions = asset.mesh()?.positions().to_vec();

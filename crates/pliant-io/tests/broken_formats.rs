@@ -82,7 +82,28 @@ fn nan_in_frames_is_declined_by_work_and_listed_for_a_report() {
 fn what_is_no_scene_is_no_fbx() {
     let scene = include_bytes!("../src/fbx/quad.fbx");
     assert_says(&message("text.fbx", b"this is not a scene\n"), &["text.fbx, byte 0", "no FBX scene"]);
+    assert_says(
+        &message("part.fbx", b"Kaydara FBX Binary  \0\x1a\0\xe8\x1c\0\0\xff\xff\xff\0"),
+        &["part.fbx", "cut off", "export it again"],
+    );
     assert_says(&message("cut.fbx", cut(scene, scene.len() / 2)), &["cut.fbx, byte ", "cut off"]);
+}
+
+#[test]
+fn a_file_under_another_format_s_name_is_told_what_it_is() {
+    let asset = rising();
+    let folder = tempfile::tempdir().unwrap();
+    for ending in ["obj", "glb", "ply", "usda", "pc2"] {
+        save(&asset, folder.path().join(format!("rise.{ending}"))).unwrap();
+        let bytes = fs::read(folder.path().join(format!("rise.{ending}"))).unwrap();
+        for wrong in ["obj", "glb", "gltf", "ply", "usda", "pc2", "mdd", "stl", "off"].into_iter().filter(|wrong| *wrong != ending) {
+            if (ending, wrong) == ("glb", "gltf") {
+                continue;
+            }
+            let text = message(&format!("wrong.{wrong}"), &bytes);
+            assert_says(&text, &[&format!("wrong.{wrong}: this looks like a"), &format!("rename it to end in '.{ending}'")]);
+        }
+    }
 }
 
 #[test]

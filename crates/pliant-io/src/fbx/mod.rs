@@ -17,10 +17,10 @@ mod mesh;
 mod tests;
 
 use pliant_mesh::glam::{DAffine3, DMat3, DVec3};
-use ufbx::{AllocatorOpts, ErrorType, FileFormat, LoadOpts};
+use ufbx::{AllocatorOpts, CoordinateAxis, ErrorType, FileFormat, LoadOpts};
 
 use crate::budget::Budget;
-use crate::{Asset, Beside, Object, ReadError};
+use crate::{Asset, Beside, Object, ReadError, UpAxis};
 
 /// Deeper trees are declined; skeletons of many-legged creatures have a tenth of it.
 const DEEPEST: u32 = 500;
@@ -30,6 +30,7 @@ pub fn read(bytes: &[u8], beside: &dyn Beside) -> Result<Asset, ReadError> {
     let scene = ufbx::load_memory(bytes, options(bytes.len())).map_err(|error| declined(&error, bytes))?;
     let budget = Budget::of_samples(bytes.len());
     let mut asset = Asset::default();
+    read_space(&scene.settings, &mut asset);
     for warning in &scene.metadata.warnings {
         asset.problems.push(one_line(&format!("{} ({} time(s))", &*warning.description, warning.count.max(1))));
     }
@@ -51,6 +52,19 @@ pub fn read(bytes: &[u8], beside: &dyn Beside) -> Result<Asset, ReadError> {
         asset.problems.push(format!("{set} blend channel(s) are not at zero; the meshes are read as if they were"));
     }
     Ok(asset)
+}
+
+/// Which way is up and how long a unit is.
+fn read_space(settings: &ufbx::SceneSettings, asset: &mut Asset) {
+    asset.up_axis = match settings.axes.up {
+        CoordinateAxis::PositiveX | CoordinateAxis::NegativeX => UpAxis::X,
+        CoordinateAxis::PositiveZ | CoordinateAxis::NegativeZ => UpAxis::Z,
+        _ => UpAxis::Y,
+    };
+    if matches!(settings.axes.up, CoordinateAxis::NegativeX | CoordinateAxis::NegativeY | CoordinateAxis::NegativeZ) {
+        asset.problems.push(format!("the up axis is the negative {0}; it is taken as {0}, so the model stands on its head", asset.up_axis));
+    }
+    asset.meters_per_unit = Some(settings.unit_meters).filter(|unit| *unit > 0.0 && unit.is_finite());
 }
 
 /// A mesh where a node puts it.
@@ -83,7 +97,11 @@ fn declined(error: &ufbx::Error, bytes: &[u8]) -> ReadError {
     match error.type_ {
         ErrorType::TruncatedFile => ReadError::byte(bytes.len(), "the file ends inside the scene; it is cut off, export it again"),
         ErrorType::MemoryLimit => ReadError::whole("the scene would fill far more memory than the file has bytes; it is damaged"),
-        _ => ReadError::whole(one_line(&format!("not a readable FBX scene ({}); export it again", &*error.description))),
+        ErrorType::UnsupportedVersion => ReadError::whole("the version of the scene is not read; export it as FBX 7.4 or later"),
+        _ => {
+            let why = one_line(&error.description);
+            ReadError::whole(format!("not a readable FBX scene ({why}): the file is cut off or damaged; copy it or export it again"))
+        }
     }
 }
 

@@ -1,7 +1,7 @@
 use pliant_mesh::glam::DVec3;
 
 use super::read;
-use crate::{Asset, IoError, NoFiles, Place, Shape, point_cache};
+use crate::{Asset, IoError, NoFiles, Place, Shape, UpAxis, point_cache};
 
 /// A quad at (1, 2, 3) with a channel of two shapes, driven from 0 to 1 in a second.
 const QUAD: &str = include_str!("quad.fbx");
@@ -28,6 +28,22 @@ fn a_scene_gives_polygons_channels_and_clips() {
     let at = |frame: usize| asset.frame_positions(frame).unwrap()[2] - DVec3::new(2.0, 3.0, 3.0);
     assert!((at(12) - DVec3::Z).length() < 1e-6 && (at(24) - DVec3::X * 2.0).length() < 1e-6, "{} {}", at(12), at(24));
     assert!((at(18) - (DVec3::Z * 0.5 + DVec3::X)).length() < 1e-6);
+}
+
+#[test]
+fn a_scene_says_which_way_is_up_and_how_long_a_unit_is() {
+    let space = |text: &str| {
+        let asset = read(text.as_bytes(), &NoFiles).unwrap();
+        (asset.up_axis, asset.meters_per_unit, asset.problems.iter().any(|p| p.contains("negative")))
+    };
+    assert_eq!(space(QUAD), (UpAxis::Y, Some(0.01), false));
+    let turned = QUAD.replace("\"UpAxis\", \"int\", \"Integer\", \"\",1", "\"UpAxis\", \"int\", \"Integer\", \"\",2");
+    let turned = turned.replace("\"FrontAxis\", \"int\", \"Integer\", \"\",2", "\"FrontAxis\", \"int\", \"Integer\", \"\",1");
+    let metres =
+        turned.replace("\"UnitScaleFactor\", \"double\", \"Number\", \"\",1", "\"UnitScaleFactor\", \"double\", \"Number\", \"\",100");
+    assert_eq!(space(&metres), (UpAxis::Z, Some(1.0), false));
+    let down = metres.replace("\"UpAxisSign\", \"int\", \"Integer\", \"\",1", "\"UpAxisSign\", \"int\", \"Integer\", \"\",-1");
+    assert_eq!(space(&down), (UpAxis::Z, Some(1.0), true));
 }
 
 #[test]
@@ -76,5 +92,5 @@ fn what_is_not_a_scene_is_declined() {
     let cut = message(half);
     assert!(cut.place == Place::Byte(half.len()) && cut.message.contains("cut off"), "{cut:?}");
     let binary = message(b"Kaydara FBX Binary  \0\x1a\0\xe8\x1c\0\0\xff\xff\xff\0");
-    assert!(binary.message.contains("export it again"), "{binary:?}");
+    assert!(binary.message.contains("cut off") && binary.message.contains("export it again"), "{binary:?}");
 }

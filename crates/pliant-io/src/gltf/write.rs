@@ -14,7 +14,7 @@ use super::memo::{KEY, LabelMemo, MeshMemo};
 use super::morph::default_name;
 use super::split::{Block, Displacements, Seams, by_vertex};
 use super::store::Store;
-use crate::{Asset, Holds, Object, Written};
+use crate::{Asset, Holds, Object, UpAxes, UpAxis, Written};
 
 /// What a GLB can hold; polygons, groups and names of frames are in its `extras`.
 pub const HOLDS: Holds = Holds {
@@ -33,6 +33,7 @@ pub const HOLDS: Holds = Holds {
     clips: usize::MAX,
     weight_tracks: true,
     frame_names: true,
+    up_axes: UpAxes::Fixed(UpAxis::Y),
 };
 
 /// The asset as a GLB.

@@ -1,7 +1,7 @@
 use pliant_mesh::{CornerLayer, FaceLabels, Mesh};
 
 use crate::text::push_number;
-use crate::{Asset, Holds, Object, Written};
+use crate::{Asset, Holds, Object, UpAxes, Written};
 
 /// What an OBJ file can hold.
 pub const HOLDS: Holds = Holds {
@@ -20,6 +20,7 @@ pub const HOLDS: Holds = Holds {
     clips: 0,
     weight_tracks: false,
     frame_names: false,
+    up_axes: UpAxes::Unsaid,
 };
 
 /// The asset at rest, in the vertex order of its own file.

@@ -1,7 +1,7 @@
 use pliant_mesh::glam::DVec3;
 use pliant_mesh::{CornerLayer, Mesh};
 
-use crate::{Asset, Holds, IoError, Written};
+use crate::{Asset, Holds, IoError, UpAxes, Written};
 
 /// What a PLY file can hold; normals only where each vertex has one.
 pub const HOLDS: Holds = Holds {
@@ -20,6 +20,7 @@ pub const HOLDS: Holds = Holds {
     clips: 0,
     weight_tracks: false,
     frame_names: false,
+    up_axes: UpAxes::Unsaid,
 };
 
 /// The asset at rest as one mesh, in the vertex order of its own file.

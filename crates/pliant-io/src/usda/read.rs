@@ -8,15 +8,16 @@ use super::mesh::{points, read_mesh, read_targets, shown_name, wrong};
 use super::stage::{Stage, Timeline, around, ends};
 use super::syntax::parse;
 use super::transform;
-use super::write::FILE_INDEX;
+use super::write::{CLIP_NAME, FILE_INDEX};
 use crate::merge::check_file_order;
-use crate::{Animation, Asset, Motion, Object, PlacementTrack, ReadError, Shape};
+use crate::{Animation, Asset, Motion, Object, PlacementTrack, ReadError, Shape, UpAxis};
 
 /// Reads the meshes of a layer with their blend shapes and time samples.
 pub fn read(bytes: &[u8]) -> Result<Asset, ReadError> {
     let layer = parse(bytes)?;
     let stage = Stage::new(&layer, bytes.len())?;
     let mut asset = Asset { problems: unread(&stage), ..Asset::default() };
+    read_space(&stage, &mut asset);
     let mut meshes: Vec<usize> = (0..stage.nodes.len()).filter(|&k| stage.nodes[k].prim.kind == "Mesh").collect();
     // Our own files keep the order that objects had before they became a tree.
     meshes.sort_by_key(|&node| file_index(stage.nodes[node].prim).and_then(|index| index.first().copied()));
@@ -34,6 +35,17 @@ pub fn read(bytes: &[u8]) -> Result<Asset, ReadError> {
         asset.clips.push(clip);
     }
     Ok(asset)
+}
+
+/// Which way is up and how long a unit is; USD itself takes Y where a layer does not say.
+fn read_space(stage: &Stage<'_>, asset: &mut Asset) {
+    let said = entry(&stage.layer.metadata, "upAxis").and_then(Value::text);
+    match said.map(|said| (said, UpAxis::of(said))) {
+        None => {}
+        Some((_, Some(axis))) => asset.up_axis = axis,
+        Some((said, None)) => asset.problems.push(format!("the up axis '{}' is unknown; Y is assumed", said.escape_debug())),
+    }
+    asset.meters_per_unit = stage.number("metersPerUnit").filter(|unit| *unit > 0.0 && unit.is_finite());
 }
 
 /// What the layer has beyond what is read here.
@@ -142,7 +154,8 @@ fn read_clip(
     timeline: Timeline,
     problems: &mut Vec<String>,
 ) -> Result<Animation, ReadError> {
-    let mut clip = Animation::new("", timeline.frames);
+    let name = stage.nodes.iter().filter(|node| node.parent.is_none()).find_map(|root| root.prim.value(CLIP_NAME)?.text());
+    let mut clip = Animation::new(name.unwrap_or_default(), timeline.frames);
     clip.frames_per_second = timeline.frames_per_second;
     clip.start_secs = timeline.start / timeline.codes_per_second;
     for (k, (object, moving)) in objects.iter().zip(moving).enumerate() {

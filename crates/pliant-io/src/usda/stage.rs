@@ -80,7 +80,7 @@ impl<'a> Stage<'a> {
         self.resolve(owner, value.text()?)
     }
 
-    fn number(&self, key: &str) -> Option<f64> {
+    pub(super) fn number(&self, key: &str) -> Option<f64> {
         entry(&self.layer.metadata, key).and_then(Value::number)
     }
 

@@ -3,7 +3,7 @@ use pliant_mesh::{CornerLayer, FaceLabels, Mesh, MeshBuilder, VertexLayer};
 use pliant_rig::{Clip, InBetween, Interpolation, Rig, Target, WeightTrack};
 
 use super::{read, write};
-use crate::{Animation, Asset, Motion, Object, Place, PlacementTrack, Shape};
+use crate::{Animation, Asset, Motion, Object, Place, PlacementTrack, Shape, UpAxis};
 
 fn sheet() -> Mesh {
     let positions = [(0.0, 0.0), (1.0, 0.0), (1.0, 1.0), (0.0, 1.0), (2.0, 0.5)];
@@ -98,6 +98,22 @@ fn an_asset_comes_back_as_it_was() {
     }
     let Shape::Weights(track) = &b.motions[0].shape else { panic!("weights stay weights") };
     assert_eq!(track.times_secs(), [0.5, 0.75, 1.25]);
+}
+
+#[test]
+fn the_up_axis_the_unit_and_the_name_of_the_clip_come_back() {
+    for (up_axis, meters_per_unit) in [(UpAxis::Z, Some(0.01)), (UpAxis::X, Some(0.3048)), (UpAxis::Y, None)] {
+        let before = Asset { up_axis, meters_per_unit, ..asset() };
+        let written = write(&before).unwrap();
+        assert!(written.left_out.is_empty(), "{:?}", written.left_out);
+        let after = read(&written.bytes).unwrap();
+        assert_eq!((after.up_axis, after.meters_per_unit), (up_axis, meters_per_unit));
+        assert_eq!(after.clips[0].name, "blink");
+        assert_eq!(after.mesh().unwrap().positions(), before.mesh().unwrap().positions());
+    }
+    let odd = read(b"#usda 1.0\n( upAxis = \"W\" metersPerUnit = -1 )\n").unwrap();
+    assert_eq!((odd.up_axis, odd.meters_per_unit), (UpAxis::Y, None));
+    assert!(odd.problems[0].contains("the up axis 'W' is unknown"), "{:?}", odd.problems);
 }
 
 #[test]

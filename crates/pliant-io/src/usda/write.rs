@@ -5,7 +5,7 @@ use pliant_mesh::glam::{DAffine3, DMat4, Vec3};
 use pliant_mesh::{Bounds, CornerLayer, FaceLabels, Mesh};
 use pliant_rig::{Interpolation, Target, WeightTrack};
 
-use crate::{Animation, Asset, Holds, IoError, Motion, Object, Shape, Written};
+use crate::{Animation, Asset, Holds, IoError, Motion, Object, Shape, UpAxes, Written};
 
 /// What a USDA file can hold.
 pub const HOLDS: Holds = Holds {
@@ -24,6 +24,7 @@ pub const HOLDS: Holds = Holds {
     clips: 1,
     weight_tracks: true,
     frame_names: false,
+    up_axes: UpAxes::Any,
 };
 
 /// The prim below the root that holds the materials.
@@ -31,6 +32,9 @@ const MATERIALS: &str = "Materials";
 
 /// The attribute of a mesh that keeps its vertices' places in the whole file.
 pub(super) const FILE_INDEX: &str = "pliant:fileIndex";
+
+/// The attribute of the root that keeps the name of the clip, which USD has no place for.
+pub(super) const CLIP_NAME: &str = "pliant:clipName";
 
 /// What the skeleton beside a mesh is called after the mesh's name.
 const SKELETON: &str = "_Skeleton";
@@ -211,7 +215,10 @@ impl Writer<'_> {
             self.line(&format!("startTimeCode = {}", code(clip, clip.start_secs)));
             self.line(&format!("timeCodesPerSecond = {}", clip.frames_per_second));
         }
-        self.line("upAxis = \"Y\"");
+        if let Some(unit) = self.asset.meters_per_unit {
+            self.line(&format!("metersPerUnit = {unit}"));
+        }
+        self.line(&format!("upAxis = \"{}\"", self.asset.up_axis));
         self.close(")");
     }
 
@@ -239,6 +246,9 @@ impl Writer<'_> {
         let path = format!("{above}/{}", branch.name);
         let Some(index) = branch.object else {
             self.prim(kind, &branch.name, &branch.shown, &[]);
+            if let Some(clip) = self.clip.filter(|clip| above.is_empty() && !clip.name.is_empty()) {
+                self.line(&format!("custom string {CLIP_NAME} = {}", quoted(&clip.name)));
+            }
             branch.children.iter().for_each(|child| self.branch(child, &path, "Xform"));
             if above.is_empty() {
                 self.material_scope();
