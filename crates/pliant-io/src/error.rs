@@ -178,12 +178,6 @@ pub enum IoError {
         /// What is the matter.
         message: String,
     },
-    /// Displacements of targets where there are none.
-    #[error("{file}: it has no targets whose displacements could be written; name a rig, or write its positions to NAME.npy")]
-    NoTargets {
-        /// The file.
-        file: String,
-    },
     /// A specimen that does not exist.
     #[error("there is no specimen named '{name}'; there are: {known}")]
     NoSuchSpecimen {

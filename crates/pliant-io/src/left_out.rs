@@ -128,9 +128,7 @@ impl Holds {
     fn up_axis_left_out(&self, up: UpAxis) -> Option<String> {
         match self.up_axes {
             UpAxes::Unsaid if up != UpAxis::default() => Some(format!("the up axis {up}")),
-            UpAxes::Fixed(own) if up != own => {
-                Some(format!("the up axis {up}: this format is {own} up, so the model lies on its side; turn it first"))
-            }
+            UpAxes::Fixed(own) if up != own => Some(format!("the up axis {up}: this format is {own} up, so the model lies on its side")),
             _ => None,
         }
     }

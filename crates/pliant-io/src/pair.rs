@@ -88,14 +88,17 @@ pub(crate) fn names_file(array: &Path) -> PathBuf {
     array.with_file_name(format!("{}.names.txt", stem.strip_suffix(".delta").unwrap_or(&stem)))
 }
 
-/// Whether most rows are far closer to where the vertices rest than to zero.
+/// Whether most rows have the mesh's own distances from vertex to vertex: positions keep them wherever they
+/// move and turn, displacements do not.
 fn look_absolute(rows: &[Vec<DVec3>], rest: &[DVec3]) -> bool {
-    let near_rest = |row: &&Vec<DVec3>| {
-        let from_rest: f64 = row.iter().zip(rest).map(|(p, r)| p.distance(*r)).sum();
-        let from_zero: f64 = row.iter().map(|p| p.length()).sum();
-        from_rest < 0.5 * from_zero
+    let steps = |points: &[DVec3]| points.windows(2).map(|pair| pair[0].distance(pair[1])).collect::<Vec<f64>>();
+    let at_rest = steps(rest);
+    let keeps_distances = |row: &&Vec<DVec3>| {
+        let own = steps(row);
+        let change: f64 = own.iter().zip(&at_rest).map(|(a, b)| (a - b).abs()).sum();
+        change < 0.5 * own.iter().sum::<f64>()
     };
-    rows.iter().filter(near_rest).count() * 2 > rows.len()
+    rows.iter().filter(keeps_distances).count() * 2 > rows.len()
 }
 
 /// What a pair can be made of, for a second file that holds nothing that moves.

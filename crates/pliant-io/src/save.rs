@@ -23,14 +23,12 @@ pub struct Saved {
 /// Writes `asset` in the format that the ending of `path` names, all or nothing.
 ///
 /// `MESH+NAME.frames.npy` writes a mesh and its clip, `MESH+NAME.npy` a mesh and its targets, each with the
-/// names beside. Of arrays alone, `NAME.delta.npy` gets the displacements of the targets, targets × V × 3, with
-/// the names beside, and any other the plain positions, V × 3 or frames × V × 3.
+/// names beside; a `.npy` alone gets the plain positions, V × 3 or frames × V × 3.
 pub fn save(asset: &Asset, path: impl AsRef<Path>) -> Result<Saved, IoError> {
     let path = path.as_ref();
     asset.require_finite()?;
     let (files, left_out) = match pair_of(path) {
         Some((mesh, array)) => write_pair(asset, &mesh, &array)?,
-        None if holds_deltas(path) => write_deltas(asset, path)?,
         None => write_one(asset, path)?,
     };
     write_files(&files)?;
@@ -45,20 +43,6 @@ fn write_one(asset: &Asset, path: &Path) -> Result<Planned, IoError> {
     let mut files = vec![(path.to_owned(), written.bytes)];
     files.extend(written.beside.into_iter().map(|(name, bytes)| (path.with_file_name(name), bytes)));
     Ok((files, written.left_out))
-}
-
-/// Whether an array's name says that it holds displacements.
-fn holds_deltas(path: &Path) -> bool {
-    let name = path.file_name().unwrap_or_default().to_string_lossy().to_lowercase();
-    [".delta.npy", ".deltas.npy"].iter().any(|ending| name.ends_with(ending))
-}
-
-fn write_deltas(asset: &Asset, path: &Path) -> Result<Planned, IoError> {
-    if asset.target_names().is_empty() {
-        return Err(IoError::NoTargets { file: asset.shown_source() });
-    }
-    let holds = Holds { in_betweens: false, rest_weights: false, clips: 0, ..Holds::ALL };
-    Ok((deltas_files(asset, path)?, holds.left_out_of(asset)))
 }
 
 /// `MESH+ARRAY.npy`, where the mesh has a known ending; the array goes beside it unless it has a folder.

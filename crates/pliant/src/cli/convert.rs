@@ -18,6 +18,9 @@ Examples:
                                               without the noise that scans leave where nothing moves
   pliant convert walk.reference.obj+walk.frames.npy@12 pose.obj
                                               one frame of a clip
+  pliant convert head.glb head.obj+head.npy   a mesh and the displacements of its targets
+  pliant convert walk.glb walk.reference.obj+walk.frames.npy
+                                              a mesh and its frames
   pliant convert walk.glb walk.npy            plain positions, frames x vertices x 3, float64
 
 Vertex order, quads, UV seams, groups, materials and names come back unharmed wherever both formats
