@@ -219,7 +219,8 @@ fn heat_and_exact_distances_agree_on_a_square() {
     let disc = json(&["geodesic", &square, "--from", "0", "--out", &out, "--method", "exact", "--radius", "1.2", "--json"]);
     assert_eq!(disc["unreached"], 1);
     let heat = json(&["geodesic", &square, "--from", "0", "--out", &out, "--json"]);
-    assert!((heat["max"].as_f64().unwrap() - 2.0_f64.sqrt()).abs() < 0.3);
+    // The near field covers the whole square, so that only the fade into heat is left of its error.
+    assert!((heat["max"].as_f64().unwrap() - 2.0_f64.sqrt()).abs() < 0.02);
 }
 
 #[test]

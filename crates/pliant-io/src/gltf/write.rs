@@ -17,24 +17,7 @@ use super::store::Store;
 use crate::{Asset, Holds, Object, UpAxes, UpAxis, Written};
 
 /// What a GLB can hold; polygons, groups and names of frames are in its `extras`.
-pub const HOLDS: Holds = Holds {
-    faces: true,
-    polygons: true,
-    objects: true,
-    uv_layers: usize::MAX,
-    color_layers: usize::MAX,
-    normals: true,
-    groups: true,
-    materials: true,
-    smoothing: true,
-    targets: true,
-    in_betweens: false,
-    rest_weights: true,
-    clips: usize::MAX,
-    weight_tracks: true,
-    frame_names: true,
-    up_axes: UpAxes::Fixed(UpAxis::Y),
-};
+pub const HOLDS: Holds = Holds { in_betweens: false, up_axes: UpAxes::Fixed(UpAxis::Y), ..Holds::ALL };
 
 /// The asset as a GLB.
 #[must_use]
