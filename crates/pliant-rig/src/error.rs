@@ -53,6 +53,20 @@ pub enum RigError {
         /// The key, counted from 0.
         key: usize,
     },
+    /// A pin on a triangle that the mesh does not have.
+    #[error("a pin is on triangle {triangle}, but the mesh has {triangles}, counted from 0; pick a place on it")]
+    NoSuchTriangle {
+        /// The triangle asked for.
+        triangle: usize,
+        /// How many there are.
+        triangles: usize,
+    },
+    /// A pin that asks for nothing that can be reached.
+    #[error("the pin on {place} needs a finite goal, a direction that is not zero and a stiffness of 0 or more; correct it")]
+    BadPin {
+        /// The pin's vertex or triangle.
+        place: String,
+    },
     /// The mesh itself.
     #[error(transparent)]
     Mesh(#[from] MeshError),

@@ -16,10 +16,12 @@
 
 mod clip;
 mod error;
+mod pin;
 mod rig;
 mod track;
 
 pub use clip::Clip;
 pub use error::RigError;
+pub use pin::{Aim, Pin, Support};
 pub use rig::{InBetween, Rig, Target};
 pub use track::{Interpolation, WeightTrack};
