@@ -53,6 +53,48 @@ pub enum RigError {
         /// The key, counted from 0.
         key: usize,
     },
+    /// A shape whose list of vertices and list of displacements differ in length.
+    #[error("{what} lists {vertices} vertices but {displacements} displacements; give one for each")]
+    Displacements {
+        /// The target or combination, by name.
+        what: String,
+        /// How many vertices it lists.
+        vertices: usize,
+        /// How many displacements.
+        displacements: usize,
+    },
+    /// Settings of more or fewer sliders than there are targets.
+    #[error("there are settings of {found} sliders, but the rig has {expected} targets; give one for each")]
+    SliderCount {
+        /// How many were given.
+        found: usize,
+        /// How many targets there are.
+        expected: usize,
+    },
+    /// A slider that the rig does not have.
+    #[error("the rig has no slider {slider}; {known}")]
+    NoSuchSlider {
+        /// The slider asked for, by number or name.
+        slider: String,
+        /// What there is instead.
+        known: String,
+    },
+    /// A range with nothing inside.
+    #[error("the limits {min} to {max} of slider '{name}' hold no weight; put the lower one first")]
+    EmptyLimits {
+        /// The slider.
+        name: String,
+        /// Its lower limit.
+        min: f64,
+        /// Its upper limit.
+        max: f64,
+    },
+    /// A combination whose drivers are missing, or come after it.
+    #[error("combination '{name}' needs drivers that are sliders of the rig or combinations before it; correct its drivers")]
+    BadDriver {
+        /// The combination.
+        name: String,
+    },
     /// A pin on a triangle that the mesh does not have.
     #[error("a pin is on triangle {triangle}, but the mesh has {triangles}, counted from 0; pick a place on it")]
     NoSuchTriangle {

@@ -14,14 +14,20 @@
 //! # Ok::<(), pliant_rig::RigError>(())
 //! ```
 
+mod activation;
 mod clip;
+mod combination;
 mod error;
 mod pin;
 mod rig;
+mod slider;
 mod track;
 
+pub use activation::{Activation, Slope};
 pub use clip::Clip;
+pub use combination::{Combination, Driver, Rule};
 pub use error::RigError;
 pub use pin::{Aim, Pin, Support};
 pub use rig::{InBetween, Rig, Target};
+pub use slider::{Limits, Path, Slider, SliderGroup};
 pub use track::{Interpolation, WeightTrack};

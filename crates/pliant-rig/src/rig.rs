@@ -5,16 +5,14 @@
 //!
 //! **Source.** Lewis and Anjyo, "Direct manipulation blendshapes", 2010, eq. 1, in delta form.
 //!
-//! **Ours.** A target with in-betweens is the piecewise linear path through them: `wₖ dₖ` becomes the
-//! point at `wₖ` on the polyline `(0, 0), (w₁, d₁), …, (1, dₖ)`, whose outer segments go on beyond their
-//! ends, as FBX and UsdSkel define it.
+//! **Ours.** In-betweens and combination shapes make the weights of shapes functions of the sliders, see [`Activation`].
 
 use std::collections::HashSet;
 
 use pliant_mesh::Mesh;
 use pliant_mesh::glam::{DVec3, Vec3};
 
-use crate::RigError;
+use crate::{Activation, Combination, Driver, RigError, Slider, SliderGroup};
 
 /// One shape of a rig, stored as the displacements of the vertices it moves.
 ///
@@ -64,14 +62,30 @@ impl Target {
         dense
     }
 
-    /// Adds the displacements at `weight` to `positions`.
+    /// Adds the displacements at `weight` to `positions`, straight from key to key.
     pub fn add_to(&self, weight: f64, positions: &mut [DVec3]) {
-        if self.in_betweens.is_empty() {
-            return add_scaled(&self.vertices, &self.deltas, weight, positions);
+        let alone = Activation::new(std::slice::from_ref(self), &[Slider::default()], &[]);
+        for ((vertices, deltas), coefficient) in self.shapes().zip(alone.coefficients(&[weight])) {
+            add_scaled(vertices, deltas, coefficient, positions);
         }
-        let (lower, upper, along) = self.segment(weight);
-        self.add_key(lower, 1.0 - along, positions);
-        self.add_key(upper, along, positions);
+    }
+
+    /// The target with each displacement, its in-betweens' too, times the mask's number at its vertex; 0 leaves a vertex still.
+    ///
+    /// # Panics
+    /// If the mask has fewer numbers than the mesh has vertices.
+    #[must_use]
+    pub fn masked(&self, mask: &[f32]) -> Self {
+        let scaled = |vertices: &[u32], deltas: &[Vec3]| {
+            let kept = vertices.iter().zip(deltas).map(|(&v, &d)| (v, d * mask[v as usize])).filter(|(_, d)| *d != Vec3::ZERO);
+            kept.unzip()
+        };
+        let between = |shape: &InBetween| {
+            let (vertices, deltas) = scaled(&shape.vertices, &shape.deltas);
+            InBetween { vertices, deltas, ..shape.clone() }
+        };
+        let (vertices, deltas) = scaled(&self.vertices, &self.deltas);
+        Self { name: self.name.clone(), vertices, deltas, in_betweens: self.in_betweens.iter().map(between).collect() }
     }
 
     /// The target without displacements shorter than `least`: scans and exporters leave noise where nothing moves.
@@ -83,30 +97,6 @@ impl Target {
             InBetween { vertices, deltas, ..shape.clone() }
         };
         Self { name: self.name.clone(), vertices, deltas, in_betweens: self.in_betweens.iter().map(shorter).collect() }
-    }
-
-    /// The two keys around `weight` (0 is the neutral, the last the target itself) and the place between them.
-    fn segment(&self, weight: f64) -> (usize, usize, f64) {
-        let last = self.in_betweens.len() + 1;
-        // In-betweens may lie below 0 or beyond 1, so the neutral and the target take their places among them.
-        let mut keys: Vec<(f64, usize)> = self.in_betweens.iter().enumerate().map(|(k, b)| (b.weight, k + 1)).collect();
-        keys.extend([(0.0, 0), (1.0, last)]);
-        keys.sort_by(|a, b| a.0.total_cmp(&b.0));
-        let upper = keys.iter().position(|key| key.0 > weight).unwrap_or(keys.len() - 1).max(1);
-        let ((from, a), (to, b)) = (keys[upper - 1], keys[upper]);
-        let along = if to > from { (weight - from) / (to - from) } else { 1.0 };
-        (a, b, along)
-    }
-
-    fn add_key(&self, key: usize, scale: f64, positions: &mut [DVec3]) {
-        match key {
-            0 => {}
-            k if k <= self.in_betweens.len() => {
-                let shape = &self.in_betweens[k - 1];
-                add_scaled(&shape.vertices, &shape.deltas, scale, positions);
-            }
-            _ => add_scaled(&self.vertices, &self.deltas, scale, positions),
-        }
     }
 
     /// Vertices and displacements of the target and of its in-betweens.
@@ -126,56 +116,123 @@ fn add_scaled(vertices: &[u32], deltas: &[Vec3], scale: f64, positions: &mut [DV
     }
 }
 
-/// A blendshape rig: a neutral mesh and named targets.
+/// A blendshape rig: a neutral mesh, named targets, and what is known about their sliders.
 #[derive(Debug, Clone)]
 pub struct Rig {
     neutral: Mesh,
     targets: Vec<Target>,
+    sliders: Vec<Slider>,
+    combinations: Vec<Combination>,
+    groups: Vec<SliderGroup>,
+    exclusive: Vec<[usize; 2]>,
+    activation: Activation,
 }
 
 impl Rig {
-    /// A rig of targets with distinct names that move vertices of `neutral` only.
+    /// A rig of targets with distinct names that move vertices of `neutral` only; sliders run from 0 to 1.
     ///
     /// Displacements may hold NaN (so that a report can name it); whatever computes calls
     /// [`Rig::require_finite`] first.
     pub fn new(neutral: Mesh, targets: Vec<Target>) -> Result<Self, RigError> {
-        let expected = neutral.vertex_count();
         let mut names = HashSet::new();
         for target in &targets {
             if !names.insert(target.name.as_str()) {
                 return Err(RigError::DuplicateName { name: target.name.clone() });
             }
-            let what = || format!("target '{}'", target.name);
-            for (vertices, deltas) in target.shapes() {
-                if vertices.len() != deltas.len() {
-                    return Err(RigError::VertexCount { what: what(), found: deltas.len(), expected: vertices.len() });
-                }
-                if let Some(&vertex) = vertices.iter().find(|&&v| v as usize >= expected) {
-                    return Err(RigError::VertexCount { what: what(), found: vertex as usize + 1, expected });
-                }
+            for shape in target.shapes() {
+                check_shape(|| format!("target '{}'", target.name), shape, neutral.vertex_count())?;
             }
         }
-        Ok(Self { neutral, targets })
+        let sliders = vec![Slider::default(); targets.len()];
+        let activation = Activation::new(&targets, &sliders, &[]);
+        Ok(Self { neutral, targets, sliders, combinations: Vec::new(), groups: Vec::new(), exclusive: Vec::new(), activation })
     }
 
     /// A mesh that no slider moves.
     #[must_use]
     pub fn still(neutral: Mesh) -> Self {
-        Self { neutral, targets: Vec::new() }
+        Self::new(neutral, Vec::new()).expect("a rig without targets is always consistent")
+    }
+
+    /// The same rig with other settings of its sliders, one for each target.
+    pub fn with_sliders(self, sliders: Vec<Slider>) -> Result<Self, RigError> {
+        if sliders.len() != self.targets.len() {
+            return Err(RigError::SliderCount { found: sliders.len(), expected: self.targets.len() });
+        }
+        sliders.iter().zip(&self.targets).try_for_each(|(slider, target)| slider.limits.check(&target.name))?;
+        let activation = Activation::new(&self.targets, &sliders, &self.combinations);
+        Ok(Self { sliders, activation, ..self })
+    }
+
+    /// The same rig with these combination shapes; each is driven by sliders and by combinations before it.
+    pub fn with_combinations(self, combinations: Vec<Combination>) -> Result<Self, RigError> {
+        for (k, combination) in combinations.iter().enumerate() {
+            let known = |driver: &Driver| match *driver {
+                Driver::Slider(slider) => slider < self.targets.len(),
+                Driver::Combination(earlier) => earlier < k,
+            };
+            if combination.drivers.is_empty() || !combination.drivers.iter().all(known) {
+                return Err(RigError::BadDriver { name: combination.name.clone() });
+            }
+            let what = || format!("combination '{}'", combination.name);
+            check_shape(what, (&combination.vertices, &combination.deltas), self.neutral.vertex_count())?;
+        }
+        let activation = Activation::new(&self.targets, &self.sliders, &combinations);
+        Ok(Self { combinations, activation, ..self })
+    }
+
+    /// The same rig with named groups of sliders.
+    pub fn with_groups(self, groups: Vec<SliderGroup>) -> Result<Self, RigError> {
+        groups.iter().flat_map(|group| &group.sliders).try_for_each(|&slider| self.require_slider(slider))?;
+        Ok(Self { groups, ..self })
+    }
+
+    /// The same rig with pairs of sliders of which at most one may be away from zero.
+    pub fn with_exclusive_pairs(self, exclusive: Vec<[usize; 2]>) -> Result<Self, RigError> {
+        exclusive.iter().flatten().try_for_each(|&slider| self.require_slider(slider))?;
+        Ok(Self { exclusive, ..self })
     }
 
     /// Declines a rig with NaN or infinite positions or displacements.
     pub fn require_finite(&self) -> Result<(), RigError> {
         self.neutral.require_finite()?;
-        for target in &self.targets {
-            for (vertices, deltas) in target.shapes() {
-                if let Some(k) = deltas.iter().position(|d| !d.is_finite()) {
-                    let what = format!("target '{}'", target.name);
-                    return Err(RigError::NotFinite { what, vertex: vertices[k] as usize });
-                }
+        let of_targets = self.targets.iter().flat_map(|target| target.shapes().map(move |shape| ("target", &target.name, shape)));
+        let of_combinations = self.combinations.iter().map(|c| ("combination", &c.name, (&*c.vertices, &*c.deltas)));
+        for (kind, name, (vertices, deltas)) in of_targets.chain(of_combinations) {
+            if let Some(k) = deltas.iter().position(|d| !d.is_finite()) {
+                return Err(RigError::NotFinite { what: format!("{kind} '{name}'"), vertex: vertices[k] as usize });
             }
         }
         Ok(())
+    }
+
+    /// Declines a slider that the rig does not have.
+    pub fn require_slider(&self, slider: usize) -> Result<(), RigError> {
+        let sliders = self.targets.len();
+        if slider < sliders {
+            Ok(())
+        } else {
+            Err(RigError::NoSuchSlider { slider: format!("number {slider}"), known: format!("it has {sliders}, counted from 0") })
+        }
+    }
+
+    /// The slider called `name`.
+    pub fn slider_named(&self, name: &str) -> Result<usize, RigError> {
+        let found = self.targets.iter().position(|target| target.name == name);
+        found.ok_or_else(|| RigError::NoSuchSlider { slider: format!("'{name}'"), known: self.nearest_names(name) })
+    }
+
+    fn nearest_names(&self, name: &str) -> String {
+        let lower = name.to_lowercase();
+        let alike = |t: &&Target| {
+            let other = t.name.to_lowercase();
+            other.contains(&lower) || lower.contains(&other) || other.chars().take(4).eq(lower.chars().take(4))
+        };
+        let mut near: Vec<&str> = self.targets.iter().filter(alike).map(|t| t.name.as_str()).take(5).collect();
+        if near.is_empty() {
+            near = self.targets.iter().map(|t| t.name.as_str()).take(5).collect();
+        }
+        if near.is_empty() { "it has none".into() } else { format!("it has {} among others", near.join(", ")) }
     }
 
     /// The mesh with all weights zero.
@@ -190,14 +247,61 @@ impl Rig {
         &self.targets
     }
 
+    /// The settings of each target's slider.
+    #[must_use]
+    pub fn sliders(&self) -> &[Slider] {
+        &self.sliders
+    }
+
+    /// The combination shapes.
+    #[must_use]
+    pub fn combinations(&self) -> &[Combination] {
+        &self.combinations
+    }
+
+    /// Named groups of sliders.
+    #[must_use]
+    pub fn groups(&self) -> &[SliderGroup] {
+        &self.groups
+    }
+
+    /// Pairs of sliders of which at most one may be away from zero.
+    #[must_use]
+    pub fn exclusive_pairs(&self) -> &[[usize; 2]] {
+        &self.exclusive
+    }
+
+    /// How slider weights become coefficients of shapes.
+    #[must_use]
+    pub fn activation(&self) -> &Activation {
+        &self.activation
+    }
+
+    /// The vertices and displacements of every shape, in the order of [`Activation`].
+    pub fn shapes(&self) -> impl Iterator<Item = (&[u32], &[Vec3])> {
+        let combined = self.combinations.iter().map(|c| (c.vertices.as_slice(), c.deltas.as_slice()));
+        self.targets.iter().flat_map(Target::shapes).chain(combined)
+    }
+
     /// Vertex positions at `weights`, one for each target; missing ones count as zero.
     #[must_use]
     pub fn evaluate(&self, weights: &[f64]) -> Vec<DVec3> {
         let mut positions = self.neutral.positions().to_vec();
-        for (target, &weight) in self.targets.iter().zip(weights).filter(|(_, w)| **w != 0.0) {
-            target.add_to(weight, &mut positions);
+        let coefficients = self.activation.coefficients(weights);
+        for ((vertices, deltas), &coefficient) in self.shapes().zip(&coefficients).filter(|(_, c)| **c != 0.0) {
+            add_scaled(vertices, deltas, coefficient, &mut positions);
         }
         positions
+    }
+}
+
+fn check_shape(what: impl Fn() -> String, (vertices, deltas): (&[u32], &[Vec3]), vertex_count: usize) -> Result<(), RigError> {
+    if vertices.len() != deltas.len() {
+        return Err(RigError::Displacements { what: what(), vertices: vertices.len(), displacements: deltas.len() });
+    }
+    match vertices.iter().find(|&&v| v as usize >= vertex_count) {
+        Some(&vertex) => Err(RigError::VertexCount { what: what(), found: vertex as usize + 1, expected: vertex_count }),
+        None => Ok(()),
     }
 }
 
@@ -226,6 +330,42 @@ mod tests {
         assert_eq!(pruned.vertices, vec![1, 2]);
         let worst = target.to_dense(3).iter().zip(pruned.to_dense(3)).map(|(a, b)| a.distance(b)).fold(0.0, f32::max);
         assert!(worst < 0.01);
+    }
+
+    #[test]
+    fn a_mask_and_its_complement_share_a_target() {
+        let target = Target::from_dense("smile", [Vec3::X, Vec3::Y * 2.0, Vec3::Z]);
+        let mask = [1.0, 0.25, 0.0];
+        let (here, there) = (target.masked(&mask), target.masked(&mask.map(|m| 1.0 - m)));
+        assert_eq!((here.vertices.as_slice(), there.vertices.as_slice()), (&[0, 1][..], &[1, 2][..]));
+        let sum: Vec<Vec3> = here.to_dense(3).iter().zip(there.to_dense(3)).map(|(a, b)| *a + b).collect();
+        assert_eq!(sum, target.to_dense(3));
+    }
+
+    #[test]
+    fn a_combination_adds_its_shape_where_its_drivers_meet() {
+        let [a, b] = ["a", "b"].map(|name| Target::from_dense(name, [Vec3::ZERO; 3]));
+        let both = Combination {
+            name: "a_b".into(),
+            drivers: vec![Driver::Slider(0), Driver::Slider(1)],
+            rule: crate::Rule::Product,
+            vertices: vec![2],
+            deltas: vec![Vec3::Z],
+        };
+        let rig = Rig::new(triangle(), vec![a, b]).unwrap();
+        let broken = Combination { drivers: vec![Driver::Combination(0)], ..both.clone() };
+        assert_eq!(rig.clone().with_combinations(vec![broken]).unwrap_err(), RigError::BadDriver { name: "a_b".into() });
+        let rig = rig.with_combinations(vec![both]).unwrap();
+        assert_eq!(rig.evaluate(&[0.5, 0.5])[2], DVec3::Y + DVec3::Z * 0.25);
+        assert_eq!(rig.evaluate(&[1.0, 0.0])[2], DVec3::Y);
+    }
+
+    #[test]
+    fn limits_without_a_weight_inside_are_declined() {
+        let rig = Rig::new(triangle(), vec![Target::from_dense("a", [])]).unwrap();
+        let upside_down = Slider { limits: crate::Limits::new(1.0, 0.0), ..Slider::default() };
+        assert!(matches!(rig.clone().with_sliders(vec![upside_down]), Err(RigError::EmptyLimits { .. })));
+        assert!(matches!(rig.with_sliders(vec![]), Err(RigError::SliderCount { found: 0, expected: 1 })));
     }
 
     #[test]

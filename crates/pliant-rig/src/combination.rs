@@ -1,0 +1,146 @@
+//! Shapes that appear when several sliders meet.
+//!
+//! **Problem.** A smile and an open jaw added up give a mouth nobody has; a corrective shape, driven by both, mends it.
+//!
+//! **Equation.** A combination's coefficient is a function of its drivers' values `dᵢ ≥ 0` (values below zero count as zero):
+//!
+//! ```text
+//! product         Π dᵢ
+//! lowest          min dᵢ
+//! smooth lowest   (Σ dᵢ⁻ᵖ / n)^(−1/p),  p = 4
+//! ```
+//!
+//! All three are 0 where a driver is 0 and 1 where all are 1.
+//!
+//! **Source.** The first two are those of Maya's combination shapes. **Ours:** the third, a power mean: it has no kink
+//! where two drivers are equal.
+
+use pliant_mesh::glam::Vec3;
+
+/// What drives a combination.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Driver {
+    /// A slider, by index.
+    Slider(usize),
+    /// A combination before this one, by index.
+    Combination(usize),
+}
+
+/// How drivers become one coefficient.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Rule {
+    /// Their product.
+    #[default]
+    Product,
+    /// The lowest of them.
+    Lowest,
+    /// About the lowest of them, without a kink.
+    SmoothLowest,
+}
+
+/// A corrective shape that its drivers switch on together.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Combination {
+    /// Its name.
+    pub name: String,
+    /// At least one driver.
+    pub drivers: Vec<Driver>,
+    /// How they become its coefficient.
+    pub rule: Rule,
+    /// The vertices it moves, ascending.
+    pub vertices: Vec<u32>,
+    /// The displacement of each of them at coefficient 1.
+    pub deltas: Vec<Vec3>,
+}
+
+impl Rule {
+    /// The exponent of the smooth minimum. *Ours*: at 4 the mean of (0.5, 1) is 0.58.
+    const SHARPNESS: i32 = 4;
+
+    /// The coefficient of drivers at `values`.
+    #[must_use]
+    pub fn coefficient(self, values: &[f64]) -> f64 {
+        let values = || values.iter().map(|d| d.max(0.0));
+        match self {
+            Self::Product => values().product(),
+            Self::Lowest => values().fold(f64::INFINITY, f64::min),
+            Self::SmoothLowest if values().any(|d| d == 0.0) => 0.0,
+            Self::SmoothLowest => (values().map(|d| d.powi(-Self::SHARPNESS)).sum::<f64>() / values().len() as f64).powf(-0.25),
+        }
+    }
+
+    /// Its derivative by driver `k`; from the right where it has a kink.
+    #[must_use]
+    pub fn derivative(self, values: &[f64], k: usize) -> f64 {
+        if values[k] < 0.0 {
+            return 0.0;
+        }
+        match self {
+            Self::Product => (0..values.len()).filter(|&j| j != k).map(|j| values[j].max(0.0)).product(),
+            Self::Lowest => {
+                let first_lowest = (0..values.len()).min_by(|&a, &b| values[a].total_cmp(&values[b]));
+                if first_lowest == Some(k) { 1.0 } else { 0.0 }
+            }
+            Self::SmoothLowest => {
+                let whole = self.coefficient(values);
+                let ratio = if values[k] == 0.0 { 1.0 } else { whole / values[k] };
+                // d/dx of (Σ x⁻ᵖ / n)^(−1/p) is (M / x)^(p + 1) / n; at x → 0 that tends to n^(1/p).
+                if values[k] == 0.0 && values.iter().filter(|d| **d <= 0.0).count() == 1 {
+                    (values.len() as f64).powf(0.25)
+                } else if whole == 0.0 {
+                    0.0
+                } else {
+                    ratio.powi(Self::SHARPNESS + 1) / values.len() as f64
+                }
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const RULES: [Rule; 3] = [Rule::Product, Rule::Lowest, Rule::SmoothLowest];
+
+    #[test]
+    fn a_combination_is_off_where_a_driver_is_off_and_full_where_all_are() {
+        for rule in RULES {
+            assert_eq!(rule.coefficient(&[1.0, 1.0, 1.0]), 1.0);
+            assert_eq!(rule.coefficient(&[1.0, 0.0, 0.7]), 0.0);
+            assert_eq!(rule.coefficient(&[1.0, -0.5]), 0.0);
+        }
+    }
+
+    #[test]
+    fn derivatives_agree_with_differences() {
+        let step = 1e-6;
+        for rule in RULES {
+            for values in [[0.3, 0.7, 0.5], [0.9, 0.2, 0.4], [0.11, 0.1, 1.0]] {
+                for k in 0..3 {
+                    let shifted = |by: f64| {
+                        let mut moved = values;
+                        moved[k] += by;
+                        rule.coefficient(&moved)
+                    };
+                    let difference = (shifted(step) - shifted(-step)) / (2.0 * step);
+                    assert!((rule.derivative(&values, k) - difference).abs() < 1e-8, "{rule:?} {values:?} {k}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn at_zero_the_derivative_is_that_to_the_right() {
+        for rule in RULES {
+            let values = [0.0, 0.8];
+            let difference = rule.coefficient(&[1e-7, 0.8]) / 1e-7;
+            assert!((rule.derivative(&values, 0) - difference).abs() < 1e-5, "{rule:?}");
+        }
+    }
+
+    #[test]
+    fn the_smooth_lowest_of_equal_drivers_is_their_value() {
+        assert!((Rule::SmoothLowest.coefficient(&[0.37; 3]) - 0.37).abs() < 1e-15);
+    }
+}

@@ -1,0 +1,77 @@
+//! What a slider may do: its limits, its lock, and the way it goes through its in-betweens.
+
+use crate::RigError;
+
+/// The range of a slider.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Limits {
+    /// The lowest weight.
+    pub min: f64,
+    /// The highest weight.
+    pub max: f64,
+}
+
+impl Limits {
+    /// Any weight.
+    pub const FREE: Self = Self { min: f64::NEG_INFINITY, max: f64::INFINITY };
+
+    /// The range from `min` to `max`.
+    #[must_use]
+    pub fn new(min: f64, max: f64) -> Self {
+        Self { min, max }
+    }
+
+    /// The nearest weight inside.
+    #[must_use]
+    pub fn clamp(&self, weight: f64) -> f64 {
+        weight.max(self.min).min(self.max)
+    }
+
+    /// Whether a weight is inside.
+    #[must_use]
+    pub fn contain(&self, weight: f64) -> bool {
+        self.min <= weight && weight <= self.max
+    }
+
+    pub(crate) fn check(&self, name: &str) -> Result<(), RigError> {
+        // Written so that NaN is declined.
+        if self.min <= self.max { Ok(()) } else { Err(RigError::EmptyLimits { name: name.to_owned(), min: self.min, max: self.max }) }
+    }
+}
+
+impl Default for Limits {
+    /// 0 to 1, as every rig is drawn.
+    fn default() -> Self {
+        Self { min: 0.0, max: 1.0 }
+    }
+}
+
+/// How a target goes through its in-betweens.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Path {
+    /// Straight from key to key, as FBX and UsdSkel define it.
+    #[default]
+    Linear,
+    /// A smooth curve through the keys: no kink where a slider passes an in-between.
+    Spline,
+}
+
+/// The settings of one slider.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Slider {
+    /// Its range. Default: 0 to 1.
+    pub limits: Limits,
+    /// Whether solvers leave it where it is.
+    pub locked: bool,
+    /// How it goes through its target's in-betweens.
+    pub path: Path,
+}
+
+/// Sliders that belong together, such as those of the brows.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct SliderGroup {
+    /// Its name.
+    pub name: String,
+    /// Indices of its sliders.
+    pub sliders: Vec<usize>,
+}
