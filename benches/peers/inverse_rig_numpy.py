@@ -1,6 +1,6 @@
 """Peer of our fit of a rig to whole meshes: cyclic coordinate descent on the vertices, in numpy.
 
-    python benches/peers/inverse_rig_numpy.py [--write FOLDER] [--read FOLDER] [--sweeps N] [--alpha A]
+    python benches/peers/inverse_rig_numpy.py [--write FOLDER] [--read FOLDER] [--sweeps N] [--alpha A] [--stated-frames N]
 
 Weights `w` of the sliders within 0 and 1 that make the rig, with a corrective shape for the product of each of some pairs, look
 like a given mesh `s`:
@@ -26,11 +26,14 @@ Needs numpy. Prints medians in milliseconds over the frames, and the errors reac
 
 import argparse
 import os
-from pathlib import Path
-from types import SimpleNamespace
 
-import numpy as np
-from timing import times_ms
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # Before numpy: threads that wait for each other make its dot products slower.
+
+from pathlib import Path  # noqa: E402
+from types import SimpleNamespace  # noqa: E402
+
+import numpy as np  # noqa: E402
+from timing import times_ms  # noqa: E402
 
 SLIDERS, PAIRS, FRAMES, ACTIVE = 130, 260, 10, 15
 
@@ -170,8 +173,8 @@ def main():
     parser.add_argument("--write", type=Path)
     parser.add_argument("--read", type=Path)
     parser.add_argument("--sweeps", type=int, default=7)
-    parser.add_argument("--alpha", type=float, default=5.0, help="in cm²")
-    parser.add_argument("--stated-frames", type=int, default=2, help="frames for the slow way")
+    parser.add_argument("--alpha", type=float, default=0.5, help="in cm²")
+    parser.add_argument("--stated-frames", type=int, default=1, help="frames for the slow way")
     options = parser.parse_args()
     rig = read_rig(options.read) if options.read else make_rig()
     if options.write:

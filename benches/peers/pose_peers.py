@@ -10,7 +10,9 @@ PLIANT_DATA: 57 sliders and 5 pins, one of which is dragged round a loop while t
 Needs numpy; quadprog, daqp, scipy, osqp, proxsuite and clarabel are each left out where they are missing. Three kinds of work:
 `fresh` is everything from the arrays, `cold` has the matrices set up before and forgets the last answer, `warm` continues from it.
 Prints medians in milliseconds over all the drag, the calls through Python included; `inner` is the peer's own clock, which leaves
-out these calls but also the taking of a new `f`: called from C, the peer lies between the two. Next to each stands the largest difference of a weight from solution.npy, or from quadprog without one.
+out these calls but also the taking of a new `f`: called from C, the peer lies between the two. Next
+to each stand the largest difference of a weight from solution.npy, or from quadprog without one, and how far the weights are from
+optimal, as a step of descent would still move them.
 """
 
 import os

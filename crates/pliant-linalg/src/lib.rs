@@ -16,6 +16,7 @@
 //! assert_eq!(laplacian.multiply(&[5.0, 5.0, 5.0]), vec![0.0; 3]);
 //! ```
 
+mod box_quadratic;
 mod cholesky;
 mod dense;
 mod error;
@@ -26,6 +27,7 @@ pub mod portable;
 mod rotation;
 mod sparse;
 
+pub use box_quadratic::{BoxQuadratic, BoxReport, BoxTerms, BoxWorkspace};
 pub use cholesky::{SolveWorkspace, SpdSolver, Symbolic};
 pub use dense::{DenseMatrix, Svd, symmetric_eigen};
 pub use error::LinalgError;
