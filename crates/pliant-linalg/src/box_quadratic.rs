@@ -60,6 +60,14 @@ pub struct BoxWorkspace {
     step: Vec<f64>,
 }
 
+impl BoxWorkspace {
+    /// `H x − f` at the last solution.
+    #[must_use]
+    pub fn gradient(&self) -> &[f64] {
+        &self.gradient
+    }
+}
+
 impl BoxQuadratic {
     /// Iterations per variable before giving up. *Ours*: hundreds of random problems need under two.
     const ITERATIONS_PER_VARIABLE: usize = 20;
@@ -103,8 +111,19 @@ impl BoxQuadratic {
             workspace.free.push(variable);
             workspace.signs.push(sign);
         }
+        BoxReport { iterations, kkt: self.certificate(terms, x, workspace) }
+    }
+
+    /// The largest violation of the conditions of optimality at `x`, relative to the largest `|fₖ| + cₖ`; its gradient stays in
+    /// `workspace`.
+    ///
+    /// # Panics
+    /// If a slice has another length than [`Self::size`].
+    pub fn certificate(&self, terms: &BoxTerms<'_>, x: &[f64], workspace: &mut BoxWorkspace) -> f64 {
+        workspace.gradient.resize(self.size, 0.0);
         self.gradient(terms, x, &mut workspace.gradient);
-        BoxReport { iterations, kkt: if scale > 0.0 { self.violation(terms, x, &workspace.gradient) / scale } else { 0.0 } }
+        let scale = terms.linear.iter().zip(terms.prices).map(|(f, c)| f.abs() + c).fold(0.0, f64::max);
+        if scale > 0.0 { self.violation(terms, x, &workspace.gradient) / scale } else { 0.0 }
     }
 
     /// The largest violation of the conditions of optimality at `x`, in the unit of `f`.

@@ -1,3 +1,4 @@
+use pliant_linalg::LinalgError;
 use pliant_mesh::MeshError;
 use thiserror::Error;
 
@@ -95,6 +96,31 @@ pub enum RigError {
         /// The combination.
         name: String,
     },
+    /// A rig that nothing can pose.
+    #[error("the rig has no targets, so nothing can be posed; give a mesh with blend shapes")]
+    NoTargets,
+    /// A drag of nothing.
+    #[error("there is no pin to drag; give at least one")]
+    NoPins,
+    /// A weight that is not a number.
+    #[error("the weight of slider '{name}' is not finite; give a number")]
+    BadWeight {
+        /// The slider.
+        name: String,
+    },
+    /// A number of an option that makes no sense.
+    #[error("{what} is {value}, but must be a number from 0 to {most:e}; correct it")]
+    BadOption {
+        /// The option.
+        what: &'static str,
+        /// What was given.
+        value: f64,
+        /// The most it may be.
+        most: f64,
+    },
+    /// A decomposition that failed.
+    #[error(transparent)]
+    Linalg(#[from] LinalgError),
     /// A pin on a triangle that the mesh does not have.
     #[error("a pin is on triangle {triangle}, but the mesh has {triangles}, counted from 0; pick a place on it")]
     NoSuchTriangle {

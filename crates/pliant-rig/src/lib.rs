@@ -19,6 +19,7 @@ mod clip;
 mod combination;
 mod error;
 mod pin;
+mod pose;
 mod rig;
 mod slider;
 mod track;
@@ -28,6 +29,10 @@ pub use clip::Clip;
 pub use combination::{Combination, Driver, Rule};
 pub use error::RigError;
 pub use pin::{Aim, Pin, Support};
+pub use pose::{
+    Bounded, Explanation, Factored, Grab, Hybrid, Localized, Near, Outcome, PinResult, PinShare, PinSystem, Pose, PoseSolver, Poser,
+    PseudoInverse, Range, SliderMove, Tikhonov, Transpose, Units, weight_error,
+};
 pub use rig::{InBetween, Rig, Target};
 pub use slider::{Limits, Path, Slider, SliderGroup};
 pub use track::{Interpolation, WeightTrack};

@@ -259,6 +259,24 @@ impl Rig {
         &self.combinations
     }
 
+    /// The sliders that combination `combination` depends on, directly or through others, ascending.
+    #[must_use]
+    pub fn drivers_of(&self, combination: usize) -> Vec<usize> {
+        let mut sliders = Vec::new();
+        let mut open = vec![combination];
+        while let Some(c) = open.pop() {
+            for driver in &self.combinations[c].drivers {
+                match *driver {
+                    Driver::Slider(slider) => sliders.push(slider),
+                    Driver::Combination(inner) => open.push(inner),
+                }
+            }
+        }
+        sliders.sort_unstable();
+        sliders.dedup();
+        sliders
+    }
+
     /// Named groups of sliders.
     #[must_use]
     pub fn groups(&self) -> &[SliderGroup] {

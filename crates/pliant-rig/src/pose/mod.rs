@@ -1,0 +1,147 @@
+//! Posing by dragging: pins in, slider weights out.
+//!
+//! [`Poser`] is made once per rig, [`Poser::grab`] once per set of pins, and [`Grab::solve`] runs with every move of the hand.
+//! How pins become weights is a [`PoseSolver`]: [`Bounded`] by default, or one of the thesis.
+
+mod bounded;
+mod explain;
+mod grab;
+mod surface_gram;
+mod system;
+mod thesis;
+
+#[cfg(test)]
+mod tests;
+
+use std::fmt::Debug;
+use std::sync::{Mutex, OnceLock};
+
+use pliant_mesh::glam::DVec3;
+use pliant_mesh::{ExactGeodesics, SurfacePoint};
+
+pub use bounded::Bounded;
+pub use explain::{Explanation, PinShare, SliderMove};
+pub use grab::{Grab, PinResult, Pose, Range};
+pub use system::PinSystem;
+pub use thesis::{Hybrid, Localized, PseudoInverse, Tikhonov, Transpose, Units, weight_error};
+
+use crate::{Pin, Rig, RigError};
+use surface_gram::SurfaceGram;
+
+/// A way from displacements of pins to weights.
+pub trait PoseSolver: Debug + Send + Sync {
+    /// Its name, as `pliant pose --method` knows it.
+    fn name(&self) -> &'static str;
+
+    /// Does all that depends on the pins' places only.
+    fn factor(&self, system: &PinSystem<'_>) -> Result<Box<dyn Factored>, RigError>;
+}
+
+/// A solver that is ready for its pins.
+pub trait Factored: Debug + Send {
+    /// Writes the weights for pins that are wanted `displacements` away from the system's pose.
+    ///
+    /// With `near`, a solver that can keeps every weight within a step of others.
+    fn solve(&mut self, system: &PinSystem<'_>, displacements: &[DVec3], near: Option<Near<'_>>, weights: &mut [f64]) -> Outcome;
+}
+
+/// Weights that a solve may leave by a step only.
+#[derive(Debug, Clone, Copy)]
+pub struct Near<'a> {
+    /// The weights, one for each slider.
+    pub weights: &'a [f64],
+    /// The most that any of them may change.
+    pub step: f64,
+}
+
+/// How a solve ended.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Outcome {
+    /// The largest violation of the conditions of optimality, relative to the largest force on a slider; `None` for methods
+    /// that have none.
+    pub kkt: Option<f64>,
+    /// Iterations.
+    pub iterations: usize,
+    /// Sliders at a limit that the goals push further.
+    pub held: Vec<usize>,
+}
+
+/// A rig made ready to be dragged.
+#[derive(Debug)]
+pub struct Poser<'r> {
+    rig: &'r Rig,
+    diagonal: f64,
+    gram: OnceLock<SurfaceGram>,
+    geodesics: Mutex<Option<ExactGeodesics>>,
+}
+
+impl<'r> Poser<'r> {
+    /// Declines a rig without targets, or with numbers that are not finite.
+    pub fn new(rig: &'r Rig) -> Result<Self, RigError> {
+        if rig.targets().is_empty() {
+            return Err(RigError::NoTargets);
+        }
+        rig.require_finite()?;
+        let diagonal = rig.neutral().bounds().map_or(0.0, |bounds| bounds.diagonal());
+        Ok(Self { rig, diagonal, gram: OnceLock::new(), geodesics: Mutex::new(None) })
+    }
+
+    /// The rig.
+    #[must_use]
+    pub fn rig(&self) -> &'r Rig {
+        self.rig
+    }
+
+    /// The diagonal of the neutral's bounds, the unit of relative lengths.
+    #[must_use]
+    pub fn diagonal(&self) -> f64 {
+        self.diagonal
+    }
+
+    /// Takes hold of `pins` at the pose `weights` (missing ones count as zero).
+    pub fn grab(&self, weights: &[f64], pins: &[Pin], solver: &dyn PoseSolver, range: Range) -> Result<Grab<'_>, RigError> {
+        if pins.is_empty() {
+            return Err(RigError::NoPins);
+        }
+        Grab::new(PinSystem::new(self, weights, pins)?, solver, range)
+    }
+
+    /// Grabs, drags and lets go: the weights for `pins` with the default solver.
+    pub fn pose(&self, weights: &[f64], pins: &[Pin]) -> Result<Pose, RigError> {
+        let displacements: Vec<DVec3> = pins.iter().map(|pin| pin.displacement).collect();
+        Ok(self.grab(weights, pins, &Bounded::default(), Range::Clip)?.solve(&displacements))
+    }
+
+    fn gram(&self) -> &SurfaceGram {
+        self.gram.get_or_init(|| SurfaceGram::of(self.rig))
+    }
+
+    /// The vertices within `reach` of the pins, each with the share of its motion that is near: 1 at a pin, 0 at the rim.
+    ///
+    /// Distances run along the neutral's surface; pins on a mesh without faces are near to nothing but themselves.
+    fn near_pins(&self, system: &PinSystem<'_>, reach: f64) -> Result<Vec<(u32, f64)>, RigError> {
+        let sources: Vec<SurfacePoint> = system.pins().iter().map(|pin| pin.at).collect();
+        if self.rig.neutral().require_surface().is_err() {
+            return Ok(Vec::new());
+        }
+        let mut kept = self.geodesics.lock().expect("no thread panics while it measures");
+        if kept.is_none() {
+            *kept = Some(ExactGeodesics::new(self.rig.neutral())?);
+        }
+        let disc = kept.as_mut().expect("just made").disc(&sources, reach)?;
+        let share = |distance: f64| {
+            let t = if reach > 0.0 { (distance / reach).min(1.0) } else { 1.0 };
+            1.0 - t * t * (3.0 - 2.0 * t)
+        };
+        Ok(disc.vertices.iter().zip(&disc.distances).map(|(&v, &d)| (v, share(d))).filter(|(_, share)| *share > 0.0).collect())
+    }
+}
+
+impl Rig {
+    /// The weights that bring `pins` to their goals, from the neutral, with the default solver.
+    ///
+    /// Prepares the rig anew each time; a [`Poser`] does so once.
+    pub fn pose(&self, pins: &[Pin]) -> Result<Vec<f64>, RigError> {
+        Ok(Poser::new(self)?.pose(&[], pins)?.weights)
+    }
+}
