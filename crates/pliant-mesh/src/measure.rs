@@ -1,12 +1,8 @@
 //! Areas, normals and lengths.
 
 use glam::DVec3;
-use pliant_linalg::parallel;
 
-use crate::{Mesh, Topology};
-
-/// Vertices in one parallel task.
-const VERTICES_PER_TASK: usize = 4096;
+use crate::Mesh;
 
 /// Whether a triangle's three vertices differ.
 pub(crate) fn distinct_corners([a, b, c]: [u32; 3]) -> bool {
@@ -34,31 +30,8 @@ pub fn triangle_normal([a, b, c]: [DVec3; 3]) -> DVec3 {
     area_vector([a, b, c]).normalize_or_zero()
 }
 
-/// Unit vertex normals, each the mean of its triangles' normals weighted by area; zero at unused vertices.
-#[must_use]
-pub fn vertex_normals(mesh: &Mesh) -> Vec<DVec3> {
-    let mut normals = vec![DVec3::ZERO; mesh.vertex_count()];
-    vertex_normals_into(mesh.topology(), mesh.triangles(), mesh.positions(), &mut normals);
-    normals
-}
-
-/// As [`vertex_normals`] for any pose, into the caller's buffer.
-///
-/// # Panics
-/// If the arrays do not fit the topology.
-pub fn vertex_normals_into(topology: &Topology, triangles: &[[u32; 3]], positions: &[DVec3], normals: &mut [DVec3]) {
-    assert_eq!(positions.len(), normals.len(), "one normal per vertex");
-    // Gathering per vertex recomputes each cross product three times, but needs no second array and no order.
-    parallel::for_each_chunk_mut(normals, VERTICES_PER_TASK, |start, chunk| {
-        for (k, normal) in chunk.iter_mut().enumerate() {
-            let around = topology.vertex_triangles().row(start + k);
-            let sum: DVec3 = around.iter().map(|&t| area_vector(triangles[t as usize].map(|v| positions[v as usize]))).sum();
-            *normal = sum.normalize_or_zero();
-        }
-    });
-}
-
 /// Along the normal, twice as long as the area is large.
+#[inline]
 pub(crate) fn area_vector([a, b, c]: [DVec3; 3]) -> DVec3 {
     (b - a).cross(c - a)
 }

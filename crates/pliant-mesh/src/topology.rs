@@ -41,6 +41,7 @@ impl Rows {
 
     /// The items of one row.
     #[must_use]
+    #[inline]
     pub fn row(&self, row: usize) -> &[u32] {
         &self.items[self.starts[row] as usize..self.starts[row + 1] as usize]
     }

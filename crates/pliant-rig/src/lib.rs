@@ -18,6 +18,7 @@ mod activation;
 mod clip;
 mod combination;
 mod error;
+mod evaluator;
 mod pin;
 mod pose;
 mod rig;
@@ -28,6 +29,7 @@ pub use activation::{Activation, Slope};
 pub use clip::Clip;
 pub use combination::{Combination, Driver, Rule};
 pub use error::RigError;
+pub use evaluator::{EvaluatedPose, Evaluator};
 pub use pin::{Aim, Pin, Support};
 pub use pose::{
     Bounded, Explanation, Factored, Grab, Hybrid, Localized, Near, Outcome, PinResult, PinShare, PinSystem, Pose, PoseSolver, Poser,
