@@ -8,7 +8,10 @@ mod failure;
 mod geodesic;
 mod info;
 mod output;
+mod pose;
 mod render;
+mod slider_weights;
+mod solver;
 mod source;
 
 use std::process::ExitCode;
@@ -23,6 +26,8 @@ Examples:
   pliant demo                              every capability on built-in models, as one page
   pliant info head.obj                     what is in a file, and what is wrong with it
   pliant convert head.obj head.glb         between formats; nothing both can hold is lost
+  pliant pose head.glb --pin 88:0,-1,0 --out posed.obj
+                                           drag a point of a face; sliders follow
   pliant geodesic head.obj --from 1204 --out d.npy
                                            distances along the surface
   pliant render head.obj --out head.png    a picture
@@ -66,6 +71,7 @@ enum Command {
     Demo(demo::Args),
     Info(info::Args),
     Convert(convert::Args),
+    Pose(Box<pose::Args>),
     Geodesic(geodesic::Args),
     Render(render::Args),
     Completions(completions::Args),
@@ -81,6 +87,7 @@ pub(crate) fn run(cli: Cli) -> ExitCode {
         Command::Demo(args) => demo::run(&args, &console),
         Command::Info(args) => info::run(&args, &console),
         Command::Convert(args) => convert::run(&args, &console),
+        Command::Pose(args) => pose::run(&args, &console),
         Command::Geodesic(args) => geodesic::run(&args, &console),
         Command::Render(args) => render::run(&args, &console),
         Command::Completions(args) => completions::run(&args),

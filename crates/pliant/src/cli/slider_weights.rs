@@ -1,0 +1,35 @@
+//! Slider weights in files: a bare map from name to value.
+
+use std::path::Path;
+
+use pliant_rig::Rig;
+use serde_json::{Map, Value, json};
+
+use super::failure::Failure;
+use super::output;
+
+/// Reads weights of some sliders; the others are zero.
+pub(crate) fn read(path: &Path, rig: &Rig) -> Result<Vec<f64>, Failure> {
+    let wrong = |what: &str| Failure::could_not(format!("{}: {what}; give a JSON object such as {{\"jawOpen\": 0.5}}", path.display()));
+    let text = std::fs::read_to_string(path).map_err(|error| Failure::about(path.display(), &error))?;
+    let value: Value = serde_json::from_str(&text).map_err(|error| wrong(&format!("is not JSON ({error})")))?;
+    let Value::Object(map) = value else { return Err(wrong("holds no map of weights")) };
+    let mut weights = vec![0.0; rig.targets().len()];
+    for (name, value) in &map {
+        let slider = rig.slider_named(name).map_err(|error| Failure::about(path.display(), &error))?;
+        weights[slider] = value.as_f64().ok_or_else(|| wrong(&format!("gives '{name}' no number")))?;
+    }
+    Ok(weights)
+}
+
+/// The weights that are not zero, by name.
+pub(crate) fn by_name(rig: &Rig, weights: &[f64]) -> Map<String, Value> {
+    let named = rig.targets().iter().zip(weights).filter(|(_, weight)| **weight != 0.0);
+    named.map(|(target, weight)| (target.name.clone(), json!(weight))).collect()
+}
+
+/// Writes the weights that are not zero.
+pub(crate) fn write(path: &Path, rig: &Rig, weights: &[f64]) -> Result<(), Failure> {
+    let text = serde_json::to_string_pretty(&by_name(rig, weights)).expect("a map of numbers is JSON");
+    output::write(path, format!("{text}\n").into_bytes())
+}
