@@ -21,6 +21,7 @@ mod error;
 mod evaluator;
 mod pin;
 mod pose;
+mod residual;
 mod rig;
 mod slider;
 mod track;
@@ -35,6 +36,7 @@ pub use pose::{
     Bounded, Explanation, Factored, Grab, Hybrid, Localized, Near, Outcome, PinResult, PinShare, PinSystem, Pose, PoseSolver, Poser,
     PseudoInverse, Range, SliderMove, Tikhonov, Transpose, Units, weight_error,
 };
+pub use residual::{KeyedResidual, Residual, ResidualLayer, ResidualOptions, ResidualReport, unreachable_map};
 pub use rig::{InBetween, Rig, Target};
 pub use slider::{Limits, Path, Slider, SliderGroup};
 pub use track::{Interpolation, WeightTrack};
