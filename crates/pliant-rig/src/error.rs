@@ -108,16 +108,6 @@ pub enum RigError {
         /// The slider.
         name: String,
     },
-    /// A number of an option that makes no sense.
-    #[error("{what} is {value}, but must be a number from 0 to {most:e}; correct it")]
-    BadOption {
-        /// The option.
-        what: &'static str,
-        /// What was given.
-        value: f64,
-        /// The most it may be.
-        most: f64,
-    },
     /// A decomposition that failed.
     #[error(transparent)]
     Linalg(#[from] LinalgError),
@@ -134,6 +124,66 @@ pub enum RigError {
     BadPin {
         /// The pin's vertex or triangle.
         place: String,
+    },
+    /// A camera through which nothing can be drawn.
+    #[error("the camera's {what}; correct it")]
+    BadCamera {
+        /// Which part, and what it needs.
+        what: &'static str,
+    },
+    /// A stroke or a curve without two different points, or a closed one without extent.
+    #[error("{what} has {found} different point(s) where {needed} are needed; draw a longer one")]
+    TooShort {
+        /// The stroke or curve.
+        what: &'static str,
+        /// How many different points it has.
+        found: usize,
+        /// How many it needs.
+        needed: usize,
+    },
+    /// A NaN or infinite number in a stroke or a curve.
+    #[error("point {point} of {what} is not finite; leave it out")]
+    PointNotFinite {
+        /// The stroke or curve.
+        what: &'static str,
+        /// The first such point, counted from 0.
+        point: usize,
+    },
+    /// A stroke that no ray carries onto the model.
+    #[error("none of the stroke's {points} points lies on the model as the camera sees it; draw on the model, or check the camera")]
+    StrokeOffModel {
+        /// How many points were drawn.
+        points: usize,
+    },
+    /// Pins of one stroke on one vertex.
+    #[error("two pins of the stroke fall on vertex {vertex}; draw a longer stroke, or put its pins anywhere on the surface")]
+    PinsCoincide {
+        /// The vertex.
+        vertex: usize,
+    },
+    /// An option outside its range.
+    #[error("{what} is {value}; it must be {needed}")]
+    BadOption {
+        /// Which option.
+        what: &'static str,
+        /// Its value.
+        value: f64,
+        /// The range that works.
+        needed: &'static str,
+    },
+    /// Landmarks that cannot be paired.
+    #[error("{found} landmarks are given where the saved stroke has {expected}; name the same places in the same order")]
+    Landmarks {
+        /// How many are given.
+        found: usize,
+        /// How many are needed.
+        expected: usize,
+    },
+    /// A vertex without a counterpart on the other side.
+    #[error("vertex {vertex} has no mirror image; pick another place, or complete the mirror map")]
+    NoMirror {
+        /// The vertex.
+        vertex: usize,
     },
     /// The mesh itself.
     #[error(transparent)]

@@ -24,6 +24,7 @@ mod pose;
 mod residual;
 mod rig;
 mod slider;
+mod stroke;
 mod track;
 
 pub use activation::{Activation, Slope};
@@ -39,4 +40,9 @@ pub use pose::{
 pub use residual::{KeyedResidual, Residual, ResidualLayer, ResidualOptions, ResidualReport, unreachable_map};
 pub use rig::{InBetween, Rig, Target};
 pub use slider::{Limits, Path, Slider, SliderGroup};
+pub use stroke::{
+    CubicSpline, CurveDirection, CurvePinOptions, Cut, DrawingPlane, EndAim, HorizontalCurve, HorizontalFrame, LandmarkWarp, Mirror,
+    PinPlace, ProjectedStroke, ReusedStroke, SavedPin, SavedStroke, SideStretch, Sketch, SketchCamera, SketchOptions, SketchSurface,
+    Stroke, StrokeLibrary, StrokePiece, SurfaceCurve, curve_pins,
+};
 pub use track::{Interpolation, WeightTrack};

@@ -28,7 +28,7 @@ pub struct Pin {
 }
 
 /// Which coordinates of a goal matter.
-#[derive(Debug, Clone, PartialEq, Default)]
+#[derive(Debug, Clone, PartialEq, Default, serde::Serialize, serde::Deserialize)]
 pub enum Aim {
     /// All three.
     #[default]

@@ -7,14 +7,17 @@
 //! **Equation.** Over the change `Δ` of the sliders that move a pin, with `x = g Δ` in units of moved surface:
 //!
 //! ```text
-//! min  ½ |B̄Δ − m|² / β²  +  ½ ρ xᵀ(Q + εI)x  +  λ (|m| / β) Σ |xₖ|       l ≤ w₀ + Δ ≤ u
+//! min  ½ |B̄Δ − m|² / β²  +  ½ ρ xᵀ(Q + εI)x  +  λ (|m| / β) Σ |xₖ| / eₖ       l ≤ w₀ + Δ ≤ u
 //!
-//! gₖ = √Gₖₖ(far) + φ √Gₖₖ(all)        Q = g⁻¹ (G(far) + φ² G(all)) g⁻¹        β = max |b̄ₖ| / gₖ
+//! gₖ = √Gₖₖ(far) + φ √Gₖₖ(all)        Q = g⁻¹ (G(far) + φ² G(all)) g⁻¹
+//! eₖ = |b̄ₖ| / (β gₖ)                  β = max |b̄ₖ| / gₖ
 //! ```
 //!
 //! `G(far)` counts only surface beyond the geodesic disc of the pins (`SurfaceGram`), so that both prices are on motion
-//! outside it; the share `φ` of the whole keeps a slider that lives inside the disc from being free. The price of `|xₖ|` grows
-//! with `|m|`: then a drag of half the length gives half the weights as long as no limit is met, and no drag is too small.
+//! outside it; the share `φ` of the whole keeps a slider that lives inside the disc from being free. `eₖ` is how well a slider
+//! moves the pins for the surface it moves, beside the best one: a goal out of reach should not drive sliders to their limits
+//! that hardly help. The price of `|xₖ|` grows with `|m|`: then a drag of half the length gives half the weights as long as no
+//! limit is met, and no drag is too small.
 //!
 //! **Ours.** The problem is strictly convex, so its solution is unique, does not depend on the order of pins, and follows the
 //! goal without jumps; it is solved to a certificate by [`BoxQuadratic`]. Through in-betweens, combinations and curves it
@@ -40,24 +43,26 @@ pub struct Bounded {
 }
 
 impl Bounded {
-    /// Radius of the disc in parts of the diagonal. *Ours*: 4.8 cm on a head of 48 cm, the size of a cheek.
+    /// Radius of the disc in parts of the rig's size. *Ours*: some 4 cm on a head, the size of a cheek.
     pub const DEFAULT_REACH: f64 = 0.1;
     /// *Measured* on 200 drags of a scanned head: half of it halves the pin error and moves half a slider more.
-    pub const DEFAULT_SPARSITY: f64 = 5e-4;
+    pub const DEFAULT_SPARSITY: f64 = 3e-4;
     /// *Measured*: three times as much triples the pin error; a third of it doubles the largest jump.
-    pub const DEFAULT_DAMPING: f64 = 1e-3;
+    pub const DEFAULT_DAMPING: f64 = 5e-4;
     /// The share φ of the whole surface in a slider's extent. *Ours*: motion near the pin costs half of motion far from it.
     const NEAR_SHARE: f64 = 0.5;
     /// The share ε of the identity beside `Q`. *Ours*: shares a drag between equal sliders, for which `Q` is singular.
     const IDENTITY_SHARE: f64 = 0.01;
     /// The least extent in parts of the largest: a slider that moves next to nothing is still not free.
     const LEAST_EXTENT: f64 = 1e-3;
+    /// The least efficiency that a price reckons with. *Ours*: sliders below it are out of any drag anyway.
+    const LEAST_EFFICIENCY: f64 = 1e-4;
     /// How much more motion of protected vertices costs than that of others. *Ours*.
     const DEFAULT_PROTECTION: f64 = 1e6;
     const MOST_LINEARISATIONS: usize = 60;
 
     /// The radius around the pins within which motion is cheap, in the asset's units. Default:
-    /// [`DEFAULT_REACH`](Self::DEFAULT_REACH) of the diagonal.
+    /// [`DEFAULT_REACH`](Self::DEFAULT_REACH) of [`Poser::size`](super::Poser::size).
     #[must_use]
     pub fn with_reach(self, reach: Option<f64>) -> Self {
         Self { reach, ..self }
@@ -95,7 +100,7 @@ impl Bounded {
             [("reach", self.reach.unwrap_or(1.0)), ("sparsity", self.sparsity), ("damping", self.damping), ("symmetry", self.symmetry)];
         for (what, value) in options {
             if !(value >= 0.0 && value.is_finite()) {
-                return Err(RigError::BadOption { what, value, most: f64::MAX });
+                return Err(RigError::BadOption { what, value, needed: "a number from 0 up" });
             }
         }
         let mesh = system.rig().neutral();
@@ -154,7 +159,7 @@ impl Bounded {
     fn prices(&self, system: &PinSystem<'_>, candidates: &[usize]) -> Result<Prices, RigError> {
         let poser = system.poser();
         let gram = poser.gram();
-        let reach = self.reach.unwrap_or(Self::DEFAULT_REACH * poser.diagonal());
+        let reach = self.reach.unwrap_or(Self::DEFAULT_REACH * poser.size());
         let near = gram.over(&poser.near_pins(system, reach)?);
         let guarded: Vec<(u32, f64)> = self.protected.iter().map(|&v| (v, self.protection)).collect();
         let guarded = (!guarded.is_empty()).then(|| gram.over(&guarded));
@@ -179,7 +184,7 @@ impl Bounded {
             moved[row * n + row] += Self::IDENTITY_SHARE;
         }
         self.couple(candidates, &extents, &mut moved);
-        Ok(Prices { extents, moved, gain: 1.0, damping: self.damping })
+        Ok(Prices { efficiencies: vec![1.0; n], extents, moved, gain: 1.0, damping: self.damping })
     }
 
     /// `τ gᵢ gⱼ (Δᵢ − Δⱼ)²` for mirrored sliders `i` and `j`.
@@ -225,6 +230,8 @@ struct Prices {
     extents: Vec<f64>,
     /// `Q + εI`, row by row.
     moved: Vec<f64>,
+    /// `e`: how well each candidate moves the pins, beside the best.
+    efficiencies: Vec<f64>,
     /// `β`.
     gain: f64,
     damping: f64,
@@ -233,9 +240,10 @@ struct Prices {
 impl Prices {
     fn scale(&mut self, measured: &Measured, candidates: &[usize]) {
         let length = |slider: usize| measured.column(slider).iter().map(|b| b * b).sum::<f64>().sqrt();
-        let gains = candidates.iter().zip(&self.extents).map(|(&k, g)| length(k) / g);
-        let largest = gains.fold(0.0, f64::max);
+        let gains: Vec<f64> = candidates.iter().zip(&self.extents).map(|(&k, g)| length(k) / g).collect();
+        let largest = gains.iter().copied().fold(0.0, f64::max);
         self.gain = if largest > 0.0 { largest } else { 1.0 };
+        self.efficiencies = gains.iter().map(|gain| (gain / self.gain).max(Bounded::LEAST_EFFICIENCY)).collect();
     }
 
     /// `B̂ᵀB̂ / β² + ρ (Q + εI)` with `B̂ = B̄ / g`.
@@ -393,7 +401,7 @@ impl Prepared {
         };
         Terms {
             linear: self.candidates.iter().enumerate().map(|(place, &slider)| along(place, slider)).collect(),
-            prices: vec![self.sparsity * length / gain; extents.len()],
+            prices: self.prices.efficiencies.iter().map(|e| self.sparsity * length / (gain * e)).collect(),
             lower: window.iter().zip(extents).map(|(w, g)| w[0] * g).collect(),
             upper: window.iter().zip(extents).map(|(w, g)| w[1] * g).collect(),
         }
@@ -503,7 +511,8 @@ impl Prepared {
 
     fn objective(&self, system: &PinSystem<'_>, displacements: &[DVec3], weights: &[f64], x: &[f64], length: f64) -> f64 {
         let missing = norm(&system.measure(weights, displacements).wanted) / self.prices.gain;
-        let sparse = self.sparsity * length / self.prices.gain * x.iter().map(|x| x.abs()).sum::<f64>();
+        let paid: f64 = x.iter().zip(&self.prices.efficiencies).map(|(x, e)| x.abs() / e).sum();
+        let sparse = self.sparsity * length / self.prices.gain * paid;
         0.5 * missing * missing + self.prices.energy(x) + sparse
     }
 }

@@ -70,7 +70,7 @@ pub struct Outcome {
 #[derive(Debug)]
 pub struct Poser<'r> {
     rig: &'r Rig,
-    diagonal: f64,
+    size: f64,
     gram: OnceLock<SurfaceGram>,
     geodesics: Mutex<Option<ExactGeodesics>>,
 }
@@ -82,8 +82,7 @@ impl<'r> Poser<'r> {
             return Err(RigError::NoTargets);
         }
         rig.require_finite()?;
-        let diagonal = rig.neutral().bounds().map_or(0.0, |bounds| bounds.diagonal());
-        Ok(Self { rig, diagonal, gram: OnceLock::new(), geodesics: Mutex::new(None) })
+        Ok(Self { rig, size: spread(rig.neutral().positions()), gram: OnceLock::new(), geodesics: Mutex::new(None) })
     }
 
     /// The rig.
@@ -92,10 +91,13 @@ impl<'r> Poser<'r> {
         self.rig
     }
 
-    /// The diagonal of the neutral's bounds, the unit of relative lengths.
+    /// The unit of relative lengths: `√12` times the root mean square distance of the neutral's vertices from their mean.
+    ///
+    /// For a box filled with vertices that is its diagonal, but unlike the diagonal of bounds it does not change when the
+    /// scene is turned.
     #[must_use]
-    pub fn diagonal(&self) -> f64 {
-        self.diagonal
+    pub fn size(&self) -> f64 {
+        self.size
     }
 
     /// Takes hold of `pins` at the pose `weights` (missing ones count as zero).
@@ -135,6 +137,12 @@ impl<'r> Poser<'r> {
         };
         Ok(disc.vertices.iter().zip(&disc.distances).map(|(&v, &d)| (v, share(d))).filter(|(_, share)| *share > 0.0).collect())
     }
+}
+
+fn spread(positions: &[DVec3]) -> f64 {
+    let count = positions.len().max(1) as f64;
+    let mean = positions.iter().sum::<DVec3>() / count;
+    (12.0 * positions.iter().map(|p| p.distance_squared(mean)).sum::<f64>() / count).sqrt()
 }
 
 impl Rig {

@@ -21,7 +21,7 @@
 //! **Ours.** The formulas of the thesis depend on the scene's unit: α and γ have one, eq. 4.5 turns lengths squared into
 //! weights, and eq. 3.6 compares a displacement with a radius. [`Units::Scene`] keeps all that. [`Units::Relative`], the
 //! default, measures α in units of the largest eigenvalue of `B̄ᵀB̄`, γ as σmin / σmax, takes the step along `B̄ᵀm` that comes
-//! nearest to the goal (`s = |g|² / |B̄g|²` with `g = B̄ᵀm`), and the radii relative to the diagonal of the neutral: then
+//! nearest to the goal (`s = |g|² / |B̄g|²` with `g = B̄ᵀm`), and the radii relative to the size of the neutral ([`Poser::size`](super::Poser::size)): then
 //! scaling the scene changes no weight. The text's `r_min` and `r_max` matter only through their mean `r_act`.
 
 use pliant_linalg::{DenseMatrix, LinalgError, Svd};
@@ -60,7 +60,7 @@ pub struct Localized {
     /// The solve that follows.
     pub tikhonov: Tikhonov,
     /// The outer radius `r_max` in the asset's units; the inner one is a fifth of it. `None`: [`Localized::RELATIVE_RADIUS`] of
-    /// the diagonal, or [`Localized::SCENE_RADIUS`] in scene units.
+    /// the rig's size, or [`Localized::SCENE_RADIUS`] in scene units.
     pub outer_radius: Option<f64>,
 }
 
@@ -92,8 +92,8 @@ impl Default for Tikhonov {
 }
 
 impl Localized {
-    /// Outer radius in parts of the diagonal. *Ours*: 0.24 cm on a head of 48 cm, so that targets that move a pin by more
-    /// than 0.14 cm count.
+    /// Outer radius in parts of the rig's size. *Ours*: 0.2 cm on a head of 40 cm, so that targets that move a pin by more
+    /// than 0.12 cm count.
     pub const RELATIVE_RADIUS: f64 = 0.005;
     /// *Paper*: `r_max` of figure 3.4 and table 3.1, in units of its scenes.
     pub const SCENE_RADIUS: f64 = 0.5;
@@ -102,9 +102,9 @@ impl Localized {
 
     /// `r_act`, the mean of the inner and the outer radius.
     #[must_use]
-    pub fn active_radius(&self, diagonal: f64) -> f64 {
+    pub fn active_radius(&self, size: f64) -> f64 {
         let fallback = match self.tikhonov.units {
-            Units::Relative => Self::RELATIVE_RADIUS * diagonal,
+            Units::Relative => Self::RELATIVE_RADIUS * size,
             Units::Scene => Self::SCENE_RADIUS,
         };
         let outer = self.outer_radius.unwrap_or(fallback);
@@ -216,7 +216,7 @@ impl PoseSolver for Tikhonov {
     }
 
     fn factor(&self, system: &PinSystem<'_>) -> Result<Box<dyn Factored>, RigError> {
-        require_range("alpha", self.alpha, f64::MAX)?;
+        require_from_zero("alpha", self.alpha)?;
         let measured = linear(system);
         let map = damped_inverse(&measured, self.alpha, self.units)?;
         Ok(factored(measured, Some(map), None))
@@ -229,9 +229,9 @@ impl PoseSolver for Localized {
     }
 
     fn factor(&self, system: &PinSystem<'_>) -> Result<Box<dyn Factored>, RigError> {
-        require_range("alpha", self.tikhonov.alpha, f64::MAX)?;
-        let radius = self.active_radius(system.poser().diagonal());
-        require_range("the radius", radius, f64::MAX)?;
+        require_from_zero("alpha", self.tikhonov.alpha)?;
+        let radius = self.active_radius(system.poser().size());
+        require_from_zero("the radius", radius)?;
         let mut measured = linear(system);
         for triplet in measured.columns.chunks_exact_mut(3) {
             if DVec3::from_slice(triplet).length() < radius {
@@ -264,7 +264,9 @@ impl PoseSolver for Hybrid {
             Some(gamma) => gamma,
             None => automatic_gamma(&measured, self.units)?,
         };
-        require_range("gamma", gamma, 1.0)?;
+        if !(0.0..=1.0).contains(&gamma) {
+            return Err(RigError::BadOption { what: "gamma", value: gamma, needed: "from 0 to 1" });
+        }
         let inverse = damped_inverse(&measured, 0.0, Units::Scene)?;
         let map = DenseMatrix::from_fn(inverse.nrows(), inverse.ncols(), |row, column| gamma * inverse[(row, column)]);
         Ok(factored(measured, Some(map), Some((1.0 - gamma, self.units))))
@@ -284,8 +286,8 @@ fn automatic_gamma(measured: &Measured, units: Units) -> Result<f64, LinalgError
     })
 }
 
-fn require_range(what: &'static str, value: f64, most: f64) -> Result<(), RigError> {
-    if value >= 0.0 && value <= most { Ok(()) } else { Err(RigError::BadOption { what, value, most }) }
+fn require_from_zero(what: &'static str, value: f64) -> Result<(), RigError> {
+    if value >= 0.0 && value.is_finite() { Ok(()) } else { Err(RigError::BadOption { what, value, needed: "a number from 0 up" }) }
 }
 
 /// How far weights are from those that were wanted: `√(Σ |wᵢ − w̄ᵢ|² / N)`, eq. 4.8.

@@ -20,7 +20,7 @@ pub(crate) struct SolverArgs {
     #[arg(long, value_name = "G|auto", default_value = "auto", allow_negative_numbers = true, value_parser = parse_gamma, help_heading = "Solver")]
     gamma: Gamma,
 
-    /// Outer radius r_max of localized, in the asset's units; r_min is a fifth of it [default: 1/200 of the diagonal].
+    /// Outer radius r_max of localized, in the asset's units; r_min is a fifth of it [default: 1/200 of the size].
     #[arg(long, value_name = "R", allow_negative_numbers = true, value_parser = from_zero, help_heading = "Solver")]
     radius: Option<f64>,
 
@@ -32,7 +32,7 @@ pub(crate) struct SolverArgs {
     #[arg(long, value_enum, default_value_t = UnitsArg::Relative, help_heading = "Solver")]
     units: UnitsArg,
 
-    /// box: radius around the pins within which motion is cheap, in the asset's units [default: a tenth of the diagonal].
+    /// box: radius around the pins within which motion is cheap, in the asset's units [default: a tenth of the size].
     #[arg(long, value_name = "R", allow_negative_numbers = true, value_parser = from_zero, help_heading = "Solver")]
     reach: Option<f64>,
 

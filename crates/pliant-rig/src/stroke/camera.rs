@@ -1,0 +1,183 @@
+//! The eye through which a person draws.
+//!
+//! **Problem.** A stroke is a list of places on a screen. Each place is a ray into the scene, and each point of the scene
+//! in front of the eye has a place on the screen.
+//!
+//! **Equation.** With axes right `x`, up `y`, forward `z`, a picture of `w` × `h` pixels and the vertical angle `φ`, the
+//! focal length in pixels is `f = h / (2 tan(φ/2))`, and
+//!
+//! ```text
+//! (u, v) = (w/2 + f x/z,  h/2 − f y/z)        ray(u, v) = z + x (u − w/2)/f + y (h/2 − v)/f
+//! ```
+//!
+//! **Ours.** `u` runs right and `v` down from the picture's upper left corner, so that the middle of the first pixel is
+//! (½, ½). These are the conventions of the renderer: what is drawn on its picture is met by the rays of this camera.
+
+use glam::DVec3;
+use pliant_linalg::portable::tan;
+use serde::{Deserialize, Serialize};
+
+use crate::RigError;
+
+/// A perspective camera with the size of its picture.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct SketchCamera {
+    /// Where the eye is.
+    pub eye: DVec3,
+    /// A point in the middle of the picture.
+    pub target: DVec3,
+    /// A direction that points up in the picture. Where it is the viewing direction itself, −Z or +X is up instead.
+    pub up: DVec3,
+    /// The angle between the picture's upper and lower side, in degrees.
+    pub fov_y_degrees: f64,
+    /// Width of the picture in pixels.
+    pub width: u32,
+    /// Height of the picture in pixels.
+    pub height: u32,
+}
+
+/// What a person drew: a freehand line in the pixels of a camera. The form of a stroke file.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Stroke {
+    /// The camera that was drawn through.
+    pub camera: SketchCamera,
+    /// Places in pixels from the upper left corner, in the order of drawing.
+    pub points: Vec<[f64; 2]>,
+}
+
+/// Right-handed axes of a camera.
+#[derive(Debug, Clone, Copy)]
+struct Axes {
+    right: DVec3,
+    up: DVec3,
+    forward: DVec3,
+}
+
+impl SketchCamera {
+    /// Angles that a picture can have, in degrees. *Ours*: what the renderer draws without bending it to its own limits.
+    const ANGLES_DEGREES: std::ops::RangeInclusive<f64> = 0.1..=175.0;
+    /// Squared sine of the angle below which `up` and the viewing direction count as parallel, as in the renderer.
+    const PARALLEL_SQUARED: f64 = 1e-12;
+
+    /// Declines a camera that sees nothing.
+    pub fn check(&self) -> Result<(), RigError> {
+        let bad = |what| Err(RigError::BadCamera { what });
+        if ![self.eye, self.target, self.up].iter().all(|v| v.is_finite()) {
+            return bad("eye, target and up must be finite");
+        }
+        if (self.target - self.eye).try_normalize().is_none() {
+            return bad("eye and target must be two different points");
+        }
+        if !Self::ANGLES_DEGREES.contains(&self.fov_y_degrees) {
+            return bad("angle fov_y_degrees must be between 0.1 and 175");
+        }
+        if self.width == 0 || self.height == 0 {
+            return bad("width and height must be at least one pixel");
+        }
+        Ok(())
+    }
+
+    /// Origin and unit direction of the ray through a place of the picture, in pixels from its upper left corner.
+    #[must_use]
+    pub fn ray(&self, [u, v]: [f64; 2]) -> (DVec3, DVec3) {
+        let (axes, focal, [middle_u, middle_v]) = (self.axes(), self.focal_pixels(), self.middle());
+        let across = axes.right * ((u - middle_u) / focal) + axes.up * ((middle_v - v) / focal);
+        (self.eye, (axes.forward + across).normalize())
+    }
+
+    /// Where a point falls in the picture, in pixels from the upper left corner; `None` behind the eye.
+    #[must_use]
+    pub fn project(&self, point: DVec3) -> Option<[f64; 2]> {
+        let axes = self.axes();
+        let offset = point - self.eye;
+        let depth = offset.dot(axes.forward);
+        let ([middle_u, middle_v], stretch) = (self.middle(), self.focal_pixels() / depth);
+        let place = [middle_u + offset.dot(axes.right) * stretch, middle_v - offset.dot(axes.up) * stretch];
+        (depth > 0.0 && place.iter().all(|c| c.is_finite())).then_some(place)
+    }
+
+    /// The unit direction in which the middle of the picture looks.
+    #[must_use]
+    pub fn forward(&self) -> DVec3 {
+        self.axes().forward
+    }
+
+    fn focal_pixels(&self) -> f64 {
+        0.5 * f64::from(self.height) / tan(0.5 * self.fov_y_degrees.to_radians())
+    }
+
+    fn middle(&self) -> [f64; 2] {
+        [0.5 * f64::from(self.width), 0.5 * f64::from(self.height)]
+    }
+
+    fn axes(&self) -> Axes {
+        let forward = (self.target - self.eye).try_normalize().unwrap_or(DVec3::NEG_Z);
+        let right = [self.up, DVec3::NEG_Z, DVec3::X]
+            .into_iter()
+            .map(|up| forward.cross(up.normalize_or_zero()))
+            .find(|right| right.length_squared() > Self::PARALLEL_SQUARED)
+            .map_or(DVec3::X, DVec3::normalize);
+        Axes { right, up: right.cross(forward), forward }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn camera() -> SketchCamera {
+        SketchCamera {
+            eye: DVec3::new(1.0, 2.0, 5.0),
+            target: DVec3::new(0.5, 0.0, -1.0),
+            up: DVec3::Y,
+            fov_y_degrees: 35.0,
+            width: 640,
+            height: 480,
+        }
+    }
+
+    #[test]
+    fn a_point_of_a_ray_falls_back_onto_the_ray_s_pixel() {
+        for pixel in [[0.5, 0.5], [320.0, 240.0], [639.5, 100.25], [-30.0, 700.0]] {
+            let (origin, direction) = camera().ray(pixel);
+            for distance in [0.1, 3.0, 1000.0] {
+                let found = camera().project(origin + direction * distance).expect("in front");
+                assert!((0..2).all(|c| (found[c] - pixel[c]).abs() < 1e-9), "{found:?} {pixel:?}");
+            }
+            assert_eq!(camera().project(origin - direction), None);
+        }
+    }
+
+    #[test]
+    fn the_target_is_in_the_middle_and_the_angle_spans_the_height() {
+        let camera = camera();
+        let [u, v] = camera.project(camera.target).unwrap();
+        assert!((u - 320.0).abs() < 1e-9 && (v - 240.0).abs() < 1e-9);
+        let (top, bottom) = (camera.ray([320.0, 0.0]).1, camera.ray([320.0, 480.0]).1);
+        assert!((top.angle_between(bottom).to_degrees() - 35.0).abs() < 1e-9);
+        assert!(top.y > bottom.y, "pixel rows run down");
+    }
+
+    #[test]
+    fn cameras_that_see_nothing_are_declined_with_a_reason() {
+        let broken = [
+            SketchCamera { target: camera().eye, ..camera() },
+            SketchCamera { up: DVec3::NAN, ..camera() },
+            SketchCamera { fov_y_degrees: 180.0, ..camera() },
+            SketchCamera { fov_y_degrees: f64::NAN, ..camera() },
+            SketchCamera { width: 0, ..camera() },
+        ];
+        assert!(broken.iter().all(|c| matches!(c.check(), Err(RigError::BadCamera { .. }))));
+        assert_eq!(camera().check(), Ok(()));
+        assert_eq!(SketchCamera { up: DVec3::ZERO, ..camera() }.check(), Ok(()), "another direction is up then");
+    }
+
+    #[test]
+    fn a_stroke_file_is_read_in_one_line() {
+        let text = r#"{"camera": {"eye": [0, 0, 3], "target": [0, 0, 0], "up": [0, 1, 0], "fov_y_degrees": 40, "width": 64, "height": 48},
+                       "points": [[1, 2.5], [3, 4]]}"#;
+        let stroke: Stroke = serde_json::from_str(text).unwrap();
+        assert_eq!((stroke.camera.eye, stroke.camera.height, stroke.points[0]), (DVec3::Z * 3.0, 48, [1.0, 2.5]));
+        assert_eq!(serde_json::from_str::<Stroke>(&serde_json::to_string(&stroke).unwrap()).unwrap(), stroke);
+    }
+}

@@ -1,0 +1,107 @@
+//! Polylines by arc length.
+//!
+//! **Equation.** With the lengths `ℓᵢ` from the start to corner `i`, the point at distance `s` is
+//! `pᵢ + (s − ℓᵢ)/(ℓᵢ₊₁ − ℓᵢ) (pᵢ₊₁ − pᵢ)` on the side that holds `s`. A closed polyline goes on from its start.
+
+use glam::DVec3;
+
+use crate::RigError;
+
+/// A polyline with the distances of its corners from the start.
+#[derive(Debug, Clone)]
+pub(crate) struct Polyline {
+    /// Corners; a closed polyline repeats the first at the end.
+    corners: Vec<DVec3>,
+    distances: Vec<f64>,
+    closed: bool,
+}
+
+impl Polyline {
+    /// Declines points that are not finite, fewer than two different ones, or three for a closed polyline; `what` names
+    /// it in errors.
+    pub(crate) fn new(what: &'static str, points: &[DVec3], closed: bool) -> Result<Self, RigError> {
+        if let Some(point) = points.iter().position(|p| !p.is_finite()) {
+            return Err(RigError::PointNotFinite { what, point });
+        }
+        let mut corners = points.to_vec();
+        corners.dedup();
+        if closed && corners.len() > 1 && corners.first() == corners.last() {
+            corners.pop();
+        }
+        let needed = if closed { 3 } else { 2 };
+        if corners.len() < needed {
+            return Err(RigError::TooShort { what, found: corners.len(), needed });
+        }
+        if closed {
+            corners.push(corners[0]);
+        }
+        let mut distances = vec![0.0];
+        for pair in corners.windows(2) {
+            distances.push(distances[distances.len() - 1] + pair[0].distance(pair[1]));
+        }
+        Ok(Self { corners, distances, closed })
+    }
+
+    /// From the start to the end, or once around.
+    pub(crate) fn length(&self) -> f64 {
+        self.distances[self.distances.len() - 1]
+    }
+
+    /// Corners; a closed polyline repeats the first at the end.
+    pub(crate) fn corners(&self) -> &[DVec3] {
+        &self.corners
+    }
+
+    /// The shares of the length at which the corners lie.
+    pub(crate) fn parameters(&self) -> Vec<f64> {
+        self.distances.iter().map(|d| d / self.length()).collect()
+    }
+
+    /// The point at a share of the length; beyond the ends the end, or around again where closed.
+    pub(crate) fn at(&self, share: f64) -> DVec3 {
+        let share = if self.closed { share.rem_euclid(1.0) } else { share.clamp(0.0, 1.0) };
+        let distance = share * self.length();
+        let side = self.distances.partition_point(|&d| d <= distance).clamp(1, self.corners.len() - 1) - 1;
+        let step = self.distances[side + 1] - self.distances[side];
+        // Corners closer than a length can tell apart have no side between them.
+        let along = if step > 0.0 { (distance - self.distances[side]) / step } else { 0.0 };
+        self.corners[side].lerp(self.corners[side + 1], along.clamp(0.0, 1.0))
+    }
+
+    /// `count` points at equal arc length; both ends where open, the start once where closed.
+    pub(crate) fn samples(&self, count: usize) -> Vec<DVec3> {
+        self.shares(count).map(|share| self.at(share)).collect()
+    }
+
+    /// The shares of [`samples`](Self::samples).
+    pub(crate) fn shares(&self, count: usize) -> impl Iterator<Item = f64> + use<> {
+        let steps = if self.closed { count } else { count.max(2) - 1 };
+        (0..count).map(move |k| k as f64 / steps as f64)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn samples_of_a_square_lie_at_equal_arc_length() {
+        let square = [DVec3::ZERO, DVec3::X, DVec3::new(1.0, 1.0, 0.0), DVec3::Y];
+        let around = Polyline::new("a curve", &square, true).unwrap();
+        assert_eq!(around.length(), 4.0);
+        assert_eq!(around.samples(8)[7], DVec3::Y * 0.5);
+        assert_eq!(around.at(1.25), DVec3::X, "around again");
+        let open = Polyline::new("a curve", &square, false).unwrap();
+        assert_eq!(open.samples(7)[1], DVec3::X * 0.5);
+        assert_eq!((open.at(-1.0), open.at(2.0)), (square[0], square[3]));
+    }
+
+    #[test]
+    fn a_line_without_extent_is_declined() {
+        let two = [DVec3::X, DVec3::Y, DVec3::X];
+        assert!(matches!(Polyline::new("a curve", &[DVec3::X; 5], false), Err(RigError::TooShort { found: 1, needed: 2, .. })));
+        assert!(matches!(Polyline::new("a curve", &two, true), Err(RigError::TooShort { found: 2, needed: 3, .. })));
+        assert!(matches!(Polyline::new("a curve", &[DVec3::X, DVec3::NAN], false), Err(RigError::PointNotFinite { point: 1, .. })));
+        assert!(matches!(Polyline::new("a curve", &[], true), Err(RigError::TooShort { found: 0, .. })));
+    }
+}
