@@ -18,7 +18,9 @@
 
 mod built_in;
 pub mod demo;
+pub mod page;
 pub mod picture;
+pub mod reproduce;
 
 pub use built_in::{BuiltIn, load};
 pub use pliant_io as io;

@@ -250,7 +250,7 @@ fn a_picture_has_the_same_bytes_on_any_number_of_threads() {
 
 #[test]
 fn help_teaches_by_example_and_completions_are_made() {
-    for command in ["info", "convert", "geodesic", "render", "demo", "completions"] {
+    for command in ["info", "convert", "geodesic", "render", "reproduce", "demo", "completions"] {
         let help = String::from_utf8(pliant(&[command, "--help"]).stdout).expect("help in UTF-8");
         assert!(help.contains(&format!("pliant {command} ")), "{help}");
         assert!(help.contains("Examples:"), "{help}");

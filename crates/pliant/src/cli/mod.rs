@@ -10,6 +10,7 @@ mod info;
 mod output;
 mod pose;
 mod render;
+mod reproduce;
 mod slider_weights;
 mod solver;
 mod source;
@@ -31,6 +32,7 @@ Examples:
   pliant geodesic head.obj --from 1204 --out d.npy
                                            distances along the surface
   pliant render head.obj --out head.png    a picture
+  pliant reproduce --out papers            the papers' tables and figures, beside the published values
 
 An ASSET is
   FILE                                     a mesh, rig or clip in any format that can be read
@@ -74,6 +76,7 @@ enum Command {
     Pose(Box<pose::Args>),
     Geodesic(geodesic::Args),
     Render(render::Args),
+    Reproduce(reproduce::Args),
     Completions(completions::Args),
 }
 
@@ -90,6 +93,7 @@ pub(crate) fn run(cli: Cli) -> ExitCode {
         Command::Pose(args) => pose::run(&args, &console),
         Command::Geodesic(args) => geodesic::run(&args, &console),
         Command::Render(args) => render::run(&args, &console),
+        Command::Reproduce(args) => reproduce::run(&args, &console),
         Command::Completions(args) => completions::run(&args),
     };
     match outcome {

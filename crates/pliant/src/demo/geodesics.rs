@@ -3,8 +3,8 @@
 use pliant_mesh::{ExactGeodesics, HeatGeodesics, HeatOptions, Mesh, SurfacePoint};
 use pliant_view::View;
 
-use super::page::Section;
 use super::{DemoError, milliseconds, timed};
+use crate::page::Section;
 use crate::picture::{Look, Shot};
 
 const SIZE: [usize; 2] = [520, 460];

@@ -3,7 +3,6 @@
 //! No file is written until everything is made, so a demo that is stopped leaves none behind.
 
 mod geodesics;
-mod page;
 mod specimens;
 mod surfaces;
 
@@ -16,7 +15,7 @@ use pliant_rig::RigError;
 use pliant_view::ViewError;
 use thiserror::Error;
 
-use page::{Page, Section};
+use crate::page::{Page, Section};
 
 /// Why a demo could not be made.
 #[derive(Debug, Error)]
@@ -70,7 +69,7 @@ pub fn run(out: &Path, progress: &dyn Progress) -> Result<Demo, DemoError> {
         }
         chapter(&mut sections)?;
     }
-    write(out, &Page { family: family_picture()?, sections })
+    write(out, &page(sections)?)
 }
 
 /// The picture at the top of the page and of the README: four built-in models, as a PNG.
@@ -78,13 +77,18 @@ pub fn family_picture() -> Result<Vec<u8>, DemoError> {
     Ok(specimens::family()?.to_png()?)
 }
 
+fn page(sections: Vec<Section>) -> Result<Page, DemoError> {
+    let text = "Pose, touch, blend, transfer and learn the deformation of a character mesh from examples. These are the built-in models and \
+                what Pliant does with them.";
+    let page = Page::new("Pliant", text).with_picture("pliant.png", "Four built-in models", family_picture()?);
+    Ok(page.with_sections(sections).made_by("pliant demo"))
+}
+
 fn write(out: &Path, page: &Page) -> Result<Demo, DemoError> {
-    let mut files: Vec<(PathBuf, Vec<u8>)> = page.files().map(|(name, bytes)| (out.join(name), bytes.to_vec())).collect();
-    let index = out.join("index.html");
-    files.push((index.clone(), page.html().into_bytes()));
+    let files = page.in_folder(out);
     pliant_io::write_files(&files)?;
     let figures = page.figures().map(|(section, name, value)| (section.to_owned(), name.to_owned(), value.to_owned())).collect();
-    Ok(Demo { index, files: files.into_iter().map(|(path, _)| path).collect(), figures })
+    Ok(Demo { index: out.join("index.html"), files: files.into_iter().map(|(path, _)| path).collect(), figures })
 }
 
 /// The result of `work` and how long it took.

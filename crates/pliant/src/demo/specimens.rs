@@ -5,8 +5,8 @@ use pliant_mesh::glam::DVec3;
 use pliant_rig::{Clip, Rig};
 use pliant_view::{ContactSheet, Image, View};
 
-use super::page::Section;
 use super::{DemoError, milliseconds, timed};
+use crate::page::Section;
 use crate::picture::{Look, Shot};
 
 /// Pictures of a model.

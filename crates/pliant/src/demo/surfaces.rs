@@ -3,8 +3,8 @@
 use pliant_mesh::{DecimationBudget, DecimationOptions, LoopSubdivision, Mesh, SurfaceIndex};
 use pliant_view::View;
 
-use super::page::Section;
 use super::{DemoError, milliseconds, timed};
+use crate::page::Section;
 use crate::picture::{Look, Shot};
 
 const SIZE: [usize; 2] = [520, 460];
