@@ -19,19 +19,23 @@ mod clip;
 mod combination;
 mod error;
 mod evaluator;
+mod names;
 mod pin;
 mod pose;
 mod residual;
 mod rig;
 mod slider;
 mod stroke;
+mod symmetry;
 mod track;
+mod vertex_order;
 
 pub use activation::{Activation, Slope};
 pub use clip::Clip;
 pub use combination::{Combination, Driver, Rule};
 pub use error::RigError;
 pub use evaluator::{EvaluatedPose, Evaluator};
+pub use names::{Likeness, NameMap, NamePair, Side, SideStyle, SliderName, Vocabulary, match_names, mirrored_name};
 pub use pin::{Aim, Pin, Support};
 pub use pose::{
     Bounded, Explanation, Factored, Grab, Hybrid, Localized, Near, Outcome, PinResult, PinShare, PinSystem, Pose, PoseSolver, Poser,
@@ -45,4 +49,9 @@ pub use stroke::{
     PinPlace, ProjectedStroke, ReusedStroke, SavedPin, SavedStroke, SideStretch, Sketch, SketchCamera, SketchOptions, SketchSurface,
     Stroke, StrokeLibrary, StrokePiece, SurfaceCurve, curve_pins,
 };
+pub use symmetry::{
+    MirrorPlane, SliderPairs, SplitOptions, SplitRig, VertexMirror, front_side, mirror_rig, split_rig, split_target, splittable_targets,
+    symmetric_rig,
+};
 pub use track::{Interpolation, WeightTrack};
+pub use vertex_order::{Scrambled, find_scrambled};

@@ -7,7 +7,7 @@
 //!
 //! **Ours.** In-betweens and combination shapes make the weights of shapes functions of the sliders, see [`Activation`].
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use pliant_mesh::Mesh;
 use pliant_mesh::glam::{DVec3, Vec3};
@@ -76,27 +76,34 @@ impl Target {
     /// If the mask has fewer numbers than the mesh has vertices.
     #[must_use]
     pub fn masked(&self, mask: &[f32]) -> Self {
-        let scaled = |vertices: &[u32], deltas: &[Vec3]| {
-            let kept = vertices.iter().zip(deltas).map(|(&v, &d)| (v, d * mask[v as usize])).filter(|(_, d)| *d != Vec3::ZERO);
-            kept.unzip()
-        };
-        let between = |shape: &InBetween| {
-            let (vertices, deltas) = scaled(&shape.vertices, &shape.deltas);
-            InBetween { vertices, deltas, ..shape.clone() }
-        };
-        let (vertices, deltas) = scaled(&self.vertices, &self.deltas);
-        Self { name: self.name.clone(), vertices, deltas, in_betweens: self.in_betweens.iter().map(between).collect() }
+        self.map_shapes(self.name.clone(), |_, vertices, deltas| {
+            vertices.iter().zip(deltas).map(|(&v, &d)| (v, d * mask[v as usize])).collect()
+        })
     }
 
     /// The target without displacements shorter than `least`: scans and exporters leave noise where nothing moves.
     #[must_use]
     pub fn pruned(&self, least: f32) -> Self {
-        let (vertices, deltas) = prune(&self.vertices, &self.deltas, least);
-        let shorter = |shape: &InBetween| {
-            let (vertices, deltas) = prune(&shape.vertices, &shape.deltas, least);
+        self.map_shapes(self.name.clone(), |_, vertices, deltas| {
+            vertices.iter().zip(deltas).filter(|(_, delta)| delta.length() >= least).map(|(&v, &d)| (v, d)).collect()
+        })
+    }
+
+    /// The target and its in-betweens, each with the vertices and displacements that `change` makes of its own and of
+    /// the weight at which it is reached. Vertices come ascending, and nothing that does not move.
+    pub(crate) fn map_shapes(&self, name: String, change: impl Fn(f64, &[u32], &[Vec3]) -> Vec<(u32, Vec3)>) -> Self {
+        let changed = |weight, vertices: &[u32], deltas: &[Vec3]| {
+            let mut moved = change(weight, vertices, deltas);
+            moved.retain(|(_, delta)| *delta != Vec3::ZERO);
+            moved.sort_by_key(|(vertex, _)| *vertex);
+            moved.into_iter().unzip()
+        };
+        let between = |shape: &InBetween| {
+            let (vertices, deltas) = changed(shape.weight, &shape.vertices, &shape.deltas);
             InBetween { vertices, deltas, ..shape.clone() }
         };
-        Self { name: self.name.clone(), vertices, deltas, in_betweens: self.in_betweens.iter().map(shorter).collect() }
+        let (vertices, deltas) = changed(1.0, &self.vertices, &self.deltas);
+        Self { name, vertices, deltas, in_betweens: self.in_betweens.iter().map(between).collect() }
     }
 
     /// Vertices and displacements of the target and of its in-betweens.
@@ -104,10 +111,6 @@ impl Target {
         let between = self.in_betweens.iter().map(|b| (b.vertices.as_slice(), b.deltas.as_slice()));
         std::iter::once((self.vertices.as_slice(), self.deltas.as_slice())).chain(between)
     }
-}
-
-fn prune(vertices: &[u32], deltas: &[Vec3], least: f32) -> (Vec<u32>, Vec<Vec3>) {
-    vertices.iter().zip(deltas).filter(|(_, delta)| delta.length() >= least).map(|(&v, &d)| (v, d)).unzip()
 }
 
 fn add_scaled(vertices: &[u32], deltas: &[Vec3], scale: f64, positions: &mut [DVec3]) {
@@ -152,6 +155,39 @@ impl Rig {
     #[must_use]
     pub fn still(neutral: Mesh) -> Self {
         Self::new(neutral, Vec::new()).expect("a rig without targets is always consistent")
+    }
+
+    /// The same neutral with other targets. Settings of sliders stay with their names; combinations and groups stay where all their
+    /// sliders do.
+    pub fn with_targets(&self, targets: Vec<Target>) -> Result<Self, RigError> {
+        let place: HashMap<&str, usize> = targets.iter().enumerate().map(|(k, t)| (t.name.as_str(), k)).collect();
+        let moved: Vec<Option<usize>> = self.targets.iter().map(|t| place.get(t.name.as_str()).copied()).collect();
+        let mut sliders = vec![Slider::default(); targets.len()];
+        for (slider, new) in self.sliders.iter().zip(&moved) {
+            new.iter().for_each(|&k| sliders[k] = slider.clone());
+        }
+        let all = |sliders: &[usize]| sliders.iter().map(|&k| moved[k]).collect::<Option<Vec<_>>>();
+        let groups = self.groups.iter().filter_map(|g| Some(SliderGroup { name: g.name.clone(), sliders: all(&g.sliders)? })).collect();
+        let exclusive = self.exclusive.iter().filter_map(|pair| Some([moved[pair[0]]?, moved[pair[1]]?])).collect();
+        let combinations = self.combinations_with(&moved);
+        let rig = Self::new(self.neutral.clone(), targets)?.with_sliders(sliders)?.with_combinations(combinations)?;
+        rig.with_groups(groups)?.with_exclusive_pairs(exclusive)
+    }
+
+    /// The combinations whose sliders are still there, at their new places.
+    fn combinations_with(&self, moved: &[Option<usize>]) -> Vec<Combination> {
+        let mut kept: Vec<Combination> = Vec::new();
+        let mut places: Vec<Option<usize>> = Vec::new();
+        for combination in &self.combinations {
+            let driver = |driver: &Driver| match *driver {
+                Driver::Slider(k) => moved[k].map(Driver::Slider),
+                Driver::Combination(c) => places[c].map(Driver::Combination),
+            };
+            let drivers: Option<Vec<Driver>> = combination.drivers.iter().map(driver).collect();
+            places.push(drivers.is_some().then_some(kept.len()));
+            kept.extend(drivers.map(|drivers| Combination { drivers, ..combination.clone() }));
+        }
+        kept
     }
 
     /// The same rig with other settings of its sliders, one for each target.
@@ -376,6 +412,22 @@ mod tests {
         let rig = rig.with_combinations(vec![both]).unwrap();
         assert_eq!(rig.evaluate(&[0.5, 0.5])[2], DVec3::Y + DVec3::Z * 0.25);
         assert_eq!(rig.evaluate(&[1.0, 0.0])[2], DVec3::Y);
+    }
+
+    #[test]
+    fn with_other_targets_settings_stay_with_their_names() {
+        let targets: Vec<Target> = ["a", "b", "c"].map(|name| Target::from_dense(name, [])).to_vec();
+        let shape = |drivers| Combination { name: "x".into(), drivers, rule: crate::Rule::Product, vertices: vec![], deltas: vec![] };
+        let pair = |a, b| shape(vec![Driver::Slider(a), Driver::Slider(b)]);
+        let nested = shape(vec![Driver::Combination(1), Driver::Slider(2)]);
+        let mut sliders = vec![Slider::default(); 3];
+        sliders[2].locked = true;
+        let rig = Rig::new(triangle(), targets.clone()).unwrap().with_sliders(sliders).unwrap();
+        let rig = rig.with_combinations(vec![pair(0, 1), pair(1, 2), nested]).unwrap();
+        let fewer = rig.with_targets(vec![targets[2].clone(), targets[1].clone()]).unwrap();
+        assert!(fewer.sliders()[0].locked && !fewer.sliders()[1].locked);
+        let drivers: Vec<_> = fewer.combinations().iter().map(|c| c.drivers.clone()).collect();
+        assert_eq!(drivers, [vec![Driver::Slider(1), Driver::Slider(0)], vec![Driver::Combination(0), Driver::Slider(0)]]);
     }
 
     #[test]

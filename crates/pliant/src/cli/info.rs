@@ -4,6 +4,7 @@ use std::fmt::Write;
 
 use pliant_io::{Animation, Asset, Object};
 use pliant_mesh::{Bounds, Health};
+use pliant_rig::{Scrambled, find_scrambled};
 use serde_json::{Map, Value, json};
 
 use super::console::Console;
@@ -59,9 +60,18 @@ fn problems(asset: &Asset, reports: &[Health]) -> Vec<String> {
     let mut problems = asset.problems.clone();
     for (object, health) in asset.objects.iter().zip(reports) {
         let prefix = if asset.objects.len() > 1 { format!("mesh '{}': ", object.path) } else { String::new() };
-        problems.extend(health.problems().into_iter().map(|problem| format!("{prefix}{problem}")));
+        let scrambled = find_scrambled(&object.rig);
+        let found = health.problems().into_iter().chain(scrambled.iter().map(other_order));
+        problems.extend(found.map(|problem| format!("{prefix}{problem}")));
     }
     problems
+}
+
+fn other_order(Scrambled { target, vertices }: &Scrambled) -> String {
+    const SHOWN: usize = 6;
+    let first: Vec<String> = vertices.iter().take(SHOWN).map(u32::to_string).collect();
+    let more = if vertices.len() > SHOWN { format!(" and {} more", vertices.len() - SHOWN) } else { String::new() };
+    format!("target '{target}' has vertices in another order than the neutral ({}{more}); export both from one mesh", first.join(", "))
 }
 
 fn bounds(asset: &Asset) -> Option<Bounds> {

@@ -4,16 +4,21 @@ mod completions;
 mod console;
 mod convert;
 mod demo;
+mod edited;
 mod failure;
 mod geodesic;
 mod info;
+mod mirror;
 mod output;
 mod pose;
+mod rename;
 mod render;
 mod reproduce;
 mod slider_weights;
 mod solver;
 mod source;
+mod split;
+mod symmetry;
 
 use std::process::ExitCode;
 
@@ -33,6 +38,12 @@ Examples:
                                            distances along the surface
   pliant render head.obj --out head.png    a picture
   pliant reproduce --out papers            the papers' tables and figures, beside the published values
+  pliant mirror face.glb --from left --out even.glb
+                                           the right side of a rig made from its left
+  pliant split face.glb --target smile --out sides.glb
+                                           one target as a left and a right one
+  pliant rename face.glb --map arkit --dry-run
+                                           which slider is which of ARKit's
 
 An ASSET is
   FILE                                     a mesh, rig or clip in any format that can be read
@@ -77,6 +88,9 @@ enum Command {
     Geodesic(geodesic::Args),
     Render(render::Args),
     Reproduce(reproduce::Args),
+    Mirror(mirror::Args),
+    Split(split::Args),
+    Rename(rename::Args),
     Completions(completions::Args),
 }
 
@@ -94,6 +108,9 @@ pub(crate) fn run(cli: Cli) -> ExitCode {
         Command::Geodesic(args) => geodesic::run(&args, &console),
         Command::Render(args) => render::run(&args, &console),
         Command::Reproduce(args) => reproduce::run(&args, &console),
+        Command::Mirror(args) => mirror::run(&args, &console),
+        Command::Split(args) => split::run(&args, &console),
+        Command::Rename(args) => rename::run(&args, &console),
         Command::Completions(args) => completions::run(&args),
     };
     match outcome {

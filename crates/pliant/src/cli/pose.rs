@@ -7,7 +7,7 @@ use std::time::Instant;
 use pliant_io::Asset;
 use pliant_mesh::glam::DVec3;
 use pliant_mesh::{ExactGeodesics, SurfacePoint};
-use pliant_rig::{Explanation, Pin, Pose, Poser, Rig, RigError};
+use pliant_rig::{Explanation, Pin, Pose, Poser, Rig, RigError, SliderPairs};
 use serde_json::{Map, Value, json};
 
 use super::console::Console;
@@ -53,6 +53,10 @@ pub(crate) struct Args {
     #[arg(long, value_name = "V:R", value_delimiter = ',', value_parser = parse_region)]
     protect: Vec<(usize, f64)>,
 
+    /// Move left and right sliders together (`box` only); pairs are found by name.
+    #[arg(long)]
+    symmetric: bool,
+
     #[command(flatten)]
     solver: SolverArgs,
 
@@ -79,7 +83,7 @@ pub(crate) fn run(args: &Args, console: &Console) -> Result<(), Failure> {
     let start = start_weights(args.weights_in.as_deref(), &rig)?;
     let pins: Vec<Pin> = args.pin.iter().map(|&(v, d)| Pin::new(v, d)).chain(args.hold.iter().map(|&v| Pin::hold(v))).collect();
     let drag = Drag { name: &args.rig, asset: &asset, rig: &rig, start, pins };
-    let mirror = None;
+    let mirror = args.symmetric.then(|| mirrored_sliders(&rig));
     drag.run(&args.solver, protected(&rig, args)?, mirror, args.weights_out.as_deref(), &args.out, Map::new(), console)
 }
 
@@ -198,6 +202,11 @@ impl Drag<'_> {
         );
         text
     }
+}
+
+fn mirrored_sliders(rig: &Rig) -> Vec<Option<usize>> {
+    let names: Vec<&str> = rig.targets().iter().map(|target| target.name.as_str()).collect();
+    SliderPairs::by_name(&names).partners().to_vec()
 }
 
 fn vertex_of(pin: &Pin) -> Option<u32> {

@@ -11,8 +11,7 @@ use super::output;
 /// Reads weights of some sliders; the others are zero.
 pub(crate) fn read(path: &Path, rig: &Rig) -> Result<Vec<f64>, Failure> {
     let wrong = |what: &str| Failure::could_not(format!("{}: {what}; give a JSON object such as {{\"jawOpen\": 0.5}}", path.display()));
-    let text = std::fs::read_to_string(path).map_err(|error| Failure::about(path.display(), &error))?;
-    let value: Value = serde_json::from_str(&text).map_err(|error| wrong(&format!("is not JSON ({error})")))?;
+    let value: Value = serde_json::from_slice(&pliant_io::read_file(path)?).map_err(|error| wrong(&format!("is not JSON ({error})")))?;
     let Value::Object(map) = value else { return Err(wrong("holds no map of weights")) };
     let mut weights = vec![0.0; rig.targets().len()];
     for (name, value) in &map {

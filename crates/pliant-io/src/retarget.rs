@@ -1,0 +1,129 @@
+//! An asset whose objects get other targets, while everything else stays: names, UVs, clips, rest weights.
+
+use pliant_rig::{InBetween, Interpolation, Rig, RigError, Target, WeightTrack};
+
+use crate::{Asset, IoError, Object, Shape};
+
+/// A rig in the place of an object's, and for each of its targets the old one whose weight it takes.
+pub type Retargeted = (Rig, Vec<Option<usize>>);
+
+impl Asset {
+    /// The same asset with the rig that `change` makes of each object's; clips and rest weights follow.
+    pub fn map_rigs(&self, mut change: impl FnMut(&Object) -> Result<Retargeted, RigError>) -> Result<Self, IoError> {
+        let mut changed = self.clone();
+        for (k, object) in changed.objects.iter_mut().enumerate() {
+            let (rig, sources) = change(object).map_err(|e| self.broken(e))?;
+            if !object.rest_weights.is_empty() {
+                object.rest_weights = follow(&object.rest_weights, &sources);
+            }
+            object.rig = rig;
+            for motion in changed.clips.iter_mut().flat_map(|clip| &mut clip.motions).filter(|motion| motion.object == k) {
+                if let Shape::Weights(track) = &motion.shape {
+                    motion.shape = Shape::Weights(follow_track(track, &sources).map_err(|e| self.broken(e))?);
+                }
+            }
+        }
+        Ok(changed)
+    }
+
+    /// The same asset with targets over the whole file's order, as [`Asset::rig`] gives them, in place of those of the
+    /// same names. Each object gets what concerns it: targets that it had, and others that move it.
+    pub fn with_targets(&self, targets: &[Target]) -> Result<Self, IoError> {
+        let places = self.file_indices();
+        let mut next = places.iter();
+        self.map_rigs(|object| {
+            let places = next.next().expect("places for each object");
+            let old = object.rig.targets();
+            let mut own = Vec::new();
+            let mut sources = Vec::new();
+            for target in targets {
+                let source = old.iter().position(|known| known.name == target.name);
+                let part = restricted(target, places);
+                if source.is_some() || !part.vertices.is_empty() {
+                    own.push(part);
+                    sources.push(source);
+                }
+            }
+            Ok((object.rig.with_targets(own)?, sources))
+        })
+    }
+}
+
+/// What a target moves of one object.
+fn restricted(target: &Target, places: &[u32]) -> Target {
+    let own = |vertices: &[u32], deltas: &[pliant_mesh::glam::Vec3]| {
+        let local = |v: &u32| places.binary_search(v).ok().map(|k| k as u32);
+        vertices.iter().zip(deltas).filter_map(|(v, d)| Some((local(v)?, *d))).unzip()
+    };
+    let (vertices, deltas) = own(&target.vertices, &target.deltas);
+    let between = |shape: &InBetween| {
+        let (vertices, deltas) = own(&shape.vertices, &shape.deltas);
+        InBetween { vertices, deltas, ..shape.clone() }
+    };
+    Target { name: target.name.clone(), vertices, deltas, in_betweens: target.in_betweens.iter().map(between).collect() }
+}
+
+/// The weights of new targets; one without an old one rests.
+fn follow(weights: &[f64], sources: &[Option<usize>]) -> Vec<f64> {
+    sources.iter().map(|source| source.and_then(|k| weights.get(k)).copied().unwrap_or(0.0)).collect()
+}
+
+fn follow_track(track: &WeightTrack, sources: &[Option<usize>]) -> Result<WeightTrack, RigError> {
+    let rows = |rows: &[Vec<f64>]| rows.iter().map(|row| follow(row, sources)).collect::<Vec<_>>();
+    let interpolation = match track.interpolation() {
+        Interpolation::Cubic { arriving, leaving } => Interpolation::Cubic { arriving: rows(arriving), leaving: rows(leaving) },
+        other => other.clone(),
+    };
+    WeightTrack::new(track.times_secs().to_vec(), rows(track.keys()), interpolation)
+}
+
+#[cfg(test)]
+mod tests {
+    use pliant_mesh::Mesh;
+    use pliant_mesh::glam::{DVec3, Vec3};
+
+    use super::*;
+    use crate::{Animation, Motion};
+
+    /// Two triangles, each an object; the first has a slider that a clip moves.
+    fn two_objects() -> Asset {
+        let mesh = Mesh::from_triangles(vec![DVec3::ZERO, DVec3::X, DVec3::Y], &[[0, 1, 2]]).unwrap();
+        let lift = Target::from_dense("lift", [Vec3::ZERO, Vec3::ZERO, Vec3::Z]);
+        let mut asset = Asset::from_rig(Rig::new(mesh.clone(), vec![lift]).unwrap());
+        asset.objects.push(Object::new(Rig::still(mesh)));
+        asset.objects[0].rest_weights = vec![0.25];
+        let track = WeightTrack::new(vec![0.0, 1.0], vec![vec![0.0], vec![1.0]], Interpolation::Linear).unwrap();
+        let mut clip = Animation::new("hop", 2);
+        clip.motions = vec![Motion::new(0, Shape::Weights(track))];
+        asset.clips.push(clip);
+        asset
+    }
+
+    #[test]
+    fn targets_of_the_whole_go_back_to_the_objects_they_move() {
+        let asset = two_objects();
+        let mut whole = asset.rig().unwrap().targets().to_vec();
+        assert_eq!(asset.with_targets(&whole).unwrap().rig().unwrap().targets(), whole);
+        whole.push(Target::from_dense("slide", [0, 0, 0, 0, 1, 0].map(|x| Vec3::X * x as f32)));
+        let wider = asset.with_targets(&whole).unwrap();
+        assert_eq!(wider.rig().unwrap().targets(), whole);
+        let counts: Vec<usize> = wider.objects.iter().map(|o| o.rig.targets().len()).collect();
+        assert_eq!(counts, [1, 1]);
+    }
+
+    #[test]
+    fn clips_and_rest_weights_follow_the_targets() {
+        let asset = two_objects();
+        let doubled = asset.map_rigs(|object| {
+            let twice = |t: &Target| ["A", "B"].map(|end| Target { name: format!("{}{end}", t.name), ..t.clone() });
+            let targets: Vec<Target> = object.rig.targets().iter().flat_map(twice).collect();
+            let sources = (0..targets.len()).map(|k| Some(k / 2)).collect();
+            Ok((object.rig.with_targets(targets)?, sources))
+        });
+        let doubled = doubled.unwrap();
+        doubled.check().unwrap();
+        assert_eq!(doubled.objects[0].rest_weights, [0.25, 0.25]);
+        let (before, after) = (asset.frame_positions(1).unwrap(), doubled.frame_positions(1).unwrap());
+        assert_eq!(after[2] - DVec3::Y, (before[2] - DVec3::Y) * 2.0);
+    }
+}

@@ -1,0 +1,11 @@
+//! Names of sliders: their sides, vocabularies, and which name means which.
+
+mod side_style;
+mod slider_name;
+mod slider_names;
+mod vocabulary;
+
+pub use side_style::SideStyle;
+pub use slider_name::{Side, SliderName, mirrored_name};
+pub use slider_names::{Likeness, NameMap, NamePair, match_names};
+pub use vocabulary::Vocabulary;
