@@ -16,6 +16,7 @@
 //! where two drivers are equal.
 
 use pliant_mesh::glam::Vec3;
+use serde::{Deserialize, Serialize};
 
 /// What drives a combination.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -27,7 +28,8 @@ pub enum Driver {
 }
 
 /// How drivers become one coefficient.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Rule {
     /// Their product.
     #[default]

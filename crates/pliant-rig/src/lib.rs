@@ -24,6 +24,7 @@ mod pin;
 mod pose;
 mod residual;
 mod rig;
+mod settings;
 mod slider;
 mod stroke;
 mod symmetry;
@@ -43,6 +44,7 @@ pub use pose::{
 };
 pub use residual::{KeyedResidual, Residual, ResidualLayer, ResidualOptions, ResidualReport, unreachable_map};
 pub use rig::{InBetween, Rig, Target};
+pub use settings::{CombinationSettings, InBetweenSettings, RigSettings};
 pub use slider::{Limits, Path, Slider, SliderGroup};
 pub use stroke::{
     CubicSpline, CurveDirection, CurvePinOptions, Cut, DrawingPlane, EndAim, HorizontalCurve, HorizontalFrame, LandmarkWarp, Mirror,

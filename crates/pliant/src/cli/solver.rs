@@ -1,7 +1,11 @@
 //! The choice of a solver, which `pose` and `sketch` share.
 
+use std::path::{Path, PathBuf};
+
 use clap::ValueEnum;
-use pliant_rig::{Bounded, Hybrid, Limits, Localized, PoseSolver, PseudoInverse, Range, Rig, Tikhonov, Transpose, Units};
+use pliant_rig::{
+    Bounded, Hybrid, Limits, Localized, PoseSolver, PseudoInverse, Range, Rig, RigError, RigSettings, Tikhonov, Transpose, Units,
+};
 
 use super::failure::Failure;
 
@@ -44,16 +48,20 @@ pub(crate) struct SolverArgs {
     #[arg(long, value_name = "D", default_value_t = Bounded::DEFAULT_DAMPING, allow_negative_numbers = true, value_parser = from_zero, help_heading = "Solver")]
     damping: f64,
 
+    /// Limits, locks, groups, correctives and in-betweens of the rig, by name, as JSON.
+    #[arg(long, value_name = "FILE.json", help_heading = "Rig")]
+    settings: Option<PathBuf>,
+
     /// Sliders that stay where they are.
-    #[arg(long, value_name = "NAME,…", value_delimiter = ',', help_heading = "Solver")]
+    #[arg(long, value_name = "NAME,…", value_delimiter = ',', help_heading = "Rig")]
     lock: Vec<String>,
 
     /// Other limits than 0 to 1.
-    #[arg(long, value_name = "NAME=MIN..MAX", value_delimiter = ',', value_parser = parse_limits, help_heading = "Solver")]
+    #[arg(long, value_name = "NAME=MIN..MAX", value_delimiter = ',', value_parser = parse_limits, help_heading = "Rig")]
     limits: Vec<(String, Limits)>,
 
     /// Two sliders of which only one may be away from zero.
-    #[arg(long, value_name = "A/B", value_delimiter = ',', value_parser = parse_pair, help_heading = "Solver")]
+    #[arg(long, value_name = "A/B", value_delimiter = ',', value_parser = parse_pair, help_heading = "Rig")]
     exclusive: Vec<(String, String)>,
 }
 
@@ -118,9 +126,13 @@ impl SolverArgs {
         if self.range == RangeArg::Free { Range::Free } else { Range::Clip }
     }
 
-    /// The rig with the locks, limits and exclusions that were asked for.
+    /// The rig with the settings, locks, limits and exclusions that were asked for.
     pub(crate) fn prepare(&self, rig: Rig, asset: &str) -> Result<Rig, Failure> {
-        let failed = |error: pliant_rig::RigError| Failure::about(asset, &error);
+        let failed = |error: RigError| Failure::about(asset, &error);
+        let rig = match &self.settings {
+            Some(path) => read_settings(path)?.apply(&rig).map_err(|error| Failure::about(path.display(), &error))?,
+            None => rig,
+        };
         let mut sliders = rig.sliders().to_vec();
         for name in &self.lock {
             sliders[rig.slider_named(name).map_err(failed)?].locked = true;
@@ -134,6 +146,11 @@ impl SolverArgs {
         }
         rig.with_sliders(sliders).and_then(|rig| rig.with_exclusive_pairs(pairs)).map_err(failed)
     }
+}
+
+fn read_settings(path: &Path) -> Result<RigSettings, Failure> {
+    let bytes = pliant_io::read_file(path)?;
+    serde_json::from_slice(&bytes).map_err(|error| Failure::about(path.display(), &error))
 }
 
 fn from_zero(text: &str) -> Result<f64, String> {
