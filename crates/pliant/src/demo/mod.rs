@@ -3,6 +3,7 @@
 //! No file is written until everything is made, so a demo that is stopped leaves none behind.
 
 mod geodesics;
+mod pose;
 mod specimens;
 mod surfaces;
 
@@ -52,11 +53,12 @@ pub struct Demo {
 /// Makes the demo in the folder `out`, which is created where it does not exist.
 pub fn run(out: &Path, progress: &dyn Progress) -> Result<Demo, DemoError> {
     type Chapter = fn(&mut Vec<Section>) -> Result<(), DemoError>;
-    let chapters: [(&str, Chapter); 6] = [
+    let chapters: [(&str, Chapter); 7] = [
         ("head", specimens::head),
         ("hand", specimens::hand),
         ("hound and tapir", specimens::quadrupeds),
         ("bar", specimens::bar),
+        ("pose", pose::chapter),
         ("geodesics", geodesics::chapter),
         ("surfaces", surfaces::chapter),
     ];

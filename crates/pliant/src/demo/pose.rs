@@ -1,0 +1,157 @@
+//! Posing: pins dragged on the head, the sliders that follow, and what no slider reaches.
+
+use pliant_mesh::Mesh;
+use pliant_mesh::glam::DVec3;
+use pliant_rig::{Bounded, Evaluator, Pin, Pose, PoseSolver, Poser, Range, ResidualLayer, ResidualOptions, Rig, Tikhonov, Transpose};
+use pliant_view::{Camera, Color, ContactSheet, Framing, Ground, Image, Marker, Scene, Stage, Stroke, View, ViewError};
+
+use super::{DemoError, milliseconds, timed};
+use crate::page::Section;
+use crate::picture::Look;
+
+const SIZE: [usize; 2] = [400, 420];
+const VIEW: View = View::Orbit { azimuth_rad: 0.35, elevation_rad: 0.02 };
+
+pub(super) fn chapter(sections: &mut Vec<Section>) -> Result<(), DemoError> {
+    let rig = pliant_specimens::specimen("head").expect("a head ships with the product").rig;
+    let mut section = Section::new(
+        "Pose",
+        "Points of the face are dragged, and the sliders follow: few of them, inside their limits, near the hand. A pin is drawn as a dot \
+         with its way to the goal. The methods of the thesis are there to compare with.",
+    );
+    let (poser, prepare_ms) = timed(|| Poser::new(&rig));
+    let poser = poser?;
+    section.figure("prepare the rig", milliseconds(prepare_ms));
+    smirk(&poser, &mut section)?;
+    drag(&poser, &mut section)?;
+    beyond_reach(&poser, &mut section)?;
+    sections.push(section);
+    Ok(())
+}
+
+/// The vertex that a target moves most.
+fn peak(rig: &Rig, name: &str) -> usize {
+    let target = &rig.targets()[rig.slider_named(name).expect("the head has it")];
+    let longest = (0..target.deltas.len()).max_by(|&a, &b| target.deltas[a].length().total_cmp(&target.deltas[b].length()));
+    target.vertices[longest.expect("a target moves something")] as usize
+}
+
+/// A mouth corner up, a brow up, the chin held: four ways to follow.
+fn smirk(poser: &Poser<'_>, section: &mut Section) -> Result<(), DemoError> {
+    let rig = poser.rig();
+    let pins = [
+        Pin::new(peak(rig, "mouthSmileLeft"), DVec3::new(0.6, 1.0, 0.0)),
+        Pin::new(peak(rig, "browOuterUpRight"), DVec3::new(0.0, 0.7, -0.1)),
+        Pin::hold(peak(rig, "jawOpen")),
+    ];
+    let rest = rig.neutral();
+    let mut sheet = ContactSheet::new("", 4);
+    sheet.push(picture(rest, rest, &pins)?, "pins and their goals");
+    let solvers: [Box<dyn PoseSolver>; 3] = [Box::new(Bounded::default()), Box::new(Tikhonov::default()), Box::new(Transpose::default())];
+    for solver in &solvers {
+        let pose = solve(poser, &pins, solver.as_ref())?;
+        let caption = format!("{}: {} sliders, {:.0} % off", pose.method, pose.active_sliders(), 100.0 * miss(&pose, &pins));
+        sheet.push(picture(&rest.posed(rig.evaluate(&pose.weights))?, rest, &[])?, caption.as_str());
+        if pose.method == "box" {
+            section.figure("box: one solve", format!("{:.0} µs", pose.solve_us));
+            section.figure("box: KKT", format!("{:.0e}", pose.kkt.unwrap_or(0.0)));
+        }
+    }
+    section.wide("pose-methods.png", "The same three pins by the default and by two methods of the thesis, clipped.", &sheet.compose()?)?;
+    Ok(())
+}
+
+fn solve(poser: &Poser<'_>, pins: &[Pin], solver: &dyn PoseSolver) -> Result<Pose, DemoError> {
+    let displacements: Vec<DVec3> = pins.iter().map(|pin| pin.displacement).collect();
+    Ok(poser.grab(&[], pins, solver, Range::Clip)?.solve(&displacements))
+}
+
+/// What is left of the way, in parts of it.
+fn miss(pose: &Pose, pins: &[Pin]) -> f64 {
+    let sum = |lengths: &mut dyn Iterator<Item = f64>| lengths.map(|l| l * l).sum::<f64>().sqrt();
+    sum(&mut pose.pins.iter().map(|pin| pin.error)) / sum(&mut pins.iter().map(|pin| pin.displacement.length()))
+}
+
+/// The lower lip dragged round a loop, the brows held.
+fn drag(poser: &Poser<'_>, section: &mut Section) -> Result<(), DemoError> {
+    let rig = poser.rig();
+    let corner = peak(rig, "mouthSmileLeft");
+    let pins = [Pin::hold(corner), Pin::hold(peak(rig, "browInnerUp"))];
+    let mut grab = poser.grab(&[], &pins, &Bounded::default(), Range::Clip)?;
+    let evaluator = Evaluator::new(rig.neutral(), rig.shapes());
+    let mut face = evaluator.start();
+    let (mut frames, mut solve_us, mut evaluate_ms) = (Vec::new(), 0.0, 0.0);
+    let moments = 28;
+    for k in 0..moments {
+        let turn = k as f64 / moments as f64 * std::f64::consts::TAU;
+        let way = DVec3::new(0.8 * turn.sin(), 0.6 - 0.8 * turn.cos(), 0.1 * turn.sin());
+        let pose = grab.step(&[way, DVec3::ZERO], 0.2);
+        let ((), ms) = timed(|| evaluator.update(&mut face, &rig.activation().coefficients(&pose.weights)));
+        solve_us += pose.solve_us / moments as f64;
+        evaluate_ms += ms / moments as f64;
+        let at = pose.pins[0].reached;
+        let mut scene = Look::default().scene(&rig.neutral().posed(face.positions().to_vec())?);
+        scene = scene.with_marker(Marker::new(at).colored(pin_color()));
+        frames.push(render(scene, rig.neutral())?);
+    }
+    section.figure("drag: solve", format!("{solve_us:.0} µs"));
+    section.figure("drag: evaluate with normals", milliseconds(evaluate_ms));
+    section.moving("pose-drag.png", "A mouth corner dragged round a loop.", &frames, 70)?;
+    Ok(())
+}
+
+/// A goal that no slider reaches, and the layer that takes up the rest.
+fn beyond_reach(poser: &Poser<'_>, section: &mut Section) -> Result<(), DemoError> {
+    let rig = poser.rig();
+    let rest = rig.neutral();
+    let places = rest.positions();
+    let tip = (0..places.len()).max_by(|&a, &b| places[a].z.total_cmp(&places[b].z)).expect("a head has vertices");
+    let pins = [Pin::new(tip, DVec3::new(0.4, 0.9, 1.6))];
+    let pose = solve(poser, &pins, &Bounded::default())?;
+    let mut positions = rig.evaluate(&pose.weights);
+    section.small(
+        "pose-reach.png",
+        "The tip of the nose pulled to where no slider brings it.",
+        &picture(&rest.posed(positions.clone())?, rest, &pins)?,
+    )?;
+    let missing = [pose.pins[0].goal - pose.pins[0].reached];
+    let radius = ResidualLayer::suggested_radius(rest, &positions, &missing);
+    let layer = ResidualLayer::factor(rest, &positions, &[pins[0].at], radius, &ResidualOptions::default())?;
+    let ((residual, _), ms) = {
+        let (result, ms) = timed(|| layer.residual(&missing));
+        (result?, ms)
+    };
+    residual.apply_to(&mut positions, 1.0)?;
+    section.figure("residual layer", format!("{} vertices in {}", residual.vertices().len(), milliseconds(ms)));
+    section.small(
+        "pose-residual.png",
+        "A residual layer takes up the rest, within its disc only.",
+        &picture(&rest.posed(positions)?, rest, &pins)?,
+    )?;
+    Ok(())
+}
+
+/// The colour of pins.
+fn pin_color() -> Color {
+    Color::srgb8(214, 72, 40)
+}
+
+/// A pose with pins at their places in the rest pose and lines to their goals.
+fn picture(pose: &Mesh, rest: &Mesh, pins: &[Pin]) -> Result<Image, ViewError> {
+    let mut scene = Look::default().scene(pose);
+    for pin in pins {
+        let at = pin.at.position(rest);
+        scene = scene.with_marker(Marker::new(at).colored(pin_color()));
+        if pin.displacement != DVec3::ZERO {
+            scene = scene.with_stroke(Stroke::new(vec![at, at + pin.displacement]).colored(pin_color()));
+        }
+    }
+    render(scene, rest)
+}
+
+fn render(mut scene: Scene, rest: &Mesh) -> Result<Image, ViewError> {
+    scene.backdrop.ground = Ground::None;
+    // The face fills the picture; neck and crown may leave it.
+    let face: Vec<DVec3> = rest.positions().iter().copied().filter(|p| p.z > 2.0 && p.y > -12.0 && p.y < 7.0).collect();
+    Stage::prepare(&scene)?.render(&Camera::framing_points(&face, &Framing::new(VIEW, SIZE)), SIZE)
+}
