@@ -1,0 +1,5 @@
+//! New animations from parts of other meshes' animations.
+
+mod error;
+
+pub use error::TransferError;
