@@ -258,17 +258,16 @@ impl Rig {
         found.ok_or_else(|| RigError::NoSuchSlider { slider: format!("'{name}'"), known: self.nearest_names(name) })
     }
 
+    /// The five names that begin most like `name`, for a message.
     fn nearest_names(&self, name: &str) -> String {
         let lower = name.to_lowercase();
-        let alike = |t: &&Target| {
-            let other = t.name.to_lowercase();
-            other.contains(&lower) || lower.contains(&other) || other.chars().take(4).eq(lower.chars().take(4))
-        };
-        let mut near: Vec<&str> = self.targets.iter().filter(alike).map(|t| t.name.as_str()).take(5).collect();
-        if near.is_empty() {
-            near = self.targets.iter().map(|t| t.name.as_str()).take(5).collect();
+        let common = |t: &Target| t.name.to_lowercase().chars().zip(lower.chars()).take_while(|(a, b)| a == b).count();
+        let mut near: Vec<&Target> = self.targets.iter().collect();
+        near.sort_by_key(|t| (std::cmp::Reverse(common(t)), t.name.len().abs_diff(name.len())));
+        match near.as_slice() {
+            [] => "it has none".into(),
+            near => format!("did you mean {}?", near.iter().take(5).map(|t| t.name.as_str()).collect::<Vec<_>>().join(", ")),
         }
-        if near.is_empty() { "it has none".into() } else { format!("it has {} among others", near.join(", ")) }
     }
 
     /// The mesh with all weights zero.

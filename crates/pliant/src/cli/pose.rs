@@ -17,8 +17,8 @@ use super::{slider_weights, source};
 
 const EXAMPLES: &str = "\
 Examples:
-  pliant pose specimen:head --pin 1204:0,0.5,0.3 --out posed.obj
-                                               drag a vertex; sliders follow
+  pliant pose specimen:head --pin 4480:0.7,1.1,0 --out posed.obj
+                                               drag a mouth corner; sliders follow
   pliant pose head.glb --pin 88:0,-1,0 --hold 1204,77 --weights-out w.json --out posed.glb
                                                drag one, keep two where they are
   pliant pose head.glb --pin 88:0,0.3,0 --weights-in w.json --out further.glb
@@ -30,9 +30,9 @@ Examples:
   pliant render head.glb --weights jawOpen=0.4 --out look.png
                                                look at weights
 
-A pin is V:dx,dy,dz: a vertex, and the way it should go from where it is in the current pose. `--json`
-tells which sliders moved, what each did at each pin, what a limit held back and what no slider can
-reach.";
+A pin is V:dx,dy,dz: a vertex, and the way it should go from where it is in the current pose.
+`--json` tells which sliders moved, what each did at each pin, what a limit held back and what no
+slider can reach.";
 
 /// Weights of a rig from dragged points.
 #[derive(Debug, clap::Args)]
@@ -171,30 +171,26 @@ impl Drag<'_> {
     /// For a person: the sliders, the pins, and what stands in the way.
     fn told(&self, pose: &Pose, why: &Explanation, out: &Path) -> String {
         let mut text = String::new();
+        let dragged: Vec<usize> = (0..self.pins.len()).filter(|&k| self.pins[k].displacement != DVec3::ZERO).collect();
         for m in &why.moves {
-            let held = if pose.at_limit.contains(&m.slider) { "  at its limit" } else { "" };
-            let shares: Vec<String> = m.shares.iter().map(|s| format!("{:+.0} %", 100.0 * s.of_goal)).collect();
-            let _ = writeln!(
-                text,
-                "  {:24} {:6.3} → {:6.3}   {} of the way{held}",
-                self.rig.targets()[m.slider].name,
-                m.from,
-                m.to,
-                shares.join(", ")
-            );
+            let held = if pose.at_limit.contains(&m.slider) { ", at its limit" } else { "" };
+            let share = |k: &usize| format!("{:+.0} % of the way at {}", 100.0 * m.shares[*k].of_goal, self.pins[*k].place());
+            let shares: Vec<String> = dragged.iter().map(share).collect();
+            let name = &self.rig.targets()[m.slider].name;
+            let _ = writeln!(text, "  {name:24} {:6.3} → {:6.3}   {}{held}", m.from, m.to, shares.join(", "));
         }
+        let longest = self.pins.iter().map(|pin| pin.displacement.length()).fold(0.0, f64::max);
         for ((pin, result), unreachable) in self.pins.iter().zip(&pose.pins).zip(&why.unreachable) {
             let _ = write!(text, "  {}: {:.4} from its goal", pin.place(), result.error);
-            let far = unreachable.length();
-            if far > 1e-3 * (result.goal - result.reached).length().max(pin.displacement.length()) {
-                let _ = write!(text, "; {far:.4} of that no slider reaches");
+            if unreachable.length() > 0.01 * longest {
+                let _ = write!(text, "; no slider comes nearer than {:.4}", unreachable.length());
             }
             text.push('\n');
         }
         let certificate = pose.kkt.map_or_else(String::new, |kkt| format!(", KKT {kkt:.0e}"));
         let _ = writeln!(
             text,
-            "{} in {:.0} µs{certificate}: {} active sliders; written to {}",
+            "{} in {:.0} µs{certificate}: {} active slider(s); written to {}",
             pose.method,
             pose.solve_us,
             pose.active_sliders(),
