@@ -56,7 +56,7 @@ pub struct Combination {
 }
 
 impl Rule {
-    /// The exponent of the smooth minimum. *Ours*: at 4 the mean of (0.5, 1) is 0.58.
+    /// The exponent `p` of the smooth minimum, whose root is two square roots. *Ours*: at 4 the mean of (0.5, 1) is 0.58.
     const SHARPNESS: i32 = 4;
 
     /// The coefficient of drivers at `values`.
@@ -67,7 +67,7 @@ impl Rule {
             Self::Product => values().product(),
             Self::Lowest => values().fold(f64::INFINITY, f64::min),
             Self::SmoothLowest if values().any(|d| d == 0.0) => 0.0,
-            Self::SmoothLowest => (values().map(|d| d.powi(-Self::SHARPNESS)).sum::<f64>() / values().len() as f64).powf(-0.25),
+            Self::SmoothLowest => (values().map(|d| d.powi(-Self::SHARPNESS)).sum::<f64>() / values().len() as f64).sqrt().sqrt().recip(),
         }
     }
 
@@ -79,16 +79,14 @@ impl Rule {
         }
         match self {
             Self::Product => (0..values.len()).filter(|&j| j != k).map(|j| values[j].max(0.0)).product(),
-            Self::Lowest => {
-                let first_lowest = (0..values.len()).min_by(|&a, &b| values[a].total_cmp(&values[b]));
-                if first_lowest == Some(k) { 1.0 } else { 0.0 }
-            }
+            // Where two are lowest, raising one of them changes nothing.
+            Self::Lowest => f64::from((0..values.len()).all(|j| j == k || values[k].max(0.0) < values[j].max(0.0))),
             Self::SmoothLowest => {
                 let whole = self.coefficient(values);
                 let ratio = if values[k] == 0.0 { 1.0 } else { whole / values[k] };
                 // d/dx of (Σ x⁻ᵖ / n)^(−1/p) is (M / x)^(p + 1) / n; at x → 0 that tends to n^(1/p).
                 if values[k] == 0.0 && values.iter().filter(|d| **d <= 0.0).count() == 1 {
-                    (values.len() as f64).powf(0.25)
+                    (values.len() as f64).sqrt().sqrt()
                 } else if whole == 0.0 {
                     0.0
                 } else {
@@ -138,6 +136,9 @@ mod tests {
             let values = [0.0, 0.8];
             let difference = rule.coefficient(&[1e-7, 0.8]) / 1e-7;
             assert!((rule.derivative(&values, 0) - difference).abs() < 1e-5, "{rule:?}");
+        }
+        for k in 0..2 {
+            assert_eq!(Rule::Lowest.derivative(&[0.4, 0.4], k), 0.0, "one of two equals does not raise the lowest");
         }
     }
 

@@ -96,6 +96,30 @@ pub enum RigError {
         /// The combination.
         name: String,
     },
+    /// A slider paired with itself.
+    #[error("slider '{name}' is to exclude itself; name two sliders")]
+    ExcludesItself {
+        /// The slider.
+        name: String,
+    },
+    /// Pairs or a mirror map of another rig.
+    #[error("the mirror {what} has {found} entries, but the rig has {expected}; make it from this rig")]
+    OtherMirror {
+        /// Sliders or vertices.
+        what: &'static str,
+        /// How many it has.
+        found: usize,
+        /// How many the rig has.
+        expected: usize,
+    },
+    /// An in-between that cannot be placed.
+    #[error("'{name}' is to be an in-between of '{of}', which is no slider then; name a slider")]
+    BadInBetween {
+        /// The in-between.
+        name: String,
+        /// What it is to be on the way of.
+        of: String,
+    },
     /// A rig that nothing can pose.
     #[error("the rig has no targets, so nothing can be posed; give a mesh with blend shapes")]
     NoTargets,
@@ -111,14 +135,6 @@ pub enum RigError {
     /// A decomposition that failed.
     #[error(transparent)]
     Linalg(#[from] LinalgError),
-    /// A pin on a triangle that the mesh does not have.
-    #[error("a pin is on triangle {triangle}, but the mesh has {triangles}, counted from 0; pick a place on it")]
-    NoSuchTriangle {
-        /// The triangle asked for.
-        triangle: usize,
-        /// How many there are.
-        triangles: usize,
-    },
     /// A pin that asks for nothing that can be reached.
     #[error("the pin on {place} needs a finite goal, a direction that is not zero and a stiffness of 0 or more; correct it")]
     BadPin {

@@ -72,21 +72,17 @@ impl Pin {
     pub fn support(&self, mesh: &Mesh) -> Support {
         match self.at {
             SurfacePoint::Vertex(v) => Support { vertices: [v; 3], shares: [1.0, 0.0, 0.0] },
-            SurfacePoint::InTriangle(point) => Support { vertices: mesh.triangles()[point.triangle as usize], shares: point.barycentric },
+            SurfacePoint::InTriangle(point) => {
+                // Shares from a file sum to one only to its precision.
+                let sum: f64 = point.barycentric.iter().sum();
+                Support { vertices: mesh.triangles()[point.triangle as usize], shares: point.barycentric.map(|share| share / sum) }
+            }
         }
     }
 
     /// Declines a pin beside the mesh, or one with numbers that are not finite.
     pub fn check(&self, mesh: &Mesh) -> Result<(), RigError> {
-        match self.at {
-            SurfacePoint::Vertex(v) => mesh.require_vertex(v as usize)?,
-            SurfacePoint::InTriangle(point) => {
-                let triangles = mesh.triangles().len();
-                if point.triangle as usize >= triangles {
-                    return Err(RigError::NoSuchTriangle { triangle: point.triangle as usize, triangles });
-                }
-            }
-        }
+        self.at.check(mesh)?;
         let directions = match &self.aim {
             Aim::Point => &[][..],
             Aim::Across(n) | Aim::Along(n) => std::slice::from_ref(n),
@@ -149,24 +145,37 @@ fn outer(n: DVec3) -> DMat3 {
     DMat3::from_cols(n * n.x, n * n.y, n * n.z)
 }
 
-/// The nearest point of a polyline and its direction there; zero at an end or a corner, which is a point to reach whole.
+/// The nearest point of a polyline and its direction there: at a corner between those of its two segments, and none at the
+/// ends of an open one, which are points to reach whole.
 fn nearest_on_polyline(points: &[DVec3], place: DVec3) -> (DVec3, DVec3) {
-    let mut best = (points[0], DVec3::ZERO, place.distance_squared(points[0]));
-    for pair in points.windows(2) {
+    let mut best = (points[0], 0, 0.0, place.distance_squared(points[0]));
+    for (k, pair) in points.windows(2).enumerate() {
         let along = pair[1] - pair[0];
         let length_squared = along.length_squared();
-        if length_squared == 0.0 {
-            continue;
-        }
-        let s = ((place - pair[0]).dot(along) / length_squared).clamp(0.0, 1.0);
+        let s = if length_squared > 0.0 { ((place - pair[0]).dot(along) / length_squared).clamp(0.0, 1.0) } else { 0.0 };
         let nearest = pair[0] + along * s;
         let distance = place.distance_squared(nearest);
-        if distance < best.2 {
-            let inside = s > 0.0 && s < 1.0;
-            best = (nearest, if inside { along / length_squared.sqrt() } else { DVec3::ZERO }, distance);
+        if distance < best.3 {
+            best = (nearest, k, s, distance);
         }
     }
-    (best.0, best.1)
+    let (nearest, segment, s, _) = best;
+    let last = points.len().saturating_sub(2);
+    let closed = points.len() > 2 && points[0] == points[points.len() - 1];
+    let direction = |k: usize| (points[k + 1] - points[k]).normalize_or_zero();
+    let tangent = match s {
+        _ if points.len() < 2 => DVec3::ZERO,
+        s if s > 0.0 && s < 1.0 => direction(segment),
+        s => {
+            let (before, after) = if s >= 1.0 { (Some(segment), segment + 1) } else { (segment.checked_sub(1), segment) };
+            match (before, (after <= last).then_some(after)) {
+                (Some(before), Some(after)) => direction(before) + direction(after),
+                _ if closed => direction(last) + direction(0),
+                _ => DVec3::ZERO,
+            }
+        }
+    };
+    (nearest, tangent.normalize_or_zero())
 }
 
 #[cfg(test)]
@@ -201,6 +210,18 @@ mod tests {
         assert_eq!(across * DVec3::X, DVec3::ZERO);
         let (whole, end) = line.measure(DVec3::new(9.0, 0.0, 0.0), DVec3::ZERO);
         assert_eq!((whole, end), (DMat3::IDENTITY, DVec3::new(4.0, 1.0, 0.0)), "beyond an end the end is the goal");
+    }
+
+    #[test]
+    fn a_corner_of_a_curve_is_slid_past_and_a_loop_has_no_end() {
+        let corner = vec![DVec3::ZERO, DVec3::X, DVec3::new(1.0, -1.0, 0.0)];
+        let (across, goal) = Aim::Curve(corner).measure(DVec3::new(2.0, 1.0, 0.0), DVec3::ZERO);
+        assert_eq!(goal, DVec3::X);
+        let bisector = DVec3::new(1.0, -1.0, 0.0).normalize();
+        assert!((across * bisector).length() < 1e-15);
+        let square = vec![DVec3::ZERO, DVec3::X, DVec3::new(1.0, 1.0, 0.0), DVec3::Y, DVec3::ZERO];
+        let (seam, _) = Aim::Curve(square).measure(DVec3::new(-1.0, -1.0, 0.0), DVec3::ZERO);
+        assert!((seam * bisector).length() < 1e-15);
     }
 
     #[test]

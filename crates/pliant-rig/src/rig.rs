@@ -89,6 +89,12 @@ impl Target {
         })
     }
 
+    /// Puts vertices in ascending order; what files list twice is added up.
+    fn sort(&mut self) {
+        sort_shape(&mut self.vertices, &mut self.deltas);
+        self.in_betweens.iter_mut().for_each(|between| sort_shape(&mut between.vertices, &mut between.deltas));
+    }
+
     /// The target and its in-betweens, each with the vertices and displacements that `change` makes of its own and of
     /// the weight at which it is reached. Vertices come ascending, and nothing that does not move.
     pub(crate) fn map_shapes(&self, name: String, change: impl Fn(f64, &[u32], &[Vec3]) -> Vec<(u32, Vec3)>) -> Self {
@@ -111,6 +117,23 @@ impl Target {
         let between = self.in_betweens.iter().map(|b| (b.vertices.as_slice(), b.deltas.as_slice()));
         std::iter::once((self.vertices.as_slice(), self.deltas.as_slice())).chain(between)
     }
+}
+
+/// Solvers look vertices up by bisection.
+fn sort_shape(vertices: &mut Vec<u32>, deltas: &mut Vec<Vec3>) {
+    if vertices.windows(2).all(|pair| pair[0] < pair[1]) {
+        return;
+    }
+    let mut moved: Vec<(u32, Vec3)> = vertices.iter().copied().zip(deltas.iter().copied()).collect();
+    moved.sort_by_key(|(vertex, _)| *vertex);
+    let mut sums: Vec<(u32, Vec3)> = Vec::with_capacity(moved.len());
+    for (vertex, delta) in moved {
+        match sums.last_mut() {
+            Some(last) if last.0 == vertex => last.1 += delta,
+            _ => sums.push((vertex, delta)),
+        }
+    }
+    (*vertices, *deltas) = sums.into_iter().unzip();
 }
 
 fn add_scaled(vertices: &[u32], deltas: &[Vec3], scale: f64, positions: &mut [DVec3]) {
@@ -136,7 +159,7 @@ impl Rig {
     ///
     /// Displacements may hold NaN (so that a report can name it); whatever computes calls
     /// [`Rig::require_finite`] first.
-    pub fn new(neutral: Mesh, targets: Vec<Target>) -> Result<Self, RigError> {
+    pub fn new(neutral: Mesh, mut targets: Vec<Target>) -> Result<Self, RigError> {
         let mut names = HashSet::new();
         for target in &targets {
             if !names.insert(target.name.as_str()) {
@@ -146,6 +169,7 @@ impl Rig {
                 check_shape(|| format!("target '{}'", target.name), shape, neutral.vertex_count())?;
             }
         }
+        targets.iter_mut().for_each(Target::sort);
         let sliders = vec![Slider::default(); targets.len()];
         let activation = Activation::new(&targets, &sliders, &[]);
         Ok(Self { neutral, targets, sliders, combinations: Vec::new(), groups: Vec::new(), exclusive: Vec::new(), activation })
@@ -157,19 +181,35 @@ impl Rig {
         Self::new(neutral, Vec::new()).expect("a rig without targets is always consistent")
     }
 
-    /// The same neutral with other targets. Settings of sliders stay with their names; combinations and groups stay where all their
-    /// sliders do.
+    /// The same neutral with other targets. Settings stay with the names of sliders.
     pub fn with_targets(&self, targets: Vec<Target>) -> Result<Self, RigError> {
-        let place: HashMap<&str, usize> = targets.iter().enumerate().map(|(k, t)| (t.name.as_str(), k)).collect();
-        let moved: Vec<Option<usize>> = self.targets.iter().map(|t| place.get(t.name.as_str()).copied()).collect();
-        let mut sliders = vec![Slider::default(); targets.len()];
-        for (slider, new) in self.sliders.iter().zip(&moved) {
-            new.iter().for_each(|&k| sliders[k] = slider.clone());
+        let place: HashMap<&str, usize> = self.targets.iter().enumerate().map(|(k, t)| (t.name.as_str(), k)).collect();
+        let sources: Vec<Option<usize>> = targets.iter().map(|t| place.get(t.name.as_str()).copied()).collect();
+        self.with_targets_from(targets, &sources)
+    }
+
+    /// The same neutral with other targets, each made from one of this rig's (or from none), whose settings it takes over.
+    ///
+    /// A target that became several passes its settings and groups to all of them; combinations and exclusive pairs stay
+    /// where each of their sliders became exactly one.
+    ///
+    /// # Panics
+    /// If there is not one source for each target, or a source that the rig does not have.
+    pub fn with_targets_from(&self, targets: Vec<Target>, sources: &[Option<usize>]) -> Result<Self, RigError> {
+        assert_eq!(targets.len(), sources.len(), "one source for each target");
+        let mut became: Vec<Vec<usize>> = vec![Vec::new(); self.targets.len()];
+        for (new, source) in sources.iter().enumerate() {
+            source.iter().for_each(|&old| became[old].push(new));
         }
-        let all = |sliders: &[usize]| sliders.iter().map(|&k| moved[k]).collect::<Option<Vec<_>>>();
-        let groups = self.groups.iter().filter_map(|g| Some(SliderGroup { name: g.name.clone(), sliders: all(&g.sliders)? })).collect();
-        let exclusive = self.exclusive.iter().filter_map(|pair| Some([moved[pair[0]]?, moved[pair[1]]?])).collect();
-        let combinations = self.combinations_with(&moved);
+        let sliders = sources.iter().map(|source| source.map_or_else(Slider::default, |old| self.sliders[old].clone())).collect();
+        let group = |g: &SliderGroup| SliderGroup {
+            name: g.name.clone(),
+            sliders: g.sliders.iter().flat_map(|&old| became[old].iter().copied()).collect(),
+        };
+        let groups = self.groups.iter().map(group).filter(|g| !g.sliders.is_empty()).collect();
+        let only: Vec<Option<usize>> = became.iter().map(|new| if let [one] = new[..] { Some(one) } else { None }).collect();
+        let exclusive = self.exclusive.iter().filter_map(|pair| Some([only[pair[0]]?, only[pair[1]]?])).collect();
+        let combinations = self.combinations_with(&only);
         let rig = Self::new(self.neutral.clone(), targets)?.with_sliders(sliders)?.with_combinations(combinations)?;
         rig.with_groups(groups)?.with_exclusive_pairs(exclusive)
     }
@@ -201,7 +241,7 @@ impl Rig {
     }
 
     /// The same rig with these combination shapes; each is driven by sliders and by combinations before it.
-    pub fn with_combinations(self, combinations: Vec<Combination>) -> Result<Self, RigError> {
+    pub fn with_combinations(self, mut combinations: Vec<Combination>) -> Result<Self, RigError> {
         for (k, combination) in combinations.iter().enumerate() {
             let known = |driver: &Driver| match *driver {
                 Driver::Slider(slider) => slider < self.targets.len(),
@@ -213,6 +253,7 @@ impl Rig {
             let what = || format!("combination '{}'", combination.name);
             check_shape(what, (&combination.vertices, &combination.deltas), self.neutral.vertex_count())?;
         }
+        combinations.iter_mut().for_each(|c| sort_shape(&mut c.vertices, &mut c.deltas));
         let activation = Activation::new(&self.targets, &self.sliders, &combinations);
         Ok(Self { combinations, activation, ..self })
     }
@@ -226,6 +267,9 @@ impl Rig {
     /// The same rig with pairs of sliders of which at most one may be away from zero.
     pub fn with_exclusive_pairs(self, exclusive: Vec<[usize; 2]>) -> Result<Self, RigError> {
         exclusive.iter().flatten().try_for_each(|&slider| self.require_slider(slider))?;
+        if let Some([slider, _]) = exclusive.iter().find(|[a, b]| a == b) {
+            return Err(RigError::ExcludesItself { name: self.targets[*slider].name.clone() });
+        }
         Ok(Self { exclusive, ..self })
     }
 
@@ -386,6 +430,17 @@ mod tests {
     }
 
     #[test]
+    fn vertices_in_disorder_are_sorted_and_what_is_listed_twice_is_added_up() {
+        let (vertices, deltas) = (vec![2, 0, 2], vec![Vec3::X, Vec3::Y, Vec3::Z]);
+        let target = Target { name: "t".into(), vertices, deltas, in_betweens: Vec::new() };
+        let mut before = triangle().positions().to_vec();
+        target.add_to(0.5, &mut before);
+        let rig = Rig::new(triangle(), vec![target]).unwrap();
+        assert_eq!(rig.targets()[0].vertices, [0, 2]);
+        assert_eq!(rig.evaluate(&[0.5]), before);
+    }
+
+    #[test]
     fn a_mask_and_its_complement_share_a_target() {
         let target = Target::from_dense("smile", [Vec3::X, Vec3::Y * 2.0, Vec3::Z]);
         let mask = [1.0, 0.25, 0.0];
@@ -427,6 +482,11 @@ mod tests {
         assert!(fewer.sliders()[0].locked && !fewer.sliders()[1].locked);
         let drivers: Vec<_> = fewer.combinations().iter().map(|c| c.drivers.clone()).collect();
         assert_eq!(drivers, [vec![Driver::Slider(1), Driver::Slider(0)], vec![Driver::Combination(0), Driver::Slider(0)]]);
+        let renamed = Target { name: "z".into(), ..targets[2].clone() };
+        let halves = [targets[0].clone(), Target { name: "a2".into(), ..targets[0].clone() }, targets[1].clone(), renamed];
+        let split = rig.with_targets_from(halves.to_vec(), &[Some(0), Some(0), Some(1), Some(2)]).unwrap();
+        assert!(split.sliders()[3].locked, "settings follow a new name");
+        assert_eq!(split.combinations().len(), 2, "what a split slider drives is not kept");
     }
 
     #[test]

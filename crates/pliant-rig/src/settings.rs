@@ -57,12 +57,18 @@ impl RigSettings {
     /// The rig with these settings; its targets that are in-betweens or combinations are no sliders any more.
     pub fn apply(&self, rig: &Rig) -> Result<Rig, RigError> {
         self.names().try_for_each(|name| rig.slider_named(name).map(|_| ()))?;
+        if let Some(name) = self.in_betweens.keys().find(|name| self.combinations.contains_key(*name)) {
+            return Err(RigError::BadDriver { name: name.clone() });
+        }
         let named = |name: &str| rig.targets().iter().find(|t| t.name == name).expect("names were looked up above");
         let inner = |t: &&Target| !self.combinations.contains_key(&t.name) && !self.in_betweens.contains_key(&t.name);
         let mut targets: Vec<Target> = rig.targets().iter().filter(inner).cloned().collect();
         for (name, place) in &self.in_betweens {
             let (shape, weight) = (named(name), place.at);
-            let whole = targets.iter_mut().find(|t| t.name == place.of).ok_or_else(|| RigError::BadDriver { name: name.clone() })?;
+            let whole = targets
+                .iter_mut()
+                .find(|t| t.name == place.of)
+                .ok_or_else(|| RigError::BadInBetween { name: name.clone(), of: place.of.clone() })?;
             if !weight.is_finite() || weight == 0.0 || weight == 1.0 {
                 return Err(RigError::BadOption { what: "the place of an in-between", value: weight, needed: "neither 0 nor 1" });
             }

@@ -13,7 +13,7 @@ use std::collections::BTreeMap;
 
 use pliant_mesh::glam::{DVec3, Vec3};
 
-use crate::{MirrorPlane, Rig, RigError, Side, SliderName, Target, VertexMirror, front_side, mirrored_name};
+use crate::{Combination, Driver, MirrorPlane, Rig, RigError, Side, SliderName, Target, VertexMirror, front_side, mirrored_name};
 
 /// Below this, two shapes are not each other's images.
 const LEAST_COSINE: f64 = 0.8;
@@ -114,30 +114,59 @@ fn dot_sparse(a: &Target, b: &Target) -> f64 {
     sum
 }
 
-/// The rig in the mirror: each target becomes the mirror image of its partner.
+/// The rig in the mirror: each target becomes the mirror image of its partner, and each combination the image of itself, driven by
+/// the partners of its drivers.
 ///
 /// A target without a partner stays, and every target stays as it was on vertices without one.
 pub fn mirror_rig(rig: &Rig, mirror: &VertexMirror, pairs: &SliderPairs) -> Result<Rig, RigError> {
+    check(rig, mirror, pairs)?;
     let targets = rig.targets();
     let mirrored = targets.iter().zip(pairs.partners()).map(|(target, partner)| match partner {
         Some(partner) => image_over(target, &targets[*partner], mirror),
         None => target.clone(),
     });
-    rig.with_targets(mirrored.collect())
+    let combinations = rig.combinations().iter().map(|combination| {
+        let other = |driver: &Driver| match *driver {
+            Driver::Slider(k) => Driver::Slider(pairs.partners()[k].unwrap_or(k)),
+            nested @ Driver::Combination(_) => nested,
+        };
+        let (vertices, deltas) = mirror.mirror_deltas(&combination.vertices, &combination.deltas).into_iter().unzip();
+        let name = mirrored_name(&combination.name).unwrap_or_else(|| combination.name.clone());
+        Combination { name, drivers: combination.drivers.iter().map(other).collect(), vertices, deltas, ..combination.clone() }
+    });
+    rig.with_targets(mirrored.collect())?.with_combinations(combinations.collect())
 }
 
 /// A symmetric rig made of one side's work: sliders of the other side become the images of their partners, and sliders of
-/// both sides are, on the other side, the image of what they are on this one.
+/// both sides are, on the other side, the image of what they are on this one. Combinations stay as they are.
+///
+/// Of two partners the one of this side is that with the side in its name, or else the one that moves more of this side.
 pub fn symmetric_rig(rig: &Rig, mirror: &VertexMirror, pairs: &SliderPairs, from: Side) -> Result<Rig, RigError> {
+    check(rig, mirror, pairs)?;
     let targets = rig.targets();
     let kept = Half { positions: rig.neutral().positions(), plane: mirror.plane(), in_front: front_side(rig, mirror.plane()) == from };
+    let of_this_side = |target: &Target, partner: &Target| match SliderName::parse(&target.name).sides.last() {
+        Some(side) => *side == from,
+        None => kept.lean(target) > kept.lean(partner),
+    };
     let made = targets.iter().enumerate().map(|(k, target)| match pairs.partners()[k] {
         None => target.clone(),
         Some(partner) if partner == k => kept.doubled(target, mirror),
-        Some(_) if SliderName::parse(&target.name).sides.last() == Some(&from) => target.clone(),
+        Some(partner) if of_this_side(target, &targets[partner]) => target.clone(),
         Some(partner) => image_over(target, &targets[partner], mirror),
     });
     rig.with_targets(made.collect())
+}
+
+fn check(rig: &Rig, mirror: &VertexMirror, pairs: &SliderPairs) -> Result<(), RigError> {
+    let sizes = [
+        ("pairs of sliders", pairs.partners().len(), rig.targets().len()),
+        ("map of vertices", mirror.partners().len(), rig.neutral().vertex_count()),
+    ];
+    match sizes.into_iter().find(|(_, found, expected)| found != expected) {
+        Some((what, found, expected)) => Err(RigError::OtherMirror { what, found, expected }),
+        None => Ok(()),
+    }
 }
 
 /// The image of `source` under the name of `target`, which stays as it was on vertices without a partner.
@@ -170,6 +199,15 @@ struct Half<'a> {
 impl Half<'_> {
     fn holds(&self, vertex: u32) -> bool {
         (self.plane.distance(self.positions[vertex as usize]) > 0.0) == self.in_front
+    }
+
+    /// How much more of this side than of the other a target moves.
+    fn lean(&self, target: &Target) -> f64 {
+        let signed = |(v, delta): (&u32, &Vec3)| {
+            let motion = delta.as_dvec3().length_squared();
+            if self.holds(*v) { motion } else { -motion }
+        };
+        target.vertices.iter().zip(&target.deltas).map(signed).sum()
     }
 
     /// The target as it is on this side, and its image on the other. What is in the middle loses what leads out of it.
@@ -231,6 +269,46 @@ mod tests {
         }
         let once = mirror_rig(&rig, &mirror, &pairs).unwrap();
         assert_eq!(mirror_rig(&once, &mirror, &pairs).unwrap().targets(), rig.targets());
+    }
+
+    #[test]
+    fn without_sides_in_names_the_side_is_where_a_target_moves_more() {
+        let (rig, mirror) = ball();
+        let renamed = |k: usize, name: &str, scale: f32| {
+            let target = &rig.targets()[k];
+            Target { name: name.into(), deltas: target.deltas.iter().map(|d| *d * scale).collect(), ..target.clone() }
+        };
+        let uneven = Rig::new(rig.neutral().clone(), vec![renamed(0, "shape0", 1.0), renamed(1, "shape1", 0.5)]).unwrap();
+        let pairs = SliderPairs::by_shape(&uneven, &mirror);
+        assert_eq!(pairs.partners(), [Some(1), Some(0)]);
+        // Left is where x is positive, and shape0 lives there.
+        for (from, scale) in [(Side::Left, 1.0), (Side::Right, 0.5)] {
+            let even = symmetric_rig(&uneven, &mirror, &pairs, from).unwrap();
+            assert_eq!(even.targets()[0].deltas, renamed(0, "", scale).deltas, "{from:?}");
+            assert_eq!(even.targets()[1].deltas, mirror.mirror_target(&even.targets()[0]).deltas);
+        }
+    }
+
+    #[test]
+    fn combinations_are_mirrored_with_their_drivers() {
+        let (rig, mirror) = ball();
+        let shape = &rig.targets()[0];
+        let both = Combination {
+            name: "cheek_open_L".into(),
+            drivers: vec![Driver::Slider(0), Driver::Slider(2)],
+            rule: crate::Rule::Product,
+            vertices: shape.vertices.clone(),
+            deltas: shape.deltas.clone(),
+        };
+        let rig = rig.with_combinations(vec![both]).unwrap();
+        let pairs = SliderPairs::by_name(&["cheek_L", "cheek_R", "open"]);
+        let mirrored = mirror_rig(&rig, &mirror, &pairs).unwrap();
+        let weights = [0.9, 0.2, 0.5];
+        let of_rig = mirrored.evaluate(&pairs.mirror_weights(&weights));
+        let of_pose = mirror.mirror_pose(rig.neutral().positions(), &rig.evaluate(&weights));
+        assert!(of_rig.iter().zip(&of_pose).all(|(a, b)| a.distance(*b) < 1e-6));
+        let other = SliderPairs::by_name(&["cheek_L"]);
+        assert!(matches!(mirror_rig(&rig, &mirror, &other), Err(RigError::OtherMirror { found: 1, expected: 3, .. })));
     }
 
     #[test]

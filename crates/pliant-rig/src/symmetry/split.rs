@@ -121,7 +121,8 @@ pub fn split_rig(rig: &Rig, targets: &[usize], options: &SplitOptions, style: &S
         sources.extend(parts.iter().map(|_| k));
         made.extend(parts);
     }
-    Ok(SplitRig { rig: rig.with_targets(made)?, sources })
+    let from: Vec<Option<usize>> = sources.iter().map(|&k| Some(k)).collect();
+    Ok(SplitRig { rig: rig.with_targets_from(made, &from)?, sources })
 }
 
 /// The targets that have no side in their name and move both sides, by their places.

@@ -93,8 +93,8 @@ fn renamed(asset: &Asset, map: &NameMap, names: &[&str]) -> Result<Asset, Failur
     let new_name = |old: &str| map.pairs.iter().find(|pair| names[pair.source] == old).map_or(old, |pair| &pair.name).to_owned();
     let renamed = asset.map_rigs(|object| {
         let targets: Vec<Target> = object.rig.targets().iter().map(|t| Target { name: new_name(&t.name), ..t.clone() }).collect();
-        let same = (0..targets.len()).map(Some).collect();
-        Ok((object.rig.with_targets(targets)?, same))
+        let same: Vec<Option<usize>> = (0..targets.len()).map(Some).collect();
+        Ok((object.rig.with_targets_from(targets, &same)?, same))
     });
     Ok(renamed?)
 }
