@@ -53,5 +53,5 @@ pub use left_out::{Holds, UpAxes, Written};
 pub use load::{LoadOptions, Specimens, load};
 pub use locator::{Base, Locator};
 pub use retarget::Retargeted;
-pub use save::{Saved, save};
+pub use save::{Planned, Saved, plan_save, save};
 pub use up_axis::UpAxis;

@@ -25,18 +25,24 @@ pub struct Saved {
 /// `MESH+NAME.frames.npy` writes a mesh and its clip, `MESH+NAME.npy` a mesh and its targets, each with the
 /// names beside; a `.npy` alone gets the plain positions, V × 3 or frames × V × 3.
 pub fn save(asset: &Asset, path: impl AsRef<Path>) -> Result<Saved, IoError> {
+    let (files, left_out) = plan_save(asset, path)?;
+    write_files(&files)?;
+    Ok(Saved { files: files.into_iter().map(|(path, _)| path).collect(), left_out })
+}
+
+/// Files with their bytes, and what was left out of them.
+pub type Planned = (Vec<(PathBuf, Vec<u8>)>, Vec<String>);
+
+/// What [`save`] would write, for callers that write it together with other files.
+pub fn plan_save(asset: &Asset, path: impl AsRef<Path>) -> Result<Planned, IoError> {
     let path = path.as_ref();
     asset.require_finite()?;
     let (files, left_out) = match pair_of(path) {
         Some((mesh, array)) => write_pair(asset, &mesh, &array)?,
         None => write_one(asset, path)?,
     };
-    write_files(&files)?;
-    Ok(Saved { files: files.into_iter().map(|(path, _)| path).collect(), left_out: counted(left_out) })
+    Ok((files, counted(left_out)))
 }
-
-/// Files with their bytes, and what was left out of them.
-type Planned = (Vec<(PathBuf, Vec<u8>)>, Vec<String>);
 
 fn write_one(asset: &Asset, path: &Path) -> Result<Planned, IoError> {
     let written = Format::writer_for(path)?(asset)?;

@@ -47,9 +47,9 @@ pub use rig::{InBetween, Rig, Target};
 pub use settings::{CombinationSettings, InBetweenSettings, RigSettings};
 pub use slider::{Limits, Path, Slider, SliderGroup};
 pub use stroke::{
-    CubicSpline, CurveDirection, CurvePinOptions, Cut, DrawingPlane, EndAim, HorizontalCurve, HorizontalFrame, LandmarkWarp, Mirror,
-    PinPlace, ProjectedStroke, ReusedStroke, SavedPin, SavedStroke, SideStretch, Sketch, SketchCamera, SketchOptions, SketchSurface,
-    Stroke, StrokeLibrary, StrokePiece, SurfaceCurve, curve_pins,
+    CubicSpline, CurveDirection, CurvePinOptions, Cut, DrawingPlane, Earlier, EndAim, HorizontalCurve, HorizontalFrame, LandmarkWarp,
+    PinDepth, PinPlace, ProjectedStroke, ReusedStroke, SavedPin, SavedStroke, SideStretch, Sketch, SketchCamera, SketchOptions,
+    SketchSurface, SketchedDrag, SketchedPose, Stroke, StrokeLibrary, StrokePiece, SurfaceCurve, curve_pins,
 };
 pub use symmetry::{
     MirrorPlane, SliderPairs, SplitOptions, SplitRig, VertexMirror, front_side, mirror_rig, split_rig, split_target, splittable_targets,

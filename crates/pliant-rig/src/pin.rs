@@ -55,6 +55,13 @@ impl Pin {
         Self::new(vertex, DVec3::ZERO)
     }
 
+    /// The same pin, held where it is; one that slid along a curve stays at the point it slid to.
+    #[must_use]
+    pub fn held(&self) -> Self {
+        let aim = if matches!(self.aim, Aim::Curve(_)) { Aim::Point } else { self.aim.clone() };
+        Self { displacement: DVec3::ZERO, aim, ..self.clone() }
+    }
+
     /// The same pin with other coordinates that matter.
     #[must_use]
     pub fn with_aim(self, aim: Aim) -> Self {

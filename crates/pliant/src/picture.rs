@@ -136,6 +136,12 @@ impl Shot {
         Self { view, size }
     }
 
+    /// The camera of [`of`](Self::of).
+    #[must_use]
+    pub fn camera(&self, mesh: &Mesh, look: &Look) -> Camera {
+        look.scene(mesh).camera(self.view, self.size)
+    }
+
     /// The picture of `mesh`, framed by it.
     pub fn of(&self, mesh: &Mesh, look: &Look) -> Result<Image, ViewError> {
         let scene = look.scene(mesh);

@@ -36,7 +36,7 @@ fn assert_smiles(mesh: &Mesh) {
     let ways: Vec<DVec3> = found.pins.iter().map(|pin: &Pin| pin.displacement).collect();
     assert!(ways[1].y < 0.0, "the middle goes down: {ways:?}");
     assert!(ways[0].y > 0.0 && ways[2].y > 0.0 && ways[0].x < 0.0 && ways[2].x > 0.0, "the corners go up and out: {ways:?}");
-    assert!((ways[1].length() / found.middle_ordinate - 1.0).abs() < 1e-12);
+    assert!((ways[1].length() / found.middle_ordinate - SketchOptions::DEFAULT_MIDDLE_SCALE).abs() < 1e-12);
     let with_bow = sketch(&SketchOptions::default().with_pin_place(PinPlace::Surface).with_side_stretch(SideStretch::Bow));
     assert!(with_bow.pins[0].displacement.y < 0.0);
     // The curve lies under the stroke: the spline leaves it by less than a pixel or two of a picture of 800.

@@ -71,5 +71,9 @@ fn unreachable(system: &PinSystem<'_>, pose: &Pose, goals: &[DVec3]) -> Vec<DVec
     let mut weights = pose.weights.clone();
     factored.solve(system, goals, None, &mut weights);
     let best = system.places_at(&weights);
-    pose.pins.iter().zip(best).map(|(pin, best)| pin.goal - best).collect()
+    let left = |((result, pin), best): ((&super::PinResult, &crate::Pin), DVec3)| {
+        let (across, goal) = pin.aim.measure(best, result.goal);
+        across * (goal - best)
+    };
+    pose.pins.iter().zip(system.pins()).zip(best).map(left).collect()
 }

@@ -28,6 +28,8 @@
 //! (2) Sense: the wire bends from the chord to the bow, so the middle pin follows the bow, up for ⌒ and down for ⌣.
 //! (3) `(cos(θ/2), sin(θ/2))` is the direction of the wire at its ends, so a stretch by `ω M` lengthens the wire along its
 //! tangents: outward, and against the bow ([`SideStretch::Tangent`]). A ⌣ on a mouth pulls its corners out and up.
+//! A brow has no sliders for that: there the ends go with the bow ([`SideStretch::Bow`]), and the rig decides which was
+//! meant ([`SketchedPose::draw_first_that_fits`](crate::SketchedPose::draw_first_that_fits)).
 //! (4) Lines are measured in a plane along the view, since depth was not drawn: what is straight on the screen has `M = 0`
 //! also on a round cheek.
 

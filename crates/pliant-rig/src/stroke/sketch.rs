@@ -14,13 +14,15 @@
 //! that face; we take the face's corner that is nearest to the knot. Two knots on one vertex would ask it to go two ways and
 //! are declined; pins anywhere on the surface ([`PinPlace::Surface`]) have no such limit. The thesis counts "`k` knots, where
 //! `k` corresponds to `D`", the degree 3, and places them at begin, middle and end: three different knots of a spline of two
-//! spans, thus five control points. Five miss the angle of a half circle by 1 %, seven by 0.04 %; we take seven.
+//! spans, thus five control points. Five miss the angle of a half circle by 1 %, seven by 0.04 %; we take seven. Depth was not
+//! drawn and is free: on a head, pins that keep to the stroke's plane pull the corners of a mouth off its cheeks, and sliders
+//! that have nothing to do with it (a puffed cheek, the nose) are called for help.
 
 use glam::DVec3;
 use pliant_mesh::{Mesh, SurfaceIndex, SurfacePoint, TrianglePoint, vertex_normals};
 
 use crate::{
-    CubicSpline, Cut, DrawingPlane, HorizontalCurve, HorizontalFrame, Pin, ProjectedStroke, RigError, SideStretch, SketchCamera,
+    Aim, CubicSpline, Cut, DrawingPlane, HorizontalCurve, HorizontalFrame, Pin, ProjectedStroke, RigError, SideStretch, SketchCamera,
     SurfaceCurve,
 };
 
@@ -53,12 +55,23 @@ pub enum PinPlace {
     Surface,
 }
 
+/// Whether pins of a stroke ask for depth.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum PinDepth {
+    /// No: depth was not drawn, and a cheek curves away where the stroke's plane does not.
+    #[default]
+    Free,
+    /// They stay in the plane of the stroke, as in the thesis.
+    Plane,
+}
+
 /// How a stroke becomes pins.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct SketchOptions {
     control_points: usize,
     middle_scale: f64,
     side_scale: f64,
+    depth: PinDepth,
     frame: HorizontalFrame,
     side_stretch: SideStretch,
     pin_place: PinPlace,
@@ -68,8 +81,9 @@ impl Default for SketchOptions {
     fn default() -> Self {
         Self {
             control_points: Self::DEFAULT_CONTROL_POINTS,
-            middle_scale: Self::DEFAULT_SCALE,
-            side_scale: Self::DEFAULT_SCALE,
+            middle_scale: Self::DEFAULT_MIDDLE_SCALE,
+            side_scale: Self::DEFAULT_SIDE_SCALE,
+            depth: PinDepth::default(),
             frame: HorizontalFrame::default(),
             side_stretch: SideStretch::default(),
             pin_place: PinPlace::default(),
@@ -80,8 +94,11 @@ impl Default for SketchOptions {
 impl SketchOptions {
     /// Ours, measured on half circles: the radius is right to 0.02 %, with the five of the thesis to 0.9 %.
     pub const DEFAULT_CONTROL_POINTS: usize = 7;
-    /// Ours: what was drawn is what is asked for. The thesis leaves `β` and `ω` to the user.
-    pub const DEFAULT_SCALE: f64 = 1.0;
+    /// Ours: half of the bend by the middle, half by the ends, so that the middle comes to lie about as much farther from the
+    /// ends as was drawn. The thesis leaves `β` and `ω` to the user.
+    pub const DEFAULT_MIDDLE_SCALE: f64 = 0.5;
+    /// Ours: the other half.
+    pub const DEFAULT_SIDE_SCALE: f64 = 0.5;
 
     /// Control points of the spline, at least 4; more follow the hand closer.
     /// Default: [`DEFAULT_CONTROL_POINTS`](Self::DEFAULT_CONTROL_POINTS).
@@ -90,16 +107,24 @@ impl SketchOptions {
         Self { control_points, ..self }
     }
 
-    /// The thesis' `β`: multiplies the displacement of the middle pin. Default: [`DEFAULT_SCALE`](Self::DEFAULT_SCALE).
+    /// The thesis' `β`: multiplies the displacement of the middle pin.
+    /// Default: [`DEFAULT_MIDDLE_SCALE`](Self::DEFAULT_MIDDLE_SCALE).
     #[must_use]
     pub fn with_middle_scale(self, middle_scale: f64) -> Self {
         Self { middle_scale, ..self }
     }
 
-    /// The thesis' `ω`: multiplies the displacements of the side pins. Default: [`DEFAULT_SCALE`](Self::DEFAULT_SCALE).
+    /// The thesis' `ω`: multiplies the displacements of the side pins.
+    /// Default: [`DEFAULT_SIDE_SCALE`](Self::DEFAULT_SIDE_SCALE).
     #[must_use]
     pub fn with_side_scale(self, side_scale: f64) -> Self {
         Self { side_scale, ..self }
+    }
+
+    /// Whether pins ask for depth. Default: no.
+    #[must_use]
+    pub fn with_depth(self, depth: PinDepth) -> Self {
+        Self { depth, ..self }
     }
 
     /// The directions of displacements. Default: the curve's own.
@@ -127,6 +152,12 @@ impl SketchOptions {
             }
         }
         Ok(())
+    }
+
+    /// A pin that is seen along `view`.
+    fn pin(&self, at: SurfacePoint, displacement: DVec3, view: DVec3) -> Pin {
+        let aim = if self.depth == PinDepth::Free { Aim::Across(view) } else { Aim::Point };
+        Pin { at, displacement, aim, stiffness: 1.0 }
     }
 }
 
@@ -177,11 +208,12 @@ impl SketchSurface {
         let spline = CubicSpline::fit(&stroke.positions, options.control_points)?;
         let samples = spline.samples(Sketch::CURVE_POINTS)?;
         let knots = [0, Sketch::CURVE_POINTS / 2, Sketch::CURVE_POINTS - 1].map(|k| samples[k]);
-        let plane = DrawingPlane::new(self.mean_normal(&stroke), knots[1] - camera.eye);
+        let view = knots[1] - camera.eye;
+        let plane = DrawingPlane::new(self.mean_normal(&stroke), view);
         let bend = HorizontalCurve::through(knots, &plane);
         let places = place_pins(&self.posed, &self.index, knots, options.pin_place)?;
         let displacements = bend.displacements(options.middle_scale, options.side_scale, options.frame, options.side_stretch);
-        let pins = places.into_iter().zip(displacements).map(|(at, displacement)| Pin { at, displacement, ..Pin::hold(0) }).collect();
+        let pins = places.into_iter().zip(displacements).map(|(at, way)| options.pin(at, way, view)).collect();
         Ok(Sketch {
             curve: SurfaceCurve::nearest(&self.index, &samples)?,
             spline,

@@ -2,6 +2,7 @@
 
 mod mirror;
 mod mirror_plane;
+mod mirrored_pins;
 mod point_grid;
 mod split;
 mod vertex_mirror;

@@ -11,13 +11,17 @@ mod info;
 mod mirror;
 mod output;
 mod pose;
+mod posed;
 mod rename;
 mod render;
 mod reproduce;
+mod residual;
+mod sketch;
 mod slider_weights;
 mod solver;
 mod source;
 mod split;
+mod stroke_files;
 mod symmetry;
 
 use std::process::ExitCode;
@@ -34,6 +38,8 @@ Examples:
   pliant convert head.obj head.glb         between formats; nothing both can hold is lost
   pliant pose head.glb --pin 88:0,-1,0 --out posed.obj
                                            drag a point of a face; sliders follow
+  pliant sketch head.glb --stroke smile.json --out smiling.obj
+                                           draw on a face; sliders follow
   pliant geodesic head.obj --from 1204 --out d.npy
                                            distances along the surface
   pliant render head.obj --out head.png    a picture
@@ -85,6 +91,7 @@ enum Command {
     Info(info::Args),
     Convert(convert::Args),
     Pose(Box<pose::Args>),
+    Sketch(Box<sketch::Args>),
     Geodesic(geodesic::Args),
     Render(render::Args),
     Reproduce(reproduce::Args),
@@ -105,6 +112,7 @@ pub(crate) fn run(cli: Cli) -> ExitCode {
         Command::Info(args) => info::run(&args, &console),
         Command::Convert(args) => convert::run(&args, &console),
         Command::Pose(args) => pose::run(&args, &console),
+        Command::Sketch(args) => sketch::run(&args, &console),
         Command::Geodesic(args) => geodesic::run(&args, &console),
         Command::Render(args) => render::run(&args, &console),
         Command::Reproduce(args) => reproduce::run(&args, &console),

@@ -8,8 +8,8 @@ use pliant_io::{Asset, npy};
 use pliant_mesh::Mesh;
 use pliant_mesh::glam::DVec3;
 use pliant_rig::Clip;
-use pliant_view::{Image, View, to_apng};
-use serde_json::{Map, json};
+use pliant_view::{Camera, Image, Projection, View, to_apng};
+use serde_json::{Map, Value, json};
 
 use super::console::Console;
 use super::failure::Failure;
@@ -24,6 +24,7 @@ Examples:
   pliant render specimen:head --weights jawOpen=1,browInnerUp=0.8 --out oh.png
                                                                  a rig with some sliders moved
   pliant render specimen:hound#walk --play --out walk.png        a clip as an animated PNG
+  pliant render head.glb --view front --out face.png --json      with its camera, as `sketch` needs it
   pliant render specimen:tapir --turntable 36 --out turn.png     a turn around
 
 The same input gives the same bytes on every machine, with or without a GPU.";
@@ -94,6 +95,7 @@ pub(crate) fn run(args: &Args, console: &Console) -> Result<(), Failure> {
         look = look.with_scalar(read_scalar(path, &mesh, &args.asset)?, scalar_title(path)).with_isolines(args.isolines);
     }
     let shot = Shot::new(args.view, args.size);
+    let camera = shot.camera(&mesh, &look);
     let failed = |error: pliant_view::ViewError| Failure::about(&args.asset, &error);
     let png = match args.turntable {
         _ if args.play => play(&asset.clip()?, &shot, &look).map_err(failed)?,
@@ -105,7 +107,21 @@ pub(crate) fn run(args: &Args, console: &Console) -> Result<(), Failure> {
     object.insert("out".into(), json!(args.out.display().to_string()));
     object.insert("size".into(), json!(args.size));
     object.insert("triangles".into(), json!(mesh.triangles().len()));
+    object.insert("camera".into(), camera_json(&camera, args.size));
     console.done(object, &format!("written to {}\n", args.out.display()), &asset.problems)
+}
+
+/// The camera as stroke files have it, so that what is drawn on the picture can be sketched; nothing for parallel rays.
+fn camera_json(camera: &Camera, [width, height]: [usize; 2]) -> Value {
+    let Projection::Perspective { vertical_fov_rad } = camera.projection else { return Value::Null };
+    json!({
+        "eye": camera.eye.to_array(),
+        "target": camera.target.to_array(),
+        "up": camera.up.to_array(),
+        "fov_y_degrees": vertical_fov_rad.to_degrees(),
+        "width": width,
+        "height": height,
+    })
 }
 
 fn mesh_to_show(asset: &Asset, args: &Args) -> Result<Mesh, Failure> {

@@ -29,6 +29,11 @@ pub(crate) fn by_name(rig: &Rig, weights: &[f64]) -> Map<String, Value> {
 
 /// Writes the weights that are not zero.
 pub(crate) fn write(path: &Path, rig: &Rig, weights: &[f64]) -> Result<(), Failure> {
-    let text = serde_json::to_string_pretty(&by_name(rig, weights)).expect("a map of numbers is JSON");
-    output::write(path, format!("{text}\n").into_bytes())
+    output::write(path, to_bytes(&by_name(rig, weights)))
+}
+
+/// A map of weights as a file.
+pub(crate) fn to_bytes(weights: &Map<String, Value>) -> Vec<u8> {
+    let text = serde_json::to_string_pretty(weights).expect("a map of numbers is JSON");
+    format!("{text}\n").into_bytes()
 }
