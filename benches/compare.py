@@ -1,8 +1,8 @@
 """Runs our benches and their peers one after the other on this machine and prints one table.
 
-    python benches/compare.py [NAME…]            NAME: heat cholesky exact subdivision; all without one
+    python benches/compare.py [NAME…]            NAME: heat cholesky exact subdivision pose; all without one
 
-Needs the peers of `benches/peers/README.md` in this Python, and PLIANT_DATA for `exact`; `exact` uses the Python
+Needs the peers of `benches/peers/README.md` in this Python, and PLIANT_DATA for `exact` and `pose`; `exact` uses the Python
 named by GDIST_PYTHON for gdist, which wants an older numpy. Close other programs first: the load is printed with the table.
 """
 
@@ -96,8 +96,24 @@ def subdivision():
     row("Loop, one pose, 49k to 197k", mine["subdivision/stencils/49k"], "scipy CSR", median, "0.33")
 
 
+def pose():
+    with tempfile.TemporaryDirectory() as folder:
+        calls = lines(run(["cargo", "bench", "-q", "-p", "pliant-rig", "--bench", "pose", "--", "--write", folder]))
+        peers = lines(run([sys.executable, PEERS / "pose_peers.py", folder]))
+    peers = {name.split("/")[0]: value for name, value in peers.items()}
+    mine = ours("pliant-rig", "pose")
+    for start in ("fresh", "cold", "warm"):
+        for peer in ("daqp", "quadprog", "proxqp"):
+            # A peer's own clock leaves out the calls through Python.
+            for key in (f"{peer}_{start}", f"{peer}_{start}_inner"):
+                if key in peers:
+                    row(f"drag, programme {start}", mine[f"pose/programme/57x5-ict/{start}"], key.replace("_", " "), peers[key], "0.33")
+                if key in peers and f"solve_{start}" in calls:
+                    row(f"drag, single call {start}", calls[f"solve_{start}"], key.replace("_", " "), peers[key], "0.33")
+
+
 def main():
-    known = {"heat": heat, "cholesky": cholesky, "exact": exact, "subdivision": subdivision}
+    known = {"heat": heat, "cholesky": cholesky, "exact": exact, "subdivision": subdivision, "pose": pose}
     names = sys.argv[1:] or list(known)
     if unknown := [name for name in names if name not in known]:
         sys.exit(f"no comparison is named {', '.join(unknown)}; there are {', '.join(known)}")

@@ -16,9 +16,11 @@
 //! with zero as one more bound of each piece, as in the feature-sign search of Lee, Battle, Raina and Ng, 2007.
 //!
 //! **Ours.** The free variables are solved for exactly each time, so the end is exact to rounding, and the largest
-//! violation of the conditions is returned as a certificate. From a good start only a few variables change sides.
+//! violation of the conditions is returned as a certificate. From a good start only a few variables change sides; each
+//! change costs a row of a `GrowingCholesky`, not a factorisation.
 
 use crate::LinalgError;
+use crate::growing_cholesky::GrowingCholesky;
 
 /// The quadratic, its absolute values and its box; the linear part changes from solve to solve.
 #[derive(Debug, Clone)]
@@ -55,8 +57,11 @@ pub struct BoxTerms<'a> {
 pub struct BoxWorkspace {
     gradient: Vec<f64>,
     free: Vec<usize>,
+    /// The sides of zero that the free variables are on.
     signs: Vec<f64>,
-    factor: Vec<f64>,
+    is_free: Vec<bool>,
+    /// Of the free rows, in the order of `free`.
+    factor: GrowingCholesky,
     step: Vec<f64>,
 }
 
@@ -91,6 +96,12 @@ impl BoxQuadratic {
         self.size
     }
 
+    /// Gives the matrix back, for its buffer.
+    #[must_use]
+    pub fn into_hessian(self) -> Vec<f64> {
+        self.hessian
+    }
+
     /// Moves `x` to the lowest point; it starts from `x`, which may lie outside the box.
     ///
     /// # Panics
@@ -108,8 +119,7 @@ impl BoxQuadratic {
                 continue;
             }
             let Some((variable, sign)) = self.worst(terms, x, workspace, tolerance) else { break };
-            workspace.free.push(variable);
-            workspace.signs.push(sign);
+            self.set_free(variable, sign, workspace);
         }
         BoxReport { iterations, kkt: self.certificate(terms, x, workspace) }
     }
@@ -134,31 +144,54 @@ impl BoxQuadratic {
     fn start(&self, terms: &BoxTerms<'_>, x: &mut [f64], workspace: &mut BoxWorkspace) {
         workspace.free.clear();
         workspace.signs.clear();
+        workspace.factor.clear();
+        workspace.is_free.clear();
+        workspace.is_free.resize(self.size, false);
         for k in 0..self.size {
             x[k] = x[k].max(terms.lower[k]).min(terms.upper[k]);
-            let at_break = x[k] == terms.lower[k] || x[k] == terms.upper[k] || (x[k] == 0.0 && terms.prices[k] > 0.0);
-            if !at_break {
-                workspace.free.push(k);
-                workspace.signs.push(sign_of(x[k]));
+            if !at_breakpoint(terms, x[k], k) {
+                self.set_free(k, sign_of(x[k]), workspace);
             }
         }
         workspace.gradient.resize(self.size, 0.0);
         self.gradient(terms, x, &mut workspace.gradient);
     }
 
+    fn set_free(&self, variable: usize, sign: f64, workspace: &mut BoxWorkspace) {
+        let BoxWorkspace { free, signs, is_free, factor, .. } = workspace;
+        free.push(variable);
+        signs.push(sign);
+        is_free[variable] = true;
+        let row = &self.hessian[variable * self.size..][..self.size];
+        factor.append(free.iter().map(|&k| row[k]));
+    }
+
     fn gradient(&self, terms: &BoxTerms<'_>, x: &[f64], gradient: &mut [f64]) {
         for (k, out) in gradient.iter_mut().enumerate() {
             *out = -terms.linear[k];
         }
-        for (column, &value) in x.iter().enumerate().filter(|(_, v)| **v != 0.0) {
-            add_scaled(gradient, &self.hessian[column * self.size..][..self.size], value);
+        self.add_rows(x.iter().copied().enumerate().filter(|(_, value)| *value != 0.0), gradient);
+    }
+
+    /// Adds rows of the matrix, each times a factor, to `gradient`: four at a time, so that it is read and written less often.
+    fn add_rows(&self, mut rows: impl Iterator<Item = (usize, f64)>, gradient: &mut [f64]) {
+        let row = |k: usize| &self.hessian[k * self.size..][..self.size];
+        while let Some((first, factor)) = rows.next() {
+            // Where fewer are left, the first one fills up with factor zero.
+            let [(b, q), (c, r), (d, s)] = std::array::from_fn(|_| rows.next().unwrap_or((first, 0.0)));
+            let others = row(b).iter().zip(row(c)).zip(row(d));
+            for ((out, a), ((b, c), d)) in gradient.iter_mut().zip(row(first)).zip(others) {
+                *out += (a * factor + b * q) + (c * r + d * s);
+            }
         }
     }
 
     /// Goes to the lowest point of the free variables, or to the first breakpoint on the way; whether it arrived.
     fn advance(&self, terms: &BoxTerms<'_>, x: &mut [f64], workspace: &mut BoxWorkspace) -> bool {
-        self.newton_step(terms, workspace);
-        let BoxWorkspace { gradient, free, signs, step, .. } = workspace;
+        let BoxWorkspace { gradient, free, signs, is_free, factor, step } = workspace;
+        step.clear();
+        step.extend(free.iter().zip(&*signs).map(|(&k, s)| -(gradient[k] + terms.prices[k] * s)));
+        factor.solve(step);
         let mut reached: Option<(usize, f64)> = None;
         let mut length = 1.0;
         for (place, &k) in free.iter().enumerate() {
@@ -168,54 +201,33 @@ impl BoxQuadratic {
                 (length, reached) = (share.max(0.0), Some((place, stop)));
             }
         }
-        for (place, &k) in free.iter().enumerate() {
-            let moved = length * step[place];
-            x[k] += moved;
-            add_scaled(gradient, &self.hessian[k * self.size..][..self.size], moved);
-        }
+        step.iter_mut().for_each(|s| *s *= length);
+        free.iter().zip(&*step).for_each(|(&k, s)| x[k] += s);
+        self.add_rows(free.iter().copied().zip(step.iter().copied()), gradient);
         let Some((place, stop)) = reached else { return true };
         x[free[place]] = stop;
+        is_free[free[place]] = false;
         free.remove(place);
         signs.remove(place);
+        factor.remove(place);
         false
-    }
-
-    /// `H_FF step = −(g + c s)_F` by a Cholesky factorisation of the free rows.
-    fn newton_step(&self, terms: &BoxTerms<'_>, workspace: &mut BoxWorkspace) {
-        let BoxWorkspace { gradient, free, signs, factor, step } = workspace;
-        let n = free.len();
-        factor.clear();
-        factor.resize(n * n, 0.0);
-        step.clear();
-        step.extend(free.iter().zip(&*signs).map(|(&k, s)| -(gradient[k] + terms.prices[k] * s)));
-        for i in 0..n {
-            for j in 0..=i {
-                let (done, rest) = factor.split_at(i * n);
-                let above = if i == j { &rest[..j] } else { &done[j * n..][..j] };
-                let sum = self.hessian[free[i] * self.size + free[j]] - dot(&rest[..j], above);
-                factor[i * n + j] = if i == j { sum.max(f64::MIN_POSITIVE).sqrt() } else { sum / factor[j * n + j] };
-            }
-            step[i] = (step[i] - dot(&factor[i * n..][..i], &step[..i])) / factor[i * n + i];
-        }
-        for i in (0..n).rev() {
-            step[i] /= factor[i * n + i];
-            let (before, value) = (&factor[i * n..][..i], step[i]);
-            step[..i].iter_mut().zip(before).for_each(|(s, l)| *s -= l * value);
-        }
     }
 
     /// The variable at a breakpoint that most wants to leave it, and the side it leaves to.
     fn worst(&self, terms: &BoxTerms<'_>, x: &[f64], workspace: &BoxWorkspace, tolerance: f64) -> Option<(usize, f64)> {
         let mut worst = (tolerance, None);
         for k in 0..self.size {
-            let at_break = x[k] == terms.lower[k] || x[k] == terms.upper[k] || (x[k] == 0.0 && terms.prices[k] > 0.0);
             let (size, sign) = violation_of(terms, x[k], workspace.gradient[k], k);
-            if at_break && size > worst.0 && !workspace.free.contains(&k) {
+            if size > worst.0 && !workspace.is_free[k] && at_breakpoint(terms, x[k], k) {
                 worst = (size, Some((k, sign)));
             }
         }
         worst.1
     }
+}
+
+fn at_breakpoint(terms: &BoxTerms<'_>, x: f64, k: usize) -> bool {
+    x == terms.lower[k] || x == terms.upper[k] || (x == 0.0 && terms.prices[k] > 0.0)
 }
 
 /// How much the objective falls per unit of the best move of variable `k`, and the sign of `x` on that side.
@@ -246,14 +258,6 @@ fn breakpoint(terms: &BoxTerms<'_>, k: usize, sign: f64, step: f64) -> f64 {
 
 fn sign_of(x: f64) -> f64 {
     if x < 0.0 { -1.0 } else { 1.0 }
-}
-
-fn dot(a: &[f64], b: &[f64]) -> f64 {
-    a.iter().zip(b).map(|(x, y)| x * y).sum()
-}
-
-fn add_scaled(out: &mut [f64], row: &[f64], scale: f64) {
-    out.iter_mut().zip(row).for_each(|(o, r)| *o += r * scale);
 }
 
 #[cfg(test)]

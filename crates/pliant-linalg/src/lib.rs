@@ -20,6 +20,7 @@ mod box_quadratic;
 mod cholesky;
 mod dense;
 mod error;
+mod growing_cholesky;
 mod least_squares;
 mod ordering;
 pub mod parallel;

@@ -10,6 +10,8 @@
 //!
 //! **Source.** Piecewise linear in-betweens as FBX and UsdSkel define them; the spline is *ours*.
 
+use std::ops::Range;
+
 use crate::combination::{Combination, Driver, Rule};
 use crate::{Path, Slider, Target};
 
@@ -96,8 +98,9 @@ impl Activation {
             keys.around(weight, |shape, value, _| coefficients[shape] += value);
         }
         let first = self.shape_count - self.combinations.len();
+        let mut values = Vec::new();
         for (k, (drivers, rule)) in self.combinations.iter().enumerate() {
-            let values = self.driver_values(drivers, weights, &coefficients[first..first + k]);
+            driver_values(drivers, weights, &coefficients[first..first + k], &mut values);
             coefficients[first + k] = rule.coefficient(&values);
         }
     }
@@ -112,31 +115,38 @@ impl Activation {
         }
         let coefficients = if self.combinations.is_empty() { Vec::new() } else { self.coefficients(weights) };
         let first = self.shape_count - self.combinations.len();
-        let mut rows: Vec<Vec<(usize, f64)>> = Vec::with_capacity(self.combinations.len());
+        let mut values = Vec::new();
+        // Where the slopes of each combination are among all.
+        let mut rows: Vec<Range<usize>> = Vec::with_capacity(self.combinations.len());
         for (k, (drivers, rule)) in self.combinations.iter().enumerate() {
-            let values = self.driver_values(drivers, weights, &coefficients[first..]);
-            let mut row: Vec<(usize, f64)> = Vec::new();
+            driver_values(drivers, weights, &coefficients[first..], &mut values);
+            let begin = slopes.len();
             for (i, driver) in drivers.iter().enumerate() {
                 let outer = rule.derivative(&values, i);
                 match *driver {
-                    Driver::Slider(slider) => row.push((slider, outer)),
-                    Driver::Combination(c) => row.extend(rows[c].iter().map(|&(slider, inner)| (slider, outer * inner))),
+                    Driver::Slider(slider) => slopes.push(Slope { shape: first + k, slider, value: outer }),
+                    Driver::Combination(c) => {
+                        for inner in rows[c].clone() {
+                            let Slope { slider, value, .. } = slopes[inner];
+                            slopes.push(Slope { shape: first + k, slider, value: outer * value });
+                        }
+                    }
                 }
             }
-            slopes.extend(row.iter().map(|&(slider, value)| Slope { shape: first + k, slider, value }));
-            rows.push(row);
+            rows.push(begin..slopes.len());
         }
         slopes.retain(|slope| slope.value != 0.0);
         slopes
     }
+}
 
-    fn driver_values(&self, drivers: &[Driver], weights: &[f64], combined: &[f64]) -> Vec<f64> {
-        let value = |driver: &Driver| match *driver {
-            Driver::Slider(k) => weights.get(k).copied().unwrap_or(0.0),
-            Driver::Combination(c) => combined[c],
-        };
-        drivers.iter().map(value).collect()
-    }
+fn driver_values(drivers: &[Driver], weights: &[f64], combined: &[f64], values: &mut Vec<f64>) {
+    let value = |driver: &Driver| match *driver {
+        Driver::Slider(k) => weights.get(k).copied().unwrap_or(0.0),
+        Driver::Combination(c) => combined[c],
+    };
+    values.clear();
+    values.extend(drivers.iter().map(value));
 }
 
 impl Keys {

@@ -39,8 +39,8 @@ pub use evaluator::{EvaluatedPose, Evaluator};
 pub use names::{Likeness, NameMap, NamePair, Side, SideStyle, SliderName, Vocabulary, match_names, mirrored_name};
 pub use pin::{Aim, Pin, Support};
 pub use pose::{
-    Bounded, Explanation, Factored, Grab, Hybrid, Localized, Near, Outcome, PinResult, PinShare, PinSystem, Pose, PoseSolver, Poser,
-    PseudoInverse, Range, SliderMove, Tikhonov, Transpose, Units, weight_error,
+    Bounded, BoxProblem, Explanation, Factored, Grab, Hybrid, Localized, Near, Outcome, PinResult, PinShare, PinSystem, Pose, PoseSolver,
+    Poser, PseudoInverse, Range, SliderMove, Tikhonov, Transpose, Units, weight_error,
 };
 pub use residual::{KeyedResidual, Residual, ResidualLayer, ResidualOptions, ResidualReport, unreachable_map};
 pub use rig::{InBetween, Rig, Target};

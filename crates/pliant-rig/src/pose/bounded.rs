@@ -26,8 +26,9 @@
 use pliant_linalg::{BoxQuadratic, BoxTerms, BoxWorkspace};
 use pliant_mesh::glam::DVec3;
 
+use super::prices::{DrivenShapes, Prices};
 use super::system::{Measured, PinSystem};
-use super::{Factored, Near, Outcome, PoseSolver};
+use super::{BoxProblem, Factored, Near, Outcome, PoseSolver};
 use crate::RigError;
 
 /// The solver inside limits.
@@ -56,7 +57,7 @@ impl Bounded {
     /// The least extent in parts of the largest: a slider that moves next to nothing is still not free.
     const LEAST_EXTENT: f64 = 1e-3;
     /// The least efficiency that a price reckons with. *Ours*: sliders below it are out of any drag anyway.
-    const LEAST_EFFICIENCY: f64 = 1e-4;
+    pub(super) const LEAST_EFFICIENCY: f64 = 1e-4;
     /// How much more motion of protected vertices costs than that of others. *Ours*.
     const DEFAULT_PROTECTION: f64 = 1e6;
     const MOST_LINEARISATIONS: usize = 60;
@@ -128,6 +129,23 @@ impl PoseSolver for Bounded {
     }
 
     fn factor(&self, system: &PinSystem<'_>) -> Result<Box<dyn Factored>, RigError> {
+        Ok(Box::new(self.prepare(system)?))
+    }
+}
+
+impl Bounded {
+    /// The quadratic problem of a drag, at the system's weights: what a solve minimises, for the curious and for other solvers.
+    ///
+    /// Through in-betweens, combinations and curves it is the first of several.
+    ///
+    /// # Panics
+    /// If there is not one displacement for each pin.
+    pub fn problem(&self, system: &PinSystem<'_>, displacements: &[DVec3]) -> Result<BoxProblem, RigError> {
+        assert_eq!(displacements.len(), system.pins().len(), "one displacement for each pin");
+        Ok(self.prepare(system)?.problem(system, displacements))
+    }
+
+    fn prepare(&self, system: &PinSystem<'_>) -> Result<Prepared, RigError> {
         self.check(system)?;
         let moving = system.moving();
         let sliders = system.rig().sliders();
@@ -135,13 +153,13 @@ impl PoseSolver for Bounded {
         let resting = system.measure(system.weights(), &vec![DVec3::ZERO; system.pins().len()]);
         let mut prices = self.prices(system, &candidates)?;
         prices.scale(&resting, &candidates);
-        let hessian = system.is_constant().then(|| BoxQuadratic::new(prices.hessian(&resting, &candidates))).transpose()?;
+        let hessian = system.is_constant().then(|| BoxQuadratic::new(prices.hessian(&resting, &candidates, Vec::new()))).transpose()?;
         let bounds = candidates.iter().map(|&k| {
             let (limits, start) = (sliders[k].limits, system.weights()[k]);
             // A slider that starts outside its limits is not pulled back by a drag elsewhere.
             [limits.min.min(start), limits.max.max(start)]
         });
-        Ok(Box::new(Prepared {
+        Ok(Prepared {
             sparsity: self.sparsity,
             bounds: bounds.collect(),
             x: vec![0.0; candidates.len()],
@@ -150,7 +168,8 @@ impl PoseSolver for Bounded {
             hessian,
             resting,
             workspace: BoxWorkspace::default(),
-        }))
+            spare: Vec::new(),
+        })
     }
 }
 
@@ -160,14 +179,15 @@ impl Bounded {
         let poser = system.poser();
         let gram = poser.gram();
         let reach = self.reach.unwrap_or(Self::DEFAULT_REACH * poser.size());
-        let near = gram.over(&poser.near_pins(system, reach)?);
+        let driven = DrivenShapes::of(system, candidates);
+        let near = gram.over(&poser.near_pins(system, reach)?, &driven.shapes);
         let guarded: Vec<(u32, f64)> = self.protected.iter().map(|&v| (v, self.protection)).collect();
-        let guarded = (!guarded.is_empty()).then(|| gram.over(&guarded));
+        let guarded = (!guarded.is_empty()).then(|| gram.over(&guarded, &driven.shapes));
         let shares = Self::NEAR_SHARE * Self::NEAR_SHARE;
-        let far: Vec<f64> = gram.whole().iter().zip(&near).map(|(all, near)| all - near).collect();
-        let moved: Vec<f64> = gram.whole().iter().zip(&far).map(|(all, far)| far + shares * all).collect();
-        let to_sliders = |gram: &[f64]| in_sliders(system, gram, candidates);
-        let (far, all, mut moved) = (to_sliders(&far), to_sliders(gram.whole()), to_sliders(&moved));
+        let whole = gram.whole(&driven.shapes);
+        let far: Vec<f64> = whole.iter().zip(&near).map(|(all, near)| all - near).collect();
+        let moved: Vec<f64> = whole.iter().zip(&far).map(|(all, far)| far + shares * all).collect();
+        let (far, all, mut moved) = (driven.in_sliders(&far), driven.in_sliders(&whole), driven.in_sliders(&moved));
         let n = candidates.len();
         let extent = |k: usize| far[k * n + k].max(0.0).sqrt() + Self::NEAR_SHARE * all[k * n + k].max(0.0).sqrt();
         let mut extents: Vec<f64> = (0..n).map(extent).collect();
@@ -175,7 +195,7 @@ impl Bounded {
         // Pins on vertices without area: any extent serves.
         extents.iter_mut().for_each(|g| *g = if largest > 0.0 { g.max(Self::LEAST_EXTENT * largest) } else { 1.0 });
         if let Some(guarded) = guarded {
-            moved.iter_mut().zip(to_sliders(&guarded)).for_each(|(sum, g)| *sum += g);
+            moved.iter_mut().zip(driven.in_sliders(&guarded)).for_each(|(sum, g)| *sum += g);
         }
         for row in 0..n {
             for column in 0..n {
@@ -204,76 +224,6 @@ impl Bounded {
     }
 }
 
-/// `JᵀGJ` from shapes to some sliders, at the system's weights.
-fn in_sliders(system: &PinSystem<'_>, gram: &[f64], candidates: &[usize]) -> Vec<f64> {
-    let activation = system.rig().activation();
-    let (shapes, n) = (activation.shape_count(), candidates.len());
-    if activation.is_linear() {
-        return candidates.iter().flat_map(|&row| candidates.iter().map(move |&column| gram[row * shapes + column])).collect();
-    }
-    let mut slopes: Vec<Vec<(usize, f64)>> = vec![Vec::new(); n];
-    for slope in activation.slopes(system.weights()) {
-        if let Ok(k) = candidates.binary_search(&slope.slider) {
-            slopes[k].push((slope.shape, slope.value));
-        }
-    }
-    let entry = |a: &[(usize, f64)], b: &[(usize, f64)]| -> f64 {
-        a.iter().map(|&(s, x)| x * b.iter().map(|&(t, y)| y * gram[s * shapes + t]).sum::<f64>()).sum()
-    };
-    slopes.iter().flat_map(|a| slopes.iter().map(|b| entry(a, b)).collect::<Vec<_>>()).collect()
-}
-
-/// What moving the surface costs.
-#[derive(Debug)]
-struct Prices {
-    /// `g`: what one unit of each candidate moves.
-    extents: Vec<f64>,
-    /// `Q + εI`, row by row.
-    moved: Vec<f64>,
-    /// `e`: how well each candidate moves the pins, beside the best.
-    efficiencies: Vec<f64>,
-    /// `β`.
-    gain: f64,
-    damping: f64,
-}
-
-impl Prices {
-    fn scale(&mut self, measured: &Measured, candidates: &[usize]) {
-        let length = |slider: usize| measured.column(slider).iter().map(|b| b * b).sum::<f64>().sqrt();
-        let gains: Vec<f64> = candidates.iter().zip(&self.extents).map(|(&k, g)| length(k) / g).collect();
-        let largest = gains.iter().copied().fold(0.0, f64::max);
-        self.gain = if largest > 0.0 { largest } else { 1.0 };
-        self.efficiencies = gains.iter().map(|gain| (gain / self.gain).max(Bounded::LEAST_EFFICIENCY)).collect();
-    }
-
-    /// `B̂ᵀB̂ / β² + ρ (Q + εI)` with `B̂ = B̄ / g`.
-    fn hessian(&self, measured: &Measured, candidates: &[usize]) -> Vec<f64> {
-        let n = candidates.len();
-        let scaled: Vec<Vec<f64>> =
-            candidates.iter().zip(&self.extents).map(|(&k, g)| measured.column(k).iter().map(|b| b / (g * self.gain)).collect()).collect();
-        // No damping at all would leave sliders that agree at the pins undetermined.
-        let damping = self.damping.max(1e-9);
-        let mut hessian: Vec<f64> = self.moved.iter().map(|q| damping * q).collect();
-        for row in 0..n {
-            for column in 0..=row {
-                let product: f64 = scaled[row].iter().zip(&scaled[column]).map(|(a, b)| a * b).sum();
-                hessian[row * n + column] += product;
-                if row != column {
-                    hessian[column * n + row] = hessian[row * n + column];
-                }
-            }
-        }
-        hessian
-    }
-
-    /// `½ ρ xᵀ(Q + εI)x`.
-    fn energy(&self, x: &[f64]) -> f64 {
-        let n = x.len();
-        let row = |k: usize| x[k] * self.moved[k * n..][..n].iter().zip(x).map(|(q, y)| q * y).sum::<f64>();
-        0.5 * self.damping.max(1e-9) * (0..n).map(row).sum::<f64>()
-    }
-}
-
 /// All that does not change while pins are dragged.
 #[derive(Debug)]
 struct Prepared {
@@ -288,6 +238,8 @@ struct Prepared {
     /// The last solution, in units of moved surface.
     x: Vec<f64>,
     workspace: BoxWorkspace,
+    /// The buffer of a quadratic that changes with the weights.
+    spare: Vec<f64>,
 }
 
 /// Everything of one solve that is not the pose itself.
@@ -316,9 +268,33 @@ impl Factored for Prepared {
             None => outcome,
         }
     }
+
+    fn reset(&mut self) {
+        self.x.fill(0.0);
+    }
 }
 
 impl Prepared {
+    /// With `x = g Δ` undone, so that unknowns are changes of weights.
+    fn problem(&self, system: &PinSystem<'_>, displacements: &[DVec3]) -> BoxProblem {
+        let measured = system.measure(system.weights(), displacements);
+        let window = self.window(system, None, None);
+        let terms = self.terms(&measured.columns, &measured.wanted, norm(&measured.wanted), window);
+        let (n, g) = (self.candidates.len(), &self.prices.extents);
+        let hessian = self.prices.hessian(&measured, &self.candidates, Vec::new());
+        let scaled = |values: &[f64]| -> Vec<f64> { values.iter().zip(g).map(|(value, g)| value * g).collect() };
+        let limits =
+            |side: usize| self.candidates.iter().zip(&self.bounds).map(|(&k, bounds)| bounds[side] - system.weights()[k]).collect();
+        BoxProblem {
+            sliders: self.candidates.clone(),
+            hessian: hessian.iter().enumerate().map(|(k, h)| h * g[k / n] * g[k % n]).collect(),
+            linear: scaled(&terms.linear),
+            prices: scaled(&terms.prices),
+            lower: limits(0),
+            upper: limits(1),
+        }
+    }
+
     fn solve_within(&mut self, system: &PinSystem<'_>, displacements: &[DVec3], near: Option<Near<'_>>, weights: &mut [f64]) -> Outcome {
         if self.hessian.is_some() {
             self.solve_once(system, displacements, near, weights)
@@ -349,7 +325,7 @@ impl Prepared {
         near: Option<Near<'_>>,
         weights: &mut [f64],
     ) -> Outcome {
-        let length = norm(&system.measure(system.weights(), displacements).wanted);
+        let length = norm(&system.missing(system.weights(), displacements));
         let mut best: Option<(f64, Outcome, Vec<f64>, Vec<f64>)> = None;
         let places = pair.map(|slider| self.place(slider));
         for place in places.into_iter().flatten() {
@@ -443,7 +419,7 @@ impl Prepared {
         near: Option<Near<'_>>,
         weights: &mut [f64],
     ) -> Outcome {
-        let length = norm(&system.measure(system.weights(), displacements).wanted);
+        let length = norm(&system.missing(system.weights(), displacements));
         let mut trust = 1.0;
         self.x.fill(0.0);
         if let Some(near) = near {
@@ -459,6 +435,7 @@ impl Prepared {
             let (quadratic, terms) = self.linearised(system, displacements, near, weights, length, Some(trust));
             let before = self.x.clone();
             quadratic.solve(&terms.borrow(), &mut self.x, &mut self.workspace);
+            self.spare = quadratic.into_hessian();
             let step = before.iter().zip(&self.x).zip(&self.prices.extents).map(|((a, b), g)| ((a - b) / g).abs()).fold(0.0, f64::max);
             self.set(system, &self.x, weights);
             let now = self.objective(system, displacements, weights, &self.x, length);
@@ -489,7 +466,7 @@ impl Prepared {
 
     /// The quadratic problem that agrees with the true one at `weights` to first order.
     fn linearised(
-        &self,
+        &mut self,
         system: &PinSystem<'_>,
         displacements: &[DVec3],
         near: Option<Near<'_>>,
@@ -505,12 +482,13 @@ impl Prepared {
         }
         let window = self.window(system, near, trust.map(|radius| (&*self.x, radius)));
         let terms = self.terms(&measured.columns, &wanted, length, window);
-        let quadratic = BoxQuadratic::new(self.prices.hessian(&measured, &self.candidates)).expect("damping makes the quadratic definite");
+        let hessian = self.prices.hessian(&measured, &self.candidates, std::mem::take(&mut self.spare));
+        let quadratic = BoxQuadratic::new(hessian).expect("damping makes the quadratic definite");
         (quadratic, terms)
     }
 
     fn objective(&self, system: &PinSystem<'_>, displacements: &[DVec3], weights: &[f64], x: &[f64], length: f64) -> f64 {
-        let missing = norm(&system.measure(weights, displacements).wanted) / self.prices.gain;
+        let missing = norm(&system.missing(weights, displacements)) / self.prices.gain;
         let paid: f64 = x.iter().zip(&self.prices.efficiencies).map(|(x, e)| x.abs() / e).sum();
         let sparse = self.sparsity * length / self.prices.gain * paid;
         0.5 * missing * missing + self.prices.energy(x) + sparse

@@ -104,6 +104,12 @@ impl<'p> Grab<'p> {
         self.solve_near(displacements, Some(Near { weights: &last, step }))
     }
 
+    /// Takes the drag back: the next solve or step starts from the weights at which the pins were grabbed.
+    pub fn reset(&mut self) {
+        self.weights.copy_from_slice(self.system.weights());
+        self.factored.reset();
+    }
+
     fn solve_near(&mut self, displacements: &[DVec3], near: Option<Near<'_>>) -> Pose {
         assert_eq!(displacements.len(), self.system.pins().len(), "one displacement for each pin");
         let began = Instant::now();

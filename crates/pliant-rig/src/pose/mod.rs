@@ -4,8 +4,11 @@
 //! How pins become weights is a [`PoseSolver`]: [`Bounded`] by default, or one of the thesis.
 
 mod bounded;
+mod box_problem;
 mod explain;
 mod grab;
+mod pin_discs;
+mod prices;
 mod surface_gram;
 mod system;
 mod thesis;
@@ -16,16 +19,18 @@ mod tests;
 use std::fmt::Debug;
 use std::sync::{Mutex, OnceLock};
 
+use pliant_mesh::SurfacePoint;
 use pliant_mesh::glam::DVec3;
-use pliant_mesh::{ExactGeodesics, SurfacePoint};
 
 pub use bounded::Bounded;
+pub use box_problem::BoxProblem;
 pub use explain::{Explanation, PinShare, SliderMove};
 pub use grab::{Grab, PinResult, Pose, Range};
 pub use system::PinSystem;
 pub use thesis::{Hybrid, Localized, PseudoInverse, Tikhonov, Transpose, Units, weight_error};
 
 use crate::{Pin, Rig, RigError};
+use pin_discs::PinDiscs;
 use surface_gram::SurfaceGram;
 
 /// A way from displacements of pins to weights.
@@ -43,6 +48,9 @@ pub trait Factored: Debug + Send {
     ///
     /// With `near`, a solver that can keeps every weight within a step of others.
     fn solve(&mut self, system: &PinSystem<'_>, displacements: &[DVec3], near: Option<Near<'_>>, weights: &mut [f64]) -> Outcome;
+
+    /// Forgets earlier solves, if it starts from them.
+    fn reset(&mut self) {}
 }
 
 /// Weights that a solve may leave by a step only.
@@ -72,7 +80,7 @@ pub struct Poser<'r> {
     rig: &'r Rig,
     size: f64,
     gram: OnceLock<SurfaceGram>,
-    geodesics: Mutex<Option<ExactGeodesics>>,
+    discs: Mutex<Option<PinDiscs>>,
 }
 
 impl<'r> Poser<'r> {
@@ -82,7 +90,7 @@ impl<'r> Poser<'r> {
             return Err(RigError::NoTargets);
         }
         rig.require_finite()?;
-        Ok(Self { rig, size: spread(rig.neutral().positions()), gram: OnceLock::new(), geodesics: Mutex::new(None) })
+        Ok(Self { rig, size: spread(rig.neutral().positions()), gram: OnceLock::new(), discs: Mutex::new(None) })
     }
 
     /// The rig.
@@ -122,20 +130,20 @@ impl<'r> Poser<'r> {
     ///
     /// Distances run along the neutral's surface; pins on a mesh without faces are near to nothing but themselves.
     fn near_pins(&self, system: &PinSystem<'_>, reach: f64) -> Result<Vec<(u32, f64)>, RigError> {
-        let sources: Vec<SurfacePoint> = system.pins().iter().map(|pin| pin.at).collect();
         if self.rig.neutral().require_surface().is_err() {
             return Ok(Vec::new());
         }
-        let mut kept = self.geodesics.lock().expect("no thread panics while it measures");
+        let sources: Vec<SurfacePoint> = system.pins().iter().map(|pin| pin.at).collect();
+        let mut kept = self.discs.lock().expect("no thread panics while it measures");
         if kept.is_none() {
-            *kept = Some(ExactGeodesics::new(self.rig.neutral())?);
+            *kept = Some(PinDiscs::new(self.rig.neutral())?);
         }
-        let disc = kept.as_mut().expect("just made").disc(&sources, reach)?;
+        let disc = kept.as_mut().expect("just made").around(&sources, reach)?;
         let share = |distance: f64| {
             let t = if reach > 0.0 { (distance / reach).min(1.0) } else { 1.0 };
             1.0 - t * t * (3.0 - 2.0 * t)
         };
-        Ok(disc.vertices.iter().zip(&disc.distances).map(|(&v, &d)| (v, share(d))).filter(|(_, share)| *share > 0.0).collect())
+        Ok(disc.into_iter().map(|(v, d)| (v, share(d))).filter(|(_, share)| *share > 0.0).collect())
     }
 }
 

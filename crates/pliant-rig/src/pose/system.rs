@@ -145,7 +145,14 @@ impl<'p> PinSystem<'p> {
     pub fn places_at(&self, weights: &[f64]) -> Vec<DVec3> {
         let mut places = self.places.clone();
         let rows = self.pins.len().max(1);
-        let now = self.rig().activation().coefficients(weights);
+        let activation = self.rig().activation();
+        let coefficients;
+        let now = if activation.is_linear() && weights.len() == self.coefficients.len() {
+            weights
+        } else {
+            coefficients = activation.coefficients(weights);
+            &coefficients
+        };
         for (shape, (new, old)) in now.iter().zip(&self.coefficients).enumerate().filter(|(_, (new, old))| new != old) {
             let row = &self.shape_rows[shape * rows..][..self.pins.len()];
             places.iter_mut().zip(row).for_each(|(place, d)| *place += *d * (new - old));
@@ -170,29 +177,41 @@ impl<'p> PinSystem<'p> {
 
     /// The system at `weights`, for pins that are wanted `displacements` away from the start.
     pub(crate) fn measure(&self, weights: &[f64], displacements: &[DVec3]) -> Measured {
-        let places = if weights == self.weights { self.places.clone() } else { self.places_at(weights) };
-        let measures = self.pins.iter().enumerate().map(|(k, pin)| {
-            let (projection, goal) = pin.aim.measure(places[k], self.places[k] + displacements[k]);
-            let projection = projection * pin.stiffness.sqrt();
-            (
-                projection,
-                if weights == self.weights && !matches!(pin.aim, crate::Aim::Curve(_)) { displacements[k] } else { goal - places[k] },
-            )
-        });
-        let measures: Vec<(DMat3, DVec3)> = measures.collect();
+        let ways = self.ways(weights, displacements);
         let rows = self.pins.len();
         let mut columns = vec![0.0; 3 * rows * self.weights.len()];
         for slope in self.rig().activation().slopes(weights) {
             let column = &mut columns[3 * rows * slope.slider..][..3 * rows];
             let row = &self.shape_rows[slope.shape * rows..][..rows];
             for (k, pull) in row.iter().enumerate().filter(|(_, d)| **d != DVec3::ZERO) {
-                let seen = measures[k].0 * (*pull * slope.value);
+                let seen = ways[k].0 * (*pull * slope.value);
                 (0..3).for_each(|axis| column[3 * k + axis] += seen[axis]);
             }
         }
-        let wanted = measures.iter().flat_map(|(projection, missing)| (*projection * *missing).to_array()).collect();
-        Measured { columns, wanted }
+        Measured { columns, wanted: projected(&ways) }
     }
+
+    /// The right hand side of [`Self::measure`] alone: what pins at `weights` still miss.
+    pub(crate) fn missing(&self, weights: &[f64], displacements: &[DVec3]) -> Vec<f64> {
+        projected(&self.ways(weights, displacements))
+    }
+
+    /// For each pin its weighted projection and its way from where it is at `weights` to its goal.
+    fn ways(&self, weights: &[f64], displacements: &[DVec3]) -> Vec<(DMat3, DVec3)> {
+        let resting = weights == self.weights;
+        let places = if resting { self.places.clone() } else { self.places_at(weights) };
+        let way = |(k, pin): (usize, &Pin)| {
+            let (projection, goal) = pin.aim.measure(places[k], self.places[k] + displacements[k]);
+            // At rest the displacement itself, which adding it to a place and taking the place away would round.
+            let whole = resting && !matches!(pin.aim, crate::Aim::Curve(_));
+            (projection * pin.stiffness.sqrt(), if whole { displacements[k] } else { goal - places[k] })
+        };
+        self.pins.iter().enumerate().map(way).collect()
+    }
+}
+
+fn projected(ways: &[(DMat3, DVec3)]) -> Vec<f64> {
+    ways.iter().flat_map(|(projection, missing)| (*projection * *missing).to_array()).collect()
 }
 
 /// The displacement of a supported point by a sparse shape.

@@ -1,5 +1,6 @@
 //! Claims about every solver.
 
+use pliant_linalg::{BoxQuadratic, BoxTerms, BoxWorkspace};
 use pliant_mesh::Mesh;
 use pliant_mesh::glam::{DQuat, DVec3, Vec3};
 use pliant_mesh::shapes::bumpy_sheet;
@@ -342,6 +343,39 @@ fn steps_of_a_drag_stay_small_and_end_where_a_solve_ends() {
         last = pose.weights;
     }
     assert!(far_apart(&last, &grab.solve(&goals).weights) < 1e-9);
+}
+
+#[test]
+fn the_stated_problem_is_the_one_that_a_solve_solves() {
+    let rig = bumps(8);
+    let (_, pins) = planted(&rig);
+    let poser = Poser::new(&rig).unwrap();
+    let start = [0.3, 0.0, 0.5, 1.0, 0.0, 0.2, 0.0, 0.9];
+    let goals: Vec<DVec3> = pins.iter().map(|pin| pin.displacement * 1.7).collect();
+    let mut grab = poser.grab(&start, &pins, &Bounded::default(), Range::Clip).unwrap();
+    let problem = Bounded::default().problem(grab.system(), &goals).unwrap();
+    let BoxProblem { hessian, linear, prices, lower, upper, sliders } = &problem;
+    let mut changes = vec![0.0; sliders.len()];
+    let quadratic = BoxQuadratic::new(hessian.clone()).unwrap();
+    quadratic.solve(&BoxTerms { linear, prices, lower, upper }, &mut changes, &mut BoxWorkspace::default());
+    let mut weights = start.to_vec();
+    sliders.iter().zip(&changes).for_each(|(&slider, change)| weights[slider] += change);
+    let pose = grab.solve(&goals);
+    assert!(!pose.at_limit.is_empty() && far_apart(&pose.weights, &weights) < 1e-9, "{pose:?} {weights:?}");
+}
+
+#[test]
+fn a_drag_taken_back_starts_as_the_first_did() {
+    let rig = bumps(8);
+    let (_, pins) = planted(&rig);
+    let poser = Poser::new(&rig).unwrap();
+    let mut grab = poser.grab(&[], &pins, &Bounded::default(), Range::Clip).unwrap();
+    let goals: Vec<DVec3> = pins.iter().map(|pin| pin.displacement).collect();
+    let (step, solved) = (grab.step(&goals, 0.05).weights, grab.solve(&goals).weights);
+    grab.reset();
+    assert_eq!(step, grab.step(&goals, 0.05).weights);
+    grab.reset();
+    assert!(far_apart(&solved, &grab.solve(&goals).weights) < 1e-12);
 }
 
 #[test]

@@ -124,7 +124,7 @@ struct Linear {
 
 impl Factored for Linear {
     fn solve(&mut self, system: &PinSystem<'_>, displacements: &[DVec3], _: Option<Near<'_>>, weights: &mut [f64]) -> Outcome {
-        let wanted = system.measure(system.weights(), displacements).wanted;
+        let wanted = system.missing(system.weights(), displacements);
         weights.copy_from_slice(system.weights());
         if let Some(map) = &self.map {
             for (slider, weight) in weights.iter_mut().enumerate() {
