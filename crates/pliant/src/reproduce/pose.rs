@@ -1,7 +1,22 @@
 //! Çetinaslan's thesis, chapters 3 and 4: faces that follow pins.
 
+mod alpha;
 mod circles;
+mod drags;
+mod equal_reach;
+mod hybrid;
+mod jumps;
+mod lcg;
+mod localization;
+mod methods;
+mod numerals;
 mod outline;
+mod portrait;
+mod production;
+mod recovery;
+mod subject;
+mod times;
+mod units;
 
 use pliant_mesh::Progress;
 use pliant_mesh::glam::DVec3;
@@ -10,6 +25,7 @@ use pliant_mesh::{Bounds, SurfacePoint};
 use super::data::set_of;
 use super::{Data, Model, ReproduceError};
 use crate::page::Section;
+use subject::Subject;
 
 /// The faces: name, locator, and the group of faces that is the skin where others are helpers.
 const FACES: [(&str, &str, Option<&str>); 4] = [
@@ -20,10 +36,21 @@ const FACES: [(&str, &str, Option<&str>); 4] = [
 ];
 
 /// One section of the page.
-type Chapter = fn(&[Model]) -> Result<Section, ReproduceError>;
+type Chapter = fn(&[Subject<'_>]) -> Result<Section, ReproduceError>;
 
 pub(super) fn sections(data: &Data, progress: &dyn Progress) -> Result<Vec<Section>, ReproduceError> {
-    let chapters: [(&str, Chapter); 1] = [("geodesic circles", circles::section)];
+    let chapters: [(&str, Chapter); 10] = [
+        ("geodesic circles", circles::section),
+        ("times", times::section),
+        ("regularisation", alpha::section),
+        ("localization", localization::section),
+        ("recovered poses", recovery::section),
+        ("a production model", production::section),
+        ("the hybrid", hybrid::section),
+        ("single drags", drags::section),
+        ("jumps", jumps::section),
+        ("units", units::section),
+    ];
     let steps = (chapters.len() + 1) as f64;
     let say = |stage: &str, step: usize| match progress.report(stage, step as f64 / steps) {
         std::ops::ControlFlow::Break(()) => Err(ReproduceError::Stopped),
@@ -31,10 +58,11 @@ pub(super) fn sections(data: &Data, progress: &dyn Progress) -> Result<Vec<Secti
     };
     say("models", 0)?;
     let (faces, problems) = faces(data)?;
+    let subjects: Vec<Subject<'_>> = faces.iter().map(Subject::new).collect::<Result<_, _>>()?;
     let mut sections = Vec::new();
     for (k, (name, chapter)) in chapters.iter().enumerate() {
         say(name, k + 1)?;
-        sections.push(chapter(&faces)?);
+        sections.push(chapter(&subjects)?);
     }
     if let Some(first) = sections.first_mut() {
         problems.into_iter().for_each(|problem| first.problem(problem));

@@ -2,14 +2,14 @@
 
 use std::time::Instant;
 
-use pliant_mesh::{
-    ExactGeodesics, HeatGeodesics, HeatOptions, HeatTriangulation, HeatVariant, HeatWorkspace, MeshError, SurfaceIndex, SurfacePoint,
-    vertex_normals,
-};
-use pliant_view::{Color, Image, Marker, Stroke, View};
+use pliant_mesh::{ExactGeodesics, HeatGeodesics, HeatOptions, HeatTriangulation, HeatVariant, HeatWorkspace, MeshError, SurfacePoint};
+use pliant_view::{Color, Image, Marker, Stroke};
 
+use super::numerals::{Quartiles, file_stem, grouped, rounded};
 use super::outline::level_segments;
-use super::{Model, ReproduceError, face_box, face_diagonal, moving_vertices, reach, spread_pins};
+use super::portrait::VIEW;
+use super::subject::Subject;
+use super::{Model, ReproduceError, face_box, face_diagonal, moving_vertices, spread_pins};
 use crate::page::{Axis, Marks, Plot, Section, Series, Table};
 use crate::picture::{Look, Shot};
 
@@ -20,7 +20,6 @@ const RADII: [f64; 2] = [0.1, 0.5];
 const PINS: usize = 24;
 /// Pins in a picture.
 const SHOWN: usize = 5;
-const VIEW: View = View::Orbit { azimuth_rad: 0.35, elevation_rad: 0.05 };
 
 /// A row of *paper*, table 3.1.
 struct Published {
@@ -47,32 +46,25 @@ struct Measured {
     errors: [f64; 2],
 }
 
-#[derive(Debug, Clone, Copy, PartialEq)]
-struct Quartiles {
-    low: f64,
-    median: f64,
-    high: f64,
-}
-
-pub(super) fn section(models: &[Model]) -> Result<Section, ReproduceError> {
+pub(super) fn section(subjects: &[Subject<'_>]) -> Result<Section, ReproduceError> {
     let mut section = Section::new(
         "The support of a pin",
         "A pin moves only those sliders that matter near it, and near is meant along the surface: the thesis measures two circles around \
          every pin by the heat method (table 3.1, figure 3.5).",
     );
-    let measured: Vec<Measured> = models.iter().map(measure).collect::<Result<_, _>>()?;
+    let models: Vec<&Model> = subjects.iter().map(|subject| subject.model).collect();
+    let measured: Vec<Measured> = models.iter().map(|model| measure(model)).collect::<Result<_, _>>()?;
     for (model, measured) in models.iter().zip(&measured) {
         section.figure(&format!("{}, per pin", model.name), format!("{} ms", rounded(measured.heat_ms.median)));
     }
-    section.table(table(models, &measured));
-    section.plot(plot(models, &measured), "Time per pin over the size of the mesh; whiskers hold the middle half of all pins.");
+    section.table(table(&models, &measured));
+    section.plot(plot(&models, &measured), "Time per pin over the size of the mesh; whiskers hold the middle half of all pins.");
     section.paragraph(
         "Inner and outer circles in the thesis' ratio of 0.1 : 0.5, here in tenths of the diagonal of what moves. Yellow vertices support \
          the pin in their middle. They are exact: the circle of a pin is a few edges wide, and so near its source heat is at its worst.",
     );
-    for model in models {
-        let name: String = model.name.to_lowercase().chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '-' }).collect();
-        section.small(&format!("circles-{name}.png"), &format!("{}.", model.name), &picture(model)?)?;
+    for subject in subjects {
+        section.small(&format!("circles-{}.png", file_stem(subject.name())), &format!("{}.", subject.name()), &picture(subject)?)?;
     }
     Ok(section)
 }
@@ -117,20 +109,12 @@ fn try_measure(model: &Model) -> Result<Measured, MeshError> {
     Ok(Measured { factor_ms, heat_ms: Quartiles::of(heat_ms), circle_ms: Quartiles::of(circle_ms), circle_vertices, errors })
 }
 
-impl Quartiles {
-    fn of(mut values: Vec<f64>) -> Self {
-        values.sort_unstable_by(f64::total_cmp);
-        let at = |share: f64| values.get((share * values.len().saturating_sub(1) as f64).round() as usize).copied().unwrap_or(0.0);
-        Self { low: at(0.25), median: at(0.5), high: at(0.75) }
-    }
-}
-
 /// The radii of both circles on one model, in its units.
 fn radii(model: &Model) -> [f64; 2] {
     RADII.map(|radius| 0.1 * radius * face_diagonal(model))
 }
 
-fn table(models: &[Model], measured: &[Measured]) -> Table {
+fn table(models: &[&Model], measured: &[Measured]) -> Table {
     let caption = format!(
         "Medians of {PINS} pins spread over what moves, on this machine; the thesis' times are of its own. Heat reaches the whole mesh \
          after one factorisation; the exact circle only what it holds. Errors are means within the outer circle, in % of its radius: of \
@@ -154,7 +138,7 @@ fn table(models: &[Model], measured: &[Measured]) -> Table {
     table
 }
 
-fn plot(models: &[Model], measured: &[Measured]) -> Plot {
+fn plot(models: &[&Model], measured: &[Measured]) -> Plot {
     let sizes: Vec<f64> = models.iter().map(|model| model.rig.neutral().vertex_count() as f64).collect();
     let series = |name: &str, times: &dyn Fn(&Measured) -> Quartiles| {
         let points = sizes.iter().zip(measured).map(|(&size, found)| [size, times(found).median]);
@@ -171,14 +155,14 @@ fn plot(models: &[Model], measured: &[Measured]) -> Plot {
 }
 
 /// The face with both circles around a few pins.
-fn picture(model: &Model) -> Result<Image, ReproduceError> {
-    let failed = |source| ReproduceError::Mesh { model: model.name.clone(), source };
+fn picture(subject: &Subject<'_>) -> Result<Image, ReproduceError> {
+    let model = subject.model;
+    let failed = |source| subject.mesh_error(source);
     let mesh = model.rig.neutral();
     let [inner, outer] = radii(model);
     let mut scene = Look::default().scene(mesh);
     let mut exact = ExactGeodesics::new(mesh).map_err(failed)?;
-    let visible = visible_pins(model).map_err(failed)?;
-    for pin in visible {
+    for pin in visible_pins(subject) {
         // Beyond the circle, so that the triangles it crosses are measured whole.
         let distances = exact.disc(&[SurfacePoint::Vertex(pin)], 2.0 * outer).map_err(failed)?.to_dense(mesh.vertex_count());
         for (radius, color) in [(inner, Color::srgb8(206, 62, 48)), (outer, Color::srgb8(32, 104, 176))] {
@@ -194,60 +178,20 @@ fn picture(model: &Model) -> Result<Image, ReproduceError> {
 }
 
 /// A few of the vertices that move most, well apart and in sight.
-fn visible_pins(model: &Model) -> Result<Vec<u32>, MeshError> {
-    let mesh = model.rig.neutral();
-    let (reach, normals, index) = (reach(model), vertex_normals(mesh), SurfaceIndex::new(mesh)?);
-    let (toward, apart) = (VIEW.direction(), 4.0 * radii(model)[1]);
-    let mut moving = moving_vertices(model);
+fn visible_pins(subject: &Subject<'_>) -> Vec<u32> {
+    let (reach, places) = (&subject.reach, subject.model.rig.neutral().positions());
+    let apart = 4.0 * radii(subject.model)[1];
+    let mut moving = moving_vertices(subject.model);
     moving.sort_by(|&a, &b| reach[b as usize].total_cmp(&reach[a as usize]));
     let mut pins: Vec<u32> = Vec::new();
     for v in moving {
-        let place = mesh.positions()[v as usize];
-        let faces_camera = normals[v as usize].dot(toward) > 0.5;
-        let is_apart = pins.iter().all(|&pin| mesh.positions()[pin as usize].distance(place) > apart);
-        if faces_camera && is_apart && index.cast_ray(place + 1e-3 * apart * toward, toward, f64::INFINITY).is_none() {
+        let is_apart = pins.iter().all(|&pin| places[pin as usize].distance(places[v as usize]) > apart);
+        if is_apart && subject.sees(v) {
             pins.push(v);
         }
         if pins.len() == SHOWN {
             break;
         }
     }
-    Ok(pins)
-}
-
-fn rounded(value: f64) -> String {
-    match value {
-        v if v < 1.0 => format!("{v:.3}"),
-        v if v < 10.0 => format!("{v:.2}"),
-        v => format!("{v:.0}"),
-    }
-}
-
-fn grouped(count: usize) -> String {
-    let digits = count.to_string();
-    let mut text = String::new();
-    for (k, digit) in digits.chars().enumerate() {
-        if k > 0 && (digits.len() - k).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn quartiles_are_those_of_the_sorted_values() {
-        let quartiles = Quartiles::of(vec![5.0, 1.0, 4.0, 2.0, 3.0]);
-        assert_eq!(quartiles, Quartiles { low: 2.0, median: 3.0, high: 4.0 });
-        assert_eq!(Quartiles::of(Vec::new()).median, 0.0);
-    }
-
-    #[test]
-    fn counts_are_grouped_by_thousands() {
-        assert_eq!([0, 999, 1000, 26_719, 1_234_567].map(grouped), ["0", "999", "1,000", "26,719", "1,234,567"]);
-    }
+    pins
 }
