@@ -43,6 +43,7 @@ pub mod target_file;
 mod text;
 mod up_axis;
 pub mod usda;
+mod weight_clip;
 
 pub use animation::{Animation, Motion, PlacementTrack, Shape};
 pub use asset::{Asset, Object};

@@ -201,6 +201,27 @@ pub enum RigError {
         /// The vertex.
         vertex: usize,
     },
+    /// A frame of markers with more or fewer of them than there are places.
+    #[error("frame {frame} has {found} markers, but {expected} places are given; mark missing ones as missing")]
+    MarkerCount {
+        /// The frame, counted from 0.
+        frame: usize,
+        /// How many it has.
+        found: usize,
+        /// How many places there are.
+        expected: usize,
+    },
+    /// A marker that is seen at infinity.
+    #[error("marker {marker} is not finite in frame {frame}; mark it as missing there")]
+    MarkerNotFinite {
+        /// The frame, counted from 0.
+        frame: usize,
+        /// The marker, counted from 0.
+        marker: usize,
+    },
+    /// A track of steps or cubic curves where straight lines are needed.
+    #[error("the weight track goes in steps or cubic curves, but straight lines are needed; sample it at its frames first")]
+    NotLinear,
     /// The mesh itself.
     #[error(transparent)]
     Mesh(#[from] MeshError),

@@ -16,9 +16,12 @@
 
 mod activation;
 mod clip;
+mod clip_edit;
 mod combination;
 mod error;
 mod evaluator;
+mod invert;
+mod keyed_curves;
 mod names;
 mod pin;
 mod pose;
@@ -33,9 +36,12 @@ mod vertex_order;
 
 pub use activation::{Activation, Slope};
 pub use clip::Clip;
+pub use clip_edit::{Bell, ClipEdit, edit_clip};
 pub use combination::{Combination, Driver, Rule};
 pub use error::RigError;
 pub use evaluator::{EvaluatedPose, Evaluator};
+pub use invert::{Inverse, InverseReport, InvertOptions, Inverter, MarkerClip, Miss};
+pub use keyed_curves::{Key, KeyedCurves};
 pub use names::{Likeness, NameMap, NamePair, Side, SideStyle, SliderName, Vocabulary, match_names, mirrored_name};
 pub use pin::{Aim, Pin, Support};
 pub use pose::{

@@ -9,7 +9,7 @@
 //!
 //! **Source.** Lewis and Anjyo, "Direct manipulation blendshapes", 2010, for pins in space; the projections are *ours*.
 
-use pliant_mesh::glam::{DMat3, DVec3};
+use pliant_mesh::glam::{DMat3, DVec3, Vec3};
 use pliant_mesh::{Mesh, SurfacePoint};
 
 use crate::RigError;
@@ -129,6 +129,13 @@ impl Support {
     pub fn of(&self, values: &[DVec3]) -> DVec3 {
         let [a, b, c] = self.vertices.map(|v| values[v as usize]);
         if self.shares[0] == 1.0 { a } else { a * self.shares[0] + b * self.shares[1] + c * self.shares[2] }
+    }
+
+    /// The displacement of the point by a sparse shape: ascending vertices and their displacements.
+    pub(crate) fn displacement(&self, (vertices, deltas): (&[u32], &[Vec3])) -> DVec3 {
+        let at = |vertex: u32| vertices.binary_search(&vertex).map_or(DVec3::ZERO, |k| deltas[k].as_dvec3());
+        let shares = self.vertices.iter().zip(self.shares).filter(|(_, share)| *share != 0.0);
+        shares.map(|(&vertex, share)| at(vertex) * share).sum()
     }
 }
 

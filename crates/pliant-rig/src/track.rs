@@ -80,6 +80,26 @@ impl WeightTrack {
         &self.interpolation
     }
 
+    /// The same curves with keys at other times, straight from key to key.
+    pub fn sampled(&self, times_secs: Vec<f64>) -> Result<Self, RigError> {
+        let keys = times_secs.iter().map(|&time| self.at(time)).collect();
+        Self::new(times_secs, keys, Interpolation::Linear)
+    }
+
+    /// The curves of some sliders, in this order.
+    ///
+    /// # Panics
+    /// If the track has no such slider.
+    #[must_use]
+    pub fn of_sliders(&self, sliders: &[usize]) -> Self {
+        let pick = |rows: &[Vec<f64>]| rows.iter().map(|row| sliders.iter().map(|&k| row[k]).collect()).collect();
+        let interpolation = match &self.interpolation {
+            Interpolation::Cubic { arriving, leaving } => Interpolation::Cubic { arriving: pick(arriving), leaving: pick(leaving) },
+            other => other.clone(),
+        };
+        Self { times_secs: self.times_secs.clone(), keys: pick(&self.keys), interpolation }
+    }
+
     /// The weights at one moment.
     #[must_use]
     pub fn at(&self, time_secs: f64) -> Vec<f64> {
@@ -142,6 +162,24 @@ mod tests {
         // The parabola (t − 1)² · 2 has slope 0 and 8 at the keys; a cubic curve reproduces it.
         let parabola = Interpolation::Cubic { arriving: vec![vec![0.0], vec![8.0]], leaving: vec![vec![0.0], vec![8.0]] };
         assert!((track(parabola).at(2.5)[0] - 4.5).abs() < 1e-14);
+    }
+
+    #[test]
+    fn a_sampled_track_passes_the_samples() {
+        let steps = track(Interpolation::Step).sampled(vec![0.0, 2.0, 4.0]).unwrap();
+        assert_eq!(steps.keys(), [[0.0], [0.0], [8.0]]);
+        assert_eq!(steps.at(3.0), [4.0]);
+    }
+
+    #[test]
+    fn some_sliders_of_a_track_keep_their_curves() {
+        let rows = |scale: f64| vec![vec![scale, 2.0 * scale, 3.0 * scale]; 2];
+        let cubic = Interpolation::Cubic { arriving: rows(1.0), leaving: rows(-2.0) };
+        let whole = WeightTrack::new(vec![0.0, 1.0], rows(5.0), cubic).unwrap();
+        let some = whole.of_sliders(&[2, 0]);
+        for time in [0.0, 0.3, 1.0] {
+            assert_eq!(some.at(time), [whole.at(time)[2], whole.at(time)[0]]);
+        }
     }
 
     #[test]

@@ -31,7 +31,7 @@ pub use thesis::{Hybrid, Localized, PseudoInverse, Tikhonov, Transpose, Units, w
 
 use crate::{Pin, Rig, RigError};
 use pin_discs::PinDiscs;
-use surface_gram::SurfaceGram;
+pub(crate) use surface_gram::SurfaceGram;
 
 /// A way from displacements of pins to weights.
 pub trait PoseSolver: Debug + Send + Sync {

@@ -54,6 +54,11 @@ impl SurfaceGram {
         gram
     }
 
+    /// Each vertex' share of the whole area.
+    pub(crate) fn areas(&self) -> &[f64] {
+        &self.areas
+    }
+
     /// The Gram matrix of some shapes over the whole surface, row by row.
     pub(crate) fn whole(&self, shapes: &[usize]) -> Vec<f64> {
         shapes.iter().flat_map(|row| shapes.iter().map(move |column| self.whole[row * self.shape_count + column])).collect()

@@ -64,7 +64,7 @@ impl<'p> PinSystem<'p> {
         weights.resize(rig.targets().len(), 0.0);
         let supports: Vec<Support> = pins.iter().map(|pin| pin.support(rig.neutral())).collect();
         let shape_rows: Vec<DVec3> =
-            rig.shapes().flat_map(|shape| supports.iter().map(move |support| at_support(shape, support))).collect();
+            rig.shapes().flat_map(|shape| supports.iter().map(move |support| support.displacement(shape))).collect();
         let coefficients = rig.activation().coefficients(&weights);
         let rest = supports.iter().map(|support| support.of(rig.neutral().positions()));
         let mut places: Vec<DVec3> = rest.collect();
@@ -212,11 +212,4 @@ impl<'p> PinSystem<'p> {
 
 fn projected(ways: &[(DMat3, DVec3)]) -> Vec<f64> {
     ways.iter().flat_map(|(projection, missing)| (*projection * *missing).to_array()).collect()
-}
-
-/// The displacement of a supported point by a sparse shape.
-fn at_support((vertices, deltas): (&[u32], &[pliant_mesh::glam::Vec3]), support: &Support) -> DVec3 {
-    let at = |vertex: u32| vertices.binary_search(&vertex).map_or(DVec3::ZERO, |k| deltas[k].as_dvec3());
-    let shares = support.vertices.iter().zip(support.shares).filter(|(_, share)| *share != 0.0);
-    shares.map(|(&vertex, share)| at(vertex) * share).sum()
 }

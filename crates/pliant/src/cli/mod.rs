@@ -8,6 +8,7 @@ mod edited;
 mod failure;
 mod geodesic;
 mod info;
+mod invert;
 mod mirror;
 mod output;
 mod pose;
@@ -40,6 +41,8 @@ Examples:
                                            drag a point of a face; sliders follow
   pliant sketch head.glb --stroke smile.json --out smiling.obj
                                            draw on a face; sliders follow
+  pliant invert face.glb capture.glb --out weights.glb
+                                           a moving mesh back into curves of sliders
   pliant geodesic head.obj --from 1204 --out d.npy
                                            distances along the surface
   pliant render head.obj --out head.png    a picture
@@ -92,6 +95,7 @@ enum Command {
     Convert(convert::Args),
     Pose(Box<pose::Args>),
     Sketch(Box<sketch::Args>),
+    Invert(Box<invert::Args>),
     Geodesic(geodesic::Args),
     Render(render::Args),
     Reproduce(reproduce::Args),
@@ -113,6 +117,7 @@ pub(crate) fn run(cli: Cli) -> ExitCode {
         Command::Convert(args) => convert::run(&args, &console),
         Command::Pose(args) => pose::run(&args, &console),
         Command::Sketch(args) => sketch::run(&args, &console),
+        Command::Invert(args) => invert::run(&args, &console),
         Command::Geodesic(args) => geodesic::run(&args, &console),
         Command::Render(args) => render::run(&args, &console),
         Command::Reproduce(args) => reproduce::run(&args, &console),

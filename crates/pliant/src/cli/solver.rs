@@ -153,7 +153,7 @@ fn read_settings(path: &Path) -> Result<RigSettings, Failure> {
     serde_json::from_slice(&bytes).map_err(|error| Failure::about(path.display(), &error))
 }
 
-fn from_zero(text: &str) -> Result<f64, String> {
+pub(crate) fn from_zero(text: &str) -> Result<f64, String> {
     match text.trim().parse() {
         Ok(value) if value >= 0.0 && f64::is_finite(value) => Ok(value),
         _ => Err(format!("'{text}' is not a number from zero up")),
@@ -170,7 +170,7 @@ fn parse_gamma(text: &str) -> Result<Gamma, String> {
     }
 }
 
-fn parse_limits(text: &str) -> Result<(String, Limits), String> {
+pub(crate) fn parse_limits(text: &str) -> Result<(String, Limits), String> {
     let wrong = || format!("'{text}' is not NAME=MIN..MAX, as in jawLeft=-1..1");
     let (name, range) = text.split_once('=').ok_or_else(wrong)?;
     let (min, max) = range.split_once("..").ok_or_else(wrong)?;
