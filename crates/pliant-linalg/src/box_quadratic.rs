@@ -22,7 +22,7 @@
 use crate::LinalgError;
 use crate::growing_cholesky::GrowingCholesky;
 
-/// The quadratic, its absolute values and its box; the linear part changes from solve to solve.
+/// The quadratic part of a problem; the rest, [`BoxTerms`], changes from solve to solve.
 #[derive(Debug, Clone)]
 pub struct BoxQuadratic {
     size: usize,
@@ -76,18 +76,39 @@ impl BoxWorkspace {
 impl BoxQuadratic {
     /// Iterations per variable before giving up. *Ours*: hundreds of random problems need under two.
     const ITERATIONS_PER_VARIABLE: usize = 20;
+    const LEAST_ITERATIONS: usize = 50;
+    /// A certificate that needs no second round.
+    const GOOD: f64 = 1e-12;
     /// A violation below this, relative to the largest `|fₖ| + cₖ`, is rounding.
     const TOLERANCE: f64 = 1e-13;
 
-    /// A quadratic with the symmetric positive definite matrix `hessian`, row by row.
+    /// A quadratic with the symmetric positive definite matrix `hessian`, row by row. Declines one that is not definite.
+    ///
+    /// # Panics
+    /// If the list is not that of a square matrix.
     pub fn new(hessian: Vec<f64>) -> Result<Self, LinalgError> {
+        let quadratic = Self::trusted(hessian);
+        let size = quadratic.size;
+        let mut factor = GrowingCholesky::default();
+        for row in 0..size {
+            let entries = &quadratic.hessian[row * size..][..=row];
+            let definite = entries.iter().all(|h| h.is_finite()) && entries[row] > 0.0 && factor.append(entries.iter().copied());
+            if !definite {
+                return Err(LinalgError::NotPositiveDefinite { unknown: row, size });
+            }
+        }
+        Ok(quadratic)
+    }
+
+    /// As [`new`](Self::new) for a matrix that is known to be definite, as a Gram matrix plus a diagonal is: nothing is factored.
+    ///
+    /// # Panics
+    /// If the list is not that of a square matrix.
+    #[must_use]
+    pub fn trusted(hessian: Vec<f64>) -> Self {
         let size = hessian.len().isqrt();
         assert_eq!(size * size, hessian.len(), "the matrix of a quadratic is square");
-        let bad = (0..size).find(|&k| !(hessian[k * size + k] > 0.0 && hessian[k * size..][..size].iter().all(|h| h.is_finite())));
-        match bad {
-            Some(unknown) => Err(LinalgError::NotPositiveDefinite { unknown, size }),
-            None => Ok(Self { size, hessian }),
-        }
+        Self { size, hessian }
     }
 
     /// The number of variables.
@@ -111,17 +132,57 @@ impl BoxQuadratic {
         assert!(lengths.iter().all(|&n| n == self.size), "one number for each of {} variables", self.size);
         let scale = terms.linear.iter().zip(terms.prices).map(|(f, c)| f.abs() + c).fold(0.0, f64::max);
         let tolerance = Self::TOLERANCE * scale;
-        self.start(terms, x, workspace);
-        let mut iterations = 0;
-        while iterations < 50 + Self::ITERATIONS_PER_VARIABLE * self.size {
-            iterations += 1;
+        let (mut iterations, mut kkt) = (0, f64::INFINITY);
+        // Gradients are updated in place; where rounding has piled up, a second round starts from fresh ones.
+        for _ in 0..3 {
+            self.start(terms, x, workspace);
+            iterations += self.change_sides(terms, x, workspace, tolerance);
+            self.polish(terms, x, workspace);
+            let found = self.certificate(terms, x, workspace);
+            if found >= kkt || found <= Self::GOOD {
+                kkt = kkt.min(found);
+                break;
+            }
+            kkt = found;
+        }
+        BoxReport { iterations, kkt }
+    }
+
+    /// Frees and fixes variables until none wants to change sides; how often the free ones were solved for.
+    fn change_sides(&self, terms: &BoxTerms<'_>, x: &mut [f64], workspace: &mut BoxWorkspace, tolerance: f64) -> usize {
+        let most = Self::LEAST_ITERATIONS + Self::ITERATIONS_PER_VARIABLE * self.size;
+        for iteration in 1..=most {
             if !workspace.free.is_empty() && !self.advance(terms, x, workspace) {
                 continue;
             }
-            let Some((variable, sign)) = self.worst(terms, x, workspace, tolerance) else { break };
+            let Some((variable, sign)) = self.worst(terms, x, workspace, tolerance) else { return iteration };
             self.set_free(variable, sign, workspace);
         }
-        BoxReport { iterations, kkt: self.certificate(terms, x, workspace) }
+        most
+    }
+
+    /// Solves for the free variables once more, from the fixed ones alone: the same bits whatever way led here.
+    fn polish(&self, terms: &BoxTerms<'_>, x: &mut [f64], workspace: &mut BoxWorkspace) {
+        let mut sides: Vec<(usize, f64)> = workspace.free.iter().copied().zip(workspace.signs.iter().copied()).collect();
+        sides.sort_unstable_by_key(|(k, _)| *k);
+        workspace.factor.clear();
+        workspace.free.clear();
+        workspace.signs.clear();
+        let mut fixed = x.to_vec();
+        for &(k, sign) in &sides {
+            fixed[k] = 0.0;
+            self.set_free(k, sign, workspace);
+        }
+        self.gradient(terms, &fixed, &mut workspace.gradient);
+        let BoxWorkspace { gradient, factor, step, .. } = workspace;
+        step.clear();
+        step.extend(sides.iter().map(|&(k, sign)| -(gradient[k] + terms.prices[k] * sign)));
+        factor.solve(step);
+        for (&(k, sign), &value) in sides.iter().zip(&*step) {
+            // Rounding must not carry a variable over the end of its piece.
+            let (low, high) = (breakpoint(terms, k, sign, -1.0), breakpoint(terms, k, sign, 1.0));
+            x[k] = value.max(low).min(high);
+        }
     }
 
     /// The largest violation of the conditions of optimality at `x`, relative to the largest `|fₖ| + cₖ`; its gradient stays in
@@ -138,7 +199,11 @@ impl BoxQuadratic {
 
     /// The largest violation of the conditions of optimality at `x`, in the unit of `f`.
     fn violation(&self, terms: &BoxTerms<'_>, x: &[f64], gradient: &[f64]) -> f64 {
-        (0..self.size).map(|k| violation_of(terms, x[k], gradient[k], k).0.max(outside(terms, x[k], k))).fold(0.0, f64::max)
+        let worse = |worst: f64, k: usize| {
+            let violation = violation_of(terms, x[k], gradient[k], k).0 + outside(terms, x[k], k);
+            if violation.is_nan() { violation } else { worst.max(violation) }
+        };
+        (0..self.size).fold(0.0, worse)
     }
 
     fn start(&self, terms: &BoxTerms<'_>, x: &mut [f64], workspace: &mut BoxWorkspace) {
@@ -237,7 +302,14 @@ fn violation_of(terms: &BoxTerms<'_>, x: f64, gradient: f64, k: usize) -> (f64, 
     let left = if x > 0.0 { 1.0 } else { -1.0 };
     let up = if x < terms.upper[k] { -(gradient + price * right) } else { 0.0 };
     let down = if x > terms.lower[k] { gradient + price * left } else { 0.0 };
-    if up >= down { (up.max(0.0), right) } else { (down.max(0.0), left) }
+    // Written so that NaN is not taken for zero.
+    if up.is_nan() || down.is_nan() {
+        (f64::NAN, right)
+    } else if up >= down {
+        (up.max(0.0), right)
+    } else {
+        (down.max(0.0), left)
+    }
 }
 
 fn outside(terms: &BoxTerms<'_>, x: f64, k: usize) -> f64 {
@@ -307,6 +379,7 @@ mod tests {
     fn a_matrix_that_is_not_definite_is_declined() {
         assert!(BoxQuadratic::new(vec![1.0, 0.0, 0.0, -1.0]).is_err());
         assert!(BoxQuadratic::new(vec![f64::NAN]).is_err());
+        assert!(BoxQuadratic::new(vec![1.0, 2.0, 2.0, 1.0]).is_err(), "a saddle");
     }
 
     proptest! {

@@ -26,8 +26,8 @@ impl GrowingCholesky {
         self.inverses.clear();
     }
 
-    /// One more row: its entries with all rows so far and with itself.
-    pub(crate) fn append(&mut self, entries: impl IntoIterator<Item = f64>) {
+    /// One more row: its entries with all rows so far and with itself. Whether the matrix stays positive definite.
+    pub(crate) fn append(&mut self, entries: impl IntoIterator<Item = f64>) -> bool {
         let (size, start) = (self.inverses.len(), self.rows.len());
         self.rows.extend(entries);
         let (done, row) = self.rows.split_at_mut(start);
@@ -39,6 +39,7 @@ impl GrowingCholesky {
         let rest = row[size] - dot(&row[..size], &row[..size]);
         row[size] = rest.max(f64::EPSILON * row[size]).max(f64::MIN_POSITIVE).sqrt();
         self.inverses.push(1.0 / row[size]);
+        rest > 0.0
     }
 
     /// Takes row and column `place` out of the matrix.

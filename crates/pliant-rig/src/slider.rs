@@ -27,9 +27,16 @@ impl Limits {
         weight.max(self.min).min(self.max)
     }
 
+    /// The distance between the limits, the unit of a slider's travel; 1 where there is none or it is endless.
+    #[must_use]
+    pub fn range(&self) -> f64 {
+        let range = self.max - self.min;
+        if range > 0.0 && range.is_finite() { range } else { 1.0 }
+    }
+
     /// Whether a weight is inside.
     #[must_use]
-    pub fn contain(&self, weight: f64) -> bool {
+    pub fn contains(&self, weight: f64) -> bool {
         self.min <= weight && weight <= self.max
     }
 

@@ -220,7 +220,7 @@ fn limits_hold_and_locked_sliders_rest() {
     for roughness in [0.0, 0.1] {
         let found = invert(&bounded, &clip, InvertOptions::default().with_roughness(roughness));
         for weights in found.track.keys() {
-            assert!(weights.iter().zip(&limits).all(|(w, limits)| limits.contain(*w)), "{weights:?}");
+            assert!(weights.iter().zip(&limits).all(|(w, limits)| limits.contains(*w)), "{weights:?}");
             assert_eq!(weights[1], 0.0);
         }
         assert!(found.track.keys().iter().any(|w| w[0] == 0.6 || w[0] == 0.2), "a limit is met to the bit");

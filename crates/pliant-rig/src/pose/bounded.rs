@@ -9,12 +9,16 @@
 //! ```text
 //! min  ½ |B̄Δ − m|² / β²  +  ½ ρ xᵀ(Q + εI)x  +  λ (|m| / β) Σ |xₖ| / eₖ       l ≤ w₀ + Δ ≤ u
 //!
-//! gₖ = √Gₖₖ(far) + φ √Gₖₖ(all)        Q = g⁻¹ (G(far) + φ² G(all)) g⁻¹
+//! gₖ = aₖ + τ maxⱼ(aⱼ rⱼ) / rₖ        aₖ = √Gₖₖ(far) + φ √Gₖₖ(all)        rₖ = uₖ − lₖ
+//! Q  = g⁻¹ (G(far) + φ² G(all) + diag (g − a)²) g⁻¹
 //! eₖ = |b̄ₖ| / (β gₖ)                  β = max |b̄ₖ| / gₖ
 //! ```
 //!
+//! plus `½ κ |protected vertices|²` in `Q` and `½ σ |gᵢΔᵢ − gⱼΔⱼ|²` for coupled mirror sliders, where asked for.
+//!
 //! `G(far)` counts only surface beyond the geodesic disc of the pins (`SurfaceGram`), so that both prices are on motion
-//! outside it; the share `φ` of the whole keeps a slider that lives inside the disc from being free. `eₖ` is how well a slider
+//! outside it; the share `φ` of the whole keeps a slider that lives inside the disc from being free, and the share `τ` of the widest
+//! slider keeps small ones from going to their limits where one wide slider at a moderate weight does the same. `eₖ` is how well a slider
 //! moves the pins for the surface it moves, beside the best one: a goal out of reach should not drive sliders to their limits
 //! that hardly help. The price of `|xₖ|` grows with `|m|`: then a drag of half the length gives half the weights as long as no
 //! limit is met, and no drag is too small.
@@ -40,27 +44,34 @@ pub struct Bounded {
     symmetry: f64,
     mirror: Vec<Option<usize>>,
     protected: Vec<u32>,
-    protection: f64,
 }
 
 impl Bounded {
     /// Radius of the disc in parts of the rig's size. *Ours*: some 4 cm on a head, the size of a cheek.
     pub const DEFAULT_REACH: f64 = 0.1;
-    /// *Measured* on 200 drags of a scanned head: half of it halves the pin error and moves half a slider more.
-    pub const DEFAULT_SPARSITY: f64 = 3e-4;
-    /// *Measured*: three times as much triples the pin error; a third of it doubles the largest jump.
-    pub const DEFAULT_DAMPING: f64 = 5e-4;
+    /// *Measured* on drags of a scanned head: twice as much moves half a slider less and misses the pin by half as much more.
+    pub const DEFAULT_SPARSITY: f64 = 5e-4;
+    /// *Measured*: half of it doubles the largest jump along a drag; twice as much misses the pin by a third more.
+    pub const DEFAULT_DAMPING: f64 = 2e-3;
     /// The share φ of the whole surface in a slider's extent. *Ours*: motion near the pin costs half of motion far from it.
     const NEAR_SHARE: f64 = 0.5;
     /// The share ε of the identity beside `Q`. *Ours*: shares a drag between equal sliders, for which `Q` is singular.
     const IDENTITY_SHARE: f64 = 0.01;
-    /// The least extent in parts of the largest: a slider that moves next to nothing is still not free.
-    const LEAST_EXTENT: f64 = 1e-3;
+    /// The share τ of the widest slider in every extent. *Measured*: from 0.2 on a lower lip pulled down opens the jaw instead of
+    /// driving three lip sliders to their limits; more makes planted poses harder to find again.
+    const WIDEST_SHARE: f64 = 0.2;
     /// The least efficiency that a price reckons with. *Ours*: sliders below it are out of any drag anyway.
     pub(super) const LEAST_EFFICIENCY: f64 = 1e-4;
     /// How much more motion of protected vertices costs than that of others. *Ours*.
-    const DEFAULT_PROTECTION: f64 = 1e6;
+    const PROTECTION: f64 = 1e6;
+    /// How firmly mirrored sliders are tied at strength 1, beside the pull of the pins. *Ours*.
+    const COUPLING: f64 = 10.0;
+    /// No damping at all would leave sliders that agree at the pins undetermined.
+    pub(super) const LEAST_DAMPING: f64 = 1e-9;
+    /// *Ours*: most poses need under ten.
     const MOST_LINEARISATIONS: usize = 60;
+    /// Gauss–Newton ends when no slider moves by this part of its range.
+    const STILL: f64 = 1e-12;
 
     /// The radius around the pins within which motion is cheap, in the asset's units. Default:
     /// [`DEFAULT_REACH`](Self::DEFAULT_REACH) of [`Poser::size`](super::Poser::size).
@@ -104,7 +115,12 @@ impl Bounded {
                 return Err(RigError::BadOption { what, value, needed: "a number from 0 up" });
             }
         }
-        let mesh = system.rig().neutral();
+        let (rig, sliders) = (system.rig(), self.mirror.len());
+        if sliders != 0 && sliders != rig.targets().len() {
+            return Err(RigError::OtherMirror { what: "pairs of sliders", found: sliders, expected: rig.targets().len() });
+        }
+        self.mirror.iter().flatten().try_for_each(|&partner| rig.require_slider(partner))?;
+        let mesh = rig.neutral();
         Ok(self.protected.iter().try_for_each(|&v| mesh.require_vertex(v as usize))?)
     }
 }
@@ -118,7 +134,6 @@ impl Default for Bounded {
             symmetry: 0.0,
             mirror: Vec::new(),
             protected: Vec::new(),
-            protection: Self::DEFAULT_PROTECTION,
         }
     }
 }
@@ -147,12 +162,17 @@ impl Bounded {
 
     fn prepare(&self, system: &PinSystem<'_>) -> Result<Prepared, RigError> {
         self.check(system)?;
-        let moving = system.moving();
         let sliders = system.rig().sliders();
-        let candidates: Vec<usize> = (0..sliders.len()).filter(|&k| moving[k] && !sliders[k].locked).collect();
+        let candidates = self.candidates(system);
         let resting = system.measure(system.weights(), &vec![DVec3::ZERO; system.pins().len()]);
-        let mut prices = self.prices(system, &candidates)?;
+        let ranges: Vec<f64> = candidates.iter().map(|&k| sliders[k].limits.range()).collect();
+        let mut prices = self.prices(system, &candidates, &ranges)?;
         prices.scale(&resting, &candidates);
+        for [a, b] in self.ties(&candidates) {
+            // What is tied to a good slider is as good as it.
+            let better = prices.efficiencies[a].max(prices.efficiencies[b]);
+            (prices.efficiencies[a], prices.efficiencies[b]) = (better, better);
+        }
         let hessian = system.is_constant().then(|| BoxQuadratic::new(prices.hessian(&resting, &candidates, Vec::new()))).transpose()?;
         let bounds = candidates.iter().map(|&k| {
             let (limits, start) = (sliders[k].limits, system.weights()[k]);
@@ -163,6 +183,7 @@ impl Bounded {
             sparsity: self.sparsity,
             bounds: bounds.collect(),
             x: vec![0.0; candidates.len()],
+            ranges,
             candidates,
             prices,
             hessian,
@@ -174,14 +195,25 @@ impl Bounded {
 }
 
 impl Bounded {
+    /// The sliders that move a pin, and those tied to them; ascending.
+    fn candidates(&self, system: &PinSystem<'_>) -> Vec<usize> {
+        let mut wanted = system.moving();
+        if self.symmetry > 0.0 {
+            let tied: Vec<usize> = (0..wanted.len()).filter(|&k| wanted[k]).filter_map(|k| self.mirror.get(k).copied().flatten()).collect();
+            tied.into_iter().for_each(|partner| wanted[partner] = true);
+        }
+        let sliders = system.rig().sliders();
+        (0..sliders.len()).filter(|&k| wanted[k] && !sliders[k].locked).collect()
+    }
+
     /// Extents `g` and their quadratic price, on the sliders in `candidates`.
-    fn prices(&self, system: &PinSystem<'_>, candidates: &[usize]) -> Result<Prices, RigError> {
+    fn prices(&self, system: &PinSystem<'_>, candidates: &[usize], ranges: &[f64]) -> Result<Prices, RigError> {
         let poser = system.poser();
         let gram = poser.gram();
         let reach = self.reach.unwrap_or(Self::DEFAULT_REACH * poser.size());
         let driven = DrivenShapes::of(system, candidates);
         let near = gram.over(&poser.near_pins(system, reach)?, &driven.shapes);
-        let guarded: Vec<(u32, f64)> = self.protected.iter().map(|&v| (v, self.protection)).collect();
+        let guarded: Vec<(u32, f64)> = self.protected.iter().map(|&v| (v, Self::PROTECTION)).collect();
         let guarded = (!guarded.is_empty()).then(|| gram.over(&guarded, &driven.shapes));
         let shares = Self::NEAR_SHARE * Self::NEAR_SHARE;
         let whole = gram.whole(&driven.shapes);
@@ -190,10 +222,12 @@ impl Bounded {
         let (far, all, mut moved) = (driven.in_sliders(&far), driven.in_sliders(&whole), driven.in_sliders(&moved));
         let n = candidates.len();
         let extent = |k: usize| far[k * n + k].max(0.0).sqrt() + Self::NEAR_SHARE * all[k * n + k].max(0.0).sqrt();
-        let mut extents: Vec<f64> = (0..n).map(extent).collect();
-        let largest = extents.iter().copied().fold(0.0, f64::max);
+        let areas: Vec<f64> = (0..n).map(extent).collect();
+        let widest = areas.iter().zip(ranges).map(|(a, r)| a * r).fold(0.0, f64::max);
         // Pins on vertices without area: any extent serves.
-        extents.iter_mut().for_each(|g| *g = if largest > 0.0 { g.max(Self::LEAST_EXTENT * largest) } else { 1.0 });
+        let share = |r: &f64| if widest > 0.0 { Self::WIDEST_SHARE * widest / r } else { 1.0 };
+        let extents: Vec<f64> = areas.iter().zip(ranges).map(|(a, r)| a + share(r)).collect();
+        (0..n).for_each(|k| moved[k * n + k] += share(&ranges[k]) * share(&ranges[k]));
         if let Some(guarded) = guarded {
             moved.iter_mut().zip(driven.in_sliders(&guarded)).for_each(|(sum, g)| *sum += g);
         }
@@ -207,14 +241,25 @@ impl Bounded {
         Ok(Prices { efficiencies: vec![1.0; n], extents, moved, gain: 1.0, damping: self.damping })
     }
 
-    /// `τ gᵢ gⱼ (Δᵢ − Δⱼ)²` for mirrored sliders `i` and `j`.
+    /// Places of candidates that are tied to each other, each pair once.
+    fn ties(&self, candidates: &[usize]) -> Vec<[usize; 2]> {
+        if self.symmetry == 0.0 {
+            return Vec::new();
+        }
+        let tie = |(row, &slider): (usize, &usize)| {
+            let partner = self.mirror.get(slider).copied().flatten()?;
+            let column = candidates.binary_search(&partner).ok().filter(|&column| column > row)?;
+            Some([row, column])
+        };
+        candidates.iter().enumerate().filter_map(tie).collect()
+    }
+
+    /// `½ σ (xᵢ − xⱼ)²` for mirrored sliders `i` and `j`, as equal changes need: their extents are taken as one.
     fn couple(&self, candidates: &[usize], extents: &[f64], moved: &mut [f64]) {
         let n = candidates.len();
-        // Firm at 1: a thousand times the price of moving the surface itself.
-        let strength = 1e3 * self.symmetry;
-        for (row, &slider) in candidates.iter().enumerate() {
-            let partner = self.mirror.get(slider).copied().flatten();
-            let Some(column) = partner.and_then(|p| candidates.binary_search(&p).ok()).filter(|&c| c > row) else { continue };
+        // `moved` is multiplied by the damping, the tie is not to be.
+        let strength = Self::COUPLING * self.symmetry / self.damping.max(Self::LEAST_DAMPING);
+        for [row, column] in self.ties(candidates) {
             let (a, b) = (extents[row], extents[column]);
             moved[row * n + row] += strength * b / a;
             moved[column * n + column] += strength * a / b;
@@ -230,6 +275,8 @@ struct Prepared {
     candidates: Vec<usize>,
     /// Lower and upper weights of the candidates.
     bounds: Vec<[f64; 2]>,
+    /// Their ranges, the unit of steps.
+    ranges: Vec<f64>,
     sparsity: f64,
     prices: Prices,
     /// The quadratic, where it does not change with the weights.
@@ -240,6 +287,14 @@ struct Prepared {
     workspace: BoxWorkspace,
     /// The buffer of a quadratic that changes with the weights.
     spare: Vec<f64>,
+}
+
+/// A solve with one slider of an exclusive pair at zero.
+struct Decision {
+    place: usize,
+    outcome: Outcome,
+    weights: Vec<f64>,
+    x: Vec<f64>,
 }
 
 /// Everything of one solve that is not the pose itself.
@@ -262,11 +317,17 @@ impl Factored for Prepared {
         if self.candidates.is_empty() {
             return Outcome { kkt: Some(0.0), iterations: 0, held: Vec::new() };
         }
-        let outcome = self.solve_within(system, displacements, near, weights);
-        match self.clashing_pair(system, weights) {
-            Some(pair) => self.decide(pair, system, displacements, near, weights),
-            None => outcome,
+        let mut outcome = self.solve_within(system, displacements, near, weights);
+        let bounds = self.bounds.clone();
+        while let Some(pair) = self.clashing_pair(system, weights) {
+            outcome = self.decide(pair, system, displacements, near, weights);
         }
+        self.bounds = bounds;
+        outcome
+    }
+
+    fn keeps_limits(&self) -> bool {
+        true
     }
 
     fn reset(&mut self) {
@@ -303,11 +364,11 @@ impl Prepared {
         }
     }
 
-    /// Two sliders that exclude each other and are both away from zero, of which the drag moved one there.
+    /// Two sliders that exclude each other and are both away from zero, of which the drag moved one there that is still free.
     fn clashing_pair(&self, system: &PinSystem<'_>, weights: &[f64]) -> Option<[usize; 2]> {
-        let away = |slider: usize, weights: &[f64]| weights[slider] != 0.0;
+        let free = |slider: usize| self.place(slider).is_some_and(|place| self.bounds[place] != [0.0; 2]);
         let clash = |pair: &&[usize; 2]| {
-            pair.iter().all(|&k| away(k, weights)) && pair.iter().any(|&k| !away(k, system.weights()) && self.place(k).is_some())
+            pair.iter().all(|&k| weights[k] != 0.0) && pair.iter().any(|&k| system.weights()[k] == 0.0) && pair.iter().any(|&k| free(k))
         };
         system.rig().exclusive_pairs().iter().find(clash).copied()
     }
@@ -316,7 +377,7 @@ impl Prepared {
         self.candidates.binary_search(&slider).ok()
     }
 
-    /// Solves with either slider of a pair at zero and takes what comes nearer to the goals.
+    /// Solves with either slider of a pair sent to zero, keeps the one whose objective is lower, and its bounds.
     fn decide(
         &mut self,
         pair: [usize; 2],
@@ -326,21 +387,22 @@ impl Prepared {
         weights: &mut [f64],
     ) -> Outcome {
         let length = norm(&system.missing(system.weights(), displacements));
-        let mut best: Option<(f64, Outcome, Vec<f64>, Vec<f64>)> = None;
-        let places = pair.map(|slider| self.place(slider));
+        let places = pair.map(|slider| self.place(slider).filter(|&place| self.bounds[place] != [0.0; 2]));
+        let mut best: Option<(f64, Decision)> = None;
         for place in places.into_iter().flatten() {
             let bounds = std::mem::replace(&mut self.bounds[place], [0.0; 2]);
-            let outcome = self.solve(system, displacements, near, weights);
+            let outcome = self.solve_within(system, displacements, near, weights);
             self.bounds[place] = bounds;
             let objective = self.objective(system, displacements, weights, &self.x, length);
             if best.as_ref().is_none_or(|(lowest, ..)| objective < *lowest) {
-                best = Some((objective, outcome, weights.to_vec(), self.x.clone()));
+                best = Some((objective, Decision { place, outcome, weights: weights.to_vec(), x: self.x.clone() }));
             }
         }
-        let (_, outcome, chosen, x) = best.expect("a clashing pair has a slider that moved");
-        weights.copy_from_slice(&chosen);
-        self.x = x;
-        outcome
+        let (_, chosen) = best.expect("a clashing pair has a free slider");
+        self.bounds[chosen.place] = [0.0; 2];
+        weights.copy_from_slice(&chosen.weights);
+        self.x = chosen.x;
+        chosen.outcome
     }
 
     fn solve_once(&mut self, system: &PinSystem<'_>, displacements: &[DVec3], near: Option<Near<'_>>, weights: &mut [f64]) -> Outcome {
@@ -348,8 +410,8 @@ impl Prepared {
         let terms = self.terms(&self.resting.columns, &wanted, norm(&wanted), self.window(system, near, None));
         let quadratic = self.hessian.as_ref().expect("a constant system has its quadratic");
         let report = quadratic.solve(&terms.borrow(), &mut self.x, &mut self.workspace);
-        self.write(system, &terms, weights);
-        let held = self.held(&terms);
+        self.write(system, weights);
+        let held = self.held(system, &terms);
         Outcome { kkt: Some(report.kkt), iterations: report.iterations, held }
     }
 
@@ -359,9 +421,10 @@ impl Prepared {
             let start = system.weights()[slider];
             let mut window = [min - start, max - start];
             let centres = near.map(|near| (near.weights[slider] - start, near.step));
-            let trusted = trust.map(|(x, radius)| (x[place] / self.prices.extents[place], radius));
+            let trusted = trust.map(|(x, radius)| (x[place] / self.prices.extents[place], radius * self.ranges[place]));
             for (centre, step) in centres.into_iter().chain(trusted) {
-                window = [window[0].max(centre - step).min(window[1]), window[1].min(centre + step).max(window[0])];
+                // Where the two do not meet, what is nearest: a step towards the limits.
+                window = window.map(|bound| bound.max(centre - step).min(centre + step));
             }
             window
         });
@@ -383,30 +446,31 @@ impl Prepared {
         }
     }
 
-    fn write(&self, system: &PinSystem<'_>, terms: &Terms, weights: &mut [f64]) {
+    /// The weights of `x`, exactly at a limit where `x` is.
+    fn write(&self, system: &PinSystem<'_>, weights: &mut [f64]) {
         for (place, &slider) in self.candidates.iter().enumerate() {
-            let ([min, max], x) = (self.bounds[place], self.x[place]);
-            let start = system.weights()[slider];
+            let ([min, max], start, x) = (self.bounds[place], system.weights()[slider], self.x[place]);
+            let [lower, upper] = [min, max].map(|limit| (limit - start) * self.prices.extents[place]);
             weights[slider] = match x {
-                x if x == terms.upper[place] && terms.upper[place] >= (max - start) * self.prices.extents[place] => max,
-                x if x == terms.lower[place] && terms.lower[place] <= (min - start) * self.prices.extents[place] => min,
-                x => (start + x / self.prices.extents[place]).max(min).min(max),
+                x if x >= upper => max,
+                x if x <= lower => min,
+                x => start + x / self.prices.extents[place],
             };
         }
     }
 
-    /// Sliders at a limit that would go on if it were not there.
-    fn held(&self, terms: &Terms) -> Vec<usize> {
+    /// Sliders at a limit of theirs that would go on if it were not there.
+    fn held(&self, system: &PinSystem<'_>, terms: &Terms) -> Vec<usize> {
         let gradient = self.workspace.gradient();
-        let scale = terms.linear.iter().map(|f| f.abs()).fold(0.0, f64::max);
-        let held = self.candidates.iter().enumerate().filter(|&(place, _)| {
+        // Forces below this part of the largest are rounding.
+        let least = 1e-12 * terms.linear.iter().map(|f| f.abs()).fold(0.0, f64::max);
+        let held = self.candidates.iter().enumerate().filter(|&(place, &slider)| {
+            let (limits, start) = (system.rig().sliders()[slider].limits, system.weights()[slider]);
             let (x, g, price) = (self.x[place], gradient[place], terms.prices[place]);
-            let limit = |bound: f64, weight: f64| x == bound && weight.is_finite();
-            let [min, max] = self.bounds[place];
+            let at = |limit: f64| x == (limit - start) * self.prices.extents[place];
             let beyond_upper = -(g + if x >= 0.0 { price } else { -price });
             let beyond_lower = g + if x > 0.0 { price } else { -price };
-            (limit(terms.upper[place], max) && beyond_upper > 1e-12 * scale)
-                || (limit(terms.lower[place], min) && beyond_lower > 1e-12 * scale)
+            (at(limits.max) && beyond_upper > least) || (at(limits.min) && beyond_lower > least)
         });
         held.map(|(_, &slider)| slider).collect()
     }
@@ -427,7 +491,7 @@ impl Prepared {
                 self.x[place] = (near.weights[slider] - system.weights()[slider]) * self.prices.extents[place];
             }
         }
-        self.set(system, &self.x, weights);
+        self.write(system, weights);
         let mut objective = self.objective(system, displacements, weights, &self.x, length);
         let mut iterations = 0;
         while iterations < Bounded::MOST_LINEARISATIONS {
@@ -436,32 +500,32 @@ impl Prepared {
             let before = self.x.clone();
             quadratic.solve(&terms.borrow(), &mut self.x, &mut self.workspace);
             self.spare = quadratic.into_hessian();
-            let step = before.iter().zip(&self.x).zip(&self.prices.extents).map(|((a, b), g)| ((a - b) / g).abs()).fold(0.0, f64::max);
-            self.set(system, &self.x, weights);
+            let step = self.step_from(&before);
+            self.write(system, weights);
             let now = self.objective(system, displacements, weights, &self.x, length);
             if now < objective {
                 objective = now;
                 trust = (2.0 * trust).min(1.0);
             } else {
                 self.x = before;
-                self.set(system, &self.x, weights);
+                self.write(system, weights);
+                // Well inside the step that failed.
                 trust = 0.25 * trust.min(step);
             }
-            if step < 1e-12 || trust < 1e-13 {
+            if step < Bounded::STILL || trust < 0.1 * Bounded::STILL {
                 break;
             }
         }
         let (quadratic, terms) = self.linearised(system, displacements, near, weights, length, None);
         let kkt = quadratic.certificate(&terms.borrow(), &self.x, &mut self.workspace);
-        let held = self.held(&terms);
+        let held = self.held(system, &terms);
         Outcome { kkt: Some(kkt), iterations, held }
     }
 
-    fn set(&self, system: &PinSystem<'_>, x: &[f64], weights: &mut [f64]) {
-        for (place, &slider) in self.candidates.iter().enumerate() {
-            let [min, max] = self.bounds[place];
-            weights[slider] = (system.weights()[slider] + x[place] / self.prices.extents[place]).max(min).min(max);
-        }
+    /// The largest way from `before`, in parts of the sliders' ranges.
+    fn step_from(&self, before: &[f64]) -> f64 {
+        let steps = before.iter().zip(&self.x).zip(&self.prices.extents).zip(&self.ranges);
+        steps.map(|(((a, b), g), range)| ((a - b) / (g * range)).abs()).fold(0.0, f64::max)
     }
 
     /// The quadratic problem that agrees with the true one at `weights` to first order.
@@ -483,7 +547,7 @@ impl Prepared {
         let window = self.window(system, near, trust.map(|radius| (&*self.x, radius)));
         let terms = self.terms(&measured.columns, &wanted, length, window);
         let hessian = self.prices.hessian(&measured, &self.candidates, std::mem::take(&mut self.spare));
-        let quadratic = BoxQuadratic::new(hessian).expect("damping makes the quadratic definite");
+        let quadratic = BoxQuadratic::trusted(hessian);
         (quadratic, terms)
     }
 

@@ -1,12 +1,10 @@
 //! Pins held and dragged.
 
-use std::time::Instant;
-
 use pliant_mesh::glam::DVec3;
 
 use super::explain::Explanation;
 use super::{Factored, Near, Outcome, PinSystem, PoseSolver};
-use crate::{Pin, RigError};
+use crate::RigError;
 
 /// What becomes of weights outside their limits after a solve that does not know them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -45,8 +43,6 @@ pub struct Pose {
     pub iterations: usize,
     /// What a user should know, one sentence each.
     pub problems: Vec<String>,
-    /// How long the solve took, in microseconds.
-    pub solve_us: f64,
 }
 
 /// What became of one pin.
@@ -95,7 +91,8 @@ impl<'p> Grab<'p> {
     /// As [`solve`](Self::solve), but no weight changes by more than `step` since the last solve or step.
     ///
     /// For a hand that moves in small steps: where a limit is met and other sliders take over, they do so over a few
-    /// frames. Repeated with the same displacements it ends at the weights of `solve`.
+    /// frames. On a rig without in-betweens and combinations, repeated with the same displacements it ends at the weights of
+    /// `solve`.
     ///
     /// # Panics
     /// If there is not one displacement for each pin.
@@ -112,16 +109,24 @@ impl<'p> Grab<'p> {
 
     fn solve_near(&mut self, displacements: &[DVec3], near: Option<Near<'_>>) -> Pose {
         assert_eq!(displacements.len(), self.system.pins().len(), "one displacement for each pin");
-        let began = Instant::now();
+        if let Some(pin) = displacements.iter().position(|d| !d.is_finite()) {
+            let place = self.system.pins()[pin].place();
+            let mut pose = self.report(&vec![DVec3::ZERO; displacements.len()], Outcome::default(), Vec::new());
+            pose.problems.push(format!("the goal of the pin on {place} is not finite; the pose stays as it was"));
+            return pose;
+        }
         let outcome = self.factored.solve(&self.system, displacements, near, &mut self.weights);
+        if let Some(near) = near {
+            let step = near.step.max(0.0);
+            self.weights.iter_mut().zip(near.weights).for_each(|(new, old)| *new = new.max(old - step).min(old + step));
+        }
         let clipped = self.clip();
-        let solve_us = began.elapsed().as_secs_f64() * 1e6;
-        self.report(displacements, outcome, clipped, solve_us)
+        self.report(displacements, outcome, clipped)
     }
 
     /// Cuts weights to their limits where that is asked for; returns the sliders that were cut.
     fn clip(&mut self) -> Vec<usize> {
-        if self.range == Range::Free || self.method == "box" {
+        if self.range == Range::Free || self.factored.keeps_limits() {
             return Vec::new();
         }
         let sliders = self.system.rig().sliders();
@@ -137,7 +142,7 @@ impl<'p> Grab<'p> {
         clipped
     }
 
-    fn report(&self, displacements: &[DVec3], outcome: Outcome, clipped: Vec<usize>, solve_us: f64) -> Pose {
+    fn report(&self, displacements: &[DVec3], outcome: Outcome, clipped: Vec<usize>) -> Pose {
         let reached = self.system.places_at(&self.weights);
         let results = reached.iter().zip(self.system.places()).zip(displacements).zip(self.system.pins());
         let pins = results.map(|(((&reached, place), displacement), pin)| {
@@ -151,12 +156,14 @@ impl<'p> Grab<'p> {
             at_limit: if clipped.is_empty() { outcome.held } else { clipped },
             kkt: outcome.kkt,
             iterations: outcome.iterations,
-            problems: self.problems(displacements),
-            solve_us,
+            problems: self.problems(displacements, outcome.kkt),
         }
     }
 
-    fn problems(&self, displacements: &[DVec3]) -> Vec<String> {
+    /// A certificate above this is worth a sentence.
+    const GOOD_CERTIFICATE: f64 = 1e-6;
+
+    fn problems(&self, displacements: &[DVec3], kkt: Option<f64>) -> Vec<String> {
         let pins = self.system.pins();
         let mut problems = Vec::new();
         for (k, pin) in pins.iter().enumerate() {
@@ -164,10 +171,13 @@ impl<'p> Grab<'p> {
             if still {
                 problems.push(format!("no target moves {}; the weights cannot reach its goal, a residual layer can", pin.place()));
             }
-            let other = (0..k).find(|&j| pins[j].at == pin.at && displacements[j] != displacements[k] && same_kind(&pins[j], pin));
+            let other = (0..k).find(|&j| pins[j].at == pin.at && displacements[j] != displacements[k] && pins[j].aim == pin.aim);
             if other.is_some() {
                 problems.push(format!("two pins on {} have different goals; the pose lies between them", pin.place()));
             }
+        }
+        if let Some(kkt) = kkt.filter(|kkt| kkt.is_nan() || *kkt > Self::GOOD_CERTIFICATE) {
+            problems.push(format!("the solver did not converge (KKT {kkt:.0e}); the pose is near the best one, not at it"));
         }
         problems.extend(self.outside_limits());
         problems
@@ -175,7 +185,7 @@ impl<'p> Grab<'p> {
 
     fn outside_limits(&self) -> Option<String> {
         let rig = self.system.rig();
-        let outside = (0..self.weights.len()).find(|&k| !rig.sliders()[k].limits.contain(self.system.weights()[k]))?;
+        let outside = (0..self.weights.len()).find(|&k| !rig.sliders()[k].limits.contains(self.system.weights()[k]))?;
         let (name, weight) = (&rig.targets()[outside].name, self.system.weights()[outside]);
         Some(format!("slider '{name}' starts at {weight}, outside its limits; a drag does not pull it back"))
     }
@@ -185,8 +195,4 @@ impl<'p> Grab<'p> {
     pub fn explain(&self, pose: &Pose) -> Explanation {
         Explanation::of(&self.system, pose)
     }
-}
-
-fn same_kind(a: &Pin, b: &Pin) -> bool {
-    std::mem::discriminant(&a.aim) == std::mem::discriminant(&b.aim)
 }

@@ -51,6 +51,11 @@ pub trait Factored: Debug + Send {
 
     /// Forgets earlier solves, if it starts from them.
     fn reset(&mut self) {}
+
+    /// Whether its weights are inside the sliders' limits by themselves.
+    fn keeps_limits(&self) -> bool {
+        false
+    }
 }
 
 /// Weights that a solve may leave by a step only.
@@ -63,7 +68,7 @@ pub struct Near<'a> {
 }
 
 /// How a solve ended.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Default)]
 pub struct Outcome {
     /// The largest violation of the conditions of optimality, relative to the largest force on a slider; `None` for methods
     /// that have none.
@@ -90,7 +95,7 @@ impl<'r> Poser<'r> {
             return Err(RigError::NoTargets);
         }
         rig.require_finite()?;
-        Ok(Self { rig, size: spread(rig.neutral().positions()), gram: OnceLock::new(), discs: Mutex::new(None) })
+        Ok(Self { rig, size: size_of_what_moves(rig), gram: OnceLock::new(), discs: Mutex::new(None) })
     }
 
     /// The rig.
@@ -99,10 +104,10 @@ impl<'r> Poser<'r> {
         self.rig
     }
 
-    /// The unit of relative lengths: `√12` times the root mean square distance of the neutral's vertices from their mean.
+    /// The unit of relative lengths: `√12` times the root mean square distance from their mean of the vertices that targets move.
     ///
     /// For a box filled with vertices that is its diagonal, but unlike the diagonal of bounds it does not change when the
-    /// scene is turned.
+    /// scene is turned; and a face on a whole body has the size of a face.
     #[must_use]
     pub fn size(&self) -> f64 {
         self.size
@@ -147,6 +152,22 @@ impl<'r> Poser<'r> {
     }
 }
 
+/// A vertex counts as moved above this part of the largest displacement. *Ours*: scans leave noise everywhere.
+const MOVED: f32 = 0.01;
+
+fn size_of_what_moves(rig: &Rig) -> f64 {
+    let positions = rig.neutral().positions();
+    let mut motion = vec![0.0_f32; positions.len()];
+    for (vertices, deltas) in rig.shapes() {
+        vertices.iter().zip(deltas).for_each(|(&v, d)| motion[v as usize] = motion[v as usize].max(d.length()));
+    }
+    let least = MOVED * motion.iter().copied().fold(0.0, f32::max);
+    let moved: Vec<DVec3> = positions.iter().zip(&motion).filter(|(_, m)| **m > least).map(|(p, _)| *p).collect();
+    let spread = spread(&moved);
+    // A single vertex has no spread.
+    if spread > 0.0 { spread } else { self::spread(positions) }
+}
+
 fn spread(positions: &[DVec3]) -> f64 {
     let count = positions.len().max(1) as f64;
     let mean = positions.iter().sum::<DVec3>() / count;
@@ -154,10 +175,10 @@ fn spread(positions: &[DVec3]) -> f64 {
 }
 
 impl Rig {
-    /// The weights that bring `pins` to their goals, from the neutral, with the default solver.
+    /// The pose that brings `pins` to their goals, from the neutral, with the default solver.
     ///
     /// Prepares the rig anew each time; a [`Poser`] does so once.
-    pub fn pose(&self, pins: &[Pin]) -> Result<Vec<f64>, RigError> {
-        Ok(Poser::new(self)?.pose(&[], pins)?.weights)
+    pub fn pose(&self, pins: &[Pin]) -> Result<Pose, RigError> {
+        Poser::new(self)?.pose(&[], pins)
     }
 }

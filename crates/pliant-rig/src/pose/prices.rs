@@ -73,8 +73,7 @@ impl Prices {
                 scaled[row * blocks + place / LANES][place % LANES] = b / (g * self.gain);
             }
         }
-        // No damping at all would leave sliders that agree at the pins undetermined.
-        let damping = self.damping.max(1e-9);
+        let damping = self.damping.max(Bounded::LEAST_DAMPING);
         hessian.clear();
         hessian.extend(self.moved.iter().map(|q| damping * q));
         for i in 0..n {
@@ -97,6 +96,6 @@ impl Prices {
     pub(super) fn energy(&self, x: &[f64]) -> f64 {
         let n = x.len();
         let row = |k: usize| x[k] * self.moved[k * n..][..n].iter().zip(x).map(|(q, y)| q * y).sum::<f64>();
-        0.5 * self.damping.max(1e-9) * (0..n).filter(|&k| x[k] != 0.0).map(row).sum::<f64>()
+        0.5 * self.damping.max(Bounded::LEAST_DAMPING) * (0..n).filter(|&k| x[k] != 0.0).map(row).sum::<f64>()
     }
 }

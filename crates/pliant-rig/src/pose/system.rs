@@ -57,11 +57,14 @@ impl<'p> PinSystem<'p> {
     pub(super) fn new(poser: &'p Poser<'p>, weights: &[f64], pins: &[Pin]) -> Result<Self, RigError> {
         let rig = poser.rig();
         pins.iter().try_for_each(|pin| pin.check(rig.neutral()))?;
-        if let Some(slider) = weights.iter().position(|w| !w.is_finite()) {
-            return Err(RigError::BadWeight { name: rig.targets().get(slider).map_or_else(String::new, |t| t.name.clone()) });
+        if weights.len() > rig.targets().len() {
+            return Err(RigError::SliderCount { found: weights.len(), expected: rig.targets().len() });
         }
         let mut weights = weights.to_vec();
         weights.resize(rig.targets().len(), 0.0);
+        if let Some(slider) = weights.iter().position(|w| !w.is_finite()) {
+            return Err(RigError::BadWeight { name: rig.targets()[slider].name.clone() });
+        }
         let supports: Vec<Support> = pins.iter().map(|pin| pin.support(rig.neutral())).collect();
         let shape_rows: Vec<DVec3> =
             rig.shapes().flat_map(|shape| supports.iter().map(move |support| support.displacement(shape))).collect();
@@ -135,7 +138,7 @@ impl<'p> PinSystem<'p> {
         moving
     }
 
-    /// Whether `B̄` changes with the weights or goals.
+    /// Whether `B̄` is the same at all weights and goals.
     pub(crate) fn is_constant(&self) -> bool {
         self.rig().activation().is_linear() && !self.pins.iter().any(|pin| matches!(pin.aim, crate::Aim::Curve(_)))
     }

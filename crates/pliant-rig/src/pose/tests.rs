@@ -256,9 +256,12 @@ fn locked_sliders_stay_and_exclusive_ones_do_not_meet() {
     for solver in all() {
         assert_eq!(solve(&locked, &[], &pins, solver.as_ref(), Range::Free).weights[1], 0.0, "{}", solver.name());
     }
-    let apart = rig.with_exclusive_pairs(vec![[1, 4]]).unwrap();
+    assert!(matches!(rig.clone().with_exclusive_pairs(vec![[2, 2]]), Err(RigError::ExcludesItself { .. })));
+    let apart = rig.with_exclusive_pairs(vec![[1, 4], [0, 1], [2, 3]]).unwrap();
     let weights = solve(&apart, &[], &pins, &Bounded::default(), Range::Clip).weights;
-    assert!(weights[1] == 0.0 || weights[4] == 0.0);
+    for &[a, b] in apart.exclusive_pairs() {
+        assert!(weights[a] == 0.0 || weights[b] == 0.0, "{weights:?}");
+    }
     assert!(weights[1] > 0.0 || weights[4] > 0.0);
 }
 
@@ -287,11 +290,84 @@ fn mirrored_pins_give_mirrored_weights_and_coupling_moves_both_sides() {
     for solver in all() {
         let a = solve(&rig, &[], &[Pin::new(left, goal)], solver.as_ref(), Range::Clip).weights;
         let b = solve(&rig, &[], &[Pin::new(right, mirrored)], solver.as_ref(), Range::Clip).weights;
-        assert!(far_apart(&a, &[b[1], b[0], b[3], b[2]]) < 1e-6, "{}: {a:?} {b:?}", solver.name());
+        // The two halves of the sheet differ by the rounding of f32 displacements.
+        assert!(far_apart(&a, &[b[1], b[0], b[3], b[2]]) < 1e-5, "{}: {a:?} {b:?}", solver.name());
     }
     let coupled = Bounded::default().with_symmetry(vec![Some(1), Some(0), Some(3), Some(2)], 1.0);
     let w = solve(&rig, &[], &[Pin::new(left, goal)], &coupled, Range::Clip).weights;
     assert!((w[0] - w[1]).abs() < 0.01 && (w[2] - w[3]).abs() < 0.01 && w[0] + w[2] > 0.1, "{w:?}");
+}
+
+#[test]
+fn coupled_sliders_move_together_though_one_of_them_moves_no_pin() {
+    let mesh = bumpy_sheet(4, 0.1);
+    let lift = |name: &str, vertex: usize| Target::from_dense(name, (0..25).map(|v| if v == vertex { Vec3::Z } else { Vec3::ZERO }));
+    let rig = Rig::new(mesh, vec![lift("left", 6), lift("right", 18)]).unwrap();
+    let pins = [Pin::new(6, DVec3::Z * 0.6)];
+    let coupled = Bounded::default().with_symmetry(vec![Some(1), Some(0)], 1.0);
+    let weights = solve(&rig, &[], &pins, &coupled, Range::Clip).weights;
+    assert!((weights[0] - weights[1]).abs() < 0.01 && weights[0] > 0.55, "{weights:?}");
+    assert!(Poser::new(&rig).unwrap().grab(&[], &pins, &Bounded::default().with_symmetry(vec![None], 1.0), Range::Clip).is_err());
+}
+
+#[test]
+fn goals_that_are_not_finite_leave_the_pose_and_say_so() {
+    let rig = bumps(8);
+    let (_, pins) = planted(&rig);
+    let poser = Poser::new(&rig).unwrap();
+    let mut grab = poser.grab(&[], &pins, &Bounded::default(), Range::Clip).unwrap();
+    let mut goals: Vec<DVec3> = pins.iter().map(|pin| pin.displacement).collect();
+    let before = grab.solve(&goals);
+    goals[2].y = f64::NAN;
+    let after = grab.solve(&goals);
+    assert_eq!(after.weights, before.weights);
+    assert!(after.problems.iter().any(|p| p.contains("vertex 112")), "{:?}", after.problems);
+}
+
+#[test]
+fn a_solve_has_the_same_bits_whatever_drags_came_before() {
+    let rig = bumps(8);
+    let (_, pins) = planted(&rig);
+    let poser = Poser::new(&rig).unwrap();
+    let goals: Vec<DVec3> = pins.iter().map(|pin| pin.displacement * 1.7).collect();
+    let fresh = solve(
+        &rig,
+        &[],
+        &pins.iter().zip(&goals).map(|(p, d)| Pin { displacement: *d, ..p.clone() }).collect::<Vec<_>>(),
+        &Bounded::default(),
+        Range::Clip,
+    );
+    let mut grab = poser.grab(&[], &pins, &Bounded::default(), Range::Clip).unwrap();
+    for turn in 0..40 {
+        let turn = f64::from(turn) * 0.7;
+        let other: Vec<DVec3> = goals.iter().map(|g| *g * turn.sin() + DVec3::new(turn.cos(), 0.2, -turn.sin()) * 0.1).collect();
+        grab.solve(&other);
+        assert_eq!(grab.solve(&goals).weights, fresh.weights);
+    }
+}
+
+#[test]
+fn limits_that_a_step_does_not_reach_are_not_told() {
+    let rig = bumps(8);
+    let (_, pins) = planted(&rig);
+    let poser = Poser::new(&rig).unwrap();
+    let mut grab = poser.grab(&[], &pins, &Bounded::default(), Range::Clip).unwrap();
+    let goals: Vec<DVec3> = pins.iter().map(|pin| pin.displacement).collect();
+    let pose = grab.step(&goals, 0.01);
+    assert!(pose.at_limit.iter().all(|&k| pose.weights[k] == 0.0), "{:?} {:?}", pose.at_limit, pose.weights);
+    assert!(far_apart(&pose.weights, &[0.0; 8]) <= 0.01 + 1e-15);
+}
+
+#[test]
+fn localized_looks_at_displacements_not_at_stiffness_or_aim() {
+    let rig = bumps(8);
+    let kept = |pin: Pin| {
+        let solver = Localized { outer_radius: Some(0.08), ..Localized::default() };
+        solve(&rig, &[], &[pin], &solver, Range::Free).weights.iter().map(|w| *w != 0.0).collect::<Vec<_>>()
+    };
+    let pin = Pin::new(112, DVec3::new(0.0, 0.05, 0.1));
+    assert_eq!(kept(pin.clone()), kept(pin.clone().with_stiffness(0.01)));
+    assert_eq!(kept(pin.clone()), kept(pin.with_aim(Aim::Across(DVec3::X))));
 }
 
 #[test]
@@ -393,7 +469,9 @@ fn shares_of_sliders_add_up_and_what_is_out_of_reach_is_named() {
         assert!((sum - (pin.reached - grab.system().places()[k])).length() < 1e-12);
     }
     assert!(why.unreachable[0].length() > 0.8 * pins[0].displacement.length());
-    assert!(why.unreachable[0].length() <= pose.pins[0].error + 1e-9 || why.unreachable[1].length() < pose.pins[1].error + 1e-9);
+    let total = |lengths: &mut dyn Iterator<Item = f64>| lengths.map(|l| l * l).sum::<f64>();
+    let (best, found) = (total(&mut why.unreachable.iter().map(|u| u.length())), total(&mut pose.pins.iter().map(|p| p.error)));
+    assert!(best <= found, "sliders alone come nearer than sliders with prices");
     assert!(!pose.at_limit.is_empty());
 }
 

@@ -233,9 +233,11 @@ impl PoseSolver for Localized {
         let radius = self.active_radius(system.poser().size());
         require_from_zero("the radius", radius)?;
         let mut measured = linear(system);
-        for triplet in measured.columns.chunks_exact_mut(3) {
-            if DVec3::from_slice(triplet).length() < radius {
-                triplet.fill(0.0);
+        let pins = system.pins().len();
+        for slider in 0..measured.slider_count() {
+            // The displacement itself counts, not what of it a pin's aim and stiffness leave.
+            for (pin, _) in system.pulls(slider).iter().enumerate().filter(|(_, pull)| pull.length() < radius) {
+                measured.columns[3 * (slider * pins + pin)..][..3].fill(0.0);
             }
         }
         let map = damped_inverse(&measured, self.tikhonov.alpha, self.tikhonov.units)?;

@@ -39,7 +39,6 @@ pub struct SketchedPose<'p> {
     strokes: Vec<Vec<Drawn>>,
     last: Option<Pose>,
     problems: Vec<String>,
-    solve_us: f64,
 }
 
 /// A pin and the place that its stroke asked for.
@@ -71,7 +70,7 @@ impl<'p> SketchedPose<'p> {
     pub fn new(poser: &'p Poser<'p>, mut weights: Vec<f64>, solver: &'p dyn PoseSolver, range: Range) -> Self {
         weights.resize(poser.rig().targets().len(), 0.0);
         let (start, strokes, problems) = (weights.clone(), Vec::new(), Vec::new());
-        Self { poser, solver, range, earlier: Earlier::default(), start, weights, strokes, last: None, problems, solve_us: 0.0 }
+        Self { poser, solver, range, earlier: Earlier::default(), start, weights, strokes, last: None, problems }
     }
 
     /// What becomes of earlier strokes. Default: they are held.
@@ -144,7 +143,6 @@ impl<'p> SketchedPose<'p> {
         let goal = |pin: &Pin| pin.support(self.poser.rig().neutral()).of(&places) + pin.displacement;
         self.strokes.push(pins.iter().map(|pin| Drawn { goal: goal(pin), pin: pin.clone() }).collect());
         self.weights.clone_from(&pose.weights);
-        self.solve_us += pose.solve_us;
         for problem in &pose.problems {
             if !self.problems.contains(problem) {
                 self.problems.push(problem.clone());
@@ -170,8 +168,7 @@ impl<'p> SketchedPose<'p> {
             pins.push(Pin { displacement: drawn.goal - support.of(&before), ..drawn.pin.clone() });
             strokes.push(stroke);
         }
-        let pose =
-            Pose { weights: self.weights.clone(), pins: results, problems: self.problems.clone(), solve_us: self.solve_us, ..last.clone() };
+        let pose = Pose { weights: self.weights.clone(), pins: results, problems: self.problems.clone(), ..last.clone() };
         let explanation = self.poser.grab(&self.start, &pins, self.solver, self.range)?.explain(&pose);
         Ok(SketchedDrag { pins, strokes, pose, explanation })
     }

@@ -1,6 +1,7 @@
 //! `pliant pose`.
 
 use std::path::{Path, PathBuf};
+use std::time::Instant;
 
 use pliant_io::Asset;
 use pliant_mesh::glam::DVec3;
@@ -85,9 +86,12 @@ pub(crate) fn run(args: &Args, console: &Console) -> Result<(), Failure> {
     let poser = Poser::new(&rig).map_err(failed)?;
     let solver = args.solver.solver(protected(&rig, args)?, args.symmetric.then(|| mirrored_sliders(&rig)));
     let mut grab = poser.grab(&start, &pins, solver.as_ref(), args.solver.range()).map_err(failed)?;
-    let pose = grab.solve(&pins.iter().map(|pin| pin.displacement).collect::<Vec<_>>());
+    let displacements: Vec<DVec3> = pins.iter().map(|pin| pin.displacement).collect();
+    let began = Instant::now();
+    let pose = grab.solve(&displacements);
+    let solve_us = began.elapsed().as_secs_f64() * 1e6;
     let explanation = grab.explain(&pose);
-    let posed = Posed { name: &args.rig, asset: &asset, rig: &rig, pins, pose, explanation };
+    let posed = Posed { name: &args.rig, asset: &asset, rig: &rig, pins, pose, solve_us, explanation };
     posed.write(&args.outputs, Map::new(), Outputs::default(), console)
 }
 

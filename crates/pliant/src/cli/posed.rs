@@ -38,6 +38,8 @@ pub(crate) struct Posed<'a> {
     pub(crate) rig: &'a Rig,
     pub(crate) pins: Vec<Pin>,
     pub(crate) pose: Pose,
+    /// How long the solve took.
+    pub(crate) solve_us: f64,
     pub(crate) explanation: Explanation,
 }
 
@@ -101,7 +103,7 @@ impl Posed<'_> {
         object.insert("moved".into(), moved.collect());
         object.insert("kkt".into(), json!(pose.kkt));
         object.insert("iterations".into(), json!(pose.iterations));
-        object.insert("solve_us".into(), json!(pose.solve_us));
+        object.insert("solve_us".into(), json!(self.solve_us));
     }
 
     /// For a person: the sliders, the pins, and what stands in the way.
@@ -130,7 +132,7 @@ impl Posed<'_> {
             text,
             "{} in {:.0} µs{certificate}: {} active slider(s); written to {}",
             pose.method,
-            pose.solve_us,
+            self.solve_us,
             pose.active_sliders(),
             to.out.display()
         );

@@ -1,6 +1,7 @@
 //! `pliant sketch`.
 
 use std::path::{Path, PathBuf};
+use std::time::Instant;
 
 use clap::ValueEnum;
 use pliant_io::Asset;
@@ -222,6 +223,8 @@ impl Sketcher<'_> {
         let earlier = if args.let_go { Earlier::LetGo } else { Earlier::Held };
         let mut face = SketchedPose::new(&poser, start, solver.as_ref(), args.solver.range()).with_earlier(earlier);
         let (mut files, mut strokes, mut last) = (Outputs::default(), Vec::new(), Vec::new());
+        // All of it: laying strokes on the surface, grabbing and solving.
+        let began = Instant::now();
         for entry in &args.reuse {
             let drawn = self.reused(entry, &face, &mut files)?;
             last = self.follow(&mut face, drawn, &mut strokes)?.1;
@@ -239,7 +242,9 @@ impl Sketcher<'_> {
         let mut object = Map::new();
         object.insert("strokes".into(), strokes.into());
         object.insert("stroke_of_pin".into(), json!(drag.strokes));
-        let posed = Posed { name: &args.rig, asset, rig: self.rig, pins: drag.pins, pose: drag.pose, explanation: drag.explanation };
+        let solve_us = began.elapsed().as_secs_f64() * 1e6;
+        let (pins, pose, explanation) = (drag.pins, drag.pose, drag.explanation);
+        let posed = Posed { name: &args.rig, asset, rig: self.rig, pins, pose, solve_us, explanation };
         posed.write(&args.outputs, object, files, console)
     }
 

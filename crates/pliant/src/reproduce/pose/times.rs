@@ -102,7 +102,12 @@ fn time(subject: &Subject<'_>, method: &Method) -> Result<(f64, f64), ReproduceE
         let mut grab = subject.grab(&[], &[pin], method)?;
         let took = began.elapsed().as_secs_f64() * 1e3;
         let way = subject.reach[pin as usize] * DVec3::new(0.6, -0.7, 0.4);
-        let edits: Vec<f64> = (1..=EDITS).map(|step| grab.solve(&[way * (step as f64 / EDITS as f64)]).solve_us).collect();
+        let mut edit = |step: usize| {
+            let began = Instant::now();
+            grab.solve(&[way * (step as f64 / EDITS as f64)]);
+            began.elapsed().as_secs_f64() * 1e6
+        };
+        let edits: Vec<f64> = (1..=EDITS).map(&mut edit).collect();
         if k > 0 {
             // The first prepares the rig and warms caches; it comes again at the end.
             pin_ms.push(took);
