@@ -16,4 +16,75 @@ pub enum TransferError {
     /// A linear system.
     #[error(transparent)]
     Linalg(#[from] LinalgError),
+    /// An array does not have one entry per triangle.
+    #[error("{what}: {found} entries where {expected} are needed, one per triangle of the fan triangulation")]
+    Count {
+        /// The array.
+        what: &'static str,
+        /// Its length.
+        found: usize,
+        /// The length that fits.
+        expected: usize,
+    },
+    /// A number outside its range.
+    #[error("{what} is {value}; it must be {needed}")]
+    BadNumber {
+        /// Which number.
+        what: &'static str,
+        /// Its value.
+        value: f64,
+        /// The range that works.
+        needed: &'static str,
+    },
+    /// A clip without frames.
+    #[error("the clip has no frames; give one with at least one pose")]
+    NoFrames,
+    /// A frame with NaN or infinite positions.
+    #[error("frame {frame} of the clip has a position that is not a finite number, at vertex {vertex}; export the clip again")]
+    FrameNotFinite {
+        /// The frame, counted from 0.
+        frame: usize,
+        /// The first such vertex.
+        vertex: usize,
+    },
+    /// A map that names a triangle which the source does not have.
+    #[error("the map takes triangle {triangle} of a source that has {triangles}; make the map for this source")]
+    NoSuchSourceTriangle {
+        /// The triangle named.
+        triangle: usize,
+        /// How many there are.
+        triangles: usize,
+    },
+    /// A layer that names a source which is not there.
+    #[error("layer {layer} takes source {source_index}, but there are {sources} (counted from 0)")]
+    NoSuchSource {
+        /// The layer, counted from 0.
+        layer: usize,
+        /// The source it names.
+        source_index: usize,
+        /// How many there are.
+        sources: usize,
+    },
+    /// A layer whose frames the clip does not have.
+    #[error("layer {layer} takes frames {first} to {last} of a clip with {frames} (counted from 0); give a range inside")]
+    BadFrames {
+        /// The layer, counted from 0.
+        layer: usize,
+        /// The first frame it takes.
+        first: usize,
+        /// The last one.
+        last: usize,
+        /// How many there are.
+        frames: usize,
+    },
+    /// A synthesis without layers.
+    #[error("no layer is given; name at least one source and region")]
+    NoLayers,
+}
+
+impl TransferError {
+    /// Declines an array without one entry per triangle.
+    pub(crate) fn check_count(what: &'static str, found: usize, expected: usize) -> Result<(), Self> {
+        if found == expected { Ok(()) } else { Err(Self::Count { what, found, expected }) }
+    }
 }

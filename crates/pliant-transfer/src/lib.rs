@@ -1,5 +1,57 @@
 //! New animations from parts of other meshes' animations.
+//!
+//! A [`Source`] is a clip and a [`TriangleMap`] from its mesh to the target. A [`Layer`] brings part of a source's clip to
+//! part of the target, [`blend_weights`] soften the border of that part, and a [`Synthesis`] computes the target's
+//! vertices frame by frame.
+//!
+//! ```
+//! use std::borrow::Cow;
+//! use pliant_mesh::{glam::DVec3, shapes};
+//! use pliant_rig::Clip;
+//! use pliant_transfer::{Layer, Source, Synthesis, SynthesisOptions, TriangleMap};
+//!
+//! // A sheet rises at one end; a sheet twice as large does the same.
+//! let sheet = shapes::bumpy_sheet(4, 0.1);
+//! let rise = sheet.positions().iter().map(|p| *p + DVec3::Z * p.x * p.x).collect();
+//! let clip = Clip::new("rise", sheet.clone(), vec![rise])?;
+//! let target = sheet.posed(sheet.positions().iter().map(|p| *p * 2.0).collect())?;
+//!
+//! let triangles = target.triangles().len();
+//! let source = Source { clip: &clip, map: Cow::Owned(TriangleMap::identity(triangles)) };
+//! let layer = Layer::whole(0, vec![1.0; triangles], clip.frames().len());
+//! let mut synthesis = Synthesis::new(&target, vec![source], vec![layer], SynthesisOptions::default())?;
+//! let frame = synthesis.frame(0);
+//! assert!(frame.iter().zip(&clip.frames()[0]).all(|(large, small)| large.distance(*small * 2.0) < 1e-12));
+//! # Ok::<(), pliant_transfer::TransferError>(())
+//! ```
 
+mod blend;
+mod blend_weights;
+mod branch_forest;
+mod dual_graph;
 mod error;
+mod flexibility;
+mod foot_contacts;
+mod layer;
+mod partition;
+mod placement;
+mod polar_lanes;
+mod pose_modification;
+mod probe;
+mod reconstruction;
+mod root_motion;
+mod synthesis;
+mod triangle_map;
 
+pub use blend::{blend_gradients, gradient_power, mean_gradient, nearest_branch, rotation_exp, rotation_log};
+pub use blend_weights::{BLEND_CONSTRAINT_WEIGHT, blend_weights, geodesic_band};
 pub use error::TransferError;
+pub use flexibility::Flexibility;
+pub use foot_contacts::{ContactOptions, FootContacts};
+pub use layer::{Layer, LayerMode};
+pub use partition::{Membership, Partitions};
+pub use pose_modification::PoseModification;
+pub use reconstruction::{Reconstruction, ReconstructionForm, ReconstructionWorkspace};
+pub use root_motion::{RootMotion, size_ratio};
+pub use synthesis::{Source, Synthesis, SynthesisOptions};
+pub use triangle_map::TriangleMap;
