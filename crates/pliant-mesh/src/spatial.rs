@@ -84,13 +84,22 @@ impl SurfaceIndex {
     /// Among equally close triangles the choice is fixed, but not the lowest.
     #[must_use]
     pub fn closest_point(&self, query: DVec3) -> Option<ClosestPoint> {
+        self.closest_point_where(query, |_| true)
+    }
+
+    /// The closest point on the triangles that `accepted` takes; `None` where it takes none, too.
+    ///
+    /// Triangles are asked about only when they are closer than the best so far.
+    #[must_use]
+    pub fn closest_point_where(&self, query: DVec3, accepted: impl Fn(u32) -> bool) -> Option<ClosestPoint> {
         if !is_moderate(query) {
             return None;
         }
         let squared_to_box = |node: &BvhNode, _: f64| (query - query.clamp(node.mins(), node.maxs())).length_squared();
-        let squared_to_triangle = |t: u32, _: f64| {
+        let squared_to_triangle = |t: u32, best: f64| {
             let (_, point) = closest_on_triangle(self.corners[t as usize], query);
-            Some(point.distance_squared(query))
+            let squared = point.distance_squared(query);
+            (squared < best && accepted(t)).then_some(squared)
         };
         let (triangle, _) = self.tree.find_best(f64::INFINITY, squared_to_box, squared_to_triangle)?;
         let (barycentric, point) = closest_on_triangle(self.corners[triangle as usize], query);
@@ -311,6 +320,19 @@ mod tests {
                 assert!(u >= 0.0 && v >= 0.0 && w >= 0.0 && (u + v + w - 1.0).abs() < 1e-14);
             }
         }
+    }
+
+    #[test]
+    fn the_closest_accepted_point_is_that_of_the_accepted_triangles_alone() {
+        let mesh = soup(7, 60);
+        let index = SurfaceIndex::new(&mesh).unwrap();
+        let kept: Vec<[u32; 3]> = mesh.triangles().iter().copied().step_by(3).collect();
+        let alone = SurfaceIndex::new(&Mesh::from_triangles(mesh.positions().to_vec(), &kept).unwrap()).unwrap();
+        for query in random_points(12, 200) {
+            let (found, expected) = (index.closest_point_where(query, |t| t % 3 == 0).unwrap(), alone.closest_point(query).unwrap());
+            assert_eq!((found.place.triangle, found.distance), (3 * expected.place.triangle, expected.distance));
+        }
+        assert_eq!(index.closest_point_where(DVec3::ZERO, |_| false), None);
     }
 
     #[test]

@@ -80,6 +80,42 @@ pub enum TransferError {
     /// A synthesis without layers.
     #[error("no layer is given; name at least one source and region")]
     NoLayers,
+    /// A marker names a vertex that its mesh does not have.
+    #[error(
+        "marker {marker} names {side} vertex {vertex}, but the {side} has {vertices} vertices, counted from 0; correct the pair or remove it"
+    )]
+    MarkerOutOfRange {
+        /// The marker, counted from 0.
+        marker: usize,
+        /// "source" or "target".
+        side: &'static str,
+        /// The vertex it names.
+        vertex: usize,
+        /// How many vertices that mesh has.
+        vertices: usize,
+    },
+    /// Too few different markers to hold a correspondence.
+    #[error("{found} different marker pair(s); at least {needed} are needed, spread over the shape")]
+    TooFewMarkers {
+        /// How many different pairs there are.
+        found: usize,
+        /// How many are needed.
+        needed: usize,
+    },
+    /// A marker file cannot be read.
+    #[error("markers, {place}: {what}; expected JSON [[source, target], ...] or lines of two vertex numbers, counted from 0")]
+    MarkerSyntax {
+        /// The line, counted from 1, or the entry, counted from 0.
+        place: String,
+        /// What is wrong there.
+        what: String,
+    },
+    /// A map that is better not used, where the caller asked to be refused.
+    #[error("the correspondence is not usable: {problems}")]
+    BadMap {
+        /// What is wrong with it.
+        problems: String,
+    },
 }
 
 impl TransferError {

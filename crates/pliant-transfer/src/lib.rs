@@ -25,33 +25,57 @@
 //! # Ok::<(), pliant_transfer::TransferError>(())
 //! ```
 
+mod alignment;
 mod blend;
 mod blend_weights;
 mod branch_forest;
+mod centroid_map;
+mod compatible_triangles;
+mod correspondence;
 mod dual_graph;
 mod error;
+mod extent;
 mod flexibility;
 mod foot_contacts;
 mod layer;
+mod least_squares_mesh;
+mod loose_parts;
+mod map_report;
+mod marker_suggestion;
+mod markers;
 mod partition;
 mod placement;
 mod polar_lanes;
 mod pose_modification;
 mod probe;
 mod reconstruction;
+mod registration;
 mod root_motion;
+mod similarity;
+mod surface_map;
 mod synthesis;
+#[cfg(test)]
+mod test_shapes;
 mod triangle_map;
 
+pub use alignment::{Alignment, align};
 pub use blend::{blend_gradients, gradient_power, mean_gradient, nearest_branch, rotation_exp, rotation_log};
 pub use blend_weights::{BLEND_CONSTRAINT_WEIGHT, blend_weights, geodesic_band};
+pub use compatible_triangles::nearest_compatible_triangles;
+pub use correspondence::{Correspondence, CorrespondenceMethod, CorrespondenceOptions, Gate};
 pub use error::TransferError;
 pub use flexibility::Flexibility;
 pub use foot_contacts::{ContactOptions, FootContacts};
 pub use layer::{Layer, LayerMode};
+pub use least_squares_mesh::{MARKER_WEIGHT, least_squares_mesh};
+pub use map_report::MapReport;
+pub use marker_suggestion::{MarkerSuggestion, suggest_markers};
+pub use markers::Markers;
 pub use partition::{Membership, Partitions};
 pub use pose_modification::PoseModification;
 pub use reconstruction::{Reconstruction, ReconstructionForm, ReconstructionWorkspace};
+pub use registration::{RegistrationOptions, register};
 pub use root_motion::{RootMotion, size_ratio};
+pub use similarity::Similarity;
 pub use synthesis::{Source, Synthesis, SynthesisOptions};
 pub use triangle_map::TriangleMap;

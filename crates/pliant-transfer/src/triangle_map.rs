@@ -53,6 +53,11 @@ impl TriangleMap {
         self.len() == 0
     }
 
+    /// The rows in order.
+    pub fn rows(&self) -> impl ExactSizeIterator<Item = &[(u32, f64)]> {
+        (0..self.len()).map(|t| self.row(t))
+    }
+
     /// The highest source triangle that is named.
     #[must_use]
     pub fn highest_source(&self) -> Option<u32> {

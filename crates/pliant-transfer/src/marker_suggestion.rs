@@ -1,0 +1,208 @@
+//! Where the next marker helps most.
+//!
+//! **Problem.** Markers are set by hand; the next one should go where the correspondence is least known and the motion most uneven.
+//!
+//! **Equation.** What is known fades with the geodesic distance `d` to the nearest marker, and what is unknown shows where the source is
+//! flexible, `f`. With the area `a` of each vertex the error is modelled as
+//!
+//! ```text
+//! E² = Σ aᵢ fᵢ dᵢ²        a marker at v leaves   E'² = Σ aᵢ fᵢ min(dᵢ, d(v, i))²
+//! ```
+//!
+//! and the best of some candidates, each the farthest from all before it by `f d²`, is the one with the least `E'`.
+//!
+//! **Source.** The flexibility is that of Wang and Lee, "Example-driven animation synthesis", 2008, section 3.1.1, which shows it to the
+//! person who sets markers; choosing by distance as well is ours.
+
+use pliant_mesh::glam::DVec3;
+use pliant_mesh::{HeatGeodesics, HeatOptions, Mesh, SurfaceIndex, SurfacePoint, triangle_area, triangle_normal, vertex_normals};
+
+use crate::extent::diagonal;
+use crate::{Correspondence, Markers, TransferError};
+
+/// Candidates that are compared for each marker.
+const CANDIDATES: usize = 8;
+
+/// Even where nothing bends a wrong correspondence costs something: this part of the mean flexibility.
+const FLEXIBILITY_FLOOR: f64 = 0.1;
+
+/// A pair of vertices that would make a good marker.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct MarkerSuggestion {
+    /// The vertex of the source.
+    pub source: u32,
+    /// The vertex of the target that the present correspondence takes for the same spot; to be checked by eye.
+    pub target: u32,
+    /// The part of the estimated error that the marker removes, between 0 and 1.
+    pub removes: f64,
+}
+
+/// The next `count` markers to set, the most useful first; `flexibility` has one value per source triangle.
+///
+/// # Errors
+/// If a marker is out of range, the flexibility has another length than the source has triangles, or a mesh has no faces.
+pub fn suggest_markers(
+    source: &Mesh,
+    target: &Mesh,
+    markers: &Markers,
+    correspondence: &Correspondence,
+    flexibility: Option<&[f64]>,
+    count: usize,
+) -> Result<Vec<MarkerSuggestion>, TransferError> {
+    let mut need = Need::new(source, markers, flexibility)?;
+    let partners = Partner::new(source, target, &correspondence.source_on_target)?;
+    let mut suggestions = Vec::new();
+    while suggestions.len() < count {
+        let Some((vertex, removes)) = need.place_next()? else { break };
+        suggestions.push(MarkerSuggestion { source: vertex, target: partners.of(vertex), removes });
+    }
+    Ok(suggestions)
+}
+
+/// How badly each place needs a marker.
+struct Need {
+    geodesics: HeatGeodesics,
+    /// `a f` of each vertex.
+    weights: Vec<f64>,
+    /// To the nearest marker; the diagonal where there is none on the same part.
+    distances: Vec<f64>,
+    farthest: f64,
+}
+
+impl Need {
+    fn new(source: &Mesh, markers: &Markers, flexibility: Option<&[f64]>) -> Result<Self, TransferError> {
+        let mut need = Self {
+            geodesics: HeatGeodesics::factor(source, &HeatOptions::default())?,
+            weights: weights(source, flexibility)?,
+            distances: vec![diagonal(source); source.vertex_count()],
+            farthest: diagonal(source),
+        };
+        let points: Vec<SurfacePoint> = markers.pairs().iter().map(|&(a, _)| SurfacePoint::Vertex(a)).collect();
+        if !points.is_empty() {
+            need.distances = need.from(&points)?;
+        }
+        Ok(need)
+    }
+
+    /// The distance of each vertex to the nearest of `points`, no more than the diagonal.
+    fn from(&self, points: &[SurfacePoint]) -> Result<Vec<f64>, TransferError> {
+        let distances = self.geodesics.distances(points)?;
+        Ok(distances.into_iter().map(|d| d.clamp(0.0, self.farthest)).collect())
+    }
+
+    /// Sets the marker that leaves the least error; `None` where nothing is left to gain.
+    fn place_next(&mut self) -> Result<Option<(u32, f64)>, TransferError> {
+        let before = self.error(&self.distances);
+        let mut reached = self.distances.clone();
+        let mut best: Option<(u32, f64, Vec<f64>)> = None;
+        for _ in 0..CANDIDATES {
+            let need = |i: usize| self.weights[i] * reached[i] * reached[i];
+            let vertex = (0..reached.len()).fold(0, |best, i| if need(i) > need(best) { i } else { best });
+            if need(vertex) <= 0.0 {
+                break;
+            }
+            let around = self.from(&[SurfacePoint::Vertex(vertex as u32)])?;
+            let nearer = |old: &[f64]| old.iter().zip(&around).map(|(&a, &b)| a.min(b)).collect::<Vec<f64>>();
+            let left = nearer(&self.distances);
+            let error = self.error(&left);
+            if best.as_ref().is_none_or(|&(_, least, _)| error < least) {
+                best = Some((vertex as u32, error, left));
+            }
+            reached = nearer(&reached);
+        }
+        Ok(best.map(|(vertex, after, left)| {
+            self.distances = left;
+            (vertex, if before > 0.0 { 1.0 - after / before } else { 0.0 })
+        }))
+    }
+
+    /// `E`.
+    fn error(&self, distances: &[f64]) -> f64 {
+        self.weights.iter().zip(distances).map(|(&w, &d)| w * d * d).sum::<f64>().sqrt()
+    }
+}
+
+/// `a f` of each vertex: a third of the area around it, each triangle by its flexibility.
+fn weights(source: &Mesh, flexibility: Option<&[f64]>) -> Result<Vec<f64>, TransferError> {
+    let triangles = source.triangles().len();
+    if let Some(found) = flexibility.map(<[f64]>::len).filter(|&found| found != triangles) {
+        return Err(pliant_mesh::MeshError::Count { what: "the flexibility", found, expected: triangles }.into());
+    }
+    let mean = flexibility.map_or(1.0, |f| f.iter().sum::<f64>() / triangles as f64);
+    let of_triangle = |t: usize| flexibility.filter(|_| mean > 0.0).map_or(1.0, |f| f[t] / mean + FLEXIBILITY_FLOOR);
+    let mut weights = vec![0.0; source.vertex_count()];
+    for (t, triangle) in source.triangles().iter().enumerate() {
+        let share = of_triangle(t) * triangle_area(source.triangle_points(t)) / 3.0;
+        triangle.iter().for_each(|&v| weights[v as usize] += share);
+    }
+    Ok(weights)
+}
+
+/// Finds the target vertex beside a source vertex.
+struct Partner<'a> {
+    target: &'a Mesh,
+    index: SurfaceIndex,
+    normals: Vec<DVec3>,
+    places: &'a [DVec3],
+    facing: Vec<DVec3>,
+}
+
+impl<'a> Partner<'a> {
+    fn new(source: &Mesh, target: &'a Mesh, places: &'a [DVec3]) -> Result<Self, TransferError> {
+        let facing = vertex_normals(&source.posed(places.to_vec())?);
+        let normals = (0..target.triangles().len()).map(|t| triangle_normal(target.triangle_points(t))).collect();
+        Ok(Self { target, index: SurfaceIndex::new(target)?, normals, places, facing })
+    }
+
+    fn of(&self, vertex: u32) -> u32 {
+        let (place, facing) = (self.places[vertex as usize], self.facing[vertex as usize]);
+        let closest = self.index.closest_point_where(place, |t| self.normals[t as usize].dot(facing) > 0.0);
+        let closest = closest.or_else(|| self.index.closest_point(place)).expect("a finite place has a closest point");
+        let corners = self.target.triangles()[closest.place.triangle as usize];
+        let share = closest.place.barycentric;
+        corners[(0..3).fold(0, |best, k| if share[k] > share[best] { k } else { best })]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::CorrespondenceOptions;
+    use pliant_mesh::shapes::bumpy_sheet;
+
+    /// A sheet of 12 × 12 quads with markers near its first corner.
+    fn cornered() -> (Mesh, Markers, Correspondence) {
+        let sheet = bumpy_sheet(12, 0.2);
+        let markers = Markers::new([0, 2, 13, 27, 30].map(|i| (i, i)).to_vec());
+        let found = Correspondence::find(&sheet, &sheet, &markers, &CorrespondenceOptions::default()).unwrap();
+        (sheet, markers, found)
+    }
+
+    #[test]
+    fn the_next_marker_goes_far_from_the_others_and_names_the_same_spot() {
+        let (sheet, markers, found) = cornered();
+        let next = suggest_markers(&sheet, &sheet, &markers, &found, None, 4).unwrap();
+        assert_eq!(next.len(), 4);
+        let first = sheet.positions()[next[0].source as usize];
+        assert!(first.x + first.y > 0.8, "{first}");
+        for suggestion in &next {
+            assert!(suggestion.source == suggestion.target && (0.0..1.0).contains(&suggestion.removes), "{suggestion:?}");
+        }
+        assert!(next[0].removes > 0.2, "{next:?}");
+    }
+
+    #[test]
+    fn flexible_places_come_first() {
+        let (sheet, markers, found) = cornered();
+        let bends = |t: usize| sheet.triangle_points(t).into_iter().sum::<DVec3>().x / 3.0 > 0.8;
+        let only = |bends: &dyn Fn(usize) -> bool| (0..sheet.triangles().len()).map(|t| f64::from(u8::from(bends(t)))).collect::<Vec<_>>();
+        let next = suggest_markers(&sheet, &sheet, &markers, &found, Some(&only(&bends)), 1).unwrap();
+        assert!(sheet.positions()[next[0].source as usize].x > 0.75, "{next:?}");
+    }
+
+    #[test]
+    fn a_flexibility_of_another_mesh_is_declined() {
+        let (sheet, markers, found) = cornered();
+        assert!(suggest_markers(&sheet, &sheet, &markers, &found, Some(&[1.0]), 1).is_err());
+    }
+}

@@ -1,0 +1,149 @@
+//! The horse on the camel: how near the correspondence brings it to the published poses.
+//!
+//! These need the folder that the environment variable `PLIANT_DATA` names. Without it they are skipped and
+//! say so; with it, a missing file is a failure.
+
+use std::path::PathBuf;
+
+use pliant_io::{LoadOptions, load};
+use pliant_linalg::{RigidMotion, SparseMatrix, SpdSolver};
+use pliant_mesh::glam::{DMat3, DVec3};
+use pliant_mesh::{DeformationGradients, Laplacian, Mesh};
+use pliant_rig::Clip;
+use pliant_transfer::{Correspondence, CorrespondenceMethod, CorrespondenceOptions, Markers, TriangleMap};
+
+fn data() -> Option<PathBuf> {
+    let folder = std::env::var_os("PLIANT_DATA").map(|folder| PathBuf::from(folder).join("horse-camel"));
+    if let Some(folder) = &folder {
+        assert!(folder.exists(), "PLIANT_DATA is set, but {} is missing", folder.display());
+    } else {
+        #[allow(clippy::print_stderr, reason = "a skipped test says why")]
+        {
+            eprintln!("skipped: PLIANT_DATA is not set, so horse-camel is not read");
+        }
+    }
+    folder
+}
+
+/// The horse, the camel and their markers.
+fn horse_and_camel() -> Option<(Clip, Clip, Markers)> {
+    let folder = data()?;
+    let clip = |name: &str| {
+        let path = |end: &str| folder.join(format!("{name}-poses.{end}")).display().to_string();
+        load(&format!("{}+{}", path("reference.obj"), path("frames.npy")), &LoadOptions::default()).unwrap().clip().unwrap()
+    };
+    let markers = Markers::parse(&std::fs::read_to_string(folder.join("horse_camel.cons")).unwrap()).unwrap();
+    Some((clip("horse"), clip("camel"), markers))
+}
+
+/// The `count` markers that are spread best over the source.
+fn spread(markers: &Markers, source: &Mesh, count: usize) -> Markers {
+    let points: Vec<DVec3> = markers.pairs().iter().map(|&(a, _)| source.positions()[a as usize]).collect();
+    let mean = points.iter().sum::<DVec3>() / points.len() as f64;
+    let farthest = |reach: &[f64]| (0..reach.len()).fold(0, |best, i| if reach[i] > reach[best] { i } else { best });
+    let mut picked = vec![farthest(&points.iter().map(|p| p.distance(mean)).collect::<Vec<_>>())];
+    let mut reach = vec![f64::INFINITY; points.len()];
+    while picked.len() < count {
+        let last = points[picked[picked.len() - 1]];
+        reach.iter_mut().zip(&points).for_each(|(reach, p)| *reach = reach.min(p.distance_squared(last)));
+        picked.push(farthest(&reach));
+    }
+    Markers::new(picked.into_iter().map(|i| markers.pairs()[i]).collect())
+}
+
+/// The frames of `clip` on `target` by gradients alone: `min Σ a |∇x − M|²`, one vertex of each part held.
+fn transferred(map: &TriangleMap, clip: &Clip, target: &Mesh) -> Vec<Vec<DVec3>> {
+    let parts = target.topology().component_of_vertex();
+    let mut seen = std::collections::BTreeSet::new();
+    let held: Vec<f64> = parts.iter().map(|&part| f64::from(u8::from(seen.insert(part)))).collect();
+    let matrix = Laplacian::cotangent(target).unwrap().matrix.plus(1.0, &SparseMatrix::diagonal(&held));
+    let solver = SpdSolver::factor(&matrix).unwrap();
+    let rest = DeformationGradients::from_rest(clip.reference()).unwrap();
+    let frame = |positions: &Vec<DVec3>| {
+        let gradients = rest.at(positions).unwrap();
+        let mean = |row: &[(u32, f64)]| row.iter().fold(DMat3::ZERO, |sum, &(s, weight)| sum + gradients[s as usize] * weight);
+        solver.solve_points(&divergence(target, &map.rows().map(mean).collect::<Vec<_>>()))
+    };
+    clip.frames().iter().map(frame).collect()
+}
+
+fn divergence(mesh: &Mesh, gradients: &[DMat3]) -> Vec<DVec3> {
+    let mut sums = vec![DVec3::ZERO; mesh.vertex_count()];
+    for (t, triangle) in mesh.triangles().iter().enumerate() {
+        let points = mesh.triangle_points(t);
+        for k in 0..3 {
+            let (i, j, opposite) = (k, (k + 1) % 3, (k + 2) % 3);
+            let (u, v) = (points[i] - points[opposite], points[j] - points[opposite]);
+            let twice_area = u.cross(v).length();
+            if twice_area > 0.0 {
+                let pull = gradients[t] * (points[i] - points[j]) * (0.5 * u.dot(v) / twice_area);
+                sums[triangle[i] as usize] += pull;
+                sums[triangle[j] as usize] -= pull;
+            }
+        }
+    }
+    sums
+}
+
+/// Root mean square distance over the diagonal after the best rigid motion of each frame, mean of the frames.
+fn error(found: &[Vec<DVec3>], truth: &Clip) -> f64 {
+    let each = found.iter().zip(truth.frames()).map(|(a, b)| {
+        let motion = RigidMotion::fit(a, b, None).unwrap();
+        (a.iter().zip(b).map(|(&p, q)| motion.apply(p).distance_squared(*q)).sum::<f64>() / a.len() as f64).sqrt()
+    });
+    each.sum::<f64>() / found.len() as f64 / truth.reference().bounds().unwrap().diagonal()
+}
+
+fn error_by(method: CorrespondenceMethod, count: usize) -> Option<f64> {
+    let (horse, camel, markers) = horse_and_camel()?;
+    let options = CorrespondenceOptions::default().with_method(method);
+    let some = spread(&markers, horse.reference(), count);
+    let found = Correspondence::find(horse.reference(), camel.reference(), &some, &options).unwrap();
+    assert!(method != CorrespondenceMethod::Auto || found.problems.is_empty(), "{:?}", found.problems);
+    Some(error(&transferred(&found.map, &horse, camel.reference()), &camel))
+}
+
+/// Non-rigid registration after Amberg in `trimesh` 5.2 gives 0.0160, 0.0170 and 0.0150; the nearer of it and the warp is 0.0149 with all markers.
+#[test]
+fn the_horse_on_the_camel_is_nearer_to_the_published_poses_than_by_peers() {
+    for (count, peer) in [(107, 0.0149), (40, 0.0170), (17, 0.0150)] {
+        let Some(error) = error_by(CorrespondenceMethod::Auto, count) else { return };
+        assert!(error < peer, "{count} markers: {error}");
+    }
+}
+
+/// Another implementation of the paper's warp gives 0.0148, 0.0176 and 0.0314.
+#[test]
+fn the_papers_warp_is_as_good_as_it_is_elsewhere() {
+    for (count, elsewhere) in [(107, 0.0148), (40, 0.0176), (17, 0.0314)] {
+        let Some(error) = error_by(CorrespondenceMethod::Warp, count) else { return };
+        assert!(error < elsewhere, "{count} markers: {error}");
+    }
+}
+
+#[test]
+fn a_handful_of_markers_is_no_worse_than_twice_all_of_them() {
+    for count in [12, 8, 4] {
+        let Some(error) = error_by(CorrespondenceMethod::Auto, count) else { return };
+        assert!(error < 0.025, "{count} markers: {error}");
+    }
+}
+
+#[test]
+fn the_shapes_alone_bring_the_horse_onto_the_camel() {
+    let Some((horse, camel, _)) = horse_and_camel() else { return };
+    let found = Correspondence::find_without_markers(horse.reference(), camel.reference(), &CorrespondenceOptions::default()).unwrap();
+    let error = error(&transferred(&found.map, &horse, camel.reference()), &camel);
+    // The camel at rest is 0.122 away; head for tail would be worse than that.
+    assert!(error < 0.03 && found.problems.is_empty(), "{error} {:?}", found.problems);
+}
+
+#[test]
+fn markers_with_partners_at_random_are_noticed() {
+    let Some((horse, camel, markers)) = horse_and_camel() else { return };
+    let pairs = markers.pairs();
+    let nonsense = (0..pairs.len()).map(|i| (pairs[i].0, pairs[(i + 41) % pairs.len()].1)).collect();
+    let found =
+        Correspondence::find(horse.reference(), camel.reference(), &Markers::new(nonsense), &CorrespondenceOptions::default()).unwrap();
+    assert!(!found.problems.is_empty() && found.report.is_bad(), "{:?}", found.report);
+}
