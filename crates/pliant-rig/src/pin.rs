@@ -95,7 +95,7 @@ impl Pin {
             Aim::Across(n) | Aim::Along(n) => std::slice::from_ref(n),
             Aim::Curve(points) => points,
         };
-        let finite = self.displacement.is_finite() && self.stiffness.is_finite() && directions.iter().all(|d| d.is_finite());
+        let finite = self.displacement.length().is_finite() && self.stiffness.is_finite() && directions.iter().all(|d| d.is_finite());
         let meaningful = match &self.aim {
             Aim::Across(n) | Aim::Along(n) => n.length_squared() > 0.0,
             Aim::Curve(points) => !points.is_empty(),

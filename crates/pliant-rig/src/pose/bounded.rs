@@ -14,7 +14,13 @@
 //! eₖ = |b̄ₖ| / (β gₖ)                  β = max |b̄ₖ| / gₖ
 //! ```
 //!
-//! plus `½ κ |protected vertices|²` in `Q` and `½ σ |gᵢΔᵢ − gⱼΔⱼ|²` for coupled mirror sliders, where asked for.
+//! plus, where asked for, κ = 10⁶ times the motion of protected vertices in `Q`, and `½ σ gᵢgⱼ (Δᵢ − Δⱼ)²` with σ = 10 for coupled
+//! mirror sliders, whose efficiencies are the larger of the two. `eₖ` counts as 10⁻⁴ at least. Through in-betweens and
+//! combinations `g`, `Q`, `β`, `e` and `|m|` are those of the pose that was grabbed.
+//!
+//! Opposites, a slider and its mirror image by name that undo each other (`Gᵢⱼ < −½ √(GᵢᵢGⱼⱼ)`: a jaw to the left and one to the
+//! right), and pairs that exclude each
+//! other are never used together: where both would be, each is tried without the other, and the lower objective wins.
 //!
 //! `G(far)` counts only surface beyond the geodesic disc of the pins (`SurfaceGram`), so that both prices are on motion
 //! outside it; the share `φ` of the whole keeps a slider that lives inside the disc from being free, and the share `τ` of the widest
@@ -23,8 +29,15 @@
 //! that hardly help. The price of `|xₖ|` grows with `|m|`: then a drag of half the length gives half the weights as long as no
 //! limit is met, and no drag is too small.
 //!
-//! **Ours.** The problem is strictly convex, so its solution is unique, does not depend on the order of pins, and follows the
-//! goal without jumps; it is solved to a certificate by [`BoxQuadratic`]. Through in-betweens, combinations and curves it
+//! λ and ρ are divided by the number of pins: more pins say more, and prices need to say less.
+//!
+//! **Refund.** Prices keep a drag a little short of its goal, `r = m − B̄Δ`. Where that is little (`|r| ≤ 6 %` of `|m|`), the goal was
+//! within reach: the problem is solved again for `m + h r` with `h = 1`, which gives back what the prices cost. Where it is much
+//! (25 % and more), the goal is out of reach, `h = 0`, and chasing it would only drive sliders to their limits; `h` falls
+//! smoothly between the two. The step from the first to the second solution ends before it passes the goal.
+//!
+//! **Ours.** Both problems are strictly convex, so the pose is unique, does not depend on the order of pins, and follows the
+//! goal without jumps; they are solved to a certificate by [`BoxQuadratic`]. Through in-betweens, combinations and curves each
 //! is solved again at each new pose (Gauss–Newton, inside a trust region that shrinks until the true objective falls).
 
 use pliant_linalg::{BoxQuadratic, BoxTerms, BoxWorkspace};
@@ -33,7 +46,7 @@ use pliant_mesh::glam::DVec3;
 use super::prices::{DrivenShapes, Prices};
 use super::system::{Measured, PinSystem};
 use super::{BoxProblem, Factored, Near, Outcome, PoseSolver};
-use crate::RigError;
+use crate::{RigError, SliderName};
 
 /// The solver inside limits.
 #[derive(Debug, Clone, PartialEq)]
@@ -44,15 +57,19 @@ pub struct Bounded {
     symmetry: f64,
     mirror: Vec<Option<usize>>,
     protected: Vec<u32>,
+    refund: bool,
 }
 
 impl Bounded {
-    /// Radius of the disc in parts of the rig's size. *Ours*: some 4 cm on a head, the size of a cheek.
+    /// Radius of the disc in parts of the rig's size. *Ours*: 2.5 cm on a head, the size of a cheek.
     pub const DEFAULT_REACH: f64 = 0.1;
-    /// *Measured* on drags of a scanned head: twice as much moves half a slider less and misses the pin by half as much more.
-    pub const DEFAULT_SPARSITY: f64 = 5e-4;
-    /// *Measured*: half of it doubles the largest jump along a drag; twice as much misses the pin by a third more.
+    /// *Measured* on drags of a scanned head: a tenth of it chases goals out of reach with twice as many sliders.
+    pub const DEFAULT_SPARSITY: f64 = 8e-4;
+    /// *Measured*: less of it makes sliders jump where one meets its limit, more leaves goals within reach unreached.
     pub const DEFAULT_DAMPING: f64 = 2e-3;
+    /// What prices may cost of the way, in parts of it, and be given back whole; and from where on nothing is. *Measured* together
+    /// with the two above.
+    const REFUND: [f64; 2] = [0.06, 0.25];
     /// The share φ of the whole surface in a slider's extent. *Ours*: motion near the pin costs half of motion far from it.
     const NEAR_SHARE: f64 = 0.5;
     /// The share ε of the identity beside `Q`. *Ours*: shares a drag between equal sliders, for which `Q` is singular.
@@ -68,8 +85,10 @@ impl Bounded {
     const COUPLING: f64 = 10.0;
     /// No damping at all would leave sliders that agree at the pins undetermined.
     pub(super) const LEAST_DAMPING: f64 = 1e-9;
-    /// *Ours*: most poses need under ten.
+    /// *Ours*: poses of heads need under ten.
     const MOST_LINEARISATIONS: usize = 60;
+    /// Shapes that correlate less than this undo each other. *Ours*.
+    const OPPOSITE: f64 = -0.5;
     /// Gauss–Newton ends when no slider moves by this part of its range.
     const STILL: f64 = 1e-12;
 
@@ -99,6 +118,12 @@ impl Bounded {
     #[must_use]
     pub fn with_symmetry(self, mirror: Vec<Option<usize>>, strength: f64) -> Self {
         Self { mirror, symmetry: strength, ..self }
+    }
+
+    /// Whether what the prices cost of a goal within reach is given back; see the module. Default: yes.
+    #[must_use]
+    pub fn with_refund(self, refund: bool) -> Self {
+        Self { refund, ..self }
     }
 
     /// Vertices that should stay where they are.
@@ -134,6 +159,7 @@ impl Default for Bounded {
             symmetry: 0.0,
             mirror: Vec::new(),
             protected: Vec::new(),
+            refund: true,
         }
     }
 }
@@ -151,7 +177,7 @@ impl PoseSolver for Bounded {
 impl Bounded {
     /// The quadratic problem of a drag, at the system's weights: what a solve minimises, for the curious and for other solvers.
     ///
-    /// Through in-betweens, combinations and curves it is the first of several.
+    /// It is the first of two where prices are refunded, and of several through in-betweens, combinations and curves.
     ///
     /// # Panics
     /// If there is not one displacement for each pin.
@@ -180,7 +206,8 @@ impl Bounded {
             [limits.min.min(start), limits.max.max(start)]
         });
         Ok(Prepared {
-            sparsity: self.sparsity,
+            sparsity: self.sparsity / per_pin(system),
+            refund: self.refund,
             bounds: bounds.collect(),
             x: vec![0.0; candidates.len()],
             ranges,
@@ -237,8 +264,14 @@ impl Bounded {
             }
             moved[row * n + row] += Self::IDENTITY_SHARE;
         }
-        self.couple(candidates, &extents, &mut moved);
-        Ok(Prices { efficiencies: vec![1.0; n], extents, moved, gain: 1.0, damping: self.damping })
+        self.couple(candidates, &extents, self.damping / per_pin(system), &mut moved);
+        let alike = |i: usize, j: usize| all[i * n + j] / (all[i * n + i] * all[j * n + j]).sqrt();
+        let pairs = (0..n).flat_map(|i| (i + 1..n).map(move |j| [i, j]));
+        // Written so that what moves no surface, and has no likeness, is no opposite.
+        let name = |k: usize| SliderName::parse(&system.rig().targets()[candidates[k]].name);
+        let sides = |i: usize, j: usize| name(i).is_sided() && name(i).mirrored() == name(j);
+        let opposites = pairs.filter(|&[i, j]| alike(i, j) < Self::OPPOSITE && sides(i, j)).collect();
+        Ok(Prices { opposites, efficiencies: vec![1.0; n], extents, moved, gain: 1.0, damping: self.damping / per_pin(system) })
     }
 
     /// Places of candidates that are tied to each other, each pair once.
@@ -254,11 +287,11 @@ impl Bounded {
         candidates.iter().enumerate().filter_map(tie).collect()
     }
 
-    /// `½ σ (xᵢ − xⱼ)²` for mirrored sliders `i` and `j`, as equal changes need: their extents are taken as one.
-    fn couple(&self, candidates: &[usize], extents: &[f64], moved: &mut [f64]) {
+    /// `½ σ gᵢgⱼ (Δᵢ − Δⱼ)²` for mirrored sliders `i` and `j`.
+    fn couple(&self, candidates: &[usize], extents: &[f64], damping: f64, moved: &mut [f64]) {
         let n = candidates.len();
         // `moved` is multiplied by the damping, the tie is not to be.
-        let strength = Self::COUPLING * self.symmetry / self.damping.max(Self::LEAST_DAMPING);
+        let strength = Self::COUPLING * self.symmetry / damping.max(Self::LEAST_DAMPING);
         for [row, column] in self.ties(candidates) {
             let (a, b) = (extents[row], extents[column]);
             moved[row * n + row] += strength * b / a;
@@ -267,6 +300,11 @@ impl Bounded {
             moved[column * n + row] -= strength;
         }
     }
+}
+
+/// The number of pins that pull.
+fn per_pin(system: &PinSystem<'_>) -> f64 {
+    system.pins().iter().filter(|pin| pin.stiffness > 0.0).count().max(1) as f64
 }
 
 /// All that does not change while pins are dragged.
@@ -278,6 +316,7 @@ struct Prepared {
     /// Their ranges, the unit of steps.
     ranges: Vec<f64>,
     sparsity: f64,
+    refund: bool,
     prices: Prices,
     /// The quadratic, where it does not change with the weights.
     hessian: Option<BoxQuadratic>,
@@ -336,6 +375,9 @@ impl Factored for Prepared {
 }
 
 impl Prepared {
+    /// Ways below this part of the rig's size are rounding.
+    const REST: f64 = 1e-13;
+
     /// With `x = g Δ` undone, so that unknowns are changes of weights.
     fn problem(&self, system: &PinSystem<'_>, displacements: &[DVec3]) -> BoxProblem {
         let measured = system.measure(system.weights(), displacements);
@@ -356,21 +398,65 @@ impl Prepared {
         }
     }
 
+    /// The pose for the goals, and what its prices cost given back.
     fn solve_within(&mut self, system: &PinSystem<'_>, displacements: &[DVec3], near: Option<Near<'_>>, weights: &mut [f64]) -> Outcome {
+        let length = norm(&system.missing(system.weights(), displacements));
+        if length <= Self::REST * system.poser().size() {
+            self.x.fill(0.0);
+            return Outcome { kkt: Some(0.0), ..Outcome::default() };
+        }
+        let first = self.solve_goals(system, displacements, length, near, weights);
+        let Some(raised) = self.raised_goals(system, displacements, length, weights) else { return first };
+        let (before, short) = (self.x.clone(), weights.to_vec());
+        let second = self.solve_goals(system, &raised, length, near, weights);
+        let share = share_up_to_goal(system, displacements, &short, weights);
+        if share < 1.0 {
+            self.x.iter_mut().zip(&before).for_each(|(x, before)| *x = before + share * (*x - before));
+            self.write(system, weights);
+        }
+        Outcome { kkt: first.kkt.zip(second.kkt).map(|(a, b)| a.max(b)), iterations: first.iterations + second.iterations, ..second }
+    }
+
+    /// Displacements farther by what pins at `weights` miss of them; nothing where that is nothing, or too much.
+    fn raised_goals(&self, system: &PinSystem<'_>, displacements: &[DVec3], length: f64, weights: &[f64]) -> Option<Vec<DVec3>> {
+        let missed = norm(&system.missing(weights, displacements));
+        if !self.refund || missed == 0.0 || missed >= Bounded::REFUND[1] * length {
+            return None;
+        }
+        let [whole, none] = Bounded::REFUND;
+        let t = ((missed / length - whole) / (none - whole)).max(0.0);
+        let share = 1.0 - t * t * (3.0 - 2.0 * t);
+        let places = system.places_at(weights);
+        let raised = system.pins().iter().zip(system.places()).zip(displacements).zip(&places).map(|(((pin, start), way), place)| {
+            let (across, goal) = pin.aim.measure(*place, *start + *way);
+            *way + across * (goal - *place) * share
+        });
+        Some(raised.collect())
+    }
+
+    fn solve_goals(
+        &mut self,
+        system: &PinSystem<'_>,
+        displacements: &[DVec3],
+        length: f64,
+        near: Option<Near<'_>>,
+        weights: &mut [f64],
+    ) -> Outcome {
         if self.hessian.is_some() {
-            self.solve_once(system, displacements, near, weights)
+            self.solve_once(system, displacements, length, near, weights)
         } else {
-            self.solve_again_and_again(system, displacements, near, weights)
+            self.solve_again_and_again(system, displacements, length, near, weights)
         }
     }
 
     /// Two sliders that exclude each other and are both away from zero, of which the drag moved one there that is still free.
     fn clashing_pair(&self, system: &PinSystem<'_>, weights: &[f64]) -> Option<[usize; 2]> {
+        let opposites = self.prices.opposites.iter().map(|pair| pair.map(|place| self.candidates[place]));
         let free = |slider: usize| self.place(slider).is_some_and(|place| self.bounds[place] != [0.0; 2]);
-        let clash = |pair: &&[usize; 2]| {
+        let clash = |pair: &[usize; 2]| {
             pair.iter().all(|&k| weights[k] != 0.0) && pair.iter().any(|&k| system.weights()[k] == 0.0) && pair.iter().any(|&k| free(k))
         };
-        system.rig().exclusive_pairs().iter().find(clash).copied()
+        system.rig().exclusive_pairs().iter().copied().chain(opposites).find(clash)
     }
 
     fn place(&self, slider: usize) -> Option<usize> {
@@ -405,9 +491,16 @@ impl Prepared {
         chosen.outcome
     }
 
-    fn solve_once(&mut self, system: &PinSystem<'_>, displacements: &[DVec3], near: Option<Near<'_>>, weights: &mut [f64]) -> Outcome {
+    fn solve_once(
+        &mut self,
+        system: &PinSystem<'_>,
+        displacements: &[DVec3],
+        length: f64,
+        near: Option<Near<'_>>,
+        weights: &mut [f64],
+    ) -> Outcome {
         let wanted = system.wanted(displacements);
-        let terms = self.terms(&self.resting.columns, &wanted, norm(&wanted), self.window(system, near, None));
+        let terms = self.terms(&self.resting.columns, &wanted, length, self.window(system, near, None));
         let quadratic = self.hessian.as_ref().expect("a constant system has its quadratic");
         let report = quadratic.solve(&terms.borrow(), &mut self.x, &mut self.workspace);
         self.write(system, weights);
@@ -480,10 +573,10 @@ impl Prepared {
         &mut self,
         system: &PinSystem<'_>,
         displacements: &[DVec3],
+        length: f64,
         near: Option<Near<'_>>,
         weights: &mut [f64],
     ) -> Outcome {
-        let length = norm(&system.missing(system.weights(), displacements));
         let mut trust = 1.0;
         self.x.fill(0.0);
         if let Some(near) = near {
@@ -561,4 +654,22 @@ impl Prepared {
 
 fn norm(values: &[f64]) -> f64 {
     values.iter().map(|v| v * v).sum::<f64>().sqrt()
+}
+
+/// How much of the step from one pose to another, at most all of it, the pins may go without passing their goals: with the ways `p`
+/// of the pins and their goals `m`, `p·(m − p) ≥ 0` stays true.
+fn share_up_to_goal(system: &PinSystem<'_>, displacements: &[DVec3], from: &[f64], to: &[f64]) -> f64 {
+    let wanted = system.missing(system.weights(), displacements);
+    let way = |weights: &[f64]| -> Vec<f64> {
+        wanted.iter().zip(system.missing(weights, displacements)).map(|(m, missing)| m - missing).collect()
+    };
+    let dot = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(x, y)| x * y).sum::<f64>();
+    let (start, end) = (way(from), way(to));
+    let step: Vec<f64> = end.iter().zip(&start).map(|(e, s)| e - s).collect();
+    // (s + t d)·(m − s − t d) = c + b t − a t².
+    let (a, b, c) = (dot(&step, &step), dot(&step, &wanted) - 2.0 * dot(&start, &step), dot(&start, &wanted) - dot(&start, &start));
+    if a == 0.0 || c + b - a >= 0.0 {
+        return 1.0;
+    }
+    ((b + (b * b + 4.0 * a * c.max(0.0)).sqrt()) / (2.0 * a)).clamp(0.0, 1.0)
 }

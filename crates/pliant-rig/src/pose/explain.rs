@@ -65,7 +65,7 @@ fn slider_move(system: &PinSystem<'_>, pose: &Pose, goals: &[DVec3], slider: usi
 }
 
 fn unreachable(system: &PinSystem<'_>, pose: &Pose, goals: &[DVec3]) -> Vec<DVec3> {
-    let eager = Bounded::default().with_sparsity(0.0).with_damping(Explanation::NEXT_TO_NOTHING);
+    let eager = Bounded::default().with_refund(false).with_sparsity(0.0).with_damping(Explanation::NEXT_TO_NOTHING);
     let missing: Vec<DVec3> = pose.pins.iter().map(|pin| pin.goal - pin.reached).collect();
     let Ok(mut factored) = eager.factor(system) else { return missing };
     let mut weights = pose.weights.clone();

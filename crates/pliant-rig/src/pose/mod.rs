@@ -158,8 +158,10 @@ const MOVED: f32 = 0.01;
 fn size_of_what_moves(rig: &Rig) -> f64 {
     let positions = rig.neutral().positions();
     let mut motion = vec![0.0_f32; positions.len()];
-    for (vertices, deltas) in rig.shapes() {
-        vertices.iter().zip(deltas).for_each(|(&v, d)| motion[v as usize] = motion[v as usize].max(d.length()));
+    for (target, slider) in rig.targets().iter().zip(rig.sliders()) {
+        // Over the slider's range, so that its scale does not matter.
+        let range = slider.limits.range() as f32;
+        target.vertices.iter().zip(&target.deltas).for_each(|(&v, d)| motion[v as usize] = motion[v as usize].max(range * d.length()));
     }
     let least = MOVED * motion.iter().copied().fold(0.0, f32::max);
     let moved: Vec<DVec3> = positions.iter().zip(&motion).filter(|(_, m)| **m > least).map(|(p, _)| *p).collect();

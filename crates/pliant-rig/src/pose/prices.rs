@@ -45,6 +45,8 @@ pub(super) struct Prices {
     pub(super) moved: Vec<f64>,
     /// `e`: how well each candidate moves the pins, beside the best.
     pub(super) efficiencies: Vec<f64>,
+    /// Places of candidates that undo each other.
+    pub(super) opposites: Vec<[usize; 2]>,
     /// `β`.
     pub(super) gain: f64,
     pub(super) damping: f64,

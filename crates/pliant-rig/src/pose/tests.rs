@@ -311,6 +311,21 @@ fn coupled_sliders_move_together_though_one_of_them_moves_no_pin() {
 }
 
 #[test]
+fn opposites_are_not_used_together() {
+    let mesh = bumpy_sheet(4, 0.1);
+    let shift = |name: &str, way: Vec3| Target::from_dense(name, vec![way; 25]);
+    // Both bring the pin down a little while they undo each other sideways.
+    let left = shift("jawLeft", Vec3::new(1.0, -0.2, 0.0));
+    let right = shift("jawRight", Vec3::new(-1.0, -0.2, 0.0));
+    let rig = Rig::new(mesh, vec![left, right]).unwrap();
+    for way in [DVec3::new(0.0, -0.3, 0.0), DVec3::new(0.4, -0.2, 0.0), DVec3::new(-0.4, -0.2, 0.0)] {
+        let weights = solve(&rig, &[], &[Pin::new(6, way)], &Bounded::default(), Range::Clip).weights;
+        assert!(weights[0] == 0.0 || weights[1] == 0.0, "{weights:?}");
+        assert_eq!(weights[0] > 0.1, way.x > 0.0, "{weights:?}");
+    }
+}
+
+#[test]
 fn goals_that_are_not_finite_leave_the_pose_and_say_so() {
     let rig = bumps(8);
     let (_, pins) = planted(&rig);
@@ -402,7 +417,8 @@ fn a_pin_on_a_curve_comes_to_lie_on_it_anywhere() {
     let goal = place + pins[2].displacement;
     let curve = vec![goal - DVec3::X * 3.0, goal + DVec3::X * 3.0];
     let pose = solve(&rig, &[], &[Pin::hold(112).with_aim(Aim::Curve(curve))], &Bounded::default(), Range::Clip);
-    assert!(pose.pins[0].error < 0.02 * pins[2].displacement.length(), "{pose:?}");
+    // Of a curve nothing is refunded: it has no goal to raise.
+    assert!(pose.pins[0].error < 0.1 * pins[2].displacement.length(), "{pose:?}");
 }
 
 #[test]
@@ -428,8 +444,8 @@ fn the_stated_problem_is_the_one_that_a_solve_solves() {
     let poser = Poser::new(&rig).unwrap();
     let start = [0.3, 0.0, 0.5, 1.0, 0.0, 0.2, 0.0, 0.9];
     let goals: Vec<DVec3> = pins.iter().map(|pin| pin.displacement * 1.7).collect();
-    let mut grab = poser.grab(&start, &pins, &Bounded::default(), Range::Clip).unwrap();
-    let problem = Bounded::default().problem(grab.system(), &goals).unwrap();
+    let mut grab = poser.grab(&start, &pins, &Bounded::default().with_refund(false), Range::Clip).unwrap();
+    let problem = Bounded::default().with_refund(false).problem(grab.system(), &goals).unwrap();
     let BoxProblem { hessian, linear, prices, lower, upper, sliders } = &problem;
     let mut changes = vec![0.0; sliders.len()];
     let quadratic = BoxQuadratic::new(hessian.clone()).unwrap();

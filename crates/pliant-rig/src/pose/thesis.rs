@@ -92,8 +92,8 @@ impl Default for Tikhonov {
 }
 
 impl Localized {
-    /// Outer radius in parts of the rig's size. *Ours*: 0.2 cm on a head of 40 cm, so that targets that move a pin by more
-    /// than 0.12 cm count.
+    /// Outer radius in parts of the rig's size. *Ours*: 0.12 cm on a head, so that targets that move a pin by more than
+    /// 0.07 cm count.
     pub const RELATIVE_RADIUS: f64 = 0.005;
     /// *Paper*: `r_max` of figure 3.4 and table 3.1, in units of its scenes.
     pub const SCENE_RADIUS: f64 = 0.5;

@@ -18,6 +18,18 @@ pub(crate) fn require_ending(path: &Path, endings: &[&str]) -> Result<(), Failur
     Err(Failure::could_not(format!("'{}' cannot be written: the result is not '.{ending}'; end it with .{}", path.display(), endings[0])))
 }
 
+/// Declines an output that would replace the asset it comes from by something poorer.
+pub(crate) fn require_other_than(path: &Path, locator: &str) -> Result<(), Failure> {
+    let input = locator.split(['#', '@', '+']).next().unwrap_or_default();
+    match (path.canonicalize(), Path::new(input).canonicalize()) {
+        (Ok(out), Ok(input)) if out == input => {
+            let message = format!("'{}' is the rig itself, which a posed mesh would replace; write to another file", path.display());
+            Err(Failure::could_not(message))
+        }
+        _ => Ok(()),
+    }
+}
+
 /// Files that are written together or not at all.
 #[derive(Debug, Default)]
 pub(crate) struct Outputs {
@@ -39,6 +51,11 @@ impl Outputs {
     }
 
     pub(crate) fn write(&self) -> Result<(), Failure> {
+        let twice = (0..self.files.len()).find(|&k| self.files[..k].iter().any(|(path, _)| *path == self.files[k].0));
+        if let Some(k) = twice {
+            let path = self.files[k].0.display();
+            return Err(Failure::could_not(format!("two results would be written to '{path}'; give each a file of its own")));
+        }
         Ok(pliant_io::write_files(&self.files)?)
     }
 }

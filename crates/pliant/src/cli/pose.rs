@@ -13,7 +13,7 @@ use super::console::Console;
 use super::failure::Failure;
 use super::output::Outputs;
 use super::posed::{Posed, PosedOutputs};
-use super::solver::SolverArgs;
+use super::solver::{Method, SolverArgs};
 use super::{slider_weights, source};
 
 const EXAMPLES: &str = "\
@@ -34,6 +34,13 @@ Examples:
                                                ... and becomes a slider of its own
   pliant render head.glb --weights jawOpen=0.4 --out look.png
                                                look at weights
+
+Settings that files of meshes cannot hold are JSON by the names of targets, every part optional:
+  {\"limits\": {\"jawLeft\": [-1, 1]}, \"locked\": [\"eyeWideLeft\"], \"exclusive\": [[\"mouthSmileLeft\", \"mouthFrownLeft\"]],
+   \"groups\": {\"brows\": [\"browInnerUp\"]}, \"smooth\": [\"eyeBlinkLeft\"],
+   \"in_betweens\": {\"blink50\": {\"of\": \"eyeBlinkLeft\", \"at\": 0.5}},
+   \"combinations\": {\"smile_jaw\": {\"drivers\": [\"mouthSmileLeft\", \"jawOpen\"], \"rule\": \"product\"}}}
+Rules are product, lowest and smooth-lowest; smooth sliders pass their in-betweens without a kink.
 
 A pin is V:dx,dy,dz: a vertex, and the way it should go from where it is in the current pose.
 `--json` tells which sliders moved, what each did at each pin, what a limit held back and what no
@@ -78,6 +85,9 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(args: &Args, console: &Console) -> Result<(), Failure> {
+    if args.solver.method != Method::Box && (args.symmetric || !args.protect.is_empty()) {
+        return Err(Failure::usage("--symmetric and --protect need --method box; the methods of the thesis know neither"));
+    }
     let _working = console.working("posing");
     let (asset, rig) = load_rig(&args.rig, args.neutral.as_deref(), &args.solver)?;
     let start = start_weights(args.weights_in.as_deref(), &rig)?;

@@ -14,7 +14,7 @@ use super::console::Console;
 use super::failure::Failure;
 use super::output::Outputs;
 use super::residual::{Layer, ResidualArgs};
-use super::slider_weights;
+use super::{output, slider_weights};
 
 /// Where a pose goes.
 #[derive(Debug, clap::Args)]
@@ -52,6 +52,7 @@ impl Posed<'_> {
         mut files: Outputs,
         console: &Console,
     ) -> Result<(), Failure> {
+        output::require_other_than(&to.out, self.name)?;
         let began = Instant::now();
         let mut positions = self.rig.evaluate(&self.pose.weights);
         let evaluate_us = began.elapsed().as_secs_f64() * 1e6;
@@ -111,7 +112,7 @@ impl Posed<'_> {
         let (pose, why) = (&self.pose, &self.explanation);
         let mut text = String::new();
         let dragged: Vec<usize> = (0..self.pins.len()).filter(|&k| self.pins[k].displacement != DVec3::ZERO).collect();
-        for m in &why.moves {
+        for m in why.moves.iter().filter(|m| (m.to - m.from).abs() > Pose::ACTIVE / 10.0) {
             let held = if pose.at_limit.contains(&m.slider) { ", at its limit" } else { "" };
             let share = |k: &usize| format!("{:+.0} % of the way at {}", 100.0 * m.shares[*k].of_goal, self.pins[*k].place());
             let shares: Vec<String> = dragged.iter().map(share).collect();
@@ -122,7 +123,7 @@ impl Posed<'_> {
         for ((pin, result), unreachable) in self.pins.iter().zip(&pose.pins).zip(&why.unreachable) {
             let _ = write!(text, "  {}: {:.4} from its goal", pin.place(), result.error);
             if unreachable.length() > 0.01 * longest {
-                let _ = write!(text, "; sliders alone come no nearer than {:.4}", unreachable.length());
+                let _ = write!(text, "; the sliders' best for all pins together leaves {:.4}", unreachable.length());
             }
             text.push('\n');
         }

@@ -13,7 +13,7 @@ use serde_json::{Map, Value, json};
 
 use super::console::Console;
 use super::failure::Failure;
-use super::{output, source};
+use super::{output, slider_weights, source};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -47,6 +47,10 @@ pub(crate) struct Args {
     /// Slider weights of a rig.
     #[arg(long, value_name = "NAME=W,…", value_delimiter = ',', value_parser = parse_weight, conflicts_with = "play")]
     weights: Vec<(String, f64)>,
+
+    /// Slider weights from a file, as `pose --weights-out` writes them.
+    #[arg(long, value_name = "FILE.json", conflicts_with_all = ["weights", "play", "frame"])]
+    weights_in: Option<PathBuf>,
 
     /// The whole clip, as an animated PNG.
     #[arg(long, conflicts_with = "turntable")]
@@ -127,7 +131,7 @@ fn camera_json(camera: &Camera, [width, height]: [usize; 2]) -> Value {
 fn mesh_to_show(asset: &Asset, args: &Args) -> Result<Mesh, Failure> {
     let mesh = match args.frame {
         Some(frame) => asset.at_frame(frame)?.mesh()?,
-        None if !args.weights.is_empty() => posed(asset, args)?,
+        None if !args.weights.is_empty() || args.weights_in.is_some() => posed(asset, args)?,
         None => asset.mesh()?,
     };
     mesh.require_surface().map_err(|error| Failure::about(&args.asset, &error))?;
@@ -137,15 +141,12 @@ fn mesh_to_show(asset: &Asset, args: &Args) -> Result<Mesh, Failure> {
 /// The rig with the named sliders moved.
 fn posed(asset: &Asset, args: &Args) -> Result<Mesh, Failure> {
     let rig = asset.rig()?;
-    let mut weights = vec![0.0; rig.targets().len()];
+    let mut weights = match &args.weights_in {
+        Some(path) => slider_weights::read(path, &rig)?,
+        None => vec![0.0; rig.targets().len()],
+    };
     for (name, weight) in &args.weights {
-        let slider = rig.targets().iter().position(|target| target.name == *name).ok_or_else(|| {
-            let known: Vec<&str> = rig.targets().iter().take(12).map(|target| target.name.as_str()).collect();
-            let has =
-                if known.is_empty() { "it has no targets".to_owned() } else { format!("its targets begin with {}", known.join(", ")) };
-            Failure::could_not(format!("{}: there is no target '{name}'; {has}", args.asset))
-        })?;
-        weights[slider] = *weight;
+        weights[rig.slider_named(name).map_err(|error| Failure::about(&args.asset, &error))?] = *weight;
     }
     rig.neutral().posed(rig.evaluate(&weights)).map_err(|error| Failure::about(&args.asset, &error))
 }

@@ -107,7 +107,14 @@ impl ResidualArgs {
         }
         // A rig of its own tells names that are there already.
         let promoted = posed.rig.with_targets(targets).map_err(failed)?;
-        files.add_asset(path, &posed.asset.with_targets(promoted.targets())?)
+        let before = files.problems.len();
+        files.add_asset(path, &posed.asset.with_targets(promoted.targets())?)?;
+        let lost = files.problems[before..].iter().any(|problem| problem.contains("in-between"));
+        if self.promote_in_between.is_some() && lost {
+            let message = format!("'{}' cannot hold in-betweens, so the new one would be lost; write a .usda", path.display());
+            return Err(Failure::could_not(message));
+        }
+        Ok(())
     }
 
     /// A target with the weight at which it adds the layer.
