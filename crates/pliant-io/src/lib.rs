@@ -35,6 +35,7 @@ pub mod off;
 mod pair;
 pub mod ply;
 pub mod point_cache;
+mod point_clip;
 mod retarget;
 mod save;
 mod sniff;

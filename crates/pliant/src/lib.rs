@@ -21,6 +21,8 @@ pub mod demo;
 pub mod page;
 pub mod picture;
 pub mod reproduce;
+pub mod transfer_job;
+pub mod transfer_recipe;
 
 pub use built_in::{BuiltIn, load};
 pub use pliant_io as io;
@@ -28,4 +30,5 @@ pub use pliant_linalg as linalg;
 pub use pliant_mesh as mesh;
 pub use pliant_rig as rig;
 pub use pliant_specimens as specimens;
+pub use pliant_transfer as transfer;
 pub use pliant_view as view;

@@ -6,6 +6,7 @@ mod convert;
 mod demo;
 mod edited;
 mod failure;
+mod flexibility;
 mod geodesic;
 mod info;
 mod invert;
@@ -24,6 +25,7 @@ mod source;
 mod split;
 mod stroke_files;
 mod symmetry;
+mod transfer;
 
 use std::process::ExitCode;
 
@@ -43,6 +45,9 @@ Examples:
                                            draw on a face; sliders follow
   pliant invert face.glb capture.glb --out weights.glb
                                            a moving mesh back into curves of sliders
+  pliant transfer --source walk.glb --target camel.obj --markers pairs.json --out camel.glb
+                                           one animal's walk on another
+  pliant flexibility walk.glb --out f.npy  where a clip bends its mesh
   pliant geodesic head.obj --from 1204 --out d.npy
                                            distances along the surface
   pliant render head.obj --out head.png    a picture
@@ -96,6 +101,8 @@ enum Command {
     Pose(Box<pose::Args>),
     Sketch(Box<sketch::Args>),
     Invert(Box<invert::Args>),
+    Transfer(Box<transfer::Args>),
+    Flexibility(flexibility::Args),
     Geodesic(geodesic::Args),
     Render(render::Args),
     Reproduce(reproduce::Args),
@@ -118,6 +125,8 @@ pub(crate) fn run(cli: Cli) -> ExitCode {
         Command::Pose(args) => pose::run(&args, &console),
         Command::Sketch(args) => sketch::run(&args, &console),
         Command::Invert(args) => invert::run(&args, &console),
+        Command::Transfer(args) => transfer::run(&args, &console),
+        Command::Flexibility(args) => flexibility::run(&args, &console),
         Command::Geodesic(args) => geodesic::run(&args, &console),
         Command::Render(args) => render::run(&args, &console),
         Command::Reproduce(args) => reproduce::run(&args, &console),

@@ -1,0 +1,261 @@
+//! `pliant transfer`.
+
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+use clap::ValueEnum;
+use pliant::transfer_job::TransferJob;
+use pliant::transfer_recipe::{RecipeError, TransferRecipe};
+use pliant_io::read_file;
+use pliant_mesh::Progress as _;
+use pliant_mesh::glam::DVec3;
+use pliant_transfer::{Correspondence, CorrespondenceMethod, CorrespondenceOptions, MapReport, RootMotion, SynthesisOptions};
+use serde_json::{Map, Value, json};
+
+use super::console::{Bar, Console};
+use super::failure::Failure;
+use super::{edited, output};
+
+const EXAMPLES: &str = "\
+Examples:
+  pliant transfer --source walk.glb --target camel.obj --markers pairs.json --out camel.glb
+                                              one animal's walk on another
+  pliant transfer --source 'specimen:hound#walk' --target specimen:tapir --out tapir.glb
+                                              without markers: the shapes alone decide
+  pliant transfer --source walk.glb --target camel.obj --markers pairs.csv --root fix --out camel.npy
+                                              on the spot, as plain positions, frames x vertices x 3
+  pliant transfer --init recipe.toml          a recipe to start from, with every key explained
+  pliant transfer recipe.toml --out mix.glb   parts of several clips on parts of the target, in layers
+
+Markers are pairs of vertices that are the same spot, source first, counted from 0: JSON
+[[source, target], …] or lines of two numbers. Four different pairs are the fewest; where
+`pliant flexibility` is large they matter most. The report says how many target triangles found no
+partner (uncovered) or only one that faces away (flipped), and how far partners are apart (residual,
+as part of the target's diagonal). The target keeps its names, UVs and polygons.";
+
+/// Other meshes' animations on a mesh of its own.
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Args {
+    /// A recipe with sources and layers.
+    #[arg(value_name = "RECIPE.toml", conflicts_with_all = ["source", "target", "markers"], required_unless_present_any = ["source", "target", "init"])]
+    recipe: Option<PathBuf>,
+
+    /// The clip that moves the target.
+    #[arg(long, value_name = "CLIP", requires = "target")]
+    source: Option<String>,
+
+    /// The mesh that is to move.
+    #[arg(long, value_name = "MESH", requires = "source")]
+    target: Option<String>,
+
+    /// Pairs of vertices that are the same spot (default: the shapes alone decide).
+    #[arg(long, value_name = "FILE", requires = "source")]
+    markers: Option<String>,
+
+    /// What becomes of the way that the source covers.
+    #[arg(long, value_enum, default_value_t = Root::Carry)]
+    root: Root,
+
+    /// How the meshes are brought together.
+    #[arg(long, value_enum, default_value_t = Method::Auto)]
+    method: Method,
+
+    /// Where to write the target with its clip.
+    #[arg(long, value_name = "CLIP", required_unless_present = "init")]
+    out: Option<PathBuf>,
+
+    /// Write a recipe to start from, and nothing else.
+    #[arg(long, value_name = "FILE.toml", conflicts_with_all = ["recipe", "source", "target", "markers", "out"])]
+    init: Option<PathBuf>,
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum Root {
+    /// The target covers the same way for its size.
+    Carry,
+    /// The target stays in place.
+    Fix,
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum Method {
+    /// Registration, and the warp too where that is doubtful.
+    Auto,
+    /// Both meshes are warped to least-squares meshes of the markers.
+    Warp,
+    /// The source is laid onto the target.
+    Registration,
+}
+
+/// What was made, and at what cost.
+struct Made {
+    frames: Vec<Vec<DVec3>>,
+    found: Vec<Correspondence>,
+    problems: Vec<String>,
+    map_ms: f64,
+    factor_ms: f64,
+    solve_ms: f64,
+}
+
+pub(crate) fn run(args: &Args, console: &Console) -> Result<(), Failure> {
+    if let Some(file) = &args.init {
+        return init(file, console);
+    }
+    let out = args.out.as_deref().expect("clap asks for --out");
+    let (job, name) = args.job()?;
+    // An ending that cannot be written is told now rather than after the work.
+    pliant_io::plan_save(&job.asset(&name, &[job.target().positions().to_vec()])?, out)?;
+    let mut made = args.make(&job, &console.progress()).map_err(|error| args.failed(error))?;
+    let mut object = made.describe(&job);
+    edited::save(&job.asset(&name, &made.frames)?, out, &mut object, &mut made.problems)?;
+    console.done(object, &made.told(out), &made.problems)
+}
+
+fn init(file: &Path, console: &Console) -> Result<(), Failure> {
+    if file.exists() {
+        return Err(Failure::could_not(format!("'{}' is there already; name another file, or remove it", file.display())));
+    }
+    output::write(file, TransferRecipe::TEMPLATE.as_bytes().to_vec())?;
+    let mut object = Map::new();
+    object.insert("out".into(), json!(file.display().to_string()));
+    console.done(object, &format!("written to {}\n", file.display()), &[])
+}
+
+impl Args {
+    /// What is to be done, and the name of the clip that comes of it.
+    fn job(&self) -> Result<(TransferJob, String), Failure> {
+        let Some(file) = &self.recipe else {
+            let (source, target) = self.source.as_deref().zip(self.target.as_deref()).expect("clap asks for both");
+            let recipe = TransferRecipe::plain(source, target, self.markers.as_deref());
+            let job = TransferJob::load(&recipe, None).map_err(|error| self.failed(error))?;
+            let name = job.sources()[0].clip.name().to_owned();
+            return Ok((job, name));
+        };
+        let bytes = read_file(file)?;
+        let text = std::str::from_utf8(&bytes).map_err(|error| Failure::about(file.display(), &error))?;
+        let recipe = TransferRecipe::parse(text).map_err(|error| self.failed(error))?;
+        let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        let job = TransferJob::load(&recipe, Some(folder)).map_err(|error| self.failed(error))?;
+        Ok((job, file.file_stem().unwrap_or_default().to_string_lossy().into_owned()))
+    }
+
+    fn failed(&self, error: RecipeError) -> Failure {
+        match (&self.recipe, error) {
+            (Some(recipe), error) => Failure::about(recipe.display(), &error),
+            (None, RecipeError::File(error)) => error.into(),
+            (None, error) => Failure::could_not(error.to_string()),
+        }
+    }
+
+    fn make(&self, job: &TransferJob, bar: &Bar) -> Result<Made, RecipeError> {
+        let options = CorrespondenceOptions::default().with_method(self.method.into());
+        let mut problems = job.problems();
+        let began = Instant::now();
+        let mut found: Vec<Correspondence> = Vec::new();
+        for (k, source) in job.sources().iter().enumerate() {
+            let _ = bar.report(&format!("matching {}", source.name), 0.0);
+            let correspondence = job.correspondence(k, &options)?;
+            problems.extend(correspondence.problems.iter().map(|problem| format!("source '{}': {problem}", source.name)));
+            found.push(correspondence);
+        }
+        let (layers, odd) = job.layers(&found)?;
+        problems.extend(odd);
+        let map_ms = milliseconds(began);
+        let began = Instant::now();
+        let mut synthesis = job.synthesis(&found, layers, SynthesisOptions::default().with_root(self.root.into()))?;
+        let factor_ms = milliseconds(began);
+        let began = Instant::now();
+        let count = synthesis.frame_count();
+        let mut frames = Vec::new();
+        for k in 0..count {
+            let _ = bar.report("making frames", k as f64 / count as f64);
+            frames.push(synthesis.frame(k).to_vec());
+        }
+        let solve_ms = milliseconds(began);
+        drop(synthesis);
+        Ok(Made { frames, found, problems, map_ms, factor_ms, solve_ms })
+    }
+}
+
+impl Made {
+    fn ms_per_frame(&self) -> f64 {
+        self.solve_ms / self.frames.len().max(1) as f64
+    }
+
+    /// The map with the most lost triangles, and of equal ones that with the farthest partners.
+    fn worst(&self) -> &MapReport {
+        let reports = self.found.iter().map(|found| &found.report);
+        let order = |a: &&MapReport, b: &&MapReport| a.lost_share().total_cmp(&b.lost_share()).then(a.residual.total_cmp(&b.residual));
+        reports.max_by(order).expect("a layer has a source")
+    }
+
+    fn describe(&self, job: &TransferJob) -> Map<String, Value> {
+        let source = |(k, found): (usize, &Correspondence)| {
+            let mut map = report_json(&found.report);
+            map["name"] = json!(job.sources()[k].name);
+            map["method"] = json!(format!("{:?}", found.method).to_lowercase());
+            map
+        };
+        let mut object = Map::new();
+        object.insert("frames".into(), json!(self.frames.len()));
+        object.insert("vertices".into(), json!(job.target().vertex_count()));
+        object.insert("map".into(), report_json(self.worst()));
+        object.insert("sources".into(), self.found.iter().enumerate().map(source).collect());
+        object.insert("map_ms".into(), json!(self.map_ms));
+        object.insert("factor_ms".into(), json!(self.factor_ms));
+        object.insert("solve_ms_per_frame".into(), json!(self.ms_per_frame()));
+        object
+    }
+
+    fn told(&self, out: &Path) -> String {
+        let map = self.worst();
+        format!(
+            "{} frames; {} of {} target triangles uncovered, {} flipped, partners {:.2} % of the diagonal apart; matched in {:.0} ms, \
+             factored in {:.1} ms, {:.2} ms a frame; written to {}\n",
+            self.frames.len(),
+            map.uncovered,
+            map.triangles,
+            map.flipped,
+            100.0 * map.residual,
+            self.map_ms,
+            self.factor_ms,
+            self.ms_per_frame(),
+            out.display()
+        )
+    }
+}
+
+fn report_json(report: &MapReport) -> Value {
+    json!({
+        "triangles": report.triangles,
+        "uncovered": report.uncovered,
+        "flipped": report.flipped,
+        "residual": report.residual,
+        "distortion": report.distortion,
+        "marker_residual": report.marker_residual,
+    })
+}
+
+impl From<Root> for RootMotion {
+    fn from(root: Root) -> Self {
+        match root {
+            Root::Carry => Self::Carry,
+            Root::Fix => Self::Fix,
+        }
+    }
+}
+
+impl From<Method> for CorrespondenceMethod {
+    fn from(method: Method) -> Self {
+        match method {
+            Method::Auto => Self::Auto,
+            Method::Warp => Self::Warp,
+            Method::Registration => Self::Registration,
+        }
+    }
+}
+
+fn milliseconds(since: Instant) -> f64 {
+    since.elapsed().as_secs_f64() * 1e3
+}
