@@ -19,8 +19,8 @@
 //! combinations `g`, `Q`, `β`, `e` and `|m|` are those of the pose that was grabbed.
 //!
 //! Opposites, a slider and its mirror image by name that undo each other (`Gᵢⱼ < −½ √(GᵢᵢGⱼⱼ)`: a jaw to the left and one to the
-//! right), and pairs that exclude each
-//! other are never used together: where both would be, each is tried without the other, and the lower objective wins.
+//! right), are never used together: where both would be, the weaker one goes, or both where they are about as strong. Of pairs
+//! that exclude each other each is tried without the other, and the lower objective wins.
 //!
 //! `G(far)` counts only surface beyond the geodesic disc of the pins (`SurfaceGram`), so that both prices are on motion
 //! outside it; the share `φ` of the whole keeps a slider that lives inside the disc from being free, and the share `τ` of the widest
@@ -328,6 +328,12 @@ struct Prepared {
     spare: Vec<f64>,
 }
 
+/// Two sliders that must not be used together.
+enum Clash {
+    Exclusive([usize; 2]),
+    Opposites([usize; 2]),
+}
+
 /// A solve with one slider of an exclusive pair at zero.
 struct Decision {
     place: usize,
@@ -358,8 +364,11 @@ impl Factored for Prepared {
         }
         let mut outcome = self.solve_within(system, displacements, near, weights);
         let bounds = self.bounds.clone();
-        while let Some(pair) = self.clashing_pair(system, weights) {
-            outcome = self.decide(pair, system, displacements, near, weights);
+        while let Some(clash) = self.clashing_pair(system, weights) {
+            outcome = match clash {
+                Clash::Exclusive(pair) => self.decide(pair, system, displacements, near, weights),
+                Clash::Opposites(pair) => self.part(pair, system, displacements, near, weights),
+            };
         }
         self.bounds = bounds;
         outcome
@@ -375,6 +384,8 @@ impl Factored for Prepared {
 }
 
 impl Prepared {
+    /// Of two opposites one stays where the other is weaker than this part of it. *Ours*.
+    const ALIKE: f64 = 0.7;
     /// Ways below this part of the rig's size are rounding.
     const REST: f64 = 1e-13;
 
@@ -450,17 +461,38 @@ impl Prepared {
     }
 
     /// Two sliders that exclude each other and are both away from zero, of which the drag moved one there that is still free.
-    fn clashing_pair(&self, system: &PinSystem<'_>, weights: &[f64]) -> Option<[usize; 2]> {
+    fn clashing_pair(&self, system: &PinSystem<'_>, weights: &[f64]) -> Option<Clash> {
         let opposites = self.prices.opposites.iter().map(|pair| pair.map(|place| self.candidates[place]));
         let free = |slider: usize| self.place(slider).is_some_and(|place| self.bounds[place] != [0.0; 2]);
-        let clash = |pair: &[usize; 2]| {
+        let clashes = |pair: &[usize; 2]| {
             pair.iter().all(|&k| weights[k] != 0.0) && pair.iter().any(|&k| system.weights()[k] == 0.0) && pair.iter().any(|&k| free(k))
         };
-        system.rig().exclusive_pairs().iter().copied().chain(opposites).find(clash)
+        let exclusive = system.rig().exclusive_pairs().iter().copied().find(clashes).map(Clash::Exclusive);
+        exclusive.or_else(|| opposites.into_iter().find(clashes).map(Clash::Opposites))
     }
 
     fn place(&self, slider: usize) -> Option<usize> {
         self.candidates.binary_search(&slider).ok()
+    }
+
+    /// Solves without the weaker of two opposites, or without both where they are about as strong: then they were there for what
+    /// they have in common, and the goal asks for neither side.
+    fn part(
+        &mut self,
+        pair: [usize; 2],
+        system: &PinSystem<'_>,
+        displacements: &[DVec3],
+        near: Option<Near<'_>>,
+        weights: &mut [f64],
+    ) -> Outcome {
+        let [a, b] = pair.map(|slider| self.place(slider).expect("opposites are candidates"));
+        let [p, q] = [a, b].map(|place| self.x[place].abs());
+        for (place, own, other) in [(a, p, q), (b, q, p)] {
+            if Self::ALIKE * own <= other {
+                self.bounds[place] = [0.0; 2];
+            }
+        }
+        self.solve_within(system, displacements, near, weights)
     }
 
     /// Solves with either slider of a pair sent to zero, keeps the one whose objective is lower, and its bounds.
