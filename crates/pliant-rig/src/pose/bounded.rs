@@ -29,15 +29,16 @@
 //! that hardly help. The price of `|xₖ|` grows with `|m|`: then a drag of half the length gives half the weights as long as no
 //! limit is met, and no drag is too small.
 //!
-//! λ and ρ are divided by the number of pins: more pins say more, and prices need to say less.
+//! λ and ρ are divided by the root of the number of pins: more pins say more, and prices need to say less.
 //!
 //! **Refund.** Prices keep a drag a little short of its goal, `r = m − B̄Δ`. Where that is little (`|r| ≤ 6 %` of `|m|`), the goal was
 //! within reach: the problem is solved again for `m + h r` with `h = 1`, which gives back what the prices cost. Where it is much
 //! (25 % and more), the goal is out of reach, `h = 0`, and chasing it would only drive sliders to their limits; `h` falls
 //! smoothly between the two. The step from the first to the second solution ends before it passes the goal.
 //!
-//! **Ours.** Both problems are strictly convex, so the pose is unique, does not depend on the order of pins, and follows the
-//! goal without jumps; they are solved to a certificate by [`BoxQuadratic`]. Through in-betweens, combinations and curves each
+//! **Ours.** Both problems are strictly convex, so the pose is unique and does not depend on the order of pins. It follows the goal
+//! continuously but for where opposites part, at a speed that only prices bound where a slider meets its limit: a hand drags by
+//! [`Grab::step`](super::Grab::step), which bounds it. Both are solved to a certificate by [`BoxQuadratic`]. Through in-betweens, combinations and curves each
 //! is solved again at each new pose (Gauss–Newton, inside a trust region that shrinks until the true objective falls).
 
 use pliant_linalg::{BoxQuadratic, BoxTerms, BoxWorkspace};
@@ -302,9 +303,9 @@ impl Bounded {
     }
 }
 
-/// The number of pins that pull.
+/// The root of the number of pins that pull.
 fn per_pin(system: &PinSystem<'_>) -> f64 {
-    system.pins().iter().filter(|pin| pin.stiffness > 0.0).count().max(1) as f64
+    (system.pins().iter().filter(|pin| pin.stiffness > 0.0).count().max(1) as f64).sqrt()
 }
 
 /// All that does not change while pins are dragged.
