@@ -45,6 +45,11 @@ struct Place {
     centimetre: f64,
 }
 
+/// The default without its second programme, so that peers solve the very same one.
+fn one_programme() -> Bounded {
+    Bounded::default().with_refund(false)
+}
+
 fn place() -> Place {
     if let Some(folder) = face_folder() {
         let path = folder.join("landmarks-multipie68.txt");
@@ -74,13 +79,13 @@ impl Drag {
     }
 
     fn grab<'p>(&self, poser: &'p Poser<'p>) -> Grab<'p> {
-        poser.grab(&[], &self.pins, &Bounded::default(), Range::Clip).expect("the pins are on the mesh")
+        poser.grab(&[], &self.pins, &one_programme(), Range::Clip).expect("the pins are on the mesh")
     }
 
     fn problems(&self) -> Vec<BoxProblem> {
         let poser = Poser::new(&self.rig).expect("the rig has targets");
         let grab = self.grab(&poser);
-        self.moments.iter().map(|moment| Bounded::default().problem(grab.system(), moment).expect("the grab was ready")).collect()
+        self.moments.iter().map(|moment| one_programme().problem(grab.system(), moment).expect("the grab was ready")).collect()
     }
 }
 
