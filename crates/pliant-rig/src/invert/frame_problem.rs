@@ -289,7 +289,7 @@ impl<'r> FrameProblem<'r> {
             lower: (0..n).map(|k| self.lower[k].max(x[k] - trust * self.extents[k])).collect(),
             upper: (0..n).map(|k| self.upper[k].min(x[k] + trust * self.extents[k])).collect(),
         };
-        (BoxQuadratic::new(hessian).expect("a ridge makes the quadratic definite"), terms)
+        (BoxQuadratic::trusted(hessian), terms)
     }
 }
 

@@ -416,9 +416,10 @@ fn a_pin_on_a_curve_comes_to_lie_on_it_anywhere() {
     // Through the pin's planted goal, far beyond it on both sides.
     let goal = place + pins[2].displacement;
     let curve = vec![goal - DVec3::X * 3.0, goal + DVec3::X * 3.0];
-    let pose = solve(&rig, &[], &[Pin::hold(112).with_aim(Aim::Curve(curve))], &Bounded::default(), Range::Clip);
-    // Of a curve nothing is refunded: it has no goal to raise.
-    assert!(pose.pins[0].error < 0.1 * pins[2].displacement.length(), "{pose:?}");
+    // Of a curve nothing is refunded, as it has no goal to raise; low prices show that it is reached.
+    let eager = Bounded::default().with_sparsity(1e-4).with_damping(1e-4);
+    let pose = solve(&rig, &[], &[Pin::hold(112).with_aim(Aim::Curve(curve))], &eager, Range::Clip);
+    assert!(pose.pins[0].error < 0.02 * pins[2].displacement.length(), "{pose:?}");
 }
 
 #[test]
