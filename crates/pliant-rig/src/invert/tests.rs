@@ -380,3 +380,15 @@ fn a_clip_of_one_or_two_frames_has_no_bends_to_price() {
         assert!(largest_difference(found.track.keys(), &weights) < 1e-9);
     }
 }
+
+#[test]
+fn twin_sliders_are_inverted_even_without_a_ridge() {
+    let (mesh, targets) = sheet(1.0);
+    let twin = Target { name: "twin".into(), ..targets[0].clone() };
+    let rig = Rig::new(mesh, targets.into_iter().chain([twin]).collect()).unwrap();
+    let mut weights = vec![0.0; rig.targets().len()];
+    weights[0] = 0.6;
+    let found = invert(&rig, &clip_of(&rig, &[weights]), faithful().with_ridge(0.0));
+    let key = &found.track.keys()[0];
+    assert!((key[0] + key[key.len() - 1] - 0.6).abs() < 1e-3 && key.iter().all(|w| w.is_finite()), "{key:?}");
+}
