@@ -15,6 +15,7 @@
 //! ```
 
 mod activation;
+mod box_terms;
 mod clip;
 mod clip_edit;
 mod combination;

@@ -14,10 +14,11 @@
 //! **Ours.** With in-betweens and combinations it is solved again at each new pose (Gauss–Newton, inside a trust region that
 //! shrinks until the true objective falls), each time exactly by [`BoxQuadratic`].
 
-use pliant_linalg::{BoxQuadratic, BoxTerms, BoxWorkspace};
+use pliant_linalg::{BoxQuadratic, BoxWorkspace};
 
 use super::InvertOptions;
 use super::shape_pulls::Pull;
+use crate::box_terms::Terms;
 use crate::{Activation, Rig};
 
 /// All that frames share.
@@ -290,20 +291,6 @@ impl<'r> FrameProblem<'r> {
             upper: (0..n).map(|k| self.upper[k].min(x[k] + trust * self.extents[k])).collect(),
         };
         (BoxQuadratic::trusted(hessian), terms)
-    }
-}
-
-/// The parts of a quadratic problem beside its matrix.
-struct Terms {
-    linear: Vec<f64>,
-    prices: Vec<f64>,
-    lower: Vec<f64>,
-    upper: Vec<f64>,
-}
-
-impl Terms {
-    fn borrow(&self) -> BoxTerms<'_> {
-        BoxTerms { linear: &self.linear, prices: &self.prices, lower: &self.lower, upper: &self.upper }
     }
 }
 
