@@ -14,7 +14,7 @@ use pliant_mesh::glam::{DMat3, DQuat, DVec3};
 use pliant_mesh::{Mesh, SurfaceIndex, triangle_normal, vertex_normals};
 
 use crate::extent::{diagonal, moments};
-use crate::{Similarity, TransferError};
+use crate::{MapReport, Similarity, TransferError};
 
 /// Vertices of each mesh that take part.
 const SAMPLES: usize = 400;
@@ -31,31 +31,56 @@ const SAME_TURN_RAD: f64 = 0.35;
 /// Normals at right angles count as much as this distance, as a part of the diagonal.
 const NORMAL_LENGTH: f64 = 0.1;
 
-/// The way a source lies best over a target, and how clearly.
+/// One way to lay a source over a target.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Alignment {
+pub struct AlignmentCandidate {
     /// Takes the source over the target.
     pub similarity: Similarity,
     /// How far apart the surfaces then are: distance over the diagonal, and a tenth for normals at right angles.
     pub misfit: f64,
-    /// The misfit of the best other way round, if there is one.
-    pub runner_up: Option<f64>,
+    /// How good the map from there is, where it was tried.
+    pub fitted: Option<MapReport>,
+}
+
+/// The ways a source lies over a target, and how clearly one is the best.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Alignment {
+    /// The best of each way round, the best of all first.
+    pub candidates: Vec<AlignmentCandidate>,
 }
 
 impl Alignment {
+    /// The best way.
+    #[must_use]
+    pub fn best(&self) -> &AlignmentCandidate {
+        &self.candidates[0]
+    }
+
+    /// The ways that are nearly as good as the best, itself among them.
+    pub(crate) fn likely(&self) -> usize {
+        let most = CLEAR * self.best().misfit;
+        self.candidates.iter().take_while(|candidate| candidate.misfit <= most).count()
+    }
+
     /// Whether no other way round is nearly as good.
     #[must_use]
     pub fn is_sure(&self) -> bool {
-        self.runner_up.is_none_or(|other| other > CLEAR * self.misfit)
+        self.likely() == 1
     }
 
     /// A sentence where it is not sure.
     #[must_use]
     pub fn doubt(&self) -> Option<String> {
-        let other = self.runner_up.filter(|_| !self.is_sure())?;
+        let [best, other, ..] = self.candidates[..self.likely()] else { return None };
+        let between = other.similarity.motion.rotation * best.similarity.motion.rotation.inverse();
+        let (axis, angle) = between.to_axis_angle();
+        // A turn by more than half a circle is one by less about the opposite axis.
+        let angle = angle.min(std::f64::consts::TAU - angle).to_degrees();
+        let [x, y, z] = axis.to_array();
         Some(format!(
-            "without markers two ways round fit nearly as well (misfit {:.4} and {other:.4}); set at least four markers",
-            self.misfit
+            "unsure: without markers the source turned by {angle:.0} degrees about ({x:.1}, {y:.1}, {z:.1}) fits as well (misfit {:.4} and \
+             {:.4}); set at least four markers",
+            other.misfit, best.misfit
         ))
     }
 }
@@ -69,14 +94,18 @@ pub fn align(source: &Mesh, target: &Mesh) -> Result<Alignment, TransferError> {
     let starts = from.candidates(&to);
     let refined = parallel::map(starts.len(), 1, |k| {
         let similarity = from.refined(&to, starts[k])?;
-        Ok((similarity, from.misfit(&to, similarity)))
+        Ok(AlignmentCandidate { similarity, misfit: from.misfit(&to, similarity), fitted: None })
     });
-    let mut judged = refined.into_iter().collect::<Result<Vec<(Similarity, f64)>, TransferError>>()?;
-    judged.sort_by(|a, b| a.1.total_cmp(&b.1));
-    let (best, misfit) = judged[0];
-    let is_other = |turn: DQuat| turn.angle_between(best.motion.rotation) > SAME_TURN_RAD;
-    let runner_up = judged.iter().find(|(other, _)| is_other(other.motion.rotation)).map(|&(_, misfit)| misfit);
-    Ok(Alignment { similarity: best, misfit, runner_up })
+    let mut judged = refined.into_iter().collect::<Result<Vec<_>, TransferError>>()?;
+    judged.sort_by(|a, b| a.misfit.total_cmp(&b.misfit));
+    let turn = |candidate: &AlignmentCandidate| candidate.similarity.motion.rotation;
+    let mut candidates: Vec<AlignmentCandidate> = Vec::new();
+    for next in judged {
+        if candidates.iter().all(|known| turn(known).angle_between(turn(&next)) > SAME_TURN_RAD) {
+            candidates.push(next);
+        }
+    }
+    Ok(Alignment { candidates })
 }
 
 /// Lays `source` over `target` by their shapes, when it is known how it is turned.
@@ -197,7 +226,7 @@ mod tests {
             let move_ = |p: DVec3| turn * p * 40.0 + DVec3::new(100.0, -30.0, 7.0);
             let target = lump(3, 0.0).posed(source.positions().iter().map(|&p| move_(p)).collect()).unwrap();
             let found = align(&source, &target).unwrap();
-            let off = source.positions().iter().map(|&p| found.similarity.apply(p).distance(move_(p))).fold(0.0, f64::max);
+            let off = source.positions().iter().map(|&p| found.best().similarity.apply(p).distance(move_(p))).fold(0.0, f64::max);
             assert!(off < 1e-3 * diagonal(&target) && found.is_sure(), "{off} {found:?}");
         }
     }
@@ -207,7 +236,9 @@ mod tests {
         let ball = icosphere(3);
         let egg = ball.posed(ball.positions().iter().map(|&p| p * DVec3::new(3.0, 2.0, 1.0)).collect()).unwrap();
         let found = align(&egg, &egg).unwrap();
-        assert!(!found.is_sure() && found.doubt().is_some(), "{found:?}");
+        assert!(!found.is_sure() && found.doubt().unwrap().contains("turned by 180 degrees"), "{found:?}");
+        assert_eq!(found.candidates.len(), 4, "an egg of three different axes lies in itself in four ways");
+        assert!(found.candidates.iter().all(|candidate| candidate.misfit < 0.01));
         assert!(align(&lump(3, 0.0), &lump(3, 0.3)).unwrap().doubt().is_none());
     }
 }

@@ -15,10 +15,11 @@ use pliant_linalg::parallel;
 use pliant_mesh::Mesh;
 use pliant_mesh::glam::{DQuat, DVec3};
 
-use crate::alignment::align_turned;
+use crate::alignment::{AlignmentCandidate, align_turned};
 use crate::centroid_map::match_centroids;
 use crate::extent::{diagonal, size};
 use crate::map_report::{Coverage, Partners};
+use crate::marker_check::doubts;
 use crate::surface_map::match_surfaces;
 use crate::{MapReport, Markers, RegistrationOptions, Similarity, TransferError, TriangleMap, align, least_squares_mesh, register};
 
@@ -113,6 +114,8 @@ pub struct Correspondence {
     pub source_on_target: Vec<DVec3>,
     /// For every target triangle whether its shell has no counterpart in the source. Such shells follow what they are near to.
     pub unmatched: Vec<bool>,
+    /// Without markers, the ways round that the source was tried in; the one that was taken comes first.
+    pub candidates: Vec<AlignmentCandidate>,
     /// What a person should know, one sentence each.
     pub problems: Vec<String>,
 }
@@ -128,7 +131,9 @@ impl Correspondence {
         source.require_surface()?;
         target.require_surface()?;
         let mut warnings = markers.check(source, target)?;
-        let pairs = markers.distinct().pairs().to_vec();
+        let distinct = markers.distinct();
+        warnings.extend(doubts(source, target, &distinct)?);
+        let pairs = distinct.pairs().to_vec();
         if options.method == CorrespondenceMethod::Auto && source.same_surface(target) && markers.is_identity() {
             return Pair { source, target, pairs, options }.identical().gated(warnings, options.gate);
         }
@@ -139,6 +144,8 @@ impl Correspondence {
 
     /// Finds the correspondence from the shapes alone, and says in [`problems`](Self::problems) when another way round is nearly as good.
     ///
+    /// All ways round that lie nearly as well are fitted, and the one with the best report is taken: see [`candidates`](Self::candidates).
+    ///
     /// # Errors
     /// As [`find`](Self::find), markers apart.
     pub fn find_without_markers(source: &Mesh, target: &Mesh, options: &CorrespondenceOptions) -> Result<Self, TransferError> {
@@ -147,10 +154,10 @@ impl Correspondence {
         let mut warnings = Vec::new();
         let turned = wound_alike(source, target, &mut warnings)?;
         let target = turned.as_ref().unwrap_or(target);
-        let alignment = align(source, target)?;
+        let mut alignment = align(source, target)?;
         warnings.extend(alignment.doubt());
-        let laid = alignment.similarity.apply_all(source.positions());
-        Pair { source, target, pairs: Vec::new(), options }.best(laid, None)?.gated(warnings, options.gate)
+        let likely = alignment.likely();
+        Pair { source, target, pairs: Vec::new(), options }.best_way_round(&mut alignment.candidates, likely)?.gated(warnings, options.gate)
     }
 
     fn gated(mut self, mut warnings: Vec<String>, gate: Gate) -> Result<Self, TransferError> {
@@ -204,6 +211,7 @@ impl Pair<'_> {
             method: CorrespondenceMethod::Identity,
             source_on_target: self.target.positions().to_vec(),
             unmatched: vec![false; triangles],
+            candidates: Vec::new(),
             problems: Vec::new(),
         }
     }
@@ -244,6 +252,21 @@ impl Pair<'_> {
             found = better(found, self.warped(laid)?);
         }
         Ok(found)
+    }
+
+    /// The best by its report from the first `likely` of the `candidates`, which comes to their front.
+    fn best_way_round(&self, candidates: &mut Vec<AlignmentCandidate>, likely: usize) -> Result<Correspondence, TransferError> {
+        let mut best: Option<(usize, Correspondence)> = None;
+        for (k, candidate) in candidates.iter_mut().enumerate().take(likely) {
+            let found = self.best(candidate.similarity.apply_all(self.source.positions()), None)?;
+            candidate.fitted = Some(found.report);
+            if best.as_ref().is_none_or(|(_, known)| found.report.badness() < known.report.badness()) {
+                best = Some((k, found));
+            }
+        }
+        let (taken, found) = best.expect("the best candidate is a likely one");
+        candidates[..=taken].rotate_right(1);
+        Ok(Correspondence { candidates: std::mem::take(candidates), ..found })
     }
 
     fn place(&self, target_vertex: u32) -> DVec3 {
@@ -290,7 +313,7 @@ impl Pair<'_> {
         let map = TriangleMap::new(partners.iter().map(|p| &p.sources));
         let report = MapReport::of(&partners, &map, self.source, self.target, marker_residual);
         let unmatched = self.unmatched(&partners);
-        Correspondence { map, report, method, source_on_target, unmatched, problems: Vec::new() }
+        Correspondence { map, report, method, source_on_target, unmatched, candidates: Vec::new(), problems: Vec::new() }
     }
 
     /// A shell has a counterpart when it holds a marker, or lies all over on the source. The only shell always has one.
@@ -475,6 +498,20 @@ mod tests {
         let off = source.positions().iter().zip(found.source_on_target).zip(like.positions());
         let rms = (off.map(|((_, x), &p)| x.distance_squared(turn * p * 7.0)).sum::<f64>() / source.vertex_count() as f64).sqrt();
         assert!(rms < 0.03 * diagonal(&target) && found.problems.is_empty(), "{rms} {:?}", found.problems);
+        let tried: Vec<bool> = found.candidates.iter().map(|candidate| candidate.fitted.is_some()).collect();
+        assert!(tried.len() > 1 && tried.iter().filter(|&&tried| tried).count() == 1 && tried[0], "{tried:?}");
+    }
+
+    #[test]
+    fn ways_round_that_lie_alike_are_all_fitted_and_the_doubt_is_told() {
+        let ball = pliant_mesh::shapes::icosphere(3);
+        let egg = ball.posed(ball.positions().iter().map(|&p| p * DVec3::new(3.0, 2.0, 1.0)).collect()).unwrap();
+        let found = Correspondence::find_without_markers(&egg, &egg, &CorrespondenceOptions::default()).unwrap();
+        assert!(found.problems.iter().any(|problem| problem.starts_with("unsure:")), "{:?}", found.problems);
+        assert_eq!(found.candidates.iter().filter(|candidate| candidate.fitted.is_some()).count(), 4);
+        let taken = found.candidates[0].fitted.unwrap();
+        assert_eq!(taken, found.report);
+        assert!(found.candidates.iter().all(|candidate| taken.badness() <= candidate.fitted.unwrap().badness()));
     }
 
     #[test]

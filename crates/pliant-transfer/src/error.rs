@@ -81,12 +81,10 @@ pub enum TransferError {
     #[error("no layer is given; name at least one source and region")]
     NoLayers,
     /// A marker names a vertex that its mesh does not have.
-    #[error(
-        "marker {marker} names {side} vertex {vertex}, but the {side} has {vertices} vertices, counted from 0; correct the pair or remove it"
-    )]
+    #[error("{marker} names {side} vertex {vertex}, but the {side} has {vertices} vertices, counted from 0; correct the pair or remove it")]
     MarkerOutOfRange {
-        /// The marker, counted from 0.
-        marker: usize,
+        /// The marker, as messages call it.
+        marker: String,
         /// "source" or "target".
         side: &'static str,
         /// The vertex it names.
@@ -103,12 +101,29 @@ pub enum TransferError {
         needed: usize,
     },
     /// A marker file cannot be read.
-    #[error("markers, {place}: {what}; expected JSON [[source, target], ...] or lines of two vertex numbers, counted from 0")]
+    #[error(
+        "markers, {place}: {what}; expected JSON [[source, target], ...] or {{\"name\": [source, target], ...}}, or lines of two vertex \
+         numbers, counted from 0"
+    )]
     MarkerSyntax {
         /// The line, counted from 1, or the entry, counted from 0.
         place: String,
         /// What is wrong there.
         what: String,
+    },
+    /// A file of landmarks cannot be read.
+    #[error("landmarks, {place}: {what}; expected JSON {{\"name\": vertex, ...}} or lines of a name and a vertex number, counted from 0")]
+    LandmarkSyntax {
+        /// The line, counted from 1, or the entry's name.
+        place: String,
+        /// What is wrong there.
+        what: String,
+    },
+    /// A marker's name that a table cannot hold.
+    #[error("the marker name '{name}' has a separator in it that a CSV cannot hold; write JSON, or rename it")]
+    NameNotForCsv {
+        /// The name.
+        name: String,
     },
     /// A map that is better not used, where the caller asked to be refused.
     #[error("the correspondence is not usable: {problems}")]

@@ -14,11 +14,11 @@
 //! **Source.** The flexibility is that of Wang and Lee, "Example-driven animation synthesis", 2008, section 3.1.1, which shows it to the
 //! person who sets markers; choosing by distance as well is ours.
 
-use pliant_mesh::glam::DVec3;
-use pliant_mesh::{HeatGeodesics, HeatOptions, Mesh, SurfaceIndex, SurfacePoint, triangle_area, triangle_normal, vertex_normals};
+use pliant_mesh::{HeatGeodesics, HeatOptions, Mesh, SurfacePoint, triangle_area, vertex_normals};
 
 use crate::extent::diagonal;
-use crate::{Correspondence, Markers, TransferError};
+use crate::near_vertex::NearVertex;
+use crate::{Correspondence, CorrespondenceOptions, MapReport, Markers, TransferError};
 
 /// Candidates that are compared for each marker.
 const CANDIDATES: usize = 8;
@@ -35,6 +35,48 @@ pub struct MarkerSuggestion {
     pub target: u32,
     /// The part of the estimated error that the marker removes, between 0 and 1.
     pub removes: f64,
+    /// How far places that matter then are from a marker, in the root mean square, as a part of the source's diagonal.
+    pub leaves: f64,
+}
+
+/// The next markers to set, from whatever markers there are.
+#[derive(Debug, Clone)]
+pub struct MarkerSuggestions {
+    /// The most useful first.
+    pub suggestions: Vec<MarkerSuggestion>,
+    /// How far places that matter are from a marker now, in the root mean square, as a part of the source's diagonal.
+    pub now: f64,
+    /// The map that the partners come from.
+    pub report: MapReport,
+    /// What a person should know, one sentence each.
+    pub problems: Vec<String>,
+}
+
+impl MarkerSuggestions {
+    /// Finds a correspondence by `markers`, by the shapes alone where they are too few, and suggests the next `count`.
+    ///
+    /// # Errors
+    /// As [`Correspondence::find`] and [`suggest_markers`].
+    pub fn find(source: &Mesh, target: &Mesh, markers: &Markers, flexibility: Option<&[f64]>, count: usize) -> Result<Self, TransferError> {
+        let distinct = markers.distinct().pairs().len();
+        (0..markers.pairs().len()).try_for_each(|k| markers.require_in_range(k, source, target))?;
+        let options = CorrespondenceOptions::default();
+        let enough = distinct >= Markers::FEWEST;
+        let found = if enough {
+            Correspondence::find(source, target, markers, &options)?
+        } else {
+            Correspondence::find_without_markers(source, target, &options)?
+        };
+        let mut problems = found.problems.clone();
+        if !enough && distinct > 0 {
+            problems.push(format!(
+                "{distinct} marker pair(s) hold no correspondence; the shapes alone say which target vertices are suggested"
+            ));
+        }
+        let now = Need::new(source, markers, flexibility)?.mean_distance();
+        let suggestions = suggest_markers(source, target, markers, &found, flexibility, count)?;
+        Ok(Self { suggestions, now, report: found.report, problems })
+    }
 }
 
 /// The next `count` markers to set, the most useful first; `flexibility` has one value per source triangle.
@@ -50,11 +92,14 @@ pub fn suggest_markers(
     count: usize,
 ) -> Result<Vec<MarkerSuggestion>, TransferError> {
     let mut need = Need::new(source, markers, flexibility)?;
-    let partners = Partner::new(source, target, &correspondence.source_on_target)?;
+    let places = &correspondence.source_on_target;
+    let facing = vertex_normals(&source.posed(places.clone())?);
+    let partners = NearVertex::new(target)?;
     let mut suggestions = Vec::new();
     while suggestions.len() < count {
         let Some((vertex, removes)) = need.place_next()? else { break };
-        suggestions.push(MarkerSuggestion { source: vertex, target: partners.of(vertex), removes });
+        let partner = partners.of(places[vertex as usize], facing[vertex as usize]);
+        suggestions.push(MarkerSuggestion { source: vertex, target: partner, removes, leaves: need.mean_distance() });
     }
     Ok(suggestions)
 }
@@ -116,6 +161,12 @@ impl Need {
         }))
     }
 
+    /// `E` as a distance, in parts of the diagonal.
+    fn mean_distance(&self) -> f64 {
+        let total: f64 = self.weights.iter().sum();
+        if total > 0.0 && self.farthest > 0.0 { self.error(&self.distances) / total.sqrt() / self.farthest } else { 0.0 }
+    }
+
     /// `E`.
     fn error(&self, distances: &[f64]) -> f64 {
         self.weights.iter().zip(distances).map(|(&w, &d)| w * d * d).sum::<f64>().sqrt()
@@ -138,36 +189,10 @@ fn weights(source: &Mesh, flexibility: Option<&[f64]>) -> Result<Vec<f64>, Trans
     Ok(weights)
 }
 
-/// Finds the target vertex beside a source vertex.
-struct Partner<'a> {
-    target: &'a Mesh,
-    index: SurfaceIndex,
-    normals: Vec<DVec3>,
-    places: &'a [DVec3],
-    facing: Vec<DVec3>,
-}
-
-impl<'a> Partner<'a> {
-    fn new(source: &Mesh, target: &'a Mesh, places: &'a [DVec3]) -> Result<Self, TransferError> {
-        let facing = vertex_normals(&source.posed(places.to_vec())?);
-        let normals = (0..target.triangles().len()).map(|t| triangle_normal(target.triangle_points(t))).collect();
-        Ok(Self { target, index: SurfaceIndex::new(target)?, normals, places, facing })
-    }
-
-    fn of(&self, vertex: u32) -> u32 {
-        let (place, facing) = (self.places[vertex as usize], self.facing[vertex as usize]);
-        let closest = self.index.closest_point_where(place, |t| self.normals[t as usize].dot(facing) > 0.0);
-        let closest = closest.or_else(|| self.index.closest_point(place)).expect("a finite place has a closest point");
-        let corners = self.target.triangles()[closest.place.triangle as usize];
-        let share = closest.place.barycentric;
-        corners[(0..3).fold(0, |best, k| if share[k] > share[best] { k } else { best })]
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::CorrespondenceOptions;
+    use pliant_mesh::glam::DVec3;
     use pliant_mesh::shapes::bumpy_sheet;
 
     /// A sheet of 12 × 12 quads with markers near its first corner.
@@ -204,5 +229,19 @@ mod tests {
     fn a_flexibility_of_another_mesh_is_declined() {
         let (sheet, markers, found) = cornered();
         assert!(suggest_markers(&sheet, &sheet, &markers, &found, Some(&[1.0]), 1).is_err());
+    }
+
+    #[test]
+    fn each_suggestion_leaves_less_and_few_markers_are_enough_to_ask() {
+        let (sheet, markers, _) = cornered();
+        let some = MarkerSuggestions::find(&sheet, &sheet, &markers, None, 3).unwrap();
+        let left: Vec<f64> = std::iter::once(some.now).chain(some.suggestions.iter().map(|suggestion| suggestion.leaves)).collect();
+        assert!(left.windows(2).all(|pair| pair[1] < pair[0]), "{left:?}");
+        for (k, suggestion) in some.suggestions.iter().enumerate() {
+            assert!((left[k + 1] / left[k] - (1.0 - suggestion.removes)).abs() < 1e-12);
+        }
+        let few = MarkerSuggestions::find(&sheet, &sheet, &Markers::new(vec![(0, 0)]), None, 1).unwrap();
+        assert!(few.problems.iter().any(|problem| problem.contains("shapes alone")), "{:?}", few.problems);
+        assert!(MarkerSuggestions::find(&sheet, &sheet, &Markers::new(vec![(0, 9_999)]), None, 1).is_err());
     }
 }

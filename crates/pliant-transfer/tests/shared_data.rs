@@ -9,8 +9,8 @@ use pliant_io::{LoadOptions, load};
 use pliant_linalg::{RigidMotion, SparseMatrix, SpdSolver};
 use pliant_mesh::glam::{DMat3, DVec3};
 use pliant_mesh::{DeformationGradients, Laplacian, Mesh};
-use pliant_rig::Clip;
-use pliant_transfer::{Correspondence, CorrespondenceMethod, CorrespondenceOptions, Markers, TriangleMap};
+use pliant_rig::{Clip, MirrorPlane};
+use pliant_transfer::{Correspondence, CorrespondenceMethod, CorrespondenceOptions, MarkerFlaw, Markers, TriangleMap, check_markers};
 
 fn data() -> Option<PathBuf> {
     let folder = std::env::var_os("PLIANT_DATA").map(|folder| PathBuf::from(folder).join("horse-camel"));
@@ -146,4 +146,32 @@ fn markers_with_partners_at_random_are_noticed() {
     let found =
         Correspondence::find(horse.reference(), camel.reference(), &Markers::new(nonsense), &CorrespondenceOptions::default()).unwrap();
     assert!(!found.problems.is_empty() && found.report.is_bad(), "{:?}", found.report);
+}
+
+#[test]
+fn of_the_published_pairs_none_is_wrong_until_two_are_exchanged() {
+    let Some((horse, camel, markers)) = horse_and_camel() else { return };
+    let wrong = |pairs: Vec<(u32, u32)>| {
+        let check = check_markers(horse.reference(), camel.reference(), &Markers::new(pairs)).unwrap();
+        let flaws = check.verdicts.into_iter().enumerate().flat_map(|(k, verdict)| verdict.flaws.into_iter().map(move |flaw| (k, flaw)));
+        flaws.filter(|(_, flaw)| flaw.is_wrong()).collect::<Vec<_>>()
+    };
+    let pairs = markers.pairs().to_vec();
+    assert_eq!(wrong(pairs.clone()), []);
+    let mut exchanged = pairs.clone();
+    // Left and right of the flank.
+    (exchanged[9].1, exchanged[64].1) = (pairs[64].1, pairs[9].1);
+    assert_eq!(wrong(exchanged), [(9, MarkerFlaw::Exchanged { with: 64 }), (64, MarkerFlaw::Exchanged { with: 9 })]);
+    let mut reversed = pairs.clone();
+    reversed[4] = (pairs[4].1, pairs[4].0);
+    assert_eq!(wrong(reversed), [(4, MarkerFlaw::Reversed)]);
+}
+
+#[test]
+fn animals_without_mirrored_vertices_have_their_plane_of_symmetry() {
+    let Some((horse, camel, _)) = horse_and_camel() else { return };
+    for clip in [horse, camel] {
+        let (plane, off) = MirrorPlane::find_on_surface(clip.reference()).unwrap();
+        assert!(plane.normal().x.abs() > 0.99 && off < 0.01, "{plane:?} {off}");
+    }
 }

@@ -18,6 +18,8 @@
 
 mod built_in;
 pub mod demo;
+pub mod marker_files;
+pub mod marker_picture;
 pub mod page;
 pub mod picture;
 pub mod reproduce;

@@ -17,6 +17,7 @@ use pliant_transfer::{
 };
 
 use crate::BuiltIn;
+use crate::marker_files::read_markers;
 use crate::transfer_recipe::{RecipeError, RecipeLayer, RecipeSource, Region, TransferRecipe};
 
 /// A transfer, ready to be computed.
@@ -207,14 +208,9 @@ impl Files<'_> {
     fn source(&self, told: &RecipeSource) -> Result<JobSource, RecipeError> {
         let asset = self.asset(&told.clip)?;
         let clip = asset.clip()?;
-        let markers = told.markers.as_deref().map(|file| self.markers(file)).transpose()?;
-        Ok(JobSource { name: told.name.clone(), clip, markers, problems: asset.problems })
-    }
-
-    fn markers(&self, file: &str) -> Result<Markers, RecipeError> {
-        let path = self.path(file);
-        let bytes = read_file(&path)?;
-        Markers::parse(&String::from_utf8_lossy(&bytes)).map_err(RecipeError::transfer(path.display().to_string()))
+        let (markers, odd) = told.markers.as_deref().map(|file| read_markers(file, self.folder)).transpose()?.unzip();
+        let problems = asset.problems.into_iter().chain(odd.into_iter().flatten()).collect();
+        Ok(JobSource { name: told.name.clone(), clip, markers, problems })
     }
 
     fn layer(&self, k: usize, told: &RecipeLayer, sources: &[JobSource], mesh: &Mesh) -> Result<JobLayer, RecipeError> {

@@ -9,7 +9,7 @@
 //! planes of the vertices next to them (the point-to-plane iteration of Chen and Medioni, 1992, for a mirror).
 
 use pliant_mesh::glam::{DMat3, DVec3};
-use pliant_mesh::{Mesh, vertex_normals};
+use pliant_mesh::{Mesh, SurfaceIndex, vertex_normals};
 
 use super::point_grid::PointGrid;
 
@@ -66,6 +66,22 @@ impl MirrorPlane {
     #[must_use]
     pub fn find_across(mesh: &Mesh, axis: usize) -> Option<Self> {
         best(mesh, &candidates(mesh, axis)).map(|(_, plane)| plane)
+    }
+
+    /// The plane about which the surface is most nearly symmetric, however it is meshed, and the mean distance of images from the surface
+    /// as a part of the diagonal; nothing for a mesh without a surface. Planes near to those across an axis are looked at.
+    #[must_use]
+    pub fn find_on_surface(mesh: &Mesh) -> Option<(Self, f64)> {
+        let diagonal = mesh.bounds()?.diagonal();
+        let index = SurfaceIndex::new(mesh).ok()?;
+        let straight = (0..3).flat_map(|axis| candidates(mesh, axis));
+        let planes = straight.flat_map(|plane| [plane, plane.fitted(mesh, diagonal)]);
+        let judged = planes.map(|plane| {
+            let images: Vec<DVec3> = sample(mesh.positions()).map(|p| plane.mirror_point(*p)).collect();
+            let off = index.closest_points(&images).ok()?.iter().map(|found| found.distance).sum::<f64>();
+            Some((plane, off / (diagonal * images.len() as f64)))
+        });
+        judged.flatten().reduce(|best, next| if next.1 < best.1 { next } else { best })
     }
 
     /// The share of (some thousand) vertices that are carried near to a vertex.
@@ -214,5 +230,17 @@ mod tests {
             assert!((plane.offset() - shift.y).abs() < 1e-12);
         }
         assert_eq!(MirrorPlane::find(&bumpy_sheet(20, 0.3)), None);
+    }
+
+    #[test]
+    fn a_surface_without_mirrored_vertices_still_has_its_plane() {
+        // An egg, pointed along x and flat along z, of a sphere that was turned before: no vertex has an image.
+        let turn = DMat3::from_axis_angle(DVec3::new(1.0, 2.0, 3.0).normalize(), 0.7);
+        let sphere = icosphere(4);
+        let egg = |p: &DVec3| turn.mul_vec3(*p) * DVec3::new(1.5, 1.0, 0.6);
+        let pointed = |p: DVec3| DVec3::new(p.x, p.y * (1.0 + 0.3 * p.x) + 0.2 * p.x * p.x, p.z + 4.0);
+        let mesh = sphere.posed(sphere.positions().iter().map(|p| pointed(egg(p))).collect()).unwrap();
+        let (plane, off) = MirrorPlane::find_on_surface(&mesh).unwrap();
+        assert!(plane.normal().z.abs() > 0.999 && (plane.offset().abs() - 4.0).abs() < 0.01 && off < 1e-3, "{plane:?} {off}");
     }
 }

@@ -33,6 +33,12 @@ impl Console {
         }
     }
 
+    /// A result that comes with a failure, which is the one line on stderr.
+    pub(crate) fn result_of_failure(&self, mut object: Map<String, Value>, text: &str) -> Result<(), Failure> {
+        object.insert("problems".into(), Vec::<String>::new().into());
+        print(&if self.json { format!("{}\n", Value::Object(object)) } else { text.to_owned() })
+    }
+
     /// As [`result`](Self::result) where the result is a file and the text only says so: quiet leaves it out.
     pub(crate) fn done(&self, object: Map<String, Value>, text: &str, problems: &[String]) -> Result<(), Failure> {
         self.result(object, if self.quiet { "" } else { text }, problems)

@@ -10,6 +10,7 @@ mod flexibility;
 mod geodesic;
 mod info;
 mod invert;
+mod markers;
 mod mirror;
 mod output;
 mod pose;
@@ -47,6 +48,8 @@ Examples:
                                            a moving mesh back into curves of sliders
   pliant transfer --source walk.glb --target camel.obj --markers pairs.json --out camel.glb
                                            one animal's walk on another
+  pliant markers check --source walk.glb --target camel.obj --markers pairs.json
+                                           which pairs of vertices are wrong, and where more help
   pliant flexibility walk.glb --out f.npy  where a clip bends its mesh
   pliant geodesic head.obj --from 1204 --out d.npy
                                            distances along the surface
@@ -102,6 +105,7 @@ enum Command {
     Sketch(Box<sketch::Args>),
     Invert(Box<invert::Args>),
     Transfer(Box<transfer::Args>),
+    Markers(markers::Args),
     Flexibility(flexibility::Args),
     Geodesic(geodesic::Args),
     Render(render::Args),
@@ -126,6 +130,7 @@ pub(crate) fn run(cli: Cli) -> ExitCode {
         Command::Sketch(args) => sketch::run(&args, &console),
         Command::Invert(args) => invert::run(&args, &console),
         Command::Transfer(args) => transfer::run(&args, &console),
+        Command::Markers(args) => markers::run(&args, &console),
         Command::Flexibility(args) => flexibility::run(&args, &console),
         Command::Geodesic(args) => geodesic::run(&args, &console),
         Command::Render(args) => render::run(&args, &console),

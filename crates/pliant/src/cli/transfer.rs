@@ -9,7 +9,9 @@ use pliant::transfer_recipe::{RecipeError, TransferRecipe};
 use pliant_io::read_file;
 use pliant_mesh::Progress as _;
 use pliant_mesh::glam::DVec3;
-use pliant_transfer::{Correspondence, CorrespondenceMethod, CorrespondenceOptions, MapReport, RootMotion, SynthesisOptions};
+use pliant_transfer::{
+    AlignmentCandidate, Correspondence, CorrespondenceMethod, CorrespondenceOptions, MapReport, RootMotion, SynthesisOptions,
+};
 use serde_json::{Map, Value, json};
 
 use super::console::{Bar, Console};
@@ -28,8 +30,10 @@ Examples:
   pliant transfer recipe.toml --out mix.glb   parts of several clips on parts of the target, in layers
 
 Markers are pairs of vertices that are the same spot, source first, counted from 0: JSON
-[[source, target], …] or lines of two numbers. Four different pairs are the fewest; where
-`pliant flexibility` is large they matter most. The report says how many target triangles found no
+[[source, target], …] or lines of two numbers, with names or without, or the landmarks of both meshes as
+SOURCE.json+TARGET.json (see `pliant markers --help`). Four different pairs are the fewest;
+`pliant markers suggest` says where they help and `pliant markers check` which are wrong. Without markers
+all ways round that lie nearly as well are tried, and what is unsure is said. The report says how many target triangles found no
 partner (uncovered) or only one that faces away (flipped), and how far partners are apart (residual,
 as part of the target's diagonal). The target keeps its names, UVs and polygons.";
 
@@ -195,6 +199,7 @@ impl Made {
             let mut map = report_json(&found.report);
             map["name"] = json!(job.sources()[k].name);
             map["method"] = json!(format!("{:?}", found.method).to_lowercase());
+            map["candidates"] = found.candidates.iter().map(candidate_json).collect();
             map
         };
         let mut object = Map::new();
@@ -224,6 +229,17 @@ impl Made {
             out.display()
         )
     }
+}
+
+fn candidate_json(candidate: &AlignmentCandidate) -> Value {
+    let AlignmentCandidate { similarity, misfit, fitted } = candidate;
+    json!({
+        "misfit": misfit,
+        "scale": similarity.scale,
+        "rotation": similarity.motion.rotation.to_array(),
+        "translation": similarity.motion.translation.to_array(),
+        "map": fitted.as_ref().map(report_json),
+    })
 }
 
 fn report_json(report: &MapReport) -> Value {
