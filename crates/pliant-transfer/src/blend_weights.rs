@@ -24,6 +24,9 @@ use crate::{Membership, TransferError};
 /// *Paper*, section 3.2.2: κ.
 pub const BLEND_CONSTRAINT_WEIGHT: f64 = 10_000.0;
 
+/// Width of [`geodesic_band`] where none is given, as part of the diagonal. *Ours*: a corner of the mouth on a head.
+pub const DEFAULT_BAND: f64 = 0.05;
+
 /// The weight of every triangle: exactly one and zero on selected and unselected ones, in `[0, 1]` on free ones.
 ///
 /// # Errors
@@ -38,6 +41,9 @@ pub fn blend_weights(mesh: &Mesh, members: &[Membership]) -> Result<Vec<f64>, Tr
             Membership::Free => None,
         })
         .collect();
+    if let Some(decided) = goals.iter().copied().collect() {
+        return Ok(decided);
+    }
     let [mut weights] = spread_over_triangles(mesh, &goals.iter().map(|goal| goal.map(|g| [g])).collect::<Vec<_>>())?;
     for (weight, goal) in weights.iter_mut().zip(goals) {
         *weight = goal.unwrap_or(*weight).clamp(0.0, 1.0);

@@ -80,6 +80,14 @@ pub enum TransferError {
     /// A synthesis without layers.
     #[error("no layer is given; name at least one source and region")]
     NoLayers,
+    /// A stroke that leaves its part of the mesh.
+    #[error("no edges lead from vertex {from} of a stroke to vertex {to}; keep a stroke on one part of the mesh")]
+    BrokenStroke {
+        /// A vertex of the stroke.
+        from: u32,
+        /// The one after it.
+        to: u32,
+    },
     /// A marker names a vertex that its mesh does not have.
     #[error("{marker} names {side} vertex {vertex}, but the {side} has {vertices} vertices, counted from 0; correct the pair or remove it")]
     MarkerOutOfRange {

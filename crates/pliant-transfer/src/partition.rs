@@ -95,6 +95,12 @@ impl Partitions {
         self.sizes[partition as usize] > 1
     }
 
+    /// Whether some partition is stiff: faces and flags have none.
+    #[must_use]
+    pub fn any_stiff(&self) -> bool {
+        self.sizes.iter().any(|&size| size > 1)
+    }
+
     /// The selection that a scribble means: every stiff partition in or out as a whole, flexible triangles free.
     ///
     /// # Errors
@@ -153,6 +159,7 @@ mod tests {
     fn a_mesh_without_stiff_parts_keeps_the_region_as_drawn() {
         let (sheet, _) = hinged();
         let partitions = Partitions::new(&sheet, &[1.0; 72], 0.1).unwrap();
+        assert!(!partitions.any_stiff() && Partitions::new(&sheet, &hinged().1, 0.1).unwrap().any_stiff());
         let members = partitions.refine(&(0..72).map(|t| t % 3 == 0).collect::<Vec<_>>()).unwrap();
         assert!(members.iter().enumerate().all(|(t, &m)| m == Membership::drawn(t % 3 == 0)));
     }

@@ -106,6 +106,20 @@ impl PoseModification {
     }
 }
 
+impl PoseModification {
+    /// The whole turn alone: `M_j` in the target's own directions.
+    ///
+    /// # Panics
+    /// If there is not one gradient per triangle.
+    pub(crate) fn apply_whole(&self, gradients: &mut [DMat3]) {
+        assert_eq!(gradients.len(), self.rotations.len(), "one gradient per triangle");
+        let whole = self.turned_back.transpose();
+        parallel::for_each_chunk_mut(gradients, 2048, |_, chunk| {
+            chunk.iter_mut().for_each(|gradient| *gradient = self.turned_back * *gradient * whole);
+        });
+    }
+}
+
 /// A target triangle and what it takes from: area, centroids and normals.
 struct MatchedFace {
     triangle: usize,

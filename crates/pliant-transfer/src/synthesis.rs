@@ -24,12 +24,13 @@ use pliant_mesh::{Mesh, MeshError, Polar, triangle_area};
 use pliant_rig::Clip;
 
 use crate::flexibility::require_frames;
-use crate::foot_contacts::Planting;
 use crate::placement::Placement;
+use crate::planted_feet::plant_feet;
+use crate::planting::{Planting, Stance, planted_triangles};
 use crate::reconstruction::Shells;
 use crate::{
-    ContactOptions, Layer, PoseModification, Reconstruction, ReconstructionForm, ReconstructionWorkspace, RootMotion, TransferError,
-    TriangleMap,
+    ContactOptions, FeetReport, Layer, LayerMode, PoseModification, Reconstruction, ReconstructionForm, ReconstructionWorkspace,
+    RootMotion, TransferError, TriangleMap,
 };
 use prepared_layer::{OnTarget, PreparedLayer};
 use prepared_source::PreparedSource;
@@ -52,6 +53,8 @@ pub struct SynthesisOptions {
     root: RootMotion,
     form: ReconstructionForm,
     pose: Option<PoseModification>,
+    /// By source.
+    aligned: Vec<(usize, PoseModification)>,
     planted_feet: Option<ContactOptions>,
 }
 
@@ -74,12 +77,41 @@ impl SynthesisOptions {
         Self { pose: Some(pose), ..self }
     }
 
-    /// Keeps feet that stand in the source standing in the target, by its root motion; silent with [`RootMotion::Fix`].
-    /// Default: not.
+    /// Corrects the deformations of one source for a reference pose unlike the target's, as
+    /// [`PoseModification::aligning`] finds it. A layer that compounds keeps to the turn of the whole. Default: none.
+    #[must_use]
+    pub fn with_aligned_source(mut self, source: usize, pose: PoseModification) -> Self {
+        self.aligned.retain(|(other, _)| *other != source);
+        self.aligned.push((source, pose));
+        self
+    }
+
+    /// Keeps feet that stand in a source standing in the target: [`Synthesis::frame`] by its root motion alone,
+    /// [`Synthesis::motion`] foot by foot. With [`RootMotion::Fix`] this holds for sources whose ground moves. Default: not.
     #[must_use]
     pub fn with_planted_feet(self, contacts: ContactOptions) -> Self {
         Self { planted_feet: Some(contacts), ..self }
     }
+}
+
+impl SynthesisOptions {
+    fn aligned_with(&self, source: usize) -> Option<&PoseModification> {
+        self.aligned.iter().find(|(other, _)| *other == source).map(|(_, pose)| pose)
+    }
+
+    /// A way of a source, in the target's own directions.
+    fn in_directions_of_target(&self, source: usize, way: DVec3) -> DVec3 {
+        [self.aligned_with(source), self.pose.as_ref()].into_iter().flatten().fold(way, |way, pose| pose.in_directions_of_target(way))
+    }
+}
+
+/// All frames of a synthesis.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Motion {
+    /// The target's vertices in every frame.
+    pub frames: Vec<Vec<DVec3>>,
+    /// What was done to hold feet, if that was asked for.
+    pub feet: Option<FeetReport>,
 }
 
 /// A new animation of the target, ready to be computed frame by frame.
@@ -157,10 +189,8 @@ impl<'a> Synthesis<'a> {
         let frame_count = layers.iter().map(Layer::end).max().unwrap_or(0);
         let on_target = OnTarget { mesh: target, placement: &placement, areas: &areas, triangles: shell_triangles(target, shells) };
         let layers = layers.into_iter().map(|layer| PreparedLayer::new(&sources[layer.source], layer, &on_target)).collect();
-        let planting = match (options.planted_feet, options.root) {
-            (Some(contacts), RootMotion::Carry) => Some(Planting::new(sources.iter().map(|source| source.clip), &contacts)?),
-            _ => None,
-        };
+        let clips = sources.iter().map(|source| source.clip);
+        let planting = options.planted_feet.map(|contacts| Planting::new(clips, &contacts, options.root)).transpose()?;
         let buffers = Buffers {
             layer_gradients: vec![DMat3::IDENTITY; areas.len()],
             gradients: vec![DMat3::IDENTITY; areas.len()],
@@ -189,6 +219,44 @@ impl<'a> Synthesis<'a> {
         self.reconstruct(k);
         self.next_frame = k + 1;
         &self.buffers.positions
+    }
+
+    /// All frames, with standing feet held one by one; `begin` hears the number of each frame before it is made.
+    ///
+    /// # Errors
+    /// A system of the target that cannot be factored, as positions near the limits of numbers give.
+    pub fn motion(&mut self, mut begin: impl FnMut(usize)) -> Result<Motion, TransferError> {
+        let (mut frames, mut stances) = (Vec::with_capacity(self.frame_count), Vec::new());
+        for k in 0..self.frame_count {
+            begin(k);
+            frames.push(self.frame(k).to_vec());
+            stances.extend(self.planting.as_ref().map(|planting| self.stance(planting, k)));
+        }
+        let feet = self.planting.as_ref().map(|_| plant_feet(self.target, &stances, &mut frames)).transpose()?;
+        Ok(Motion { frames, feet })
+    }
+
+    /// What stands in frame `k`: on each triangle by the uppermost layer that holds it.
+    fn stance(&self, planting: &Planting, k: usize) -> Stance {
+        let mut stance = Stance::default();
+        let mut covered = vec![false; self.target.triangles().len()];
+        for layer in self.layers.iter().rev().filter(|layer| layer.layer.mode == LayerMode::Blend) {
+            let Some(moment) = layer.layer.moment(k) else { continue };
+            let source = &self.sources[layer.layer.source];
+            let holds = |t: usize| layer.layer.weights[t] > 0.5;
+            if let Some(contacts) = planting.contacts(layer.layer.source) {
+                let planted = planted_triangles(contacts.at(moment.frame), source.clip.reference(), &source.map);
+                let own: Vec<u32> = planted.into_iter().filter(|&t| holds(t as usize) && !covered[t as usize]).collect();
+                if !own.is_empty() {
+                    let step = contacts.ground_step() * (layer.layer.speed * source.ratio);
+                    stance.ground_step = self.options.in_directions_of_target(layer.layer.source, step);
+                }
+                stance.triangles.extend(own);
+            }
+            covered.iter_mut().enumerate().for_each(|(t, covered)| *covered |= holds(t));
+        }
+        stance.triangles.sort_unstable();
+        stance
     }
 
     /// Follows anew what leads to frame `k`: rotations, and feet where those are planted.
@@ -232,7 +300,13 @@ impl<'a> Synthesis<'a> {
             // Shells hang on triangles that this layer may not move itself.
             source.bring_to_target(&layer.layer.weights, !self.placement.bonded.is_empty(), buffers);
             let presence = layer.layer.presence(k);
-            layer.place(source, moment, presence, &self.placement, buffers);
+            let pose = self.options.aligned_with(layer.layer.source);
+            layer.place(source, moment, presence, &self.placement, pose, buffers);
+            match (pose, layer.layer.mode) {
+                (Some(pose), LayerMode::Blend) => pose.apply(&mut buffers.layer_gradients),
+                (Some(pose), LayerMode::Compound) => pose.apply_whole(&mut buffers.layer_gradients),
+                (None, _) => {}
+            }
             layer.combine(presence, buffers);
         }
         if let Some(pose) = &self.options.pose {
@@ -250,11 +324,9 @@ impl<'a> Synthesis<'a> {
             RootMotion::Fix => DVec3::ZERO,
         };
         self.placement.apply(self.target, self.reconstruction.shells(), gradients, root, deviations, positions);
-        if let Some(planting) = &mut self.planting {
-            let last = self.layers.iter().rev().find_map(|layer| Some((layer, layer.root.as_ref().and(layer.layer.moment(k))?)));
-            let moved_by = last.map(|(layer, moment)| (layer.layer.source, moment.frame));
-            let moved_by = moved_by.map(|(source, frame)| (source, self.sources[source].clip, &self.sources[source].map, frame));
-            planting.hold(self.target, moved_by, positions);
+        if let Some(mut planting) = self.planting.take() {
+            planting.hold(self.target, &self.stance(&planting, k), &mut self.buffers.positions);
+            self.planting = Some(planting);
         }
     }
 }
@@ -274,10 +346,8 @@ fn check_layers(target: &Mesh, sources: &[Source<'_>], layers: &[Layer], options
         let missing = TransferError::NoSuchSource { layer: index, source_index: layer.source, sources: sources.len() };
         layer.check(index, triangles, sources.get(layer.source).ok_or(missing)?.clip.frames().len())?;
     }
-    match &options.pose {
-        Some(pose) => TransferError::check_count("the pose modification", pose.rotations().len(), triangles),
-        None => Ok(()),
-    }
+    let poses = options.pose.iter().chain(options.aligned.iter().map(|(_, pose)| pose));
+    poses.into_iter().try_for_each(|pose| TransferError::check_count("the pose modification", pose.rotations().len(), triangles))
 }
 
 /// Declines a map that names triangles beyond those of `source`.

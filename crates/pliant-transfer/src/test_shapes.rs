@@ -1,8 +1,9 @@
-//! Closed shapes without symmetry, for tests.
+//! Closed shapes without symmetry, and a leg that steps, for tests.
 
 use pliant_mesh::Mesh;
 use pliant_mesh::glam::DVec3;
 use pliant_mesh::shapes::icosphere;
+use pliant_rig::Clip;
 
 /// A lump with a nose, a belly and no symmetry: `20 · 4^levels` triangles. `change` makes another individual of it.
 pub(crate) fn lump(levels: usize, change: f64) -> Mesh {
@@ -58,4 +59,20 @@ pub(crate) fn halved(mesh: &Mesh) -> Mesh {
     };
     let triangles: Vec<[u32; 3]> = mesh.triangles().iter().zip(mesh.topology().triangle_edges()).flat_map(quarters).collect();
     Mesh::from_triangles(positions, &triangles).expect("the same surface")
+}
+
+/// A sole on the ground and a leg of height `height` on it, in quads.
+pub(crate) fn leg(height: f64) -> Mesh {
+    let line = |x: f64, y: f64| [DVec3::new(x, y, 0.0), DVec3::new(x, y, 0.3)];
+    let points = [line(-0.4, 0.0), line(0.0, 0.0), line(0.0, height / 2.0), line(0.0, height)].concat();
+    Mesh::from_polygons(points, &[vec![0, 2, 3, 1], vec![2, 4, 5, 3], vec![4, 6, 7, 5]]).expect("a leg")
+}
+
+/// The leg leans over its standing sole for six frames, then is lifted and brought forward for three.
+pub(crate) fn stepping(mesh: &Mesh) -> Clip {
+    let frame = |k: usize| {
+        let (lean, lift) = (0.05 * k.min(5) as f64, k.saturating_sub(5) as f64);
+        mesh.positions().iter().map(|p| DVec3::new(p.x + lean * p.y + 0.1 * lift, p.y + 0.3 * lift, p.z)).collect()
+    };
+    Clip::new("step", mesh.clone(), (0..9).map(frame).collect()).expect("a leg")
 }

@@ -25,6 +25,7 @@ pub mod picture;
 pub mod reproduce;
 pub mod transfer_job;
 pub mod transfer_recipe;
+mod transfer_region;
 
 pub use built_in::{BuiltIn, load};
 pub use pliant_io as io;

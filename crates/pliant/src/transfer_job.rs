@@ -7,18 +7,19 @@
 use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 
-use pliant_io::{Animation, Asset, IoError, LoadOptions, npy, read_file};
+use pliant_io::{Animation, Asset, IoError, LoadOptions};
 use pliant_mesh::Mesh;
 use pliant_mesh::glam::DVec3;
 use pliant_rig::Clip;
 use pliant_transfer::{
-    Correspondence, CorrespondenceOptions, Flexibility, Layer, Markers, Partitions, Source, Synthesis, SynthesisOptions, TransferError,
-    blend_weights,
+    ContactOptions, Correspondence, CorrespondenceOptions, Entanglement, Flexibility, Layer, Markers, Parting, Partitions,
+    PoseModification, Source, Synthesis, SynthesisOptions, TransferError,
 };
 
 use crate::BuiltIn;
 use crate::marker_files::read_markers;
-use crate::transfer_recipe::{RecipeError, RecipeLayer, RecipeSource, Region, TransferRecipe};
+use crate::transfer_recipe::{RecipeError, RecipeLayer, RecipeModification, RecipeSource, TransferRecipe};
+use crate::transfer_region::Drawn;
 
 /// A transfer, ready to be computed.
 #[derive(Debug, Clone)]
@@ -27,6 +28,16 @@ pub struct TransferJob {
     mesh: Mesh,
     sources: Vec<JobSource>,
     layers: Vec<JobLayer>,
+    modifications: Vec<(RecipeModification, Drawn)>,
+    told: JobOptions,
+}
+
+/// What a recipe says about all of its layers.
+#[derive(Debug, Clone)]
+struct JobOptions {
+    synthesis: SynthesisOptions,
+    check: bool,
+    untangle: bool,
 }
 
 /// A source with its clip.
@@ -40,6 +51,7 @@ pub struct JobSource {
     pub markers: Option<Markers>,
     /// What was odd on reading.
     pub problems: Vec<String>,
+    told: RecipeSource,
 }
 
 #[derive(Debug, Clone)]
@@ -47,8 +59,7 @@ struct JobLayer {
     told: RecipeLayer,
     source: usize,
     frames: (usize, usize),
-    /// For every triangle of the target whether it was drawn on; `None` for all.
-    drawn: Option<Vec<bool>>,
+    drawn: Drawn,
 }
 
 impl TransferJob {
@@ -68,7 +79,9 @@ impl TransferJob {
         require_distinct(&sources)?;
         let layer = |(k, layer): (usize, &RecipeLayer)| files.layer(k, layer, &sources, &mesh);
         let layers = recipe.layers.iter().enumerate().map(layer).collect::<Result<Vec<_>, _>>()?;
-        Ok(Self { target, mesh, sources, layers })
+        let modification = |(k, told): (usize, &RecipeModification)| files.modification(k, told, &mesh);
+        let modifications = recipe.modifications.iter().enumerate().map(modification).collect::<Result<Vec<_>, _>>()?;
+        Ok(Self { target, mesh, sources, layers, modifications, told: JobOptions::of(recipe) })
     }
 
     /// The sources in the recipe's order.
@@ -89,7 +102,7 @@ impl TransferJob {
         self.target.problems.iter().chain(self.sources.iter().flat_map(|source| &source.problems)).cloned().collect()
     }
 
-    /// Where the mesh of one source corresponds to the target.
+    /// Where the mesh of one source corresponds to the target, by the method of its recipe.
     ///
     /// # Errors
     /// As [`Correspondence::find`], with the name of the source.
@@ -97,10 +110,11 @@ impl TransferJob {
     /// # Panics
     /// If there is no such source.
     pub fn correspondence(&self, source: usize, options: &CorrespondenceOptions) -> Result<Correspondence, RecipeError> {
-        let JobSource { name, clip, markers, .. } = &self.sources[source];
+        let JobSource { name, clip, markers, told, .. } = &self.sources[source];
+        let options = (*options).with_method(told.method.into());
         let found = match markers {
-            Some(markers) => Correspondence::find(clip.reference(), &self.mesh, markers, options),
-            None => Correspondence::find_without_markers(clip.reference(), &self.mesh, options),
+            Some(markers) => Correspondence::find(clip.reference(), &self.mesh, markers, &options),
+            None => Correspondence::find_without_markers(clip.reference(), &self.mesh, &options),
         };
         found.map_err(RecipeError::transfer(format!("source '{name}'")))
     }
@@ -113,28 +127,50 @@ impl TransferJob {
         let mut problems = Vec::new();
         let mut layers = Vec::new();
         for (k, layer) in self.layers.iter().enumerate() {
-            let weights = self.weights(layer, &found[layer.source]).map_err(RecipeError::transfer(format!("layer {k}")))?;
-            if weights.iter().all(|&w| w == 0.0) {
-                let why =
-                    if layer.told.refine { "covers no stiff part by more than half; draw more, or refine = false" } else { "is empty" };
-                problems.push(format!("layer {k} moves nothing: its region {why}"));
-            }
+            let weights = self.weights(&layer.drawn, layer.source, found).map_err(RecipeError::transfer(format!("layer {k}")))?;
+            problems.extend(layer.drawn.nothing_in(&weights).map(|why| format!("layer {k} moves nothing: its region {why}")));
             layers.push(layer.with_weights(weights));
         }
         Ok((layers, problems))
     }
 
-    fn weights(&self, layer: &JobLayer, found: &Correspondence) -> Result<Vec<f64>, TransferError> {
-        match &layer.drawn {
-            None => Ok(vec![1.0; self.mesh.triangles().len()]),
-            Some(drawn) if !layer.told.refine => Ok(drawn.iter().map(|&selected| f64::from(u8::from(selected))).collect()),
-            Some(drawn) => {
-                let flexibility = Flexibility::of(&self.sources[layer.source].clip)?;
-                let on_target = found.map.filled(&self.mesh).carry(flexibility.of_triangles(), 0.0);
-                let partitions = Partitions::new(&self.mesh, &on_target, Partitions::DEFAULT_THRESHOLD)?;
-                blend_weights(&self.mesh, &partitions.refine(drawn)?)
-            }
+    /// What a region counts on every triangle, where `source` says what is stiff.
+    fn weights(&self, drawn: &Drawn, source: usize, found: &[Correspondence]) -> Result<Vec<f64>, TransferError> {
+        drawn.weights(&self.mesh, |threshold| self.partitions(source, found, threshold))
+    }
+
+    /// The stiff parts of the target under one source.
+    fn partitions(&self, source: usize, found: &[Correspondence], threshold: f64) -> Result<Partitions, TransferError> {
+        let flexibility = Flexibility::of(&self.sources[source].clip)?;
+        let on_target = found[source].map.filled(&self.mesh).carry(flexibility.of_triangles(), 0.0);
+        Partitions::new(&self.mesh, &on_target, threshold)
+    }
+
+    /// What the recipe says about root, feet and poses; and what is odd about it.
+    ///
+    /// # Errors
+    /// Clips whose flexibility cannot be computed.
+    pub fn options(&self, found: &[Correspondence]) -> Result<(SynthesisOptions, Vec<String>), RecipeError> {
+        let mut options = self.told.synthesis.clone();
+        for (k, source) in self.sources.iter().enumerate().filter(|(_, source)| source.told.align_poses) {
+            let place = || RecipeError::transfer(format!("source '{}', align_poses", source.name));
+            let partitions = self.partitions(k, found, Partitions::DEFAULT_THRESHOLD).map_err(place())?;
+            let map = found[k].map.filled(&self.mesh);
+            let pose = PoseModification::aligning(&self.mesh, source.clip.reference(), &map, &partitions).map_err(place())?;
+            options = options.with_aligned_source(k, pose);
         }
+        let mut problems = Vec::new();
+        if let Some(lowest) = self.layers.first().filter(|_| !self.modifications.is_empty()) {
+            let mut pose = PoseModification::none(self.mesh.triangles().len());
+            for (k, (told, drawn)) in self.modifications.iter().enumerate() {
+                let place = || RecipeError::transfer(format!("modify {k}"));
+                let weights = self.weights(drawn, lowest.source, found).map_err(place())?;
+                problems.extend(drawn.nothing_in(&weights).map(|why| format!("modify {k} turns nothing: its region {why}")));
+                pose.turn_region(&weights, told.axis.into(), told.degrees.to_radians()).map_err(place())?;
+            }
+            options = options.with_pose(pose);
+        }
+        Ok((options, problems))
     }
 
     /// The new animation, ready to be computed frame by frame.
@@ -150,6 +186,26 @@ impl TransferJob {
         let source = |(source, found): (&'a JobSource, &'a Correspondence)| Source { clip: &source.clip, map: Cow::Borrowed(&found.map) };
         let sources = self.sources.iter().zip(found).map(source).collect();
         Synthesis::new(&self.mesh, sources, layers, options).map_err(RecipeError::transfer("the synthesis"))
+    }
+
+    /// Where `frames` cut through themselves and the target at rest does not, frame by frame; parted if the recipe says so, and
+    /// empty if it asks for neither. `begin` hears the number of each frame.
+    ///
+    /// # Errors
+    /// Frames of another mesh, or with positions that are not finite.
+    pub fn untangle(&self, frames: &mut [Vec<DVec3>], mut begin: impl FnMut(usize)) -> Result<Vec<Parting>, RecipeError> {
+        if !(self.told.check || self.told.untangle) {
+            return Ok(Vec::new());
+        }
+        let place = || RecipeError::transfer("self-intersections");
+        let entanglement = Entanglement::new(&self.mesh).map_err(place())?;
+        let mut partings = Vec::with_capacity(frames.len());
+        for (k, frame) in frames.iter_mut().enumerate() {
+            begin(k);
+            let parting = if self.told.untangle { entanglement.part(frame) } else { entanglement.look_at(frame) };
+            partings.push(parting.map_err(place())?);
+        }
+        Ok(partings)
     }
 
     /// The target's own asset with `frames` as its clip, at the rate of the lowest layer's source.
@@ -170,6 +226,15 @@ impl TransferJob {
         let [layer] = self.layers.as_slice() else { return Vec::new() };
         let names = self.sources[layer.source].clip.frame_names().get(layer.frames.0..=layer.frames.1);
         names.filter(|_| layer.told.at == 0 && layer.told.speed == 1.0).unwrap_or_default().to_vec()
+    }
+}
+
+impl JobOptions {
+    fn of(recipe: &TransferRecipe) -> Self {
+        let synthesis = SynthesisOptions::default().with_root(recipe.root.into()).with_form(recipe.form.into());
+        let contacts = ContactOptions::default().with_up(recipe.up.into());
+        let synthesis = if recipe.feet { synthesis.with_planted_feet(contacts) } else { synthesis };
+        Self { synthesis, check: recipe.check, untangle: recipe.untangle }
     }
 }
 
@@ -210,7 +275,20 @@ impl Files<'_> {
         let clip = asset.clip()?;
         let (markers, odd) = told.markers.as_deref().map(|file| read_markers(file, self.folder)).transpose()?.unzip();
         let problems = asset.problems.into_iter().chain(odd.into_iter().flatten()).collect();
-        Ok(JobSource { name: told.name.clone(), clip, markers, problems })
+        Ok(JobSource { name: told.name.clone(), clip, markers, problems, told: told.clone() })
+    }
+
+    fn modification(&self, k: usize, told: &RecipeModification, mesh: &Mesh) -> Result<(RecipeModification, Drawn), RecipeError> {
+        let [x, y, z] = told.axis;
+        if !(told.axis.iter().all(|part| part.is_finite()) && told.axis.iter().any(|&part| part != 0.0)) {
+            let message = format!("it is [{x}, {y}, {z}]; give a direction, such as [0, 1, 0]");
+            return Err(RecipeError::meaning(format!("modify {k}, axis"), message));
+        }
+        if !told.degrees.is_finite() {
+            return Err(RecipeError::meaning(format!("modify {k}, degrees"), format!("it is {}; give a number", told.degrees)));
+        }
+        let drawn = Drawn::read(told.selection(), mesh, &format!("modify {k}"), |file| self.path(file))?;
+        Ok((told.clone(), drawn))
     }
 
     fn layer(&self, k: usize, told: &RecipeLayer, sources: &[JobSource], mesh: &Mesh) -> Result<JobLayer, RecipeError> {
@@ -225,27 +303,10 @@ impl Files<'_> {
             let message = format!("[{first}, {last}] of a clip with {count} frames, counted from 0; give a range inside");
             return Err(RecipeError::meaning(format!("layer {k}, frames"), message));
         }
-        let drawn = self.region(k, &told.region, mesh)?;
+        let drawn = Drawn::read(told.selection(), mesh, &format!("layer {k}"), |file| self.path(file))?;
         let layer = JobLayer { told: told.clone(), source, frames: (first, last), drawn };
         require_playable(k, &layer)?;
         Ok(layer)
-    }
-
-    fn region(&self, k: usize, region: &Region, mesh: &Mesh) -> Result<Option<Vec<bool>>, RecipeError> {
-        let place = format!("layer {k}, region");
-        let faces = match region {
-            Region::All => return Ok(None),
-            Region::Faces(faces) => chosen(faces, mesh).map_err(|message| RecipeError::meaning(place, message))?,
-            Region::File(file) => {
-                let path = self.path(file);
-                let bytes = read_file(&path)?;
-                let place = format!("{place}, {}", path.display());
-                let is_array = path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("npy"));
-                let read = if is_array { mask(&bytes, mesh) } else { list(&bytes, mesh) };
-                read.map_err(|message| RecipeError::meaning(place, message))?
-            }
-        };
-        Ok(Some(mesh.triangle_faces().iter().map(|&face| faces[face as usize]).collect()))
     }
 }
 
@@ -265,32 +326,4 @@ fn require_playable(k: usize, layer: &JobLayer) -> Result<(), RecipeError> {
         ));
     }
     Ok(())
-}
-
-/// 0 or 1 per face.
-fn mask(bytes: &[u8], mesh: &Mesh) -> Result<Vec<bool>, String> {
-    let array = npy::read(bytes).map_err(|error| error.to_string())?;
-    let faces = mesh.face_count();
-    if array.values.len() != faces {
-        return Err(format!("{} numbers where the target has {faces} faces; give one per face", array.values.len()));
-    }
-    match array.values.iter().position(|&value| value != 0.0 && value != 1.0) {
-        Some(face) => Err(format!("face {face} has the value {}; give 0 or 1", array.values[face])),
-        None => Ok(array.values.iter().map(|&value| value == 1.0).collect()),
-    }
-}
-
-/// A JSON list of faces.
-fn list(bytes: &[u8], mesh: &Mesh) -> Result<Vec<bool>, String> {
-    let faces: Vec<usize> = serde_json::from_slice(bytes).map_err(|error| format!("{error}; give a JSON list of faces, counted from 0"))?;
-    chosen(&faces, mesh)
-}
-
-fn chosen(faces: &[usize], mesh: &Mesh) -> Result<Vec<bool>, String> {
-    let mut region = vec![false; mesh.face_count()];
-    for &face in faces {
-        let entry = region.get_mut(face).ok_or_else(|| format!("face {face} of a target with {}, counted from 0", mesh.face_count()))?;
-        *entry = true;
-    }
-    Ok(region)
 }

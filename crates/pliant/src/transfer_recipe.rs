@@ -14,7 +14,8 @@
 //! ```
 
 use pliant_io::IoError;
-use pliant_transfer::{LayerMode, TransferError};
+use pliant_mesh::glam::DVec3;
+use pliant_transfer::{CorrespondenceMethod, LayerMode, Partitions, ReconstructionForm, RootMotion, TransferError};
 use serde::Deserialize;
 use thiserror::Error;
 
@@ -24,12 +25,35 @@ use thiserror::Error;
 pub struct TransferRecipe {
     /// The asset that is to move.
     pub target: String,
+    /// Where the result goes if the caller does not say.
+    pub output: Option<String>,
+    /// What becomes of the way that a source covers.
+    #[serde(default)]
+    pub root: RecipeRoot,
+    /// Whether feet that stand in a source stand in the target.
+    #[serde(default)]
+    pub feet: bool,
+    /// The direction away from the ground, for `feet`.
+    #[serde(default)]
+    pub up: RecipeUp,
+    /// Whether frames that cut through themselves are counted.
+    #[serde(default)]
+    pub check: bool,
+    /// Whether frames that cut through themselves are counted and corrected.
+    #[serde(default)]
+    pub untangle: bool,
+    /// What a triangle counts in the reconstruction.
+    #[serde(default)]
+    pub form: RecipeForm,
     /// The clips that move it.
     #[serde(rename = "source")]
     pub sources: Vec<RecipeSource>,
     /// What goes where, from the lowest up.
     #[serde(rename = "layer")]
     pub layers: Vec<RecipeLayer>,
+    /// Parts of the target's reference pose that are turned before anything moves.
+    #[serde(rename = "modify", default)]
+    pub modifications: Vec<RecipeModification>,
 }
 
 /// A clip, and where its mesh corresponds to the target.
@@ -42,6 +66,12 @@ pub struct RecipeSource {
     pub clip: String,
     /// A file of marker pairs; without one the shapes alone decide.
     pub markers: Option<String>,
+    /// How it is brought together with the target.
+    #[serde(default)]
+    pub method: RecipeMethod,
+    /// Whether reference poses that differ are made up for, stiff part by stiff part.
+    #[serde(default)]
+    pub align_poses: bool,
 }
 
 /// A part of a clip on a part of the target.
@@ -50,12 +80,23 @@ pub struct RecipeSource {
 pub struct RecipeLayer {
     /// The name of its source.
     pub source: String,
-    /// Where on the target.
+    /// Where on the target; all of it if there is no stroke either.
+    pub region: Option<Region>,
+    /// Lines over the target, which belong to the region too.
     #[serde(default)]
-    pub region: Region,
+    pub strokes: Strokes,
+    /// Width of the strokes, as part of the target's diagonal.
+    #[serde(default)]
+    pub width: f64,
     /// Whether stiff parts of the target are taken or left as a whole, and the parts that bend blend.
     #[serde(default = "yes")]
     pub refine: bool,
+    /// The flexibility below which a triangle is stiff.
+    #[serde(default = "default_threshold")]
+    pub threshold: f64,
+    /// How the border of the region is softened instead.
+    #[serde(default)]
+    pub band: Band,
     /// How it meets what lies below.
     #[serde(default)]
     pub mode: RecipeMode,
@@ -72,6 +113,58 @@ pub struct RecipeLayer {
     pub ease: f64,
 }
 
+/// A region of the target's reference pose that is turned.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RecipeModification {
+    /// As in a layer.
+    pub region: Option<Region>,
+    /// As in a layer.
+    #[serde(default)]
+    pub strokes: Strokes,
+    /// As in a layer.
+    #[serde(default)]
+    pub width: f64,
+    /// As in a layer; what is stiff is told by the lowest layer's source.
+    #[serde(default = "yes")]
+    pub refine: bool,
+    /// As in a layer.
+    #[serde(default = "default_threshold")]
+    pub threshold: f64,
+    /// As in a layer.
+    #[serde(default)]
+    pub band: Band,
+    /// The axis of the turn, of any length but zero, in the target's directions.
+    pub axis: [f64; 3],
+    /// The angle, in degrees, by the right hand.
+    pub degrees: f64,
+}
+
+/// A region with the way in which its border is treated, of a layer or a modification.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Selection<'a> {
+    pub(crate) region: Option<&'a Region>,
+    pub(crate) strokes: &'a Strokes,
+    pub(crate) width: f64,
+    pub(crate) refine: bool,
+    pub(crate) threshold: f64,
+    pub(crate) band: Band,
+}
+
+impl RecipeLayer {
+    pub(crate) fn selection(&self) -> Selection<'_> {
+        let Self { region, strokes, width, refine, threshold, band, .. } = self;
+        Selection { region: region.as_ref(), strokes, width: *width, refine: *refine, threshold: *threshold, band: *band }
+    }
+}
+
+impl RecipeModification {
+    pub(crate) fn selection(&self) -> Selection<'_> {
+        let Self { region, strokes, width, refine, threshold, band, .. } = self;
+        Selection { region: region.as_ref(), strokes, width: *width, refine: *refine, threshold: *threshold, band: *band }
+    }
+}
+
 /// A part of the target.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Deserialize)]
 #[serde(from = "RegionText")]
@@ -81,23 +174,90 @@ pub enum Region {
     All,
     /// A `.npy` of 0 or 1 per face, or a JSON list of faces.
     File(String),
+    /// The faces of a group of the asset.
+    Group(String),
     /// These faces, counted from 0.
     Faces(Vec<usize>),
+    /// What is in any of these.
+    Union(Vec<Region>),
 }
 
 #[derive(Deserialize)]
-#[serde(untagged, expecting = "a region is \"all\", the name of a .npy or .json file, or a list of faces counted from 0")]
+#[serde(
+    untagged,
+    expecting = "a region is \"all\", the name of a .npy or .json file, \"#\" and the name of a group, a list of those, or a list of faces counted from 0"
+)]
 enum RegionText {
     Word(String),
     Faces(Vec<usize>),
+    Words(Vec<String>),
 }
 
 impl From<RegionText> for Region {
     fn from(text: RegionText) -> Self {
         match text {
-            RegionText::Word(word) if word == "all" => Self::All,
-            RegionText::Word(file) => Self::File(file),
+            RegionText::Word(word) => Self::named(word),
             RegionText::Faces(faces) => Self::Faces(faces),
+            RegionText::Words(words) => Self::Union(words.into_iter().map(Self::named).collect()),
+        }
+    }
+}
+
+impl Region {
+    fn named(word: String) -> Self {
+        match word.strip_prefix('#') {
+            Some(group) => Self::Group(group.to_owned()),
+            None if word == "all" => Self::All,
+            None => Self::File(word),
+        }
+    }
+}
+
+/// Lines of vertices over the target, counted from 0.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(
+    untagged,
+    expecting = "strokes are lists of vertices, [[0, 1], [2, 3, 4]], counted from 0, or the name of a .json file with such lists"
+)]
+pub enum Strokes {
+    /// The lines themselves.
+    Lines(Vec<Vec<u32>>),
+    /// A JSON file of them.
+    File(String),
+}
+
+impl Default for Strokes {
+    fn default() -> Self {
+        Self::Lines(Vec::new())
+    }
+}
+
+/// How the border of a region is softened.
+#[derive(Debug, Clone, Copy, PartialEq, Default, Deserialize)]
+#[serde(try_from = "BandText")]
+pub enum Band {
+    /// By what bends between stiff parts; by a band of [`pliant_transfer::DEFAULT_BAND`] where nothing is stiff.
+    #[default]
+    Auto,
+    /// By a band along its border, whatever is stiff: so many of the target's diagonals to either side.
+    Share(f64),
+}
+
+#[derive(Deserialize)]
+#[serde(untagged, expecting = "a band is \"auto\" or a part of the target's diagonal, such as 0.05")]
+enum BandText {
+    Share(f64),
+    Word(String),
+}
+
+impl TryFrom<BandText> for Band {
+    type Error = String;
+
+    fn try_from(text: BandText) -> Result<Self, String> {
+        match text {
+            BandText::Share(share) => Ok(Self::Share(share)),
+            BandText::Word(word) if word == "auto" => Ok(Self::Auto),
+            BandText::Word(word) => Err(format!("a band is \"auto\" or a part of the target's diagonal, not \"{word}\"")),
         }
     }
 }
@@ -118,6 +278,92 @@ impl From<RecipeMode> for LayerMode {
         match mode {
             RecipeMode::Blend => Self::Blend,
             RecipeMode::Compound => Self::Compound,
+        }
+    }
+}
+
+/// The names of [`RootMotion`] in a recipe.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum RecipeRoot {
+    /// [`RootMotion::Carry`].
+    #[default]
+    Carry,
+    /// [`RootMotion::Fix`].
+    Fix,
+}
+
+impl From<RecipeRoot> for RootMotion {
+    fn from(root: RecipeRoot) -> Self {
+        match root {
+            RecipeRoot::Carry => Self::Carry,
+            RecipeRoot::Fix => Self::Fix,
+        }
+    }
+}
+
+/// The direction away from the ground.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum RecipeUp {
+    /// Along x.
+    X,
+    /// Along y.
+    #[default]
+    Y,
+    /// Along z.
+    Z,
+}
+
+impl From<RecipeUp> for DVec3 {
+    fn from(up: RecipeUp) -> Self {
+        match up {
+            RecipeUp::X => Self::X,
+            RecipeUp::Y => Self::Y,
+            RecipeUp::Z => Self::Z,
+        }
+    }
+}
+
+/// The names of [`ReconstructionForm`] in a recipe.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum RecipeForm {
+    /// [`ReconstructionForm::AreaWeighted`].
+    #[default]
+    Area,
+    /// [`ReconstructionForm::Classic2004`].
+    Classic,
+}
+
+impl From<RecipeForm> for ReconstructionForm {
+    fn from(form: RecipeForm) -> Self {
+        match form {
+            RecipeForm::Area => Self::AreaWeighted,
+            RecipeForm::Classic => Self::Classic2004,
+        }
+    }
+}
+
+/// The names of [`CorrespondenceMethod`] in a recipe.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum RecipeMethod {
+    /// [`CorrespondenceMethod::Auto`].
+    #[default]
+    Auto,
+    /// [`CorrespondenceMethod::Warp`].
+    Warp,
+    /// [`CorrespondenceMethod::Registration`].
+    Registration,
+}
+
+impl From<RecipeMethod> for CorrespondenceMethod {
+    fn from(method: RecipeMethod) -> Self {
+        match method {
+            RecipeMethod::Auto => Self::Auto,
+            RecipeMethod::Warp => Self::Warp,
+            RecipeMethod::Registration => Self::Registration,
         }
     }
 }
@@ -185,8 +431,26 @@ impl TransferRecipe {
     /// The recipe of a whole clip on a whole target.
     #[must_use]
     pub fn plain(clip: &str, target: &str, markers: Option<&str>) -> Self {
-        let source = RecipeSource { name: clip.into(), clip: clip.into(), markers: markers.map(Into::into) };
-        Self { target: target.into(), layers: vec![RecipeLayer::whole(clip)], sources: vec![source] }
+        let source = RecipeSource {
+            name: clip.into(),
+            clip: clip.into(),
+            markers: markers.map(Into::into),
+            method: RecipeMethod::Auto,
+            align_poses: false,
+        };
+        Self {
+            target: target.into(),
+            output: None,
+            root: RecipeRoot::Carry,
+            feet: false,
+            up: RecipeUp::Y,
+            check: false,
+            untangle: false,
+            form: RecipeForm::Area,
+            layers: vec![RecipeLayer::whole(clip)],
+            sources: vec![source],
+            modifications: Vec::new(),
+        }
     }
 }
 
@@ -194,9 +458,25 @@ impl RecipeLayer {
     /// All of a source on all of the target.
     #[must_use]
     pub fn whole(source: &str) -> Self {
-        let (region, mode) = (Region::All, RecipeMode::Blend);
-        Self { source: source.into(), region, refine: true, mode, frames: None, at: 0, speed: 1.0, ease: 0.0 }
+        Self {
+            source: source.into(),
+            region: None,
+            strokes: Strokes::default(),
+            width: 0.0,
+            refine: true,
+            threshold: Partitions::DEFAULT_THRESHOLD,
+            band: Band::Auto,
+            mode: RecipeMode::Blend,
+            frames: None,
+            at: 0,
+            speed: 1.0,
+            ease: 0.0,
+        }
     }
+}
+
+fn default_threshold() -> f64 {
+    Partitions::DEFAULT_THRESHOLD
 }
 
 fn yes() -> bool {
@@ -231,17 +511,34 @@ mod tests {
     fn the_template_is_a_recipe_and_names_every_key() {
         let recipe = TransferRecipe::parse(TransferRecipe::TEMPLATE).unwrap();
         assert_eq!((recipe.sources.len(), recipe.layers.len()), (1, 1));
-        for key in ["target", "name", "clip", "markers", "source", "region", "refine", "mode", "frames", "at", "speed", "ease"] {
+        let top = ["target", "output", "root", "feet", "up", "check", "untangle", "form"];
+        let of_source = ["name", "clip", "markers", "method", "align_poses"];
+        let of_layer = ["source", "region", "strokes", "width", "refine", "threshold", "band", "mode", "frames", "at", "speed", "ease"];
+        for key in top.iter().chain(&of_source).chain(&of_layer).chain(&["axis", "degrees"]) {
             assert!(TransferRecipe::TEMPLATE.lines().any(|line| line.trim_start_matches("# ").starts_with(&format!("{key} ="))), "{key}");
         }
     }
 
     #[test]
+    fn every_line_of_the_template_that_is_commented_out_is_a_recipe_too() {
+        let is_key = |line: &str| line.starts_with("[[") || line.split_once(" = ").is_some_and(|(key, _)| !key.contains(' '));
+        let line = |line: &str| line.strip_prefix("# ").filter(|rest| is_key(rest)).unwrap_or(line).to_owned() + "\n";
+        let recipe = TransferRecipe::parse(&TransferRecipe::TEMPLATE.lines().map(line).collect::<String>()).unwrap();
+        assert_eq!((recipe.modifications.len(), recipe.output.is_some(), recipe.layers[0].frames.is_some()), (1, true, true));
+        assert!(recipe.layers[0].strokes != Strokes::default() && recipe.sources[0].markers.is_some());
+    }
+
+    #[test]
     fn regions_are_a_word_a_file_or_a_list() {
-        let region = |text: &str| TransferRecipe::parse(&format!("{SHORT}region = {text}\n")).map(|r| r.layers[0].region.clone());
+        let region = |text: &str| TransferRecipe::parse(&format!("{SHORT}region = {text}\n")).map(|r| r.layers[0].region.clone().unwrap());
         assert_eq!(region("\"all\"").unwrap(), Region::All);
         assert_eq!(region("\"legs.npy\"").unwrap(), Region::File("legs.npy".into()));
         assert_eq!(region("[3, 1]").unwrap(), Region::Faces(vec![3, 1]));
+        assert_eq!(region("\"#legs\"").unwrap(), Region::Group("legs".into()));
+        assert_eq!(
+            region("[\"#legs\", \"a.npy\"]").unwrap(),
+            Region::Union(vec![Region::Group("legs".into()), Region::File("a.npy".into())])
+        );
         assert!(region("true").unwrap_err().to_string().contains("a list of faces"));
     }
 
@@ -252,6 +549,13 @@ mod tests {
         let (line, message) = line_and_message(&format!("{SHORT}mode = \"mix\"\n"));
         assert!(line == 7 && message.contains("mix") && message.contains("compound"), "{line}: {message}");
         assert_eq!(line_and_message(&format!("{SHORT}frames = [-1, 4]\n")).0, 7);
+        let (line, message) = line_and_message(&format!("{SHORT}band = \"wide\"\n"));
+        assert!(line == 7 && message.contains("wide") && message.contains("auto"), "{line}: {message}");
+        let (line, message) = line_and_message(&format!("{SHORT}strokes = [1, 2]\n"));
+        assert!(line == 7 && message.contains("[[0, 1], [2, 3, 4]]"), "{line}: {message}");
+        let (line, message) = line_and_message(&format!("root = \"free\"\n{SHORT}"));
+        assert!(line == 1 && message.contains("carry"), "{line}: {message}");
+        assert!(line_and_message(&format!("{SHORT}[[modify]]\naxis = [0, 1, 0]\n")).1.contains("degrees"));
         assert!(line_and_message("target = \"t.obj\"\n").1.contains("source"));
         assert_eq!(line_and_message("target = \"t.obj\"\nnot toml at all\n").0, 2);
     }

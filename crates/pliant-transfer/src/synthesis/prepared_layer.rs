@@ -12,7 +12,7 @@ use crate::layer::Moment;
 use crate::placement::{BondedShell, Placement};
 use crate::polar_lanes::for_each_polar;
 use crate::probe::Probe;
-use crate::{Layer, LayerMode};
+use crate::{Layer, LayerMode, PoseModification};
 
 /// A layer moves the root if it holds more than this part of the main shell.
 const ROOT_SHARE: f64 = 0.5;
@@ -117,12 +117,21 @@ impl PreparedLayer {
         Self { layer, hides_all, forest, between, logs, seeds: Vec::new(), root, follows }
     }
 
-    /// Adds what this layer does to the root and to shells beside the main one.
-    pub(super) fn place(&self, source: &PreparedSource<'_>, moment: Moment, presence: f64, placement: &Placement, buffers: &mut Buffers) {
+    /// Adds what this layer does to the root and to shells beside the main one, in the directions that `pose` says.
+    pub(super) fn place(
+        &self,
+        source: &PreparedSource<'_>,
+        moment: Moment,
+        presence: f64,
+        placement: &Placement,
+        pose: Option<&PoseModification>,
+        buffers: &mut Buffers,
+    ) {
+        let in_target = |way: DVec3| pose.map_or(way, |pose| pose.in_directions_of_target(way));
         let position = |v: usize| source.position(moment, v);
         let kept = |weight: f64| if self.layer.mode == LayerMode::Blend { 1.0 - weight } else { 1.0 };
         if let Some((probe, at_rest)) = &self.root {
-            let way = (probe.at(position) - *at_rest) * source.ratio;
+            let way = in_target(probe.at(position) - *at_rest) * source.ratio;
             buffers.root = buffers.root * kept(presence) + way * presence;
         }
         for ((follow, bonded), deviation) in self.follows.iter().zip(&placement.bonded).zip(&mut buffers.deviations) {
@@ -139,7 +148,7 @@ impl PreparedLayer {
                 follow.anchors.at(position) + turned.sum::<DVec3>() / follow.levers.len() as f64
             };
             let weight = follow.weight * presence;
-            *deviation = *deviation * kept(weight) + (follow.own.at(position) - predicted) * source.ratio * weight;
+            *deviation = *deviation * kept(weight) + in_target(follow.own.at(position) - predicted) * source.ratio * weight;
         }
     }
 
