@@ -9,6 +9,7 @@ use std::fs::File;
 use std::hint::black_box;
 use std::io::{BufWriter, Write};
 use std::path::Path;
+use std::sync::Arc;
 use std::time::Instant;
 
 use glam::DVec3;
@@ -50,8 +51,9 @@ fn mesh_laplacian(width: u32, height: u32, shuffled: bool) -> SparseMatrix {
     SparseMatrix::from_triplets(n as usize, n as usize, &triplets)
 }
 
-/// The Hessian of the springs along the edges of a solid cube of tetrahedra, three unknowns per vertex, plus a small mass.
-fn spring_hessian(side: u32) -> SparseMatrix {
+/// The Hessian of the springs along the edges of a solid cube of tetrahedra, three unknowns per vertex, plus a small mass;
+/// and where each unknown lies.
+fn spring_hessian(side: u32) -> (SparseMatrix, Vec<DVec3>) {
     let mut noise = Noise(0x2545_F491_4F6C_DD1D);
     let at = |x: u32, y: u32, z: u32| (z * side + y) * side + x;
     let points: Vec<DVec3> = (0..side.pow(3))
@@ -72,7 +74,7 @@ fn spring_hessian(side: u32) -> SparseMatrix {
         }
     }
     let n = 3 * points.len();
-    SparseMatrix::from_triplets(n, n, &triplets)
+    (SparseMatrix::from_triplets(n, n, &triplets), points.iter().flat_map(|&point| [point; 3]).collect())
 }
 
 fn add_spring(triplets: &mut Vec<(u32, u32, f64)>, points: &[DVec3], a: u32, b: u32, stiffness: f64) {
@@ -101,14 +103,16 @@ fn time<T>(name: &str, runs: usize, mut work: impl FnMut() -> T) {
     println!("{name:<34} {:>9.2} ms   ({:.2} to {:.2})", times[runs / 2], times[0], times[runs - 1]);
 }
 
-fn measure(name: &str, matrix: &SparseMatrix) {
+fn measure(name: &str, matrix: &SparseMatrix, places: Option<&[DVec3]>) {
     let runs = if matrix.rows() < 50_000 { 31 } else { 11 };
-    let mut solver = SpdSolver::factor(matrix).expect("the bench matrices are positive definite");
+    let analyse = || places.map_or_else(|| Symbolic::new(matrix), |places| Symbolic::with_places(matrix, places)).map(Arc::new);
+    let factor = || SpdSolver::factor_with(analyse()?, matrix);
+    let mut solver = factor().expect("the bench matrices are positive definite");
     println!("{name}: {} unknowns, {} entries, {} in the factor", matrix.rows(), matrix.entries(), solver.factor_entries());
-    time(&format!("order_and_analyse/{name}"), runs, || Symbolic::new(matrix));
+    time(&format!("order_and_analyse/{name}"), runs, analyse);
     time(&format!("refactor/{name}"), runs, || solver.refactor(matrix));
-    time(&format!("factor/{name}"), runs, || SpdSolver::factor(matrix));
-    time(&format!("two_factors/{name}"), runs, || SpdSolver::factor(matrix).and_then(|first| first.factor_like(matrix)));
+    time(&format!("factor/{name}"), runs, factor);
+    time(&format!("two_factors/{name}"), runs, || factor().and_then(|first| first.factor_like(matrix)));
     let rhs: Vec<f64> = (0..matrix.rows()).map(|i| (i as f64 * 0.37).sin()).collect();
     let mut x = rhs.clone();
     let mut workspace = SolveWorkspace::new();
@@ -143,29 +147,34 @@ fn write_matrix(path: &Path, matrix: &SparseMatrix) -> std::io::Result<()> {
     file.flush()
 }
 
-/// A matrix and its name.
-type Case = (&'static str, fn() -> SparseMatrix);
+/// A name, a matrix and, where the order is to make use of it, where each unknown lies.
+type Case = (&'static str, fn() -> (SparseMatrix, Option<Vec<DVec3>>));
 
 fn main() -> std::io::Result<()> {
     let arguments: Vec<String> = std::env::args().collect();
     let folder = arguments.iter().position(|a| a == "--write").and_then(|k| arguments.get(k + 1));
     let filter = arguments.iter().position(|a| a == "--only").and_then(|k| arguments.get(k + 1));
-    let cases: [Case; 4] = [
-        ("laplacian_10k", || mesh_laplacian(100, 100, false)),
-        ("laplacian_200k", || mesh_laplacian(448, 448, false)),
-        ("shuffled_200k", || mesh_laplacian(448, 448, true)),
-        ("springs_53k", || spring_hessian(26)),
+    let cases: [Case; 6] = [
+        ("laplacian_10k", || (mesh_laplacian(100, 100, false), None)),
+        ("laplacian_43k", || (mesh_laplacian(297, 145, false), None)),
+        ("laplacian_200k", || (mesh_laplacian(448, 448, false), None)),
+        ("shuffled_200k", || (mesh_laplacian(448, 448, true), None)),
+        ("springs_53k", || (spring_hessian(26).0, None)),
+        ("springs_53k_by_place", || {
+            let (matrix, places) = spring_hessian(26);
+            (matrix, Some(places))
+        }),
     ];
     for (name, make) in cases {
         if filter.is_some_and(|part| !name.contains(part.as_str())) {
             continue;
         }
-        let matrix = make();
+        let (matrix, places) = make();
         if let Some(folder) = folder {
             std::fs::create_dir_all(folder)?;
             write_matrix(&Path::new(folder).join(format!("{name}.csr")), &matrix)?;
         }
-        measure(name, &matrix);
+        measure(name, &matrix, places.as_deref());
     }
     Ok(())
 }

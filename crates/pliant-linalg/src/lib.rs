@@ -27,6 +27,7 @@ pub mod parallel;
 pub mod portable;
 mod rotation;
 mod sparse;
+pub mod wide;
 
 pub use box_quadratic::{BoxQuadratic, BoxReport, BoxTerms, BoxWorkspace};
 pub use cholesky::{SolveWorkspace, SpdSolver, Symbolic};

@@ -11,9 +11,10 @@
 //! **Source.** Higham, "Computing the polar decomposition, with applications", 1986, eq. 2.9, as in
 //! [`nearest_rotation`](pliant_linalg::nearest_rotation()).
 //!
-//! **Ours.** Eight matrices in step with each other, entry by entry, which compilers turn into wide instructions. Inverted,
+//! **Ours.** Eight matrices in step with each other, entry by entry, which compilers turn into wide instructions, in a build for the processor at hand. Inverted,
 //! flat and extreme matrices go the slower way of [`Polar`] by themselves.
 
+use pliant_linalg::wide::{Kernel, run_wide};
 use pliant_mesh::Polar;
 use pliant_mesh::glam::{DMat3, DVec3};
 
@@ -31,20 +32,37 @@ type Entries = [[f64; LANES]; 9];
 
 /// Hands `take` the index and the [`Polar`] of each of `count` matrices, in order; to rounding those of [`Polar::of`].
 #[inline]
-pub(crate) fn for_each_polar(count: usize, matrix: impl Fn(usize) -> DMat3, mut take: impl FnMut(usize, &Polar)) {
-    let mut x: Entries = [[0.0; LANES]; 9];
-    for start in (0..count).step_by(LANES) {
-        for l in 0..LANES {
-            // Beyond the end the last one is repeated.
-            let entries = matrix((start + l).min(count - 1)).to_cols_array();
-            (0..9).for_each(|e| x[e][l] = entries[e]);
-        }
-        let simple = well_conditioned(&x);
-        newton(&mut x, &simple);
-        for l in 0..LANES.min(count - start) {
-            let gradient = matrix(start + l);
-            let polar = if simple[l] { with_rotation(rotation_of(&x, l), gradient) } else { Polar::of(gradient) };
-            take(start + l, &polar);
+pub(crate) fn for_each_polar(count: usize, matrix: impl Fn(usize) -> DMat3, take: impl FnMut(usize, &Polar)) {
+    run_wide(Polars { count, matrix, take });
+}
+
+/// The loop of [`for_each_polar`].
+struct Polars<M, T> {
+    count: usize,
+    matrix: M,
+    take: T,
+}
+
+impl<M: Fn(usize) -> DMat3, T: FnMut(usize, &Polar)> Kernel for Polars<M, T> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run(self) {
+        let Self { count, matrix, mut take } = self;
+        let mut x: Entries = [[0.0; LANES]; 9];
+        for start in (0..count).step_by(LANES) {
+            for l in 0..LANES {
+                // Beyond the end the last one is repeated.
+                let entries = matrix((start + l).min(count - 1)).to_cols_array();
+                (0..9).for_each(|e| x[e][l] = entries[e]);
+            }
+            let simple = well_conditioned(&x);
+            newton(&mut x, &simple);
+            for l in 0..LANES.min(count - start) {
+                let gradient = matrix(start + l);
+                let polar = if simple[l] { with_rotation(rotation_of(&x, l), gradient) } else { Polar::of(gradient) };
+                take(start + l, &polar);
+            }
         }
     }
 }
@@ -68,6 +86,7 @@ fn cofactors(x: &Entries, l: usize) -> [f64; 9] {
     [e * i - f * h, f * g - d * i, d * h - e * g, c * h - b * i, a * i - c * g, b * g - a * h, b * f - c * e, c * d - a * f, a * e - b * d]
 }
 
+#[inline(always)]
 fn well_conditioned(x: &Entries) -> [bool; LANES] {
     std::array::from_fn(|l| {
         let cofactor = cofactors(x, l);
@@ -79,6 +98,7 @@ fn well_conditioned(x: &Entries) -> [bool; LANES] {
 }
 
 /// Replaces matrices by their orthogonal factors; lanes that are not `simple` come out as the identity.
+#[inline(always)]
 fn newton(x: &mut Entries, simple: &[bool; LANES]) {
     for l in (0..LANES).filter(|&l| !simple[l]) {
         (0..9).for_each(|e| x[e][l] = if e % 4 == 0 { 1.0 } else { 0.0 });

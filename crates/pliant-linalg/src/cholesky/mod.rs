@@ -25,7 +25,6 @@ mod supernodes;
 mod sweep;
 mod sweep_plan;
 mod symbolic;
-mod wide;
 
 use std::sync::Arc;
 

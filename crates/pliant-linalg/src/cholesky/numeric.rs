@@ -19,8 +19,8 @@ use faer::linalg::triangular_solve::solve_lower_triangular_in_place;
 use faer::{Accum, MatMut, MatRef, Par};
 
 use super::symbolic::{Node, Symbolic};
-use super::wide::{Kernel, run_wide};
 use crate::parallel;
+use crate::wide::{Kernel, run_wide};
 
 /// A pivot below this multiple of `√n` roundings of the entry on the diagonal counts as zero, for `n` unknowns.
 ///

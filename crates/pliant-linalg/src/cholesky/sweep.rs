@@ -9,8 +9,8 @@
 
 use super::sweep_plan::Task;
 use super::symbolic::Symbolic;
-use super::wide::{Kernel, run_wide};
 use crate::parallel;
+use crate::wide::{Kernel, run_wide};
 
 /// Unknowns in one task of writing back.
 const UNKNOWNS_PER_TASK: usize = 16384;

@@ -75,20 +75,15 @@ impl Graph {
         self.gather(vertices, |v| local[v as usize])
     }
 
-    /// The index of every vertex within its own list.
-    pub(super) fn places(&self, lists: &[Vec<u32>]) -> Vec<u32> {
-        let mut local = vec![0; self.len()];
-        for list in lists {
+    /// What the subgraphs on the two sides of a cut need; `lists` are the vertices of both sides and of the cut.
+    pub(super) fn halves<'a>(&'a self, lists: &'a [Vec<u32>; 3]) -> Halves<'a> {
+        let mut local = vec![(u8::MAX, 0); self.len()];
+        for (side, list) in lists.iter().enumerate() {
             for (k, &v) in list.iter().enumerate() {
-                local[v as usize] = k as u32;
+                local[v as usize] = (side as u8, k as u32);
             }
         }
-        local
-    }
-
-    /// The subgraph on the vertices of one side of a cut; `local` is from [`places`](Self::places).
-    pub(super) fn half(&self, vertices: &[u32], local: &[u32], side: &[u8], half: u8) -> Self {
-        self.gather(vertices, |v| if side[v as usize] == half { local[v as usize] } else { u32::MAX })
+        Halves { graph: self, lists, local }
     }
 
     fn gather(&self, vertices: &[u32], local: impl Fn(u32) -> u32) -> Self {
@@ -108,6 +103,25 @@ impl Graph {
         }
         let weights = vertices.iter().map(|&v| self.weights[v as usize]).collect();
         Self { starts, neighbours, edge_weights, weights }
+    }
+}
+
+/// A graph that has been cut in two.
+pub(super) struct Halves<'a> {
+    graph: &'a Graph,
+    lists: &'a [Vec<u32>; 3],
+    /// The list of every vertex and its index there.
+    local: Vec<(u8, u32)>,
+}
+
+impl Halves<'_> {
+    /// The subgraph on one side.
+    pub(super) fn graph(&self, side: usize) -> Graph {
+        let place = |v: u32| {
+            let (of, place) = self.local[v as usize];
+            if of as usize == side { place } else { u32::MAX }
+        };
+        self.graph.gather(&self.lists[side], place)
     }
 }
 

@@ -13,48 +13,37 @@ use faer::sparse::linalg::amd;
 
 use super::graph::Graph;
 
-/// Orders the `vertices` (ascending) of a small part of `whole`; all other vertices around it are eliminated later.
-pub(super) fn order_leaf(whole: &Graph, vertices: &[u32], order: &mut [u32]) {
+/// Orders the `vertices` of a small part of `whole`, whose indices there `place` gives; all other vertices are eliminated later.
+pub(super) fn order_leaf(whole: &Graph, vertices: &[u32], place: impl Fn(u32) -> Option<u32>) -> Vec<u32> {
     let n = vertices.len();
-    let mut halo: Vec<u32> = Vec::new();
-    let outside = |v: u32| vertices.binary_search(&v).is_err();
-    for &v in vertices {
-        halo.extend(whole.neighbours(v as usize).iter().copied().filter(|&u| outside(u)));
-    }
+    let around = || vertices.iter().enumerate().flat_map(|(k, &v)| whole.neighbours(v as usize).iter().map(move |&u| (k, u)));
+    let mut halo: Vec<u32> = around().map(|(_, u)| u).filter(|&u| place(u).is_none()).collect();
     halo.sort_unstable();
     halo.dedup();
     let words = (n + halo.len()).div_ceil(64).max(1);
     let mut rows = vec![0_u64; n * words];
-    for (k, &v) in vertices.iter().enumerate() {
-        let row = &mut rows[k * words..(k + 1) * words];
-        for u in whole.neighbours(v as usize) {
-            let bit = match vertices.binary_search(u) {
-                Ok(place) => place,
-                Err(_) => n + halo.binary_search(u).expect("a neighbour outside the leaf lies in its halo"),
-            };
-            row[bit / 64] |= 1 << (bit % 64);
-        }
+    for (k, u) in around() {
+        let bit = match place(u) {
+            Some(place) => place as usize,
+            None => n + halo.binary_search(&u).expect("a neighbour outside the leaf lies in its halo"),
+        };
+        rows[k * words + bit / 64] |= 1 << (bit % 64);
     }
-    for (place, k) in order.iter_mut().zip(eliminate(n, words, &mut rows)) {
-        *place = vertices[k];
-    }
+    eliminate(n, words, &mut rows).into_iter().map(|k| vertices[k]).collect()
 }
 
 /// The order of elimination of the `n` rows of `words` words each; bits from `n` on are never eliminated.
 fn eliminate(n: usize, words: usize, rows: &mut [u64]) -> Vec<usize> {
-    let count = |row: &[u64]| row.iter().map(|w| w.count_ones()).sum::<u32>();
-    let mut degrees: Vec<u32> = (0..n).map(|k| count(&rows[k * words..(k + 1) * words])).collect();
+    // The degree and the row in one number, so that the smallest is found without a branch.
+    let key = |row: &[u64], k: usize| (u64::from(row.iter().map(|w| w.count_ones()).sum::<u32>()) << 32) | k as u64;
+    let mut keys: Vec<u64> = (0..n).map(|k| key(&rows[k * words..(k + 1) * words], k)).collect();
     let mut pivot_row = vec![0; words];
     let mut order = Vec::with_capacity(n);
     for _ in 0..n {
-        let mut pivot = 0;
-        for k in 1..n {
-            if degrees[k] < degrees[pivot] {
-                pivot = k;
-            }
-        }
+        let smallest = keys.iter().fold(u64::MAX, |a, &b| a.min(b));
+        let pivot = smallest as u32 as usize;
         order.push(pivot);
-        degrees[pivot] = u32::MAX;
+        keys[pivot] = u64::MAX;
         pivot_row.copy_from_slice(&rows[pivot * words..(pivot + 1) * words]);
         for w in 0..n.div_ceil(64) {
             let mut bits = pivot_row[w];
@@ -70,7 +59,7 @@ fn eliminate(n: usize, words: usize, rows: &mut [u64]) -> Vec<usize> {
                 }
                 row[k / 64] &= !(1 << (k % 64));
                 row[pivot / 64] &= !(1 << (pivot % 64));
-                degrees[k] = count(row);
+                keys[k] = key(row, k);
             }
         }
     }
@@ -78,7 +67,7 @@ fn eliminate(n: usize, words: usize, rows: &mut [u64]) -> Vec<usize> {
 }
 
 /// Orders a part of any size that could not be cut, by approximate minimum degree; `vertices` are its names.
-pub(super) fn order_part(part: &Graph, vertices: &[u32], order: &mut [u32]) {
+pub(super) fn order_part(part: &Graph, vertices: &[u32]) -> Vec<u32> {
     let n = part.len();
     let starts: Vec<usize> = part.starts.iter().map(|&s| s as usize).collect();
     let neighbours: Vec<usize> = part.neighbours.iter().map(|&u| u as usize).collect();
@@ -87,7 +76,5 @@ pub(super) fn order_part(part: &Graph, vertices: &[u32], order: &mut [u32]) {
     let mut buffer = MemBuffer::new(amd::order_maybe_unsorted_scratch::<usize>(n, neighbours.len()));
     amd::order_maybe_unsorted(&mut forward, &mut inverse, pattern, amd::Control::default(), MemStack::new(&mut buffer))
         .expect("the size of a graph in memory fits its index");
-    for (place, &v) in order.iter_mut().zip(&forward) {
-        *place = vertices[v];
-    }
+    forward.into_iter().map(|v| vertices[v]).collect()
 }

@@ -9,11 +9,13 @@
 
 use glam::DVec3;
 
+use super::cut_tree::CutTree;
 use super::graph::Graph;
-use super::separator::{Cut, SEPARATOR};
+use super::refinement::Refinement;
+use super::separator::SEPARATOR;
 
-/// The side of every vertex, [`SEPARATOR`] for those of the cut.
-pub(super) fn bisect_by_plane(graph: &Graph, places: &[DVec3]) -> Vec<u8> {
+/// A cut and its two sides.
+pub(super) fn bisect_by_plane(graph: &Graph, places: &[DVec3]) -> CutTree {
     let (low, high) = places.iter().fold((DVec3::INFINITY, DVec3::NEG_INFINITY), |(low, high), &p| (low.min(p), high.max(p)));
     let size = high - low;
     let mut axes = [0, 1, 2];
@@ -26,9 +28,9 @@ pub(super) fn bisect_by_plane(graph: &Graph, places: &[DVec3]) -> Vec<u8> {
             best = other;
         }
     }
-    let mut cut = Cut::new(graph, best);
-    cut.refine();
-    cut.into_sides()
+    let mut refinement = Refinement::new(graph, CutTree::of_sides(graph, &best));
+    refinement.refine(0);
+    refinement.tree
 }
 
 /// Both sides of the median along `axis`, and the cut between them.

@@ -48,17 +48,41 @@ fn every_vertex_has_one_place_on_graphs_of_all_kinds() {
     assert_permutation(&nested_dissection(&graph_of_edges(3000, &parts), None), 3000);
 }
 
+/// Parts share edges only with those above and below them, and weigh what their vertices do.
+fn assert_valid(graph: &Graph, tree: &CutTree) {
+    for v in 0..graph.len() {
+        for &u in graph.neighbours(v) {
+            let (upper, lower) = (tree.of[v].min(tree.of[u as usize]), tree.of[v].max(tree.of[u as usize]));
+            assert!(lower < tree.parts[upper as usize].end, "an edge leads from part {upper} past its cuts to part {lower}");
+        }
+    }
+    for (part, members) in tree.parts.iter().zip(tree.members()) {
+        assert_eq!(part.weight, members.iter().map(|&v| graph.weights[v as usize]).sum::<u32>());
+    }
+}
+
+#[test]
+fn all_cuts_of_a_grid_separate_their_sides_and_are_shorter_than_before_refinement() {
+    let graph = graph_of_edges(120 * 90, &grid(120, 90));
+    let clusters = cluster_twice(&graph);
+    let coarse = contract(&graph, &clusters);
+    let rough = dissect(&coarse, &Guide::Clusters(cluster_twice(&coarse))).on_members(&clusters);
+    assert_valid(&graph, &rough);
+    let fine = refine_all(&graph, rough.clone());
+    assert_valid(&graph, &fine);
+    let weight_of_cuts =
+        |tree: &CutTree| (0..tree.parts.len()).filter(|&p| tree.is_cut(p as u32)).map(|p| tree.parts[p].weight).sum::<u32>();
+    assert!(f64::from(weight_of_cuts(&fine)) < 0.7 * f64::from(weight_of_cuts(&rough)));
+}
+
 #[test]
 fn a_cut_separates_its_sides_and_is_about_as_long_as_the_short_edge_of_a_grid() {
     let graph = graph_of_edges(200 * 50, &grid(200, 50));
-    let side = bisect(&graph, &cluster_twice(&graph));
-    for v in 0..graph.len() {
-        let touches = |s: u8| graph.neighbours(v).iter().any(|&u| side[u as usize] == s);
-        assert!(side[v] == SEPARATOR || !touches(1 - side[v]), "vertex {v} touches the other side");
-    }
-    let count = |s: u8| side.iter().filter(|&&x| x == s).count();
-    assert!(count(SEPARATOR) <= 60, "{} vertices in the cut of a strip 50 wide", count(SEPARATOR));
-    assert!(count(0).min(count(1)) >= 3500);
+    let tree = bisect(&graph, &cluster_twice(&graph));
+    assert_valid(&graph, &tree);
+    let [first, second, cut] = tree.lists().map(|list| list.len());
+    assert!(cut <= 60, "{cut} vertices in the cut of a strip 50 wide");
+    assert!(first.min(second) >= 3500);
 }
 
 #[test]

@@ -1,12 +1,12 @@
 //! Loops compiled for the widest registers of the processor at hand.
 //!
 //! The crate is built for any processor of its kind; `faer` chooses among several builds of its kernels at run
-//! time, and lends that choice to ours.
+//! time, and lends that choice to ours. Sums and products are rounded the same in all of them.
 
 use faer::traits::ComplexField;
 
 /// A loop that gains from wide registers. Everything it calls must be inlined to gain too.
-pub(super) trait Kernel {
+pub trait Kernel {
     /// What it returns.
     type Output;
 
@@ -15,7 +15,7 @@ pub(super) trait Kernel {
 }
 
 /// Runs a kernel in the build for the widest registers there are.
-pub(super) fn run_wide<K: Kernel>(kernel: K) -> K::Output {
+pub fn run_wide<K: Kernel>(kernel: K) -> K::Output {
     // The closure consumes the kernel: one that could be called twice would be called through a shim that is not inlined.
     <f64 as ComplexField>::Arch::default().dispatch(
         #[inline(always)]
