@@ -1,8 +1,8 @@
 """Runs our benches and their peers one after the other on this machine and prints one table.
 
-    python benches/compare.py [NAME…]            NAME: heat cholesky exact subdivision pose; all without one
+    python benches/compare.py [NAME…]            NAME: heat cholesky exact subdivision pose transfer; all without one
 
-Needs the peers of `benches/peers/README.md` in this Python, and PLIANT_DATA for `exact` and `pose`; `exact` uses the Python
+Needs the peers of `benches/peers/README.md` in this Python, and PLIANT_DATA for `exact`, `pose` and the horse of `transfer`; `exact` uses the Python
 named by GDIST_PYTHON for gdist, which wants an older numpy. Close other programs first: the load is printed with the table.
 """
 
@@ -112,8 +112,29 @@ def pose():
                     row(f"drag, single call {start}", calls[f"solve_{start}"], key.replace("_", " "), peers[key], "0.33")
 
 
+def medians(text):
+    """`NAME … 12.34 ms (1.2 to 3.4)` lines as a map to the median, the least and the greatest."""
+    pattern = r"^(\S+)\s+([\d.]+) ms(?:\s+\(([\d.]+) to ([\d.]+)\))?"
+    return {m[1]: tuple(float(value or m[2]) for value in (m[2], m[3], m[4])) for m in re.finditer(pattern, text, re.M)}
+
+
+def transfer():
+    with tempfile.TemporaryDirectory() as folder:
+        mine = medians(run(["cargo", "bench", "-q", "-p", "pliant-transfer", "--bench", "peers", "--", folder]))
+        text = run([sys.executable, PEERS / "transfer_peers.py", folder])
+    peers = medians(text)
+    works = {"factor": "cholmod_factor", "solve": "cholmod_solve", "nearest": "ckdtree_nearest", "frame": "numpy_frame"}
+    for work, peer in works.items():
+        size = next(name.split("/")[1] for name in mine if name.startswith(f"{work}/"))
+        row(f"transfer, {work}, {size} triangles", mine[f"{work}/{size}"], peer.split("_")[0], peers[f"{peer}/{size}"][0], "–")
+    for name in (name for name in peers if name.startswith("nricp/")):
+        case = name.split("/")[1]
+        row(f"transfer, match {case}", mine[f"ours/{case}"], "nricp", peers[name][0], "–")
+    print("\n".join(re.findall(r"^(?:error|nearest|frame).*:.*$", text, re.M)), file=sys.stderr)
+
+
 def main():
-    known = {"heat": heat, "cholesky": cholesky, "exact": exact, "subdivision": subdivision, "pose": pose}
+    known = {"heat": heat, "cholesky": cholesky, "exact": exact, "subdivision": subdivision, "pose": pose, "transfer": transfer}
     names = sys.argv[1:] or list(known)
     if unknown := [name for name in names if name not in known]:
         sys.exit(f"no comparison is named {', '.join(unknown)}; there are {', '.join(known)}")

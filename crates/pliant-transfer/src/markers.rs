@@ -78,6 +78,27 @@ impl Markers {
         distinct
     }
 
+    /// The `count` pairs that are spread best over `source`, or all: first the one farthest from their middle, then always the one
+    /// farthest from those before.
+    ///
+    /// # Panics
+    /// If a pair names a vertex that `source` does not have.
+    #[must_use]
+    pub fn spread_over(&self, source: &Mesh, count: usize) -> Self {
+        let places: Vec<DVec3> = self.pairs.iter().map(|&(a, _)| source.positions()[a as usize]).collect();
+        let middle = places.iter().sum::<DVec3>() / places.len().max(1) as f64;
+        let farthest = |reach: &[f64]| (0..reach.len()).fold(0, |best, i| if reach[i] > reach[best] { i } else { best });
+        let mut last = farthest(&places.iter().map(|p| p.distance(middle)).collect::<Vec<_>>());
+        let mut reach = vec![f64::INFINITY; places.len()];
+        let mut picked = Self::default();
+        while picked.pairs.len() < count.min(places.len()) {
+            picked.push(self.names[last].clone(), self.pairs[last]);
+            reach.iter_mut().zip(&places).for_each(|(reach, p)| *reach = reach.min(p.distance_squared(places[last])));
+            last = farthest(&reach);
+        }
+        picked
+    }
+
     /// Declines what cannot work, and says in a sentence each what is doubtful.
     ///
     /// # Errors
@@ -206,6 +227,16 @@ mod tests {
         assert!(matches!(bad, TransferError::MarkerOutOfRange { side: "target", .. }) && bad.to_string().contains("marker 2"), "{bad:?}");
         let few = Markers::new(vec![(0, 0), (1, 1), (2, 2), (1, 1), (0, 0)]).check(&mesh, &mesh).unwrap_err();
         assert_eq!(few, TransferError::TooFewMarkers { found: 3, needed: 4 });
+    }
+
+    #[test]
+    fn markers_spread_best_are_the_far_ones_first_and_at_most_all() {
+        let sheet = bumpy_sheet(4, 0.0);
+        let all = Markers::new((0..25).map(|i| (i, i)).collect());
+        let corners = all.spread_over(&sheet, 4);
+        assert!(corners.pairs().iter().all(|&(a, _)| [0, 4, 20, 24].contains(&a)), "{corners:?}");
+        assert_eq!(all.spread_over(&sheet, 99).distinct().pairs().len(), 25);
+        assert_eq!(Markers::default().spread_over(&sheet, 3), Markers::default());
     }
 
     #[test]

@@ -259,6 +259,17 @@ impl<'a> Synthesis<'a> {
         stance
     }
 
+    /// The same as a clip of the target, at the rate of the lowest layer's source.
+    ///
+    /// # Errors
+    /// As [`motion`](Self::motion).
+    pub fn clip(&mut self, name: impl Into<String>) -> Result<Clip, TransferError> {
+        let Motion { frames, .. } = self.motion(|_| ())?;
+        let rate = self.sources[self.layers[0].layer.source].clip.frames_per_second();
+        let clip = Clip::new(name, self.target.clone(), frames).expect("every frame has the target's vertices");
+        Ok(clip.with_frames_per_second(rate))
+    }
+
     /// Follows anew what leads to frame `k`: rotations, and feet where those are planted.
     fn go_back_to(&mut self, k: usize) {
         self.layers.iter_mut().for_each(|layer| layer.seeds.clear());

@@ -36,21 +36,6 @@ fn horse_and_camel() -> Option<(Clip, Clip, Markers)> {
     Some((clip("horse"), clip("camel"), markers))
 }
 
-/// The `count` markers that are spread best over the source.
-fn spread(markers: &Markers, source: &Mesh, count: usize) -> Markers {
-    let points: Vec<DVec3> = markers.pairs().iter().map(|&(a, _)| source.positions()[a as usize]).collect();
-    let mean = points.iter().sum::<DVec3>() / points.len() as f64;
-    let farthest = |reach: &[f64]| (0..reach.len()).fold(0, |best, i| if reach[i] > reach[best] { i } else { best });
-    let mut picked = vec![farthest(&points.iter().map(|p| p.distance(mean)).collect::<Vec<_>>())];
-    let mut reach = vec![f64::INFINITY; points.len()];
-    while picked.len() < count {
-        let last = points[picked[picked.len() - 1]];
-        reach.iter_mut().zip(&points).for_each(|(reach, p)| *reach = reach.min(p.distance_squared(last)));
-        picked.push(farthest(&reach));
-    }
-    Markers::new(picked.into_iter().map(|i| markers.pairs()[i]).collect())
-}
-
 /// The frames of `clip` on `target` by gradients alone: `min Σ a |∇x − M|²`, one vertex of each part held.
 fn transferred(map: &TriangleMap, clip: &Clip, target: &Mesh) -> Vec<Vec<DVec3>> {
     let parts = target.topology().component_of_vertex();
@@ -97,7 +82,7 @@ fn error(found: &[Vec<DVec3>], truth: &Clip) -> f64 {
 fn error_by(method: CorrespondenceMethod, count: usize) -> Option<f64> {
     let (horse, camel, markers) = horse_and_camel()?;
     let options = CorrespondenceOptions::default().with_method(method);
-    let some = spread(&markers, horse.reference(), count);
+    let some = markers.spread_over(horse.reference(), count);
     let found = Correspondence::find(horse.reference(), camel.reference(), &some, &options).unwrap();
     assert!(method != CorrespondenceMethod::Auto || found.problems.is_empty(), "{:?}", found.problems);
     Some(error(&transferred(&found.map, &horse, camel.reference()), &camel))

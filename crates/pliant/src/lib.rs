@@ -18,6 +18,7 @@
 
 mod built_in;
 pub mod demo;
+mod film;
 pub mod marker_files;
 pub mod marker_picture;
 pub mod page;
@@ -26,6 +27,7 @@ pub mod reproduce;
 pub mod transfer_job;
 pub mod transfer_recipe;
 mod transfer_region;
+mod walking_tapir;
 
 pub use built_in::{BuiltIn, load};
 pub use pliant_io as io;

@@ -3,7 +3,8 @@
 use pliant_mesh::Mesh;
 use pliant_mesh::glam::DVec3;
 use pliant_view::{
-    Camera, Color, ColorMap, Framing, Ground, Image, Legend, Material, Paint, ScalarPaint, Scene, Stage, View, ViewError, Wire, turntable,
+    Camera, Color, ColorMap, Framing, Ground, Image, Legend, Material, Paint, ScalarPaint, ScalarRange, Scene, Stage, View, ViewError,
+    Wire, turntable,
 };
 
 /// How a mesh is painted.
@@ -12,6 +13,7 @@ pub struct Look {
     wire: bool,
     flat: bool,
     scalar: Option<(Vec<f64>, String)>,
+    range: Option<ScalarRange>,
     isolines: Option<f64>,
 }
 
@@ -32,6 +34,12 @@ impl Look {
     #[must_use]
     pub fn with_scalar(self, values: Vec<f64>, title: impl Into<String>) -> Self {
         Self { scalar: Some((values, title.into())), ..self }
+    }
+
+    /// The values at the ends of the colours; beyond them colours stay. Default: the least and the greatest.
+    #[must_use]
+    pub fn with_range(self, low: f64, high: f64) -> Self {
+        Self { range: Some(ScalarRange { low, high }), ..self }
     }
 
     /// Lines of equal value at this spacing, where the numbers are per vertex.
@@ -55,6 +63,7 @@ impl Look {
         };
         let paint = |values: &[f64]| {
             let paint = ScalarPaint::new(values.to_vec(), ColorMap::Sequential);
+            let paint = self.range.map_or(paint.clone(), |range| paint.with_range(range));
             self.isolines.map_or(paint.clone(), |spacing| paint.with_isolines(spacing))
         };
         let (paint, legend) = if values.len() == mesh.vertex_count() {
@@ -110,7 +119,7 @@ fn color_of_material(name: &str) -> Option<Color> {
 }
 
 /// Values of triangles as the means of their faces; anything else stays as it is.
-fn per_face(mesh: &Mesh, values: &[f64]) -> Vec<f64> {
+pub(crate) fn per_face(mesh: &Mesh, values: &[f64]) -> Vec<f64> {
     if values.len() != mesh.triangles().len() {
         return values.to_vec();
     }

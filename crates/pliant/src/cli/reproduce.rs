@@ -12,7 +12,7 @@ use super::failure::Failure;
 const EXAMPLES: &str = "\
 Examples:
   pliant reproduce --out papers               every reproduction on the built-in models
-  pliant reproduce pose --out papers          one of them
+  pliant reproduce transfer --out papers      one of them
   pliant reproduce --data sets --out papers   also on the open models in the folder 'sets'
 
 Open papers/index.html in any browser; it needs no network. Sets that the data folder lacks are left
@@ -26,7 +26,7 @@ pub(crate) struct Args {
     #[arg(value_name = "NAME", value_parser = names())]
     names: Vec<String>,
 
-    /// The folder of open data, with a folder for each set: ict-facekit, makehuman-face, facecap-head.
+    /// The folder of open data, with a folder for each set: ict-facekit, makehuman-face, facecap-head, horse-camel, horse-sequences.
     #[arg(long, value_name = "DIR")]
     data: Option<PathBuf>,
 

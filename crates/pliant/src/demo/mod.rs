@@ -6,6 +6,7 @@ mod geodesics;
 mod pose;
 mod specimens;
 mod surfaces;
+mod transfer;
 
 use std::path::{Path, PathBuf};
 use std::time::Instant;
@@ -13,6 +14,7 @@ use std::time::Instant;
 use pliant_io::IoError;
 use pliant_mesh::{MeshError, Progress};
 use pliant_rig::RigError;
+use pliant_transfer::TransferError;
 use pliant_view::ViewError;
 use thiserror::Error;
 
@@ -34,6 +36,9 @@ pub enum DemoError {
     /// Work on a built-in rig failed.
     #[error(transparent)]
     Rig(#[from] RigError),
+    /// A transfer between built-in models failed.
+    #[error(transparent)]
+    Transfer(#[from] TransferError),
     /// The watcher asked to stop.
     #[error("the demo was stopped; nothing was written")]
     Stopped,
@@ -53,12 +58,13 @@ pub struct Demo {
 /// Makes the demo in the folder `out`, which is created where it does not exist.
 pub fn run(out: &Path, progress: &dyn Progress) -> Result<Demo, DemoError> {
     type Chapter = fn(&mut Vec<Section>) -> Result<(), DemoError>;
-    let chapters: [(&str, Chapter); 7] = [
+    let chapters: [(&str, Chapter); 8] = [
         ("head", specimens::head),
         ("hand", specimens::hand),
         ("hound and tapir", specimens::quadrupeds),
         ("bar", specimens::bar),
         ("pose", pose::chapter),
+        ("transfer", transfer::chapter),
         ("geodesics", geodesics::chapter),
         ("surfaces", surfaces::chapter),
     ];

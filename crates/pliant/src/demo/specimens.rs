@@ -6,6 +6,7 @@ use pliant_rig::{Clip, Rig};
 use pliant_view::{ContactSheet, Image, View};
 
 use super::{DemoError, milliseconds, timed};
+use crate::film::Film;
 use crate::page::Section;
 use crate::picture::{Look, Shot};
 
@@ -151,10 +152,7 @@ fn sheet_of_targets(rig: &Rig) -> Result<Image, DemoError> {
     Ok(sheet.compose()?)
 }
 
-/// Pictures of every `step`-th frame, all framed by the reference.
+/// Pictures of every `step`-th frame.
 fn play(clip: &Clip, view: View, step: usize) -> Result<Vec<Image>, DemoError> {
-    let shot = Shot::new(view, [420, 380]);
-    let frames = (0..clip.frames().len()).step_by(step);
-    let draw = |frame: usize| -> Result<Image, DemoError> { Ok(shot.of_pose(&clip.mesh_at(frame)?, clip.reference(), &Look::default())?) };
-    frames.map(draw).collect()
+    Ok(Film::new(clip, Shot::new(view, [420, 380])).every(step)?)
 }

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use pliant_io::{IoError, LoadOptions};
+use pliant_io::{Asset, IoError, LoadOptions};
 use pliant_mesh::Mesh;
 use pliant_mesh::glam::Vec3;
 use pliant_rig::{InBetween, Rig, Target};
@@ -55,14 +55,29 @@ impl Data {
     /// `Ok(None)` where there is no data folder or it does not hold the set, which is the first folder of the locator; a set
     /// that is there but cannot be read is an error.
     pub fn model(&self, name: &str, locator: &str) -> Result<Option<Model>, IoError> {
+        let model = |asset: Asset| Ok(Model { name: name.to_owned(), locator: locator.to_owned(), rig: asset.rig()? });
+        self.asset(locator)?.map(model).transpose()
+    }
+
+    /// As [`model`](Self::model), with all that is in the files.
+    pub fn asset(&self, locator: &str) -> Result<Option<Asset>, IoError> {
         let options = LoadOptions::default().with_specimens(&BuiltIn);
-        let asset = if locator.starts_with("specimen:") {
-            pliant_io::load(locator, &options)?
-        } else {
-            let Some(folder) = self.folder.as_deref().filter(|folder| folder.join(set_of(locator)).exists()) else { return Ok(None) };
-            pliant_io::load(locator, &options.with_folder(folder))?
-        };
-        Ok(Some(Model { name: name.to_owned(), locator: locator.to_owned(), rig: asset.rig()? }))
+        if locator.starts_with("specimen:") {
+            return pliant_io::load(locator, &options).map(Some);
+        }
+        let Some(folder) = self.folder_with(locator) else { return Ok(None) };
+        pliant_io::load(locator, &options.with_folder(folder)).map(Some)
+    }
+
+    /// A file of the data folder as text; `Ok(None)` where its set is not there.
+    pub fn text(&self, locator: &str) -> Result<Option<String>, IoError> {
+        let Some(folder) = self.folder_with(locator) else { return Ok(None) };
+        Ok(Some(String::from_utf8_lossy(&pliant_io::read_file(&folder.join(locator))?).into_owned()))
+    }
+
+    /// The data folder, if it holds the set of `locator`.
+    fn folder_with(&self, locator: &str) -> Option<&Path> {
+        self.folder.as_deref().filter(|folder| folder.join(set_of(locator)).exists())
     }
 }
 

@@ -3,7 +3,9 @@
 //! Every reproduction is one page. No file is written until all pages are made.
 
 mod data;
+mod numerals;
 mod pose;
+mod transfer;
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -11,6 +13,7 @@ use std::path::{Path, PathBuf};
 use pliant_io::IoError;
 use pliant_mesh::{MeshError, Progress};
 use pliant_rig::RigError;
+use pliant_transfer::TransferError;
 use pliant_view::ViewError;
 use thiserror::Error;
 
@@ -51,6 +54,14 @@ pub enum ReproduceError {
         /// What failed.
         source: RigError,
     },
+    /// A transfer failed.
+    #[error("{model}: {source}")]
+    Transfer {
+        /// The model.
+        model: String,
+        /// What failed.
+        source: TransferError,
+    },
     /// The watcher asked to stop.
     #[error("the reproduction was stopped; nothing was written")]
     Stopped,
@@ -69,12 +80,20 @@ pub struct Reproduction {
 }
 
 /// All reproductions, in the order of the pages.
-pub const REPRODUCTIONS: &[Reproduction] = &[Reproduction {
-    name: "pose",
-    title: "Posing a face by its surface",
-    paper: "Çetinaslan, \"Position Manipulation Techniques for Facial Animation\", thesis, University of Porto, 2016, chapters 3 and 4",
-    make: pose::sections,
-}];
+pub const REPRODUCTIONS: &[Reproduction] = &[
+    Reproduction {
+        name: "pose",
+        title: "Posing a face by its surface",
+        paper: "Çetinaslan, \"Position Manipulation Techniques for Facial Animation\", thesis, University of Porto, 2016, chapters 3 and 4",
+        make: pose::sections,
+    },
+    Reproduction {
+        name: "transfer",
+        title: "One animal's walk on another",
+        paper: "Wang and Lee, \"Example-driven animation synthesis\", The Visual Computer 24, 2008",
+        make: transfer::sections,
+    },
+];
 
 /// What was written.
 #[derive(Debug, Clone)]

@@ -9,7 +9,6 @@ mod jumps;
 mod lcg;
 mod localization;
 mod methods;
-mod numerals;
 mod outline;
 mod portrait;
 mod production;
@@ -23,7 +22,7 @@ use pliant_mesh::glam::DVec3;
 use pliant_mesh::{Bounds, SurfacePoint};
 
 use super::data::set_of;
-use super::{Data, Model, ReproduceError};
+use super::{Data, Model, ReproduceError, numerals};
 use crate::page::Section;
 use subject::Subject;
 
