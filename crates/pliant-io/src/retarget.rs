@@ -1,6 +1,6 @@
 //! An asset whose objects get other targets, while everything else stays: names, UVs, clips, rest weights.
 
-use pliant_rig::{InBetween, Interpolation, Rig, RigError, Target, WeightTrack};
+use pliant_rig::{Combination, InBetween, Interpolation, Rig, RigError, Target, WeightTrack};
 
 use crate::{Asset, IoError, Object, Shape};
 
@@ -47,6 +47,46 @@ impl Asset {
             Ok((object.rig.with_targets(own)?, sources))
         })
     }
+
+    /// The same asset with the sliders of `rig`, which is over the whole file's order, in place of its own. Each object gets the
+    /// targets and combinations that move it, with their settings, and the first one those that move nothing; clips and rest weights
+    /// stay with the names of targets.
+    pub fn with_rig(&self, rig: &Rig) -> Result<Self, IoError> {
+        let places = self.file_indices();
+        let mut next = places.iter().enumerate();
+        self.map_rigs(|object| {
+            let (k, places) = next.next().expect("places for each object");
+            let part = part_of_rig(rig, object, places, k == 0)?;
+            let old = object.rig.targets();
+            let sources = part.targets().iter().map(|target| old.iter().position(|known| known.name == target.name)).collect();
+            Ok((part, sources))
+        })
+    }
+}
+
+/// What of a rig moves one object, and the sliders that drive it; with `idle` also those that move nothing.
+fn part_of_rig(rig: &Rig, object: &Object, places: &[u32], idle: bool) -> Result<Rig, RigError> {
+    let targets: Vec<Target> = rig.targets().iter().map(|target| restricted(target, places)).collect();
+    let corrective = |combination: &Combination| {
+        let Combination { vertices, deltas, .. } = combination.clone();
+        let shape = Target { name: String::new(), vertices, deltas, in_betweens: Vec::new() };
+        let Target { vertices, deltas, .. } = restricted(&shape, places);
+        Combination { vertices, deltas, ..combination.clone() }
+    };
+    let combinations: Vec<Combination> = rig.combinations().iter().map(corrective).collect();
+    let mut needed: Vec<bool> = targets.iter().zip(rig.targets()).map(|(part, whole)| moves(part) || (idle && !moves(whole))).collect();
+    for c in (0..combinations.len()).filter(|&c| !combinations[c].vertices.is_empty()) {
+        rig.drivers_of(c).into_iter().for_each(|slider| needed[slider] = true);
+    }
+    let whole = Rig::new(object.rig.neutral().clone(), targets)?.with_sliders(rig.sliders().to_vec())?.with_combinations(combinations)?;
+    let whole = whole.with_groups(rig.groups().to_vec())?.with_exclusive_pairs(rig.exclusive_pairs().to_vec())?;
+    let kept: Vec<usize> = (0..needed.len()).filter(|&k| needed[k]).collect();
+    let own = kept.iter().map(|&k| whole.targets()[k].clone()).collect();
+    whole.with_targets_from(own, &kept.iter().map(|&k| Some(k)).collect::<Vec<_>>())
+}
+
+fn moves(target: &Target) -> bool {
+    !target.vertices.is_empty() || target.in_betweens.iter().any(|key| !key.vertices.is_empty())
 }
 
 /// What a target moves of one object.
@@ -84,6 +124,7 @@ mod tests {
 
     use super::*;
     use crate::{Animation, Motion};
+    use pliant_rig::{Driver, Rule, Slider};
 
     /// Two triangles, each an object; the first has a slider that a clip moves.
     fn two_objects() -> Asset {
@@ -125,5 +166,32 @@ mod tests {
         assert_eq!(doubled.objects[0].rest_weights, [0.25, 0.25]);
         let (before, after) = (asset.frame_positions(1).unwrap(), doubled.frame_positions(1).unwrap());
         assert_eq!(after[2] - DVec3::Y, (before[2] - DVec3::Y) * 2.0);
+    }
+
+    #[test]
+    fn a_rig_over_all_objects_gives_each_what_moves_it_and_settings_stay() {
+        let asset = two_objects();
+        let moved = |name: &str, vertices: Vec<u32>| {
+            let deltas = vec![Vec3::X; vertices.len()];
+            Target { name: name.into(), vertices, deltas, in_betweens: Vec::new() }
+        };
+        let targets = vec![moved("first", vec![1]), moved("second", vec![4]), moved("none", vec![])];
+        let both = Combination {
+            name: "both".into(),
+            drivers: vec![Driver::Slider(0), Driver::Slider(1)],
+            rule: Rule::Product,
+            vertices: vec![3],
+            deltas: vec![Vec3::Y],
+        };
+        let locked = Slider { locked: true, ..Slider::default() };
+        let sliders = vec![Slider::default(), locked.clone(), Slider::default()];
+        let rig = Rig::new(asset.mesh().unwrap(), targets).unwrap().with_sliders(sliders).unwrap();
+        let made = asset.with_rig(&rig.with_combinations(vec![both]).unwrap()).unwrap();
+        let names = |k: usize| made.objects[k].rig.targets().iter().map(|t| t.name.as_str()).collect::<Vec<_>>();
+        assert_eq!((names(0), names(1)), (vec!["first", "none"], vec!["first", "second"]));
+        let second = &made.objects[1].rig;
+        assert_eq!((&second.combinations()[0].vertices, &second.sliders()[1]), (&vec![0], &locked));
+        assert!(made.objects[0].rig.combinations().is_empty());
+        assert_eq!(second.evaluate(&[1.0, 1.0])[1], DVec3::X * 2.0);
     }
 }

@@ -133,6 +133,12 @@ pub enum TransferError {
         /// The name.
         name: String,
     },
+    /// A rig without targets.
+    #[error("the source has no targets; name a rig")]
+    NoTargets,
+    /// The work was asked to stop.
+    #[error("stopped")]
+    Stopped,
     /// A map that is better not used, where the caller asked to be refused.
     #[error("the correspondence is not usable: {problems}")]
     BadMap {

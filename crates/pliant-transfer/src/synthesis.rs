@@ -56,6 +56,7 @@ pub struct SynthesisOptions {
     /// By source.
     aligned: Vec<(usize, PoseModification)>,
     planted_feet: Option<ContactOptions>,
+    size_ratio: Option<f64>,
 }
 
 impl SynthesisOptions {
@@ -91,6 +92,13 @@ impl SynthesisOptions {
     #[must_use]
     pub fn with_planted_feet(self, contacts: ContactOptions) -> Self {
         Self { planted_feet: Some(contacts), ..self }
+    }
+
+    /// How much longer the ways of roots and shells are than those of the sources. Default: as the target is larger, by the
+    /// [diagonals](crate::size_ratio()).
+    #[must_use]
+    pub fn with_size_ratio(self, ratio: f64) -> Self {
+        Self { size_ratio: Some(ratio), ..self }
     }
 }
 
@@ -182,7 +190,8 @@ impl<'a> Synthesis<'a> {
         options: SynthesisOptions,
     ) -> Result<Self, TransferError> {
         check_layers(target, &sources, &layers, &options)?;
-        let sources = sources.into_iter().map(|source| PreparedSource::new(target, source)).collect::<Result<Vec<_>, _>>()?;
+        let prepared = |source| PreparedSource::new(target, source, options.size_ratio);
+        let sources = sources.into_iter().map(prepared).collect::<Result<Vec<_>, _>>()?;
         let shells = reconstruction.shells();
         let areas: Vec<f64> = (0..target.triangles().len()).map(|t| triangle_area(target.triangle_points(t))).collect();
         let placement = Placement::new(target, shells, &moved_shells(target, shells, &sources, &layers))?;

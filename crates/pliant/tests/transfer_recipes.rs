@@ -107,9 +107,9 @@ fn files_that_are_missing_or_do_not_fit_are_named() {
     let out = inside(&folder, "no.npy");
     let refused = |layers: &str, words: &[&str]| declines(&["transfer", &recipe(&folder, layers)], &out, words);
     let faces = tapir().face_count();
-    written(&folder, "long.npy", npy::write_f64(&[faces + 1], vec![0.0; faces + 1].into_iter()));
+    written(&folder, "long.npy", npy::write_f64(&[faces + 1], vec![0.0; faces + 1]));
     refused(&layer("walk", "region = \"long.npy\"\n"), &["layer 0, region", "long.npy", &faces.to_string()]);
-    written(&folder, "values.npy", npy::write_f64(&[faces], vec![0.5; faces].into_iter()));
+    written(&folder, "values.npy", npy::write_f64(&[faces], vec![0.5; faces]));
     refused(&layer("walk", "region = \"values.npy\"\n"), &["values.npy", "0 or 1"]);
     refused(&layer("walk", "region = \"gone.json\"\n"), &["gone.json", "does not exist"]);
     refused(

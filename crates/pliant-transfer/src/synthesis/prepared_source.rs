@@ -30,12 +30,12 @@ pub(super) struct PreparedSource<'a> {
 }
 
 impl<'a> PreparedSource<'a> {
-    pub(super) fn new(target: &Mesh, source: Source<'a>) -> Result<Self, TransferError> {
+    pub(super) fn new(target: &Mesh, source: Source<'a>, ratio: Option<f64>) -> Result<Self, TransferError> {
         let reference = source.clip.reference();
         let map = without_flat_sources(&source.map, reference).filled(target);
         let mixes = (0..map.len()).any(|t| map.row(t).len() > 1);
         let gradients = DeformationGradients::from_rest(reference)?;
-        Ok(Self { clip: source.clip, map, gradients, mixes, ratio: size_ratio(target, reference) })
+        Ok(Self { clip: source.clip, map, gradients, mixes, ratio: ratio.unwrap_or_else(|| size_ratio(target, reference)) })
     }
 
     /// The source's own gradients at a moment, and their polar parts if they will be mixed.

@@ -3,6 +3,8 @@
 use std::error::Error;
 use std::fmt;
 
+use pliant::transfer_recipe::RecipeError;
+
 /// A command that could not do its work.
 #[derive(Debug)]
 pub(crate) struct Failure {
@@ -42,6 +44,15 @@ impl fmt::Display for Failure {
 impl From<pliant_io::IoError> for Failure {
     fn from(error: pliant_io::IoError) -> Self {
         Self { usage: error.is_usage(), message: chain(&error) }
+    }
+}
+
+impl From<RecipeError> for Failure {
+    fn from(error: RecipeError) -> Self {
+        match error {
+            RecipeError::File(error) => error.into(),
+            error => Self::could_not(error.to_string()),
+        }
     }
 }
 

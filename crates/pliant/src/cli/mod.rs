@@ -19,6 +19,7 @@ mod rename;
 mod render;
 mod reproduce;
 mod residual;
+mod shapes;
 mod sketch;
 mod slider_weights;
 mod solver;
@@ -50,6 +51,8 @@ Examples:
                                            one animal's walk on another
   pliant markers check --source walk.glb --target camel.obj --markers pairs.json
                                            which pairs of vertices are wrong, and where more help
+  pliant shapes --source face.glb --target head.obj --markers pairs.json --out head.glb
+                                           one head's expressions on another, as a rig
   pliant flexibility walk.glb --out f.npy  where a clip bends its mesh
   pliant geodesic head.obj --from 1204 --out d.npy
                                            distances along the surface
@@ -106,6 +109,7 @@ enum Command {
     Invert(Box<invert::Args>),
     Transfer(Box<transfer::Args>),
     Markers(markers::Args),
+    Shapes(shapes::Args),
     Flexibility(flexibility::Args),
     Geodesic(geodesic::Args),
     Render(render::Args),
@@ -131,6 +135,7 @@ pub(crate) fn run(cli: Cli) -> ExitCode {
         Command::Invert(args) => invert::run(&args, &console),
         Command::Transfer(args) => transfer::run(&args, &console),
         Command::Markers(args) => markers::run(&args, &console),
+        Command::Shapes(args) => shapes::run(&args, &console),
         Command::Flexibility(args) => flexibility::run(&args, &console),
         Command::Geodesic(args) => geodesic::run(&args, &console),
         Command::Render(args) => render::run(&args, &console),

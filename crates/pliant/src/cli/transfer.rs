@@ -118,7 +118,7 @@ enum Up {
 }
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
-enum Method {
+pub(crate) enum Method {
     /// Registration, and the warp too where that is doubtful.
     Auto,
     /// Both meshes are warped to least-squares meshes of the markers.
@@ -201,8 +201,7 @@ impl Args {
     fn failed(&self, error: RecipeError) -> Failure {
         match (&self.recipe, error) {
             (Some(recipe), error) => Failure::about(recipe.display(), &error),
-            (None, RecipeError::File(error)) => error.into(),
-            (None, error) => Failure::could_not(error.to_string()),
+            (None, error) => error.into(),
         }
     }
 
@@ -340,7 +339,7 @@ fn feet_json(feet: &FeetReport, diagonal: f64) -> Value {
     })
 }
 
-fn report_json(report: &MapReport) -> Value {
+pub(crate) fn report_json(report: &MapReport) -> Value {
     json!({
         "triangles": report.triangles,
         "uncovered": report.uncovered,
@@ -380,6 +379,6 @@ impl From<Method> for RecipeMethod {
     }
 }
 
-fn milliseconds(since: Instant) -> f64 {
+pub(crate) fn milliseconds(since: Instant) -> f64 {
     since.elapsed().as_secs_f64() * 1e3
 }

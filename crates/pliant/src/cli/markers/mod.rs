@@ -9,7 +9,6 @@ use std::path::Path;
 use clap::Subcommand;
 use pliant::marker_files::{marker_format, read_markers};
 use pliant::marker_picture::marker_picture;
-use pliant::transfer_recipe::RecipeError;
 use pliant_io::Asset;
 use pliant_mesh::Mesh;
 use pliant_transfer::{MarkerFormat, Markers};
@@ -84,16 +83,9 @@ impl Meshes {
     fn open(&self, markers: Option<&str>) -> Result<Opened, Failure> {
         let (asset, source) = source::load_surface(&self.source)?;
         let (other, target) = source::load_surface(&self.target)?;
-        let (markers, odd) = markers.map(|file| read_markers(file, None)).transpose().map_err(failed)?.unwrap_or_default();
+        let (markers, odd) = markers.map(|file| read_markers(file, None)).transpose()?.unwrap_or_default();
         let problems = asset.problems.iter().chain(&other.problems).chain(&odd).cloned().collect();
         Ok(Opened { asset, source, target, markers, problems })
-    }
-}
-
-fn failed(error: RecipeError) -> Failure {
-    match error {
-        RecipeError::File(error) => error.into(),
-        error => Failure::could_not(error.to_string()),
     }
 }
 

@@ -1,0 +1,66 @@
+//! What a shape does not move stays where it is, to the bit.
+//!
+//! **Problem.** Gradients that do not fit together push a little at everything, and a smile would move the back of the head.
+//!
+//! **Equation.** With the best fit `x` of the gradients, the rest pose `v` and the Laplacian `L` of the fit, the best fit among those
+//! that hold a set `S` of vertices is `x + u` with
+//!
+//! ```text
+//! u = v − x   on S        L u = 0   elsewhere
+//! ```
+//!
+//! since the energy of `x + u` is that of `x` plus `uᵀ L u`.
+//!
+//! **Ours.** A vertex of the target belongs to `S` when none of the triangles around it takes from a source triangle that moves.
+//! Shells without such a vertex are left where they are.
+
+use pliant_linalg::{LinalgError, SparseMatrix, SpdSolver};
+use pliant_mesh::glam::DVec3;
+use pliant_mesh::{Laplacian, Mesh, Topology};
+
+use crate::TriangleMap;
+
+/// For each vertex of `target` whether no source vertex that moves has a say in it; `source_moves` is told per source vertex.
+pub(crate) fn still_vertices(target: &Mesh, map: &TriangleMap, source_triangles: &[[u32; 3]], source_moves: &[bool]) -> Vec<bool> {
+    let mut still: Vec<bool> = target.topology().component_of_vertex().iter().map(|&shell| shell != Topology::NONE).collect();
+    let moves = |&(s, _): &(u32, f64)| source_triangles[s as usize].iter().any(|&v| source_moves[v as usize]);
+    for (triangle, row) in target.triangles().iter().zip(map.rows()) {
+        if row.is_empty() || row.iter().any(moves) {
+            triangle.iter().for_each(|&v| still[v as usize] = false);
+        }
+    }
+    still
+}
+
+/// Puts the vertices that are `still` back to their places in `target`, and bends the rest of their shells after them.
+pub(crate) fn hold_still(target: &Mesh, laplacian: &Laplacian, still: &[bool], positions: &mut [DVec3]) -> Result<(), LinalgError> {
+    let shells = target.topology().component_of_vertex();
+    let mut held = vec![false; target.topology().component_count()];
+    for (v, _) in still.iter().enumerate().filter(|(_, still)| **still) {
+        held[shells[v] as usize] = true;
+    }
+    let free: Vec<usize> = (0..still.len()).filter(|&v| !still[v] && held.get(shells[v] as usize).copied().unwrap_or(false)).collect();
+    let shift = |v: usize, positions: &[DVec3]| target.positions()[v] - positions[v];
+    if !free.is_empty() {
+        let mut number = vec![u32::MAX; still.len()];
+        free.iter().enumerate().for_each(|(k, &v)| number[v] = k as u32);
+        let mut triplets = Vec::new();
+        let mut sides = vec![DVec3::ZERO; free.len()];
+        for (k, &v) in free.iter().enumerate() {
+            let (columns, values) = laplacian.matrix.row(v);
+            for (&column, &value) in columns.iter().zip(values) {
+                if still[column as usize] {
+                    sides[k] -= shift(column as usize, positions) * value;
+                } else if number[column as usize] != u32::MAX {
+                    triplets.push((k as u32, number[column as usize], value));
+                }
+            }
+        }
+        let bend = SpdSolver::factor(&SparseMatrix::from_triplets(free.len(), free.len(), &triplets))?.solve_points(&sides);
+        free.iter().zip(bend).for_each(|(&v, bend)| positions[v] += bend);
+    }
+    for v in (0..still.len()).filter(|&v| still[v]) {
+        positions[v] = target.positions()[v];
+    }
+    Ok(())
+}
