@@ -9,7 +9,8 @@
 //! **Source.** Wang and Lee, "Example-driven animation synthesis", 2008, section 3.2.1.
 //!
 //! **Ours.** A connected part of the mesh without any stiff partition (a face, a flag) keeps the region as drawn, since
-//! nothing there could decide otherwise.
+//! nothing there could decide otherwise. And since eq. 1 compares neighbours, each pair of which bends less the finer the mesh is,
+//! [`Partitions::found`] lowers `γ` where the paper's takes most of a body for one stiff part.
 
 use pliant_mesh::Mesh;
 
@@ -47,6 +48,12 @@ pub struct Partitions {
 impl Partitions {
     /// *Paper*, section 3.2.1: γ is usually 0.1.
     pub const DEFAULT_THRESHOLD: f64 = 0.1;
+    /// A stiff part beyond this share of the triangles is a body with its limbs. *Ours*.
+    const ONE_BODY: f64 = 0.6;
+    /// Stiff parts below this share of the triangles are crumbs. *Ours*.
+    const MOSTLY_STIFF: f64 = 0.4;
+    /// *Ours*: a bend of 90° over 500 triangles.
+    const LEAST_THRESHOLD: f64 = 1e-5;
 
     /// Merges neighbours that are both less flexible than `threshold`; `flexibility` has one value per triangle of `mesh`.
     ///
@@ -69,6 +76,34 @@ impl Partitions {
         let mut sizes = vec![0; partition_count];
         of_triangle.iter().for_each(|&p| sizes[p as usize] += 1);
         Ok(Self { of_triangle, sizes, parts: parts.numbered() })
+    }
+
+    /// The stiff parts by the paper's `γ`; or, where one of them would be most of the mesh, by the next of its halves, quarters …
+    /// that takes it apart and leaves most triangles stiff.
+    ///
+    /// # Errors
+    /// Another number of values than triangles.
+    pub fn found(mesh: &Mesh, flexibility: &[f64]) -> Result<Self, TransferError> {
+        let usual = Self::new(mesh, flexibility, Self::DEFAULT_THRESHOLD)?;
+        let mut threshold = Self::DEFAULT_THRESHOLD;
+        let mut finer = usual.clone();
+        while finer.largest_share() > Self::ONE_BODY && threshold > Self::LEAST_THRESHOLD {
+            threshold /= 2.0;
+            finer = Self::new(mesh, flexibility, threshold)?;
+        }
+        let good = finer.largest_share() <= Self::ONE_BODY && finer.stiff_share() >= Self::MOSTLY_STIFF;
+        Ok(if good { finer } else { usual })
+    }
+
+    /// How much of all triangles the largest partition holds.
+    fn largest_share(&self) -> f64 {
+        f64::from(self.sizes.iter().copied().max().unwrap_or(0)) / self.of_triangle.len().max(1) as f64
+    }
+
+    /// How many of all triangles are in stiff partitions.
+    fn stiff_share(&self) -> f64 {
+        let stiff: u32 = self.sizes.iter().copied().filter(|&size| size > 1).sum();
+        f64::from(stiff) / self.of_triangle.len().max(1) as f64
     }
 
     /// The partition of every triangle, numbered in the order of their first triangles.
@@ -141,6 +176,25 @@ mod tests {
         assert_eq!((0..partitions.len() as u32).filter(|&p| partitions.is_stiff(p)).count(), 2);
         assert_eq!(partitions.len(), 2 + 24);
         assert!(partitions.of_triangles()[..24].iter().all(|&p| p == 0));
+    }
+
+    #[test]
+    fn where_all_hang_together_by_the_usual_threshold_a_lower_one_takes_them_apart() {
+        let (sheet, flexibility) = hinged();
+        let faint: Vec<f64> = flexibility.iter().map(|f| 0.05 * f).collect();
+        assert_eq!(Partitions::new(&sheet, &faint, Partitions::DEFAULT_THRESHOLD).unwrap().len(), 1);
+        let found = Partitions::found(&sheet, &faint).unwrap();
+        assert_eq!(found.of_triangles(), Partitions::found(&sheet, &flexibility).unwrap().of_triangles());
+        assert_eq!(found.len(), 2 + 24);
+    }
+
+    #[test]
+    fn a_body_without_joints_stays_one_part() {
+        let (sheet, _) = hinged();
+        assert_eq!(Partitions::found(&sheet, &[0.0; 72]).unwrap().len(), 1);
+        // One corner alone moves: no threshold makes limbs of that.
+        let corner: Vec<f64> = (0..72).map(|t| if t < 2 { 0.05 } else { 0.0 }).collect();
+        assert_eq!(Partitions::found(&sheet, &corner).unwrap().len(), 1);
     }
 
     #[test]

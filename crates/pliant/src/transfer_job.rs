@@ -18,7 +18,7 @@ use pliant_transfer::{
 
 use crate::BuiltIn;
 use crate::marker_files::read_markers;
-use crate::transfer_recipe::{RecipeError, RecipeLayer, RecipeModification, RecipeSource, TransferRecipe};
+use crate::transfer_recipe::{RecipeError, RecipeLayer, RecipeModification, RecipeSource, Threshold, TransferRecipe};
 use crate::transfer_region::Drawn;
 
 /// A transfer, ready to be computed.
@@ -140,10 +140,13 @@ impl TransferJob {
     }
 
     /// The stiff parts of the target under one source.
-    fn partitions(&self, source: usize, found: &[Correspondence], threshold: f64) -> Result<Partitions, TransferError> {
+    fn partitions(&self, source: usize, found: &[Correspondence], threshold: Threshold) -> Result<Partitions, TransferError> {
         let flexibility = Flexibility::of(&self.sources[source].clip)?;
         let on_target = found[source].map.filled(&self.mesh).carry(flexibility.of_triangles(), 0.0);
-        Partitions::new(&self.mesh, &on_target, threshold)
+        match threshold {
+            Threshold::Auto => Partitions::found(&self.mesh, &on_target),
+            Threshold::Below(flexibility) => Partitions::new(&self.mesh, &on_target, flexibility),
+        }
     }
 
     /// What the recipe says about root, feet and poses; and what is odd about it.
@@ -154,7 +157,7 @@ impl TransferJob {
         let mut options = self.told.synthesis.clone();
         for (k, source) in self.sources.iter().enumerate().filter(|(_, source)| source.told.align_poses) {
             let place = || RecipeError::transfer(format!("source '{}', align_poses", source.name));
-            let partitions = self.partitions(k, found, Partitions::DEFAULT_THRESHOLD).map_err(place())?;
+            let partitions = self.partitions(k, found, Threshold::Auto).map_err(place())?;
             let map = found[k].map.filled(&self.mesh);
             let pose = PoseModification::aligning(&self.mesh, source.clip.reference(), &map, &partitions).map_err(place())?;
             options = options.with_aligned_source(k, pose);

@@ -15,7 +15,7 @@
 
 use pliant_io::IoError;
 use pliant_mesh::glam::DVec3;
-use pliant_transfer::{CorrespondenceMethod, LayerMode, Partitions, ReconstructionForm, RootMotion, TransferError};
+use pliant_transfer::{CorrespondenceMethod, LayerMode, ReconstructionForm, RootMotion, TransferError};
 use serde::Deserialize;
 use thiserror::Error;
 
@@ -92,8 +92,8 @@ pub struct RecipeLayer {
     #[serde(default = "yes")]
     pub refine: bool,
     /// The flexibility below which a triangle is stiff.
-    #[serde(default = "default_threshold")]
-    pub threshold: f64,
+    #[serde(default)]
+    pub threshold: Threshold,
     /// How the border of the region is softened instead.
     #[serde(default)]
     pub band: Band,
@@ -129,8 +129,8 @@ pub struct RecipeModification {
     #[serde(default = "yes")]
     pub refine: bool,
     /// As in a layer.
-    #[serde(default = "default_threshold")]
-    pub threshold: f64,
+    #[serde(default)]
+    pub threshold: Threshold,
     /// As in a layer.
     #[serde(default)]
     pub band: Band,
@@ -147,7 +147,7 @@ pub(crate) struct Selection<'a> {
     pub(crate) strokes: &'a Strokes,
     pub(crate) width: f64,
     pub(crate) refine: bool,
-    pub(crate) threshold: f64,
+    pub(crate) threshold: Threshold,
     pub(crate) band: Band,
 }
 
@@ -234,7 +234,7 @@ impl Default for Strokes {
 
 /// How the border of a region is softened.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Deserialize)]
-#[serde(try_from = "BandText")]
+#[serde(try_from = "NumberOrWord")]
 pub enum Band {
     /// By what bends between stiff parts; by a band of [`pliant_transfer::DEFAULT_BAND`] where nothing is stiff.
     #[default]
@@ -243,22 +243,48 @@ pub enum Band {
     Share(f64),
 }
 
+/// What counts as stiff.
+#[derive(Debug, Clone, Copy, PartialEq, Default, Deserialize)]
+#[serde(try_from = "NumberOrWord")]
+pub enum Threshold {
+    /// What [`Partitions::found`](pliant_transfer::Partitions::found) takes for it.
+    #[default]
+    Auto,
+    /// A flexibility below this.
+    Below(f64),
+}
+
 #[derive(Deserialize)]
-#[serde(untagged, expecting = "a band is \"auto\" or a part of the target's diagonal, such as 0.05")]
-enum BandText {
-    Share(f64),
+#[serde(untagged, expecting = "expected \"auto\" or a number")]
+enum NumberOrWord {
+    Number(f64),
     Word(String),
 }
 
-impl TryFrom<BandText> for Band {
+impl NumberOrWord {
+    /// The number, or nothing for "auto".
+    fn number(self) -> Result<Option<f64>, String> {
+        match self {
+            Self::Number(number) => Ok(Some(number)),
+            Self::Word(word) if word == "auto" => Ok(None),
+            Self::Word(word) => Err(format!("expected \"auto\" or a number, not \"{word}\"")),
+        }
+    }
+}
+
+impl TryFrom<NumberOrWord> for Band {
     type Error = String;
 
-    fn try_from(text: BandText) -> Result<Self, String> {
-        match text {
-            BandText::Share(share) => Ok(Self::Share(share)),
-            BandText::Word(word) if word == "auto" => Ok(Self::Auto),
-            BandText::Word(word) => Err(format!("a band is \"auto\" or a part of the target's diagonal, not \"{word}\"")),
-        }
+    fn try_from(text: NumberOrWord) -> Result<Self, String> {
+        Ok(text.number()?.map_or(Self::Auto, Self::Share))
+    }
+}
+
+impl TryFrom<NumberOrWord> for Threshold {
+    type Error = String;
+
+    fn try_from(text: NumberOrWord) -> Result<Self, String> {
+        Ok(text.number()?.map_or(Self::Auto, Self::Below))
     }
 }
 
@@ -464,7 +490,7 @@ impl RecipeLayer {
             strokes: Strokes::default(),
             width: 0.0,
             refine: true,
-            threshold: Partitions::DEFAULT_THRESHOLD,
+            threshold: Threshold::Auto,
             band: Band::Auto,
             mode: RecipeMode::Blend,
             frames: None,
@@ -473,10 +499,6 @@ impl RecipeLayer {
             ease: 0.0,
         }
     }
-}
-
-fn default_threshold() -> f64 {
-    Partitions::DEFAULT_THRESHOLD
 }
 
 fn yes() -> bool {

@@ -6,7 +6,7 @@ use pliant_io::{npy, read_file};
 use pliant_mesh::Mesh;
 use pliant_transfer::{DEFAULT_BAND, Membership, Partitions, TransferError, blend_weights, geodesic_band, stroke_triangles};
 
-use crate::transfer_recipe::{Band, RecipeError, Region, Selection, Strokes};
+use crate::transfer_recipe::{Band, RecipeError, Region, Selection, Strokes, Threshold};
 
 /// A region that was drawn, and how its border is to be treated.
 #[derive(Debug, Clone)]
@@ -14,7 +14,7 @@ pub(crate) struct Drawn {
     /// For every triangle of the target whether it was drawn on; `None` for all.
     triangles: Option<Vec<bool>>,
     refine: bool,
-    threshold: f64,
+    threshold: Threshold,
     band: Band,
 }
 
@@ -22,7 +22,9 @@ impl Drawn {
     /// Opens what a selection names; `place` is the table it stands in, and `path` says where its files are.
     pub(crate) fn read(told: Selection<'_>, mesh: &Mesh, place: &str, path: impl Fn(&str) -> PathBuf) -> Result<Self, RecipeError> {
         let Selection { refine, threshold, band, .. } = told;
-        let numbers = [("width", told.width), ("threshold", threshold), ("band", if let Band::Share(share) = band { share } else { 0.0 })];
+        let share = if let Band::Share(share) = band { share } else { 0.0 };
+        let below = if let Threshold::Below(below) = threshold { below } else { 0.0 };
+        let numbers = [("width", told.width), ("threshold", below), ("band", share)];
         if let Some((key, value)) = numbers.into_iter().find(|(_, value)| !(*value >= 0.0 && value.is_finite())) {
             return Err(RecipeError::meaning(format!("{place}, {key}"), format!("it is {value}; give a number from zero up")));
         }
@@ -40,11 +42,11 @@ impl Drawn {
         Ok(Self { triangles, refine, threshold, band })
     }
 
-    /// The weight of every triangle; `partitions` gives the stiff parts below a flexibility.
+    /// The weight of every triangle; `partitions` gives the stiff parts.
     pub(crate) fn weights(
         &self,
         mesh: &Mesh,
-        partitions: impl FnOnce(f64) -> Result<Partitions, TransferError>,
+        partitions: impl FnOnce(Threshold) -> Result<Partitions, TransferError>,
     ) -> Result<Vec<f64>, TransferError> {
         let Some(drawn) = &self.triangles else { return Ok(vec![1.0; mesh.triangles().len()]) };
         let diagonal = mesh.bounds().map_or(0.0, |bounds| bounds.diagonal());
