@@ -40,6 +40,7 @@ mod surface_point;
 #[cfg(test)]
 mod test_shapes;
 mod topology;
+mod winding;
 
 pub use bounds::Bounds;
 pub use decimation::{Decimation, DecimationBudget, DecimationOptions, VertexPlacement};
@@ -62,3 +63,4 @@ pub use spatial::{ClosestPoint, RayHit, SurfaceIndex};
 pub use subdivision::{LoopSubdivision, LoopWeights};
 pub use surface_point::{SurfacePoint, TrianglePoint};
 pub use topology::{Rows, Topology};
+pub use winding::WindingTree;

@@ -223,7 +223,7 @@ fn parameter_on_segment(start: DVec3, end: DVec3, p: DVec3) -> f64 {
 }
 
 /// Half the signed solid angle of a triangle seen from the origin.
-fn half_solid_angle([a, b, c]: [DVec3; 3]) -> f64 {
+pub(crate) fn half_solid_angle([a, b, c]: [DVec3; 3]) -> f64 {
     let (la, lb, lc) = (a.length(), b.length(), c.length());
     a.dot(b.cross(c)).atan2(la * lb * lc + a.dot(b) * lc + b.dot(c) * la + c.dot(a) * lb)
 }
