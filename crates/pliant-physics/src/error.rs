@@ -12,4 +12,87 @@ pub enum PhysicsError {
     /// A system of equations that cannot be solved.
     #[error(transparent)]
     Solver(#[from] LinalgError),
+    /// There is nothing to blend.
+    #[error("a blend needs at least one shape")]
+    NoShapes,
+    /// A shape cannot be blended with the first one.
+    #[error("shape {shape} has {found} vertices where the first has {expected}; shapes to be blended are poses of one mesh")]
+    OtherCount {
+        /// The shape, counted from 0.
+        shape: usize,
+        /// Its vertices.
+        found: usize,
+        /// Those of the first shape.
+        expected: usize,
+    },
+    /// A shape joins its vertices otherwise than the first one.
+    #[error("shape {shape} has as many vertices as the first but other faces; shapes to be blended are poses of one mesh")]
+    OtherFaces {
+        /// The shape, counted from 0.
+        shape: usize,
+    },
+    /// A position of a shape is NaN or infinite.
+    #[error("shape {shape}: {source}")]
+    Shape {
+        /// The shape, counted from 0.
+        shape: usize,
+        /// What is wrong with it.
+        source: MeshError,
+    },
+    /// An obstacle has holes, so that nothing is inside it.
+    #[error("the obstacle is not closed: {holes} hole(s) with {edges} boundary edges, one at vertex {vertex}; fill them")]
+    OpenObstacle {
+        /// Boundary loops.
+        holes: usize,
+        /// Edges along them.
+        edges: usize,
+        /// A vertex on the first.
+        vertex: usize,
+    },
+    /// An obstacle has no extent, or lies nowhere.
+    #[error("a {what} of size {size} is no obstacle; size and place must be finite, the size positive")]
+    ObstacleSize {
+        /// The kind of obstacle.
+        what: &'static str,
+        /// Its radius or length.
+        size: f64,
+    },
+    /// The number of weights does not fit.
+    #[error("{found} weight(s) for {expected} shapes; give one for each")]
+    WeightCount {
+        /// How many were given.
+        found: usize,
+        /// How many shapes there are.
+        expected: usize,
+    },
+    /// The weights are not shares of a whole.
+    #[error("the weights sum to {sum}; weights of a blend sum to 1")]
+    WeightSum {
+        /// What they sum to.
+        sum: f64,
+    },
+    /// A list over the vertices has another length.
+    #[error("{what} has {found} entries for {expected} vertices; give one for each")]
+    PerVertex {
+        /// The list.
+        what: &'static str,
+        /// Its length.
+        found: usize,
+        /// How many vertices there are.
+        expected: usize,
+    },
+    /// A stiffness that no spring can have.
+    #[error("the stiffness {value} of vertex {vertex} is not a positive, finite number")]
+    Stiffness {
+        /// The vertex.
+        vertex: usize,
+        /// Its value.
+        value: f64,
+    },
+    /// A vertex is pulled to a place that is none.
+    #[error("vertex {vertex} is pulled to a place that is not finite")]
+    Pull {
+        /// The vertex.
+        vertex: usize,
+    },
 }

@@ -1,5 +1,51 @@
 //! Shapes between shapes as equilibria of springs, with contact.
+//!
+//! ```
+//! use pliant_mesh::{Mesh, glam::DVec3, shapes};
+//! use pliant_physics::{Blend, BlendOptions};
+//!
+//! // A ball and the same ball turned by a right angle: half way it is turned by half of it, and has not shrunk.
+//! let ball = shapes::icosphere(1);
+//! let turned = ball.posed(ball.positions().iter().map(|p| DVec3::new(-p.y, p.x, p.z)).collect())?;
+//! let mut blend = Blend::new(&[ball.clone(), turned], &BlendOptions::default())?;
+//! let half = blend.between(0.5)?;
+//! assert!(half.report.converged);
+//! assert!((half.volume / ball.signed_volume() - 1.0).abs() < 1e-3);
+//! # Ok::<(), pliant_physics::PhysicsError>(())
+//! ```
 
+mod anchor;
+mod blend;
+mod carry;
+mod contact_set;
+mod energy;
+mod equilibrium;
 mod error;
+mod fast;
+mod interior;
+mod newton;
+mod obstacle;
+mod parts;
+mod predictor;
+mod quasi_newton;
+mod rig_blend;
+mod solver;
+mod springs;
+mod support;
+#[cfg(test)]
+mod test_shapes;
+#[cfg(test)]
+mod test_solids;
+mod tight;
+mod turning;
 
+pub use blend::{Blend, BlendFrame, BlendOptions};
+pub use contact_set::{ContactSet, ContactTolerance};
+pub use equilibrium::BlendReport;
 pub use error::PhysicsError;
+pub use interior::{Interior, InteriorOptions, InteriorPoints};
+pub use obstacle::{Contact, Obstacle, ObstacleMotion};
+pub use rig_blend::RigBlend;
+pub use solver::Solver;
+pub use springs::SpringCounts;
+pub use support::Constraint;

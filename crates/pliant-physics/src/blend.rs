@@ -1,0 +1,469 @@
+//! Shapes between shapes as equilibria of springs.
+//!
+//! **Problem.** Linear blending shrinks what turns. Blend lengths instead, and find the shape that has them.
+//!
+//! **Equation.** At weights `w` that sum to one, the shape is where the springs with rest lengths `r̄ = Σₛ wₛ rˢ` balance.
+//! Where one weight is one and the others are zero, that is the shape itself.
+//!
+//! **Source.** Ma, Wang, Fyffe, Chen, Debevec, "A blendshape model that incorporates physical interaction", Computer Animation
+//! and Virtual Worlds 2012, section 3.
+//!
+//! **Ours.** Every search starts from a prediction ([`crate::predictor`]) and not from the last result, so that a shape does not
+//! depend on those asked for before.
+
+use std::collections::BTreeMap;
+
+use pliant_linalg::RigidMotion;
+use pliant_mesh::glam::{DQuat, DVec3};
+use pliant_mesh::{Mesh, MeshError};
+
+use crate::PhysicsError;
+use crate::carry::{Carry, SAMPLES};
+use crate::energy::SpringEnergy;
+use crate::equilibrium::{BlendReport, Equilibrium};
+use crate::fast::SpringLaplacian;
+use crate::interior::{Interior, InteriorOptions};
+use crate::parts::Parts;
+use crate::predictor::Predictor;
+use crate::solver::{Engine, Solver};
+use crate::springs::{SpringCounts, Springs};
+use crate::support::{Constraint, Support};
+
+/// What holds a blend and how it is solved.
+#[derive(Debug, Clone, Default)]
+pub struct BlendOptions {
+    solver: Solver,
+    interior: InteriorOptions,
+    anchor: Vec<usize>,
+    fixed: Vec<usize>,
+    pulls: Vec<(usize, DVec3)>,
+    stiffness: Option<Vec<f64>>,
+}
+
+impl BlendOptions {
+    /// How equilibria are found. Default: [`Solver::Fast`].
+    #[must_use]
+    pub fn with_solver(self, solver: Solver) -> Self {
+        Self { solver, ..self }
+    }
+
+    /// How the inside is filled.
+    #[must_use]
+    pub fn with_interior(self, interior: InteriorOptions) -> Self {
+        Self { interior, ..self }
+    }
+
+    /// Anchors lie around these vertices; parts without one of them are anchored in their middle, as all are by default.
+    #[must_use]
+    pub fn with_anchor(self, vertices: Vec<usize>) -> Self {
+        Self { anchor: vertices, ..self }
+    }
+
+    /// These vertices move linearly between the shapes; the parts that they lie in have no anchor. Default: none.
+    #[must_use]
+    pub fn with_fixed(self, vertices: Vec<usize>) -> Self {
+        Self { fixed: vertices, ..self }
+    }
+
+    /// These vertices are held at given places, also where they are fixed; the last place of a vertex counts.
+    #[must_use]
+    pub fn with_pulls(self, pulls: Vec<(usize, DVec3)>) -> Self {
+        Self { pulls, ..self }
+    }
+
+    /// How stiff the surface is at each vertex; only ratios matter. Default: the same everywhere.
+    #[must_use]
+    pub fn with_stiffness(self, map: Vec<f64>) -> Self {
+        Self { stiffness: Some(map), ..self }
+    }
+}
+
+/// A shape between shapes.
+#[derive(Debug, Clone, PartialEq)]
+pub struct BlendFrame {
+    /// The weights of the shapes.
+    pub weights: Vec<f64>,
+    /// Surface vertices.
+    pub positions: Vec<DVec3>,
+    /// Points inside.
+    pub interior: Vec<DVec3>,
+    /// How the solve ended.
+    pub report: BlendReport,
+    /// Area of the surface.
+    pub area: f64,
+    /// Signed volume of the surface.
+    pub volume: f64,
+    /// Tetrahedra of the interior whose signed volume has another sign than in the first shape.
+    pub inverted: usize,
+}
+
+/// Shapes ready to be blended.
+#[derive(Debug)]
+pub struct Blend {
+    mesh: Mesh,
+    solver: Solver,
+    /// Surface vertices and points inside, by shape, in place.
+    shapes: Vec<Vec<DVec3>>,
+    /// The same in the frames of their anchors, with the anchors' corners.
+    local: Vec<Vec<DVec3>>,
+    tetrahedra: Vec<[u32; 4]>,
+    pulls: Vec<(usize, DVec3)>,
+    parts: Parts,
+    springs: Springs,
+    energy: SpringEnergy,
+    support: Support,
+    predictor: Predictor,
+    engine: Engine,
+    /// For pairs of shapes, the lower one first; `None` where predictions need no help.
+    carries: BTreeMap<[usize; 2], Option<Carry>>,
+    notes: Vec<String>,
+}
+
+/// Predictions that are made good in so few steps need no samples: ours, about what the samples of a way of 36 frames cost.
+const FEW_STEPS: usize = 10;
+
+/// How far the sum of weights may be from one: what six decimals of each may lose.
+const SUM_TOLERANCE: f64 = 1e-5;
+
+/// What an equilibrium is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Aim {
+    /// To be returned: within the tolerance, whatever it takes.
+    Result,
+    /// To start others from: closer, but only as far as it is cheap.
+    Sample,
+}
+
+impl Blend {
+    /// Fills the shapes, joins their points by springs and factors what serves every blend.
+    ///
+    /// # Errors
+    /// Shapes that are not poses of one mesh or not finite, vertices beyond the last, a stiffness that is not positive.
+    pub fn new(shapes: &[Mesh], options: &BlendOptions) -> Result<Self, PhysicsError> {
+        let interior = Interior::fill(&shapes.iter().collect::<Vec<_>>(), &options.interior)?;
+        shapes[0].require_surface()?;
+        require_sound_options(&shapes[0], options)?;
+        let place = |(s, shape): (usize, &Mesh)| [shape.positions(), interior.points(s)].concat();
+        let mut blend = Self::join(&shapes[0], shapes.iter().enumerate().map(place).collect(), interior.tetrahedra(), options)?;
+        blend.notes.splice(0..0, interior.notes().iter().cloned());
+        Ok(blend)
+    }
+
+    /// Joins the points of `shapes`, surface vertices first, by springs and anchors.
+    fn join(mesh: &Mesh, shapes: Vec<Vec<DVec3>>, tetrahedra: &[[u32; 4]], options: &BlendOptions) -> Result<Self, PhysicsError> {
+        let mean = vec![1.0 / shapes.len() as f64; shapes.len()];
+        let bare = Springs::new(mesh, tetrahedra, &[], &shapes);
+        let network = SpringEnergy::new(bare.points(), bare.ends(), &bare.blended(&mean));
+        let parts = Parts::hold(&network, &shapes, &options.fixed, &options.anchor)?;
+        let local = parts.to_local(&shapes);
+        let mut springs = Springs::new(mesh, tetrahedra, &parts.springs(), &local);
+        if let Some(map) = &options.stiffness {
+            springs = springs.with_stiffness(&spread_inside(map, &network, local[0].len()));
+        }
+        let middle = springs.blended(&mean);
+        let energy = SpringEnergy::new(springs.points(), springs.ends(), &middle);
+        let support = Support::holding(&held(&energy, shapes[0].len(), options));
+        let laplacian = SpringLaplacian::factor(&energy, &middle, &support)?;
+        let roots: Vec<usize> = (shapes[0].len()..local[0].len()).chain(options.fixed.iter().copied()).collect();
+        Ok(Self {
+            mesh: mesh.clone(),
+            solver: options.solver,
+            tetrahedra: tetrahedra.to_vec(),
+            pulls: options.pulls.clone(),
+            notes: notes(&parts, options),
+            predictor: Predictor::fit(&energy, laplacian.constants(), &local, &roots),
+            engine: Engine::new(laplacian),
+            shapes,
+            local,
+            parts,
+            springs,
+            energy,
+            support,
+            carries: BTreeMap::new(),
+        })
+    }
+
+    /// How many springs there are.
+    #[must_use]
+    pub fn spring_counts(&self) -> SpringCounts {
+        self.springs.counts()
+    }
+
+    /// What a user should know about this blend.
+    #[must_use]
+    pub fn notes(&self) -> &[String] {
+        &self.notes
+    }
+
+    /// The mesh of which the shapes are poses.
+    #[must_use]
+    pub fn mesh(&self) -> &Mesh {
+        &self.mesh
+    }
+
+    /// The shape at `alpha` between the first two: 0 is the first, 1 the second.
+    ///
+    /// # Errors
+    /// Another number of shapes than two; otherwise as [`at`](Self::at).
+    pub fn between(&mut self, alpha: f64) -> Result<BlendFrame, PhysicsError> {
+        self.at(&[1.0 - alpha, alpha])
+    }
+
+    /// The shape at `weights`, which sum to one.
+    ///
+    /// # Errors
+    /// Weights of another number or sum; a system that cannot be factored.
+    pub fn at(&mut self, weights: &[f64]) -> Result<BlendFrame, PhysicsError> {
+        self.constrained_at(weights, &[], None)
+    }
+
+    /// The shape at `weights` with some vertices held or kept on planes, all in place. Points inside are numbered after the
+    /// surface. The search begins at `start`, surface vertices and points inside, or at the prediction.
+    ///
+    /// # Errors
+    /// As [`at`](Self::at); vertices beyond the last, a start of another length.
+    pub fn constrained_at(
+        &mut self,
+        weights: &[f64],
+        constraints: &[(usize, Constraint)],
+        start: Option<&[DVec3]>,
+    ) -> Result<BlendFrame, PhysicsError> {
+        self.require_weights(weights)?;
+        self.require_constraints(constraints, start)?;
+        if let Some(shape) = self.sole_shape(weights).filter(|_| constraints.is_empty()) {
+            return self.shape_itself(shape, weights);
+        }
+        let free = constraints.is_empty() && start.is_none() && self.pulls.is_empty() && self.solver != Solver::Newton;
+        let carry = if free { self.carry(weights)? } else { None };
+        let frames = self.blend_springs(weights);
+        self.support.constrain(
+            constraints.iter().map(|&(vertex, constraint)| (vertex, into_frame(constraint, &self.parts.frame_of(vertex, &frames)))),
+        );
+        let mut positions = self.held_positions(weights, &frames);
+        let rotations = self.predictor.rotations(weights);
+        match start {
+            Some(start) => self.start_at(start, &frames, &mut positions),
+            None => self.predict(weights, &rotations, &mut positions),
+        }
+        if let Some((alpha, pair)) = carry {
+            let carry = self.carries[&pair].as_ref().expect("carries that are used were sampled");
+            carry.add_to(&mut positions, alpha, &rotations);
+        }
+        let (positions, report) = self.balance(positions, &rotations, Aim::Result)?;
+        self.frame(weights, self.in_place(&positions, &frames), report)
+    }
+
+    /// A shape as it was given.
+    fn shape_itself(&mut self, shape: usize, weights: &[f64]) -> Result<BlendFrame, PhysicsError> {
+        self.blend_springs(weights);
+        self.support.constrain([]);
+        let report = Equilibrium::start(&self.energy, &self.support, self.local[shape].clone()).report(self.solver.tolerance());
+        self.frame(weights, self.shapes[shape].clone(), report)
+    }
+
+    /// Gives the springs their lengths; returns where the anchors stand.
+    fn blend_springs(&mut self, weights: &[f64]) -> Vec<RigidMotion> {
+        self.energy.set(&self.springs.blended(weights));
+        self.parts.frames(weights)
+    }
+
+    fn predict(&mut self, weights: &[f64], rotations: &[DQuat], positions: &mut [DVec3]) {
+        self.predictor.predict(weights, rotations, &self.local, &self.energy, &mut self.engine.laplacian, &self.support, positions);
+    }
+
+    fn balance(&mut self, start: Vec<DVec3>, rotations: &[DQuat], aim: Aim) -> Result<(Vec<DVec3>, BlendReport), PhysicsError> {
+        let rotations: Vec<DQuat> = self.support.unknown_vertices().iter().map(|&v| rotations[v as usize]).collect();
+        let mut state = Equilibrium::start(&self.energy, &self.support, start);
+        let tolerance = self.solver.tolerance();
+        match aim {
+            Aim::Result => self.engine.balance(self.solver, &mut state, &rotations)?,
+            Aim::Sample => self.engine.sample(self.solver, &mut state, &rotations)?,
+        }
+        let report = state.report(tolerance);
+        Ok((state.positions, report))
+    }
+
+    /// Where `weights` lie on the way between two shapes whose predictions lack enough to be carried along.
+    fn carry(&mut self, weights: &[f64]) -> Result<Option<(f64, [usize; 2])>, PhysicsError> {
+        let active: Vec<usize> = (0..weights.len()).filter(|&s| weights[s] != 0.0).collect();
+        let &[a, b] = active.as_slice() else { return Ok(None) };
+        if weights[b] < 0.0 || weights[b] > 1.0 {
+            return Ok(None);
+        }
+        if !self.carries.contains_key(&[a, b]) {
+            let sampled = self.sample([a, b])?;
+            self.engine.end_sampling(self.solver);
+            self.carries.insert([a, b], sampled);
+        }
+        Ok(self.carries[&[a, b]].as_ref().map(|_| (weights[b], [a, b])))
+    }
+
+    /// Samples what predictions between two shapes lack, unless they lack little.
+    fn sample(&mut self, [a, b]: [usize; 2]) -> Result<Option<Carry>, PhysicsError> {
+        self.support.constrain([]);
+        let mut lacks = SAMPLES.map(|_| Vec::new());
+        for k in [1, 0, 2] {
+            let mut weights = vec![0.0; self.shapes.len()];
+            (weights[a], weights[b]) = (1.0 - SAMPLES[k], SAMPLES[k]);
+            let frames = self.blend_springs(&weights);
+            let rotations = self.predictor.rotations(&weights);
+            let mut predicted = self.held_positions(&weights, &frames);
+            self.predict(&weights, &rotations, &mut predicted);
+            let (found, report) = self.balance(predicted.clone(), &rotations, Aim::Sample)?;
+            if k == 1 && report.iterations <= FEW_STEPS {
+                return Ok(None);
+            }
+            lacks[k] = Carry::lack(&found, &predicted, &rotations);
+        }
+        Ok(Some(Carry::new(lacks)))
+    }
+
+    /// Surface vertices and points inside where they belong, pulled ones to the bit.
+    fn in_place(&self, local: &[DVec3], frames: &[RigidMotion]) -> Vec<DVec3> {
+        let own = &local[..self.shapes[0].len()];
+        let mut placed: Vec<DVec3> = own.iter().enumerate().map(|(vertex, p)| self.parts.frame_of(vertex, frames).apply(*p)).collect();
+        for &(vertex, place) in &self.pulls {
+            placed[vertex] = place;
+        }
+        placed
+    }
+
+    fn require_weights(&self, weights: &[f64]) -> Result<(), PhysicsError> {
+        let (found, expected) = (weights.len(), self.shapes.len());
+        if found != expected {
+            return Err(PhysicsError::WeightCount { found, expected });
+        }
+        let sum: f64 = weights.iter().sum();
+        if (sum - 1.0).abs() <= SUM_TOLERANCE { Ok(()) } else { Err(PhysicsError::WeightSum { sum }) }
+    }
+
+    fn require_constraints(&self, constraints: &[(usize, Constraint)], start: Option<&[DVec3]>) -> Result<(), PhysicsError> {
+        let vertices = self.shapes[0].len();
+        if let Some(&(vertex, _)) = constraints.iter().find(|(vertex, _)| *vertex >= vertices) {
+            return Err(MeshError::NoSuchVertex { vertex, vertices }.into());
+        }
+        match start.map(<[DVec3]>::len) {
+            Some(found) if found != vertices => Err(PhysicsError::PerVertex { what: "the start of the search", found, expected: vertices }),
+            _ => Ok(()),
+        }
+    }
+
+    /// The shape that has all the weight, where nothing pulls.
+    fn sole_shape(&self, weights: &[f64]) -> Option<usize> {
+        let sole = (0..weights.len()).find(|&s| weights[s] == 1.0)?;
+        let alone = (0..weights.len()).all(|s| s == sole || weights[s] == 0.0);
+        (alone && self.pulls.is_empty()).then_some(sole)
+    }
+
+    /// The linear blend in the anchors' frames with pulled vertices in place: right for all that is held.
+    fn held_positions(&self, weights: &[f64], frames: &[RigidMotion]) -> Vec<DVec3> {
+        let blended = |vertex: usize| self.local.iter().zip(weights).map(|(shape, &weight)| shape[vertex] * weight).sum();
+        let mut positions: Vec<DVec3> = (0..self.local[0].len()).map(blended).collect();
+        for &(vertex, place) in &self.pulls {
+            positions[vertex] = self.parts.frame_of(vertex, frames).inverse().apply(place);
+        }
+        positions
+    }
+
+    fn start_at(&self, start: &[DVec3], frames: &[RigidMotion], positions: &mut [DVec3]) {
+        for &vertex in self.support.unknown_vertices() {
+            let vertex = vertex as usize;
+            positions[vertex] = self.parts.frame_of(vertex, frames).inverse().apply(start[vertex]);
+        }
+    }
+
+    fn frame(&self, weights: &[f64], mut positions: Vec<DVec3>, report: BlendReport) -> Result<BlendFrame, PhysicsError> {
+        let inverted = self.tetrahedra.iter().filter(|t| turned_over(t, &self.shapes[0], &positions)).count();
+        let interior = positions.split_off(self.mesh.vertex_count());
+        let surface = self.mesh.posed(positions)?;
+        let (area, volume) = (surface.area(), surface.signed_volume());
+        Ok(BlendFrame { weights: weights.to_vec(), positions: surface.positions().to_vec(), interior, report, area, volume, inverted })
+    }
+}
+
+/// Whether a tetrahedron has another orientation in `now` than in `before`.
+fn turned_over(tetrahedron: &[u32; 4], before: &[DVec3], now: &[DVec3]) -> bool {
+    let volume = |points: &[DVec3]| {
+        let [a, b, c, d] = tetrahedron.map(|v| points[v as usize]);
+        (b - a).cross(c - a).dot(d - a)
+    };
+    volume(before) * volume(now) < 0.0
+}
+
+/// A constraint in the frame that `motion` takes to its place.
+fn into_frame(constraint: Constraint, motion: &RigidMotion) -> Constraint {
+    match constraint {
+        Constraint::Fixed(point) => Constraint::Fixed(motion.inverse().apply(point)),
+        Constraint::Plane { normal, offset } => {
+            Constraint::Plane { normal: motion.rotation.conjugate() * normal, offset: offset - normal.dot(motion.translation) }
+        }
+    }
+}
+
+/// Vertices that are no unknowns: fixed, pulled, corners of anchors, and those without a spring.
+fn held(energy: &SpringEnergy, points: usize, options: &BlendOptions) -> Vec<bool> {
+    let mut held: Vec<bool> = (0..energy.points()).map(|v| v >= points || energy.around(v).next().is_none()).collect();
+    for &vertex in options.fixed.iter().chain(options.pulls.iter().map(|(vertex, _)| vertex)) {
+        held[vertex] = true;
+    }
+    held
+}
+
+/// The map continued to points inside, ring after ring: the mean of the neighbours that have a value.
+fn spread_inside(map: &[f64], network: &SpringEnergy, points: usize) -> Vec<f64> {
+    let mut values: Vec<Option<f64>> = map.iter().map(|&k| Some(k)).collect();
+    values.resize(network.points(), None);
+    loop {
+        let known = |v: usize| {
+            let (sum, count) = network.around(v).filter_map(|(other, _)| values[other]).fold((0.0, 0), |(s, c), k| (s + k, c + 1));
+            (count > 0).then(|| sum / f64::from(count))
+        };
+        let found: Vec<(usize, f64)> = (0..values.len()).filter(|&v| values[v].is_none()).filter_map(|v| Some((v, known(v)?))).collect();
+        if found.is_empty() {
+            break;
+        }
+        for (vertex, value) in found {
+            values[vertex] = Some(value);
+        }
+    }
+    let mut all: Vec<f64> = values.into_iter().map(|k| k.unwrap_or(1.0)).collect();
+    let mean = map.iter().sum::<f64>() / map.len().max(1) as f64;
+    all.resize(points, mean); // Corners of anchors.
+    all
+}
+
+fn notes(parts: &Parts, options: &BlendOptions) -> Vec<String> {
+    let mut notes = Vec::new();
+    let anchors = parts.anchors().len();
+    if anchors > 1 {
+        notes.push(format!("{anchors} connected parts have no fixed vertex; each has an anchor of its own"));
+    } else if anchors == 1 && !options.fixed.is_empty() {
+        notes.push("a connected part has no fixed vertex; it has an anchor of its own".into());
+    }
+    if !options.fixed.is_empty() && !options.anchor.is_empty() {
+        notes.push("fixed vertices take the place of the anchor in the parts they lie in".into());
+    }
+    notes
+}
+
+fn require_sound_options(mesh: &Mesh, options: &BlendOptions) -> Result<(), PhysicsError> {
+    let pulled = options.pulls.iter().map(|(vertex, _)| vertex);
+    for &vertex in options.fixed.iter().chain(&options.anchor).chain(pulled) {
+        mesh.require_vertex(vertex)?;
+    }
+    if let Some(&(vertex, _)) = options.pulls.iter().find(|(_, place)| !place.is_finite()) {
+        return Err(PhysicsError::Pull { vertex });
+    }
+    let Some(map) = &options.stiffness else { return Ok(()) };
+    let (found, expected) = (map.len(), mesh.vertex_count());
+    if found != expected {
+        return Err(PhysicsError::PerVertex { what: "the stiffness map", found, expected });
+    }
+    match map.iter().position(|k| !(k.is_finite() && *k > 0.0)) {
+        Some(vertex) => Err(PhysicsError::Stiffness { vertex, value: map[vertex] }),
+        None => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests;

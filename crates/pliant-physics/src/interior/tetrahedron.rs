@@ -1,0 +1,43 @@
+//! One tetrahedron: its volume and its thickness.
+
+use pliant_mesh::glam::DVec3;
+use pliant_mesh::triangle_area;
+
+/// The six edges of a tetrahedron, as places of its corners.
+pub(super) const EDGES: [[usize; 2]; 6] = [[0, 1], [0, 2], [0, 3], [1, 2], [1, 3], [2, 3]];
+
+/// The signed volume, positive where `d` lies on the side that the triangle `a b c` turns counterclockwise to.
+pub(super) fn volume([a, b, c, d]: [DVec3; 4]) -> f64 {
+    (b - a).dot((c - a).cross(d - a)) / 6.0
+}
+
+/// The least height beside the shortest edge: 0.816 for the regular tetrahedron, near zero for four points of a plane, about
+/// one for needles and plates, which bear motion well; negative when turned inside out. Zero where corners coincide.
+pub(super) fn thickness(corners: [DVec3; 4]) -> f64 {
+    let [a, b, c, d] = corners;
+    let largest_face = [[a, b, c], [a, b, d], [a, c, d], [b, c, d]].map(triangle_area).into_iter().fold(0.0, f64::max);
+    let shortest_edge = EDGES.iter().map(|&[i, j]| corners[i].distance(corners[j])).fold(f64::INFINITY, f64::min);
+    let size = largest_face * shortest_edge;
+    if size > 0.0 { 3.0 * volume(corners) / size } else { 0.0 }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_regular_tetrahedron_is_as_thick_as_it_is_high_and_its_mirror_image_is_turned() {
+        let regular = [DVec3::ONE, DVec3::new(1.0, -1.0, -1.0), DVec3::new(-1.0, -1.0, 1.0), DVec3::new(-1.0, 1.0, -1.0)];
+        assert!((volume(regular) - 8.0 / 3.0).abs() < 1e-15);
+        assert!((thickness(regular) - (2.0_f64 / 3.0).sqrt()).abs() < 1e-15);
+        assert_eq!(thickness(regular.map(|p| p * DVec3::new(-1.0, 1.0, 1.0))), -thickness(regular));
+    }
+
+    #[test]
+    fn needles_are_thick_and_squares_are_not() {
+        let needle = [DVec3::ZERO, DVec3::X, DVec3::Y, DVec3::new(0.3, 0.3, 100.0)];
+        let square = [DVec3::ZERO, DVec3::X, DVec3::new(1.0, 1.0, 0.01), DVec3::Y];
+        assert!(thickness(needle) > 0.5 && thickness(square).abs() < 0.01);
+        assert_eq!(thickness([DVec3::ONE; 4]), 0.0);
+    }
+}

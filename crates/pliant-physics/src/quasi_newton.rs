@@ -1,0 +1,128 @@
+//! Limited-memory quasi-Newton steps on a factor that is out of date.
+//!
+//! **Problem.** A factored matrix that only resembles the Hessian gives good directions but converges slowly; what the
+//! last steps taught about the true curvature makes up for it.
+//!
+//! **Equation.** With the last steps `sₖ` and changes of force `yₖ = f(xₖ) − f(xₖ₊₁)`, and `M⁻¹` in place of the customary
+//! multiple of the identity, the two-loop recursion gives `δ = B f`, where `B yₖ = sₖ` for the newest pair.
+//!
+//! **Source.** Nocedal and Wright 2006, algorithm 7.4; Liu, Bouaziz and Kavan, "Quasi-Newton methods for real-time
+//! simulation of hyperelastic materials", 2017, section 4 (the factor inside the recursion).
+
+use std::collections::VecDeque;
+
+use pliant_mesh::glam::DVec3;
+
+use crate::equilibrium::{Equilibrium, dot};
+
+/// Approximates the inverse of the Hessian.
+pub(crate) trait Preconditioner {
+    /// Replaces forces on the unknowns by moves.
+    fn apply(&mut self, vectors: &mut [DVec3]);
+}
+
+/// Pairs kept. Measured: beyond eight the number of steps hardly falls and each costs more.
+const MEMORY: usize = 8;
+/// Steps over which the residual has to halve, or the search is called stalled: ours.
+const PATIENCE: usize = 60;
+
+struct Pair {
+    step: Vec<DVec3>,
+    change: Vec<DVec3>,
+    /// `step · change`, positive.
+    curvature: f64,
+}
+
+/// Walks towards balance until the residual is at most `tolerance`, at most `limit` steps; stops early where it stalls.
+pub(crate) fn relax(state: &mut Equilibrium<'_>, preconditioner: &mut impl Preconditioner, tolerance: f64, limit: usize) {
+    let mut memory: VecDeque<Pair> = VecDeque::new();
+    let mut best = (state.residual(), 0);
+    for count in 0..limit {
+        let residual = state.residual();
+        if residual <= tolerance || count > best.1 + PATIENCE {
+            return;
+        }
+        if residual < 0.5 * best.0 {
+            best = (residual, count);
+        }
+        let mut direction = direction(state, preconditioner, &memory);
+        let before = state.forces.clone();
+        let taken = match state.step(&direction) {
+            Some(share) => share,
+            None if memory.is_empty() => return,
+            None => {
+                memory.clear();
+                continue;
+            }
+        };
+        direction.iter_mut().for_each(|d| *d *= taken);
+        let change: Vec<DVec3> = before.iter().zip(&state.forces).map(|(old, new)| *old - *new).collect();
+        let curvature = dot(&direction, &change);
+        if curvature > f64::EPSILON * dot(&change, &change).sqrt() * dot(&direction, &direction).sqrt() {
+            if memory.len() == MEMORY {
+                memory.pop_front();
+            }
+            memory.push_back(Pair { step: direction, change, curvature });
+        }
+    }
+}
+
+/// The two-loop recursion.
+fn direction(state: &Equilibrium<'_>, preconditioner: &mut impl Preconditioner, memory: &VecDeque<Pair>) -> Vec<DVec3> {
+    let mut vector = state.forces.clone();
+    let mut shares = Vec::with_capacity(memory.len());
+    for pair in memory.iter().rev() {
+        let share = dot(&pair.step, &vector) / pair.curvature;
+        add(&mut vector, -share, &pair.change);
+        shares.push(share);
+    }
+    preconditioner.apply(&mut vector);
+    state.support.project(&mut vector);
+    for (pair, share) in memory.iter().zip(shares.iter().rev()) {
+        let correction = share - dot(&pair.change, &vector) / pair.curvature;
+        add(&mut vector, correction, &pair.step);
+    }
+    vector
+}
+
+fn add(vector: &mut [DVec3], factor: f64, other: &[DVec3]) {
+    for (v, o) in vector.iter_mut().zip(other) {
+        *v += *o * factor;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::energy::SpringEnergy;
+    use crate::springs::Spring;
+    use crate::support::Support;
+
+    struct Share(f64);
+
+    impl Preconditioner for Share {
+        fn apply(&mut self, vectors: &mut [DVec3]) {
+            vectors.iter_mut().for_each(|v| *v *= self.0);
+        }
+    }
+
+    #[test]
+    fn a_chain_is_balanced_on_a_bad_preconditioner_where_the_same_without_memory_is_not() {
+        let links = 12;
+        let ends: Vec<[u32; 2]> = (0..links).map(|i| [i, i + 1]).collect();
+        let springs = vec![Spring { rest: 0.5, stiffness: 2.0 }; links as usize];
+        let energy = SpringEnergy::new(links as usize + 1, &ends, &springs);
+        let support = Support::holding(&(0..=links).map(|v| v == 0 || v == links).collect::<Vec<_>>());
+        let start: Vec<DVec3> = (0..=links).map(|v| DVec3::new(f64::from(v), f64::from(v * (links - v)) * 0.02, 0.0)).collect();
+        let mut state = Equilibrium::start(&energy, &support, start.clone());
+        relax(&mut state, &mut Share(0.2), 1e-9, 100);
+        assert!(state.residual() <= 1e-9, "{}", state.residual());
+        assert!(state.positions.iter().enumerate().all(|(v, p)| p.distance(DVec3::X * v as f64) < 1e-8), "evenly stretched");
+        let mut plain = Equilibrium::start(&energy, &support, start);
+        for _ in 0..state.iterations {
+            let direction: Vec<DVec3> = plain.forces.iter().map(|f| *f * 0.2).collect();
+            plain.step(&direction);
+        }
+        assert!(plain.residual() > 1e-4);
+    }
+}

@@ -1,0 +1,86 @@
+//! A blendshape rig evaluated by springs: the same sliders, shapes that keep their lengths.
+//!
+//! **Problem.** Sliders of a linear rig turn nothing; give the same sliders to springs.
+//!
+//! **Equation.** The shapes of a blend are the neutral one and `neutral + Δₛ` for every shape of the rig. Coefficients `cₛ` of
+//! the rig's shapes are weights of those, and the neutral has what is left, so that weights sum to one:
+//!
+//! ```text
+//! w₀ = 1 − Σₛ cₛ        wₛ = cₛ
+//! ```
+//!
+//! **Source.** Ma et al. 2012, section 3.3.
+//!
+//! **Ours.** In-betweens and combinations are shapes of their own, as in the linear rig. Several sliders at one leave a
+//! negative weight for the neutral: an extrapolation, as it is in the linear rig.
+
+use pliant_rig::Rig;
+
+use crate::{Blend, BlendFrame, BlendOptions, PhysicsError};
+
+/// A rig whose shapes are blended by springs.
+#[derive(Debug)]
+pub struct RigBlend {
+    rig: Rig,
+    blend: Blend,
+}
+
+impl RigBlend {
+    /// Joins the neutral shape and all shapes of the rig.
+    ///
+    /// # Errors
+    /// As [`Blend::new`].
+    pub fn new(rig: Rig, options: &BlendOptions) -> Result<Self, PhysicsError> {
+        let neutral = rig.neutral();
+        let mut shapes = vec![neutral.clone()];
+        for (vertices, deltas) in rig.shapes() {
+            let mut positions = neutral.positions().to_vec();
+            for (&vertex, delta) in vertices.iter().zip(deltas) {
+                positions[vertex as usize] += delta.as_dvec3();
+            }
+            shapes.push(neutral.posed(positions)?);
+        }
+        let blend = Blend::new(&shapes, options)?;
+        Ok(Self { rig, blend })
+    }
+
+    /// The blend, whose shapes are the neutral and then those of the rig.
+    #[must_use]
+    pub fn blend(&self) -> &Blend {
+        &self.blend
+    }
+
+    /// The shape at slider weights, one for each target; missing ones count as zero.
+    ///
+    /// # Errors
+    /// As [`Blend::at`].
+    pub fn at(&mut self, sliders: &[f64]) -> Result<BlendFrame, PhysicsError> {
+        let coefficients = self.rig.activation().coefficients(sliders);
+        let rest = 1.0 - coefficients.iter().sum::<f64>();
+        let weights: Vec<f64> = std::iter::once(rest).chain(coefficients).collect();
+        self.blend.at(&weights)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::test_shapes::{bar, bent};
+    use pliant_rig::Target;
+
+    #[test]
+    fn a_slider_at_one_is_its_target_and_half_way_keeps_lengths() {
+        let mesh = bar(12, 3).mesh;
+        let target = bent(mesh.positions(), 90.0);
+        let deltas = target.iter().zip(mesh.positions()).map(|(b, a)| (*b - *a).as_vec3());
+        let rig = Rig::new(mesh.clone(), vec![Target::from_dense("bend", deltas)]).unwrap();
+        let linear = mesh.posed(rig.evaluate(&[0.5])).unwrap();
+        let full = rig.evaluate(&[1.0]);
+        let mut blend = RigBlend::new(rig, &BlendOptions::default()).unwrap();
+        assert_eq!(blend.at(&[1.0]).unwrap().positions, full);
+        assert_eq!(blend.at(&[]).unwrap().positions, mesh.positions());
+        let half = mesh.posed(blend.at(&[0.5]).unwrap().positions).unwrap();
+        let shrunk = |m: &pliant_mesh::Mesh| (m.area() / mesh.area() - 1.0).abs();
+        assert!(shrunk(&half) < 0.02 && shrunk(&linear) > 0.05, "{} {}", shrunk(&half), shrunk(&linear));
+    }
+}

@@ -1,0 +1,232 @@
+//! Which vertices are joined by springs, and how long and how stiff those are between the shapes.
+//!
+//! **Problem.** Springs on and in a surface whose rest lengths tell one shape of it from another.
+//!
+//! **Equation.** A spring `q` joins vertices `i < j`. In shape `s` its rest length is `rˢ = |vᵢˢ − vⱼˢ|`; at the weights
+//! `w`, which sum to one,
+//!
+//! ```text
+//! r̄ = Σₛ wₛ rˢ        k = 1 / r̄
+//! ```
+//!
+//! Structure springs are the edges of the triangulation, bending springs join vertices at graph distance two, internal
+//! springs are the edges of tetrahedra. A pair has one spring, of the first of these kinds that it fits.
+//!
+//! **Source.** Ma, Wang, Fyffe, Chen, Debevec, "A blendshape model that incorporates physical interaction", 2012, sections
+//! 3.1, 3.3 and 3.5.
+//!
+//! **Ours.** Weights outside 0..1 may ask for negative lengths: a rest length stays above a share of the shortest that
+//! any shape has. Vertices that coincide have a spring of no length, whose constant is bounded. A map over the vertices
+//! makes parts stiffer than others; a spring takes the mean of its ends.
+
+use pliant_mesh::Mesh;
+use pliant_mesh::glam::DVec3;
+
+/// How many springs there are of each kind.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct SpringCounts {
+    /// Edges of the triangulation.
+    pub structure: usize,
+    /// Pairs of surface vertices at graph distance two.
+    pub bending: usize,
+    /// Edges of tetrahedra that are neither.
+    pub internal: usize,
+    /// Springs from the shape to its anchors.
+    pub anchor: usize,
+}
+
+/// Springs with a rest length in each of several shapes.
+#[derive(Debug, Clone)]
+pub(crate) struct Springs {
+    ends: Vec<[u32; 2]>,
+    counts: SpringCounts,
+    points: usize,
+    /// One list per shape.
+    rest: Vec<Vec<f64>>,
+    /// Of each spring, mean one.
+    stiffness: Vec<f64>,
+    /// Mean rest length over springs and shapes.
+    unit: f64,
+}
+
+/// One spring between shapes: `½ stiffness (length − rest)²`.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Spring {
+    pub(crate) rest: f64,
+    pub(crate) stiffness: f64,
+}
+
+/// Extrapolated rest lengths stay above this share of the shortest among the shapes: ours, a spring squeezed to a twentieth
+/// is a fold already.
+const LEAST_SHARE: f64 = 0.05;
+
+/// The constant of a spring shorter than this share of the mean is that of one as long: ours, far below the edges of a sound mesh.
+const SHORT: f64 = 1e-3;
+
+impl Springs {
+    /// Springs of `mesh` and of tetrahedra over its vertices and further points, and `extra` ones that are no part of it.
+    ///
+    /// `shapes` holds the place of every point, surface vertices first. Indices are checked where they enter the crate.
+    pub(crate) fn new(mesh: &Mesh, tetrahedra: &[[u32; 4]], extra: &[[u32; 2]], shapes: &[Vec<DVec3>]) -> Self {
+        let (mut ends, mut counts) = connect(mesh, tetrahedra);
+        counts.anchor = extra.len();
+        ends.extend_from_slice(extra);
+        let rest: Vec<Vec<f64>> = shapes.iter().map(|points| lengths(points, &ends)).collect();
+        let unit = rest.iter().flatten().sum::<f64>() / (rest.len() * ends.len()).max(1) as f64;
+        let stiffness = vec![1.0; ends.len()];
+        Self { points: shapes.first().map_or(0, Vec::len), ends, counts, rest, stiffness, unit }
+    }
+
+    /// Springs as stiff as the mean of `map` at their ends; only ratios matter.
+    pub(crate) fn with_stiffness(mut self, map: &[f64]) -> Self {
+        self.stiffness = self.ends.iter().map(|e| 0.5 * (map[e[0] as usize] + map[e[1] as usize])).collect();
+        let mean = self.stiffness.iter().sum::<f64>() / self.stiffness.len().max(1) as f64;
+        self.stiffness.iter_mut().for_each(|k| *k /= mean);
+        self
+    }
+
+    pub(crate) fn counts(&self) -> SpringCounts {
+        self.counts
+    }
+
+    pub(crate) fn ends(&self) -> &[[u32; 2]] {
+        &self.ends
+    }
+
+    pub(crate) fn points(&self) -> usize {
+        self.points
+    }
+
+    /// The springs between the shapes at `weights`.
+    pub(crate) fn blended(&self, weights: &[f64]) -> Vec<Spring> {
+        (0..self.ends.len()).map(|q| self.blend_one(q, weights)).collect()
+    }
+
+    fn blend_one(&self, q: usize, weights: &[f64]) -> Spring {
+        let mut rest = 0.0;
+        let mut shortest = f64::INFINITY;
+        for (lengths, &weight) in self.rest.iter().zip(weights) {
+            rest += weight * lengths[q];
+            shortest = shortest.min(lengths[q]);
+        }
+        let rest = rest.max(LEAST_SHARE * shortest);
+        let floor = if self.unit > 0.0 { SHORT * self.unit } else { 1.0 };
+        Spring { rest, stiffness: self.stiffness[q] / rest.max(floor) }
+    }
+}
+
+fn lengths(points: &[DVec3], ends: &[[u32; 2]]) -> Vec<f64> {
+    ends.iter().map(|&[i, j]| points[i as usize].distance(points[j as usize])).collect()
+}
+
+/// Structure, bending and internal springs, in this order, each pair once.
+fn connect(mesh: &Mesh, tetrahedra: &[[u32; 4]]) -> (Vec<[u32; 2]>, SpringCounts) {
+    let mut ends: Vec<[u32; 2]> = mesh.topology().edges().iter().map(|&e| ascending(e)).collect();
+    let structure = ends.len();
+    ends.extend(second_neighbors(mesh));
+    let bending = ends.len() - structure;
+    let mut known = ends.clone();
+    known.sort_unstable();
+    let mut internal: Vec<[u32; 2]> = tetrahedra.iter().flat_map(tetrahedron_edges).map(ascending).collect();
+    internal.sort_unstable();
+    internal.dedup();
+    internal.retain(|pair| known.binary_search(pair).is_err());
+    ends.extend_from_slice(&internal);
+    (ends, SpringCounts { structure, bending, internal: internal.len(), anchor: 0 })
+}
+
+fn second_neighbors(mesh: &Mesh) -> Vec<[u32; 2]> {
+    let topology = mesh.topology();
+    let mut pairs = Vec::new();
+    for vertex in 0..mesh.vertex_count() {
+        let ring = topology.vertex_neighbors().row(vertex);
+        let beyond = |&other: &u32| other as usize > vertex && ring.binary_search(&other).is_err();
+        pairs.extend(topology.two_ring(vertex).into_iter().filter(beyond).map(|other| [vertex as u32, other]));
+    }
+    pairs
+}
+
+fn tetrahedron_edges(&[a, b, c, d]: &[u32; 4]) -> [[u32; 2]; 6] {
+    [[a, b], [a, c], [a, d], [b, c], [b, d], [c, d]]
+}
+
+fn ascending([i, j]: [u32; 2]) -> [u32; 2] {
+    [i.min(j), i.max(j)]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::test_shapes::{Bar, bar};
+
+    fn springs_of(bar: &Bar) -> Springs {
+        Springs::new(&bar.mesh, &bar.tetrahedra, &[], std::slice::from_ref(&bar.points))
+    }
+
+    #[test]
+    fn a_pair_has_one_spring_and_its_kind_is_its_graph_distance() {
+        let bar = bar(6, 2);
+        let springs = springs_of(&bar);
+        let neighbors = bar.mesh.topology().vertex_neighbors();
+        let mut seen = std::collections::BTreeSet::new();
+        for (q, &[i, j]) in springs.ends().iter().enumerate() {
+            assert!(i < j && seen.insert([i, j]), "spring {q} joins {i} and {j} again");
+            let surface = (j as usize) < bar.mesh.vertex_count();
+            let near = surface && neighbors.row(i as usize).contains(&j);
+            let second = surface && !near && neighbors.row(i as usize).iter().any(|&m| neighbors.row(m as usize).contains(&j));
+            let counts = springs.counts();
+            let expected = if near {
+                0..counts.structure
+            } else if second {
+                counts.structure..counts.structure + counts.bending
+            } else {
+                counts.structure + counts.bending..usize::MAX
+            };
+            assert!(expected.contains(&q), "spring {q} between {i} and {j} stands among another kind");
+        }
+        let total: usize = (0..bar.mesh.vertex_count() as u32).map(|i| bar.mesh.topology().two_ring(i as usize).len()).sum();
+        assert_eq!(springs.counts().structure + springs.counts().bending, total / 2);
+    }
+
+    #[test]
+    fn every_edge_of_every_tetrahedron_has_a_spring() {
+        let bar = bar(5, 3);
+        let springs = springs_of(&bar);
+        let known: std::collections::BTreeSet<_> = springs.ends().iter().copied().collect();
+        assert!(bar.tetrahedra.iter().flat_map(tetrahedron_edges).all(|e| known.contains(&ascending(e))));
+    }
+
+    #[test]
+    fn extrapolated_rest_lengths_stay_positive_and_convex_ones_are_the_mean() {
+        let bar = bar(4, 2);
+        let half: Vec<DVec3> = bar.points.iter().map(|p| *p * 0.5).collect();
+        let springs = Springs::new(&bar.mesh, &[], &[], &[bar.points.clone(), half]);
+        for (mean, spring) in springs.blended(&[0.25, 0.75]).iter().zip(springs.blended(&[-1.0, 2.0])) {
+            assert!((mean.stiffness * mean.rest - 1.0).abs() < 1e-12);
+            assert!(spring.rest > 0.0 && spring.rest < mean.rest, "{spring:?}");
+        }
+        let lengths = lengths(&bar.points, springs.ends());
+        assert!(springs.blended(&[0.25, 0.75]).iter().zip(lengths).all(|(s, r)| (s.rest - 0.625 * r).abs() < 1e-12));
+    }
+
+    #[test]
+    fn coincident_vertices_give_a_finite_constant() {
+        let mut bar = bar(4, 2);
+        let [i, j] = bar.mesh.topology().edges()[0];
+        bar.points[j as usize] = bar.points[i as usize];
+        let springs = springs_of(&bar).blended(&[1.0]);
+        assert!(springs.iter().any(|s| s.rest == 0.0) && springs.iter().all(|s| s.stiffness.is_finite()));
+    }
+
+    #[test]
+    fn only_ratios_of_a_stiffness_map_matter() {
+        let bar = bar(4, 2);
+        let map: Vec<f64> = (0..bar.points.len()).map(|i| 1.0 + i as f64).collect();
+        let tenfold: Vec<f64> = map.iter().map(|k| 10.0 * k).collect();
+        let (one, ten) = (springs_of(&bar).with_stiffness(&map), springs_of(&bar).with_stiffness(&tenfold));
+        assert!(one.blended(&[1.0]).iter().zip(ten.blended(&[1.0])).all(|(a, b)| (a.stiffness / b.stiffness - 1.0).abs() < 1e-12));
+        let ([a, b], [c, d]) = (one.ends()[0], one.ends()[1]);
+        let ratio = one.stiffness[0] / one.stiffness[1];
+        assert!((ratio - f64::from(a + b + 2) / f64::from(c + d + 2)).abs() < 1e-12);
+    }
+}

@@ -1,0 +1,161 @@
+//! Which vertices are held, and in which directions the others may move.
+//!
+//! **Problem.** Boundary conditions of an equilibrium: vertices whose place is given for good, and vertices that touch
+//! something, which lose one direction or all of them for a while.
+//!
+//! **Equation.** The moves `δ` that a constraint allows are those with `δ = P δ`:
+//!
+//! ```text
+//! free: P = I        plane of normal n: P = I − n nᵀ        fixed: P = 0
+//! ```
+//!
+//! A solver moves along `P δ`, balances `P f`, and its matrix is `P H P` plus anything on what `P` bars.
+//!
+//! **Source.** Ma et al. 2012, section 3.4 (fixed vertices); Baraff and Witkin 1998, section 5 (the filter `P`).
+//!
+//! **Ours.** Vertices that are held for the whole blend are no unknowns at all; contacts, which come and go, leave the
+//! unknowns and so every prefactored matrix as they are.
+
+use std::collections::BTreeMap;
+
+use pliant_mesh::glam::{DMat3, DVec3};
+
+use crate::energy::{Node, outer};
+
+/// Where a vertex may go.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Constraint {
+    /// Held at a point.
+    Fixed(DVec3),
+    /// On the plane of the points `p` with `normal · p = offset`; the normal has length one.
+    Plane {
+        /// Unit normal.
+        normal: DVec3,
+        /// Distance of the plane from the origin along the normal.
+        offset: f64,
+    },
+}
+
+impl Constraint {
+    fn projector(&self) -> DMat3 {
+        match *self {
+            Self::Fixed(_) => DMat3::ZERO,
+            Self::Plane { normal, .. } => DMat3::IDENTITY - outer(normal, normal),
+        }
+    }
+
+    /// The nearest point that the constraint allows.
+    #[must_use]
+    pub fn nearest(&self, point: DVec3) -> DVec3 {
+        match *self {
+            Self::Fixed(place) => place,
+            Self::Plane { normal, offset } => point - normal * (normal.dot(point) - offset),
+        }
+    }
+}
+
+/// The boundary conditions of a system of springs.
+#[derive(Debug, Clone)]
+pub(crate) struct Support {
+    /// Vertices that are not held for good, ascending.
+    unknown_vertices: Vec<u32>,
+    /// The place of each vertex among them.
+    unknown_of: Vec<Option<u32>>,
+    constraints: BTreeMap<usize, (Constraint, DMat3)>,
+}
+
+impl Support {
+    /// No vertex is held.
+    #[cfg(test)]
+    pub(crate) fn free(points: usize) -> Self {
+        Self::holding(&vec![false; points])
+    }
+
+    /// Vertices with `held` stay where they are put.
+    pub(crate) fn holding(held: &[bool]) -> Self {
+        let unknown_vertices: Vec<u32> = (0..held.len() as u32).filter(|&v| !held[v as usize]).collect();
+        let mut unknown_of = vec![None; held.len()];
+        for (unknown, &vertex) in unknown_vertices.iter().enumerate() {
+            unknown_of[vertex as usize] = Some(unknown as u32);
+        }
+        Self { unknown_vertices, unknown_of, constraints: BTreeMap::new() }
+    }
+
+    /// Replaces all constraints on vertices that are not held; those on held ones are left out.
+    pub(crate) fn constrain(&mut self, constraints: impl IntoIterator<Item = (usize, Constraint)>) {
+        self.constraints.clear();
+        let free = constraints.into_iter().filter(|(vertex, _)| self.unknown_of[*vertex].is_some());
+        self.constraints = free.map(|(vertex, constraint)| (vertex, (constraint, constraint.projector()))).collect();
+    }
+
+    pub(crate) fn unknown_vertices(&self) -> &[u32] {
+        &self.unknown_vertices
+    }
+
+    pub(crate) fn unknown_of(&self, vertex: usize) -> Option<u32> {
+        self.unknown_of[vertex]
+    }
+
+    /// The directions in which a vertex may move; the identity for held ones too, which are no unknowns.
+    pub(crate) fn projector(&self, vertex: usize) -> DMat3 {
+        self.constraints.get(&vertex).map_or(DMat3::IDENTITY, |constraint| constraint.1)
+    }
+
+    /// `P block P` of two vertices.
+    pub(crate) fn between(&self, vertex: usize, block: &DMat3, other: usize) -> DMat3 {
+        if self.constraints.is_empty() { *block } else { self.projector(vertex) * *block * self.projector(other) }
+    }
+
+    /// Puts constrained vertices on their constraints.
+    pub(crate) fn place(&self, positions: &mut [DVec3]) {
+        for (&vertex, (constraint, _)) in &self.constraints {
+            positions[vertex] = constraint.nearest(positions[vertex]);
+        }
+    }
+
+    /// Forces on the unknowns in the directions in which they may move.
+    pub(crate) fn gather_forces(&self, nodes: &[Node], forces: &mut [DVec3]) {
+        for (force, &vertex) in forces.iter_mut().zip(&self.unknown_vertices) {
+            *force = nodes[vertex as usize].force;
+        }
+        self.project(forces);
+    }
+
+    /// Leaves of each unknown's vector what it may move along.
+    pub(crate) fn project(&self, vectors: &mut [DVec3]) {
+        for (&vertex, (_, projector)) in &self.constraints {
+            let unknown = self.unknown_of[vertex].expect("constraints of held vertices are left out");
+            vectors[unknown as usize] = *projector * vectors[unknown as usize];
+        }
+    }
+
+    /// `positions = from + step · direction` over the unknowns.
+    pub(crate) fn advance(&self, from: &[DVec3], step: f64, direction: &[DVec3], positions: &mut [DVec3]) {
+        for (move_, &vertex) in direction.iter().zip(&self.unknown_vertices) {
+            positions[vertex as usize] = from[vertex as usize] + *move_ * step;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_plane_bars_its_normal_and_nothing_else() {
+        let normal = DVec3::new(1.0, 2.0, -2.0) / 3.0;
+        let plane = Constraint::Plane { normal, offset: 0.5 };
+        let mut support = Support::holding(&[true, false, false]);
+        support.constrain([(0, Constraint::Fixed(DVec3::ONE)), (2, plane)]);
+        let mut moves = [DVec3::new(1.0, 0.0, 0.0), DVec3::new(0.3, -0.4, 2.0)];
+        let before = moves;
+        support.project(&mut moves);
+        assert_eq!(moves[0], before[0]);
+        assert!(moves[1].dot(normal).abs() < 1e-15);
+        assert!((before[1] - moves[1]).cross(normal).length() < 1e-15);
+        let mut points = [DVec3::ZERO, DVec3::X, DVec3::new(5.0, 1.0, 1.0)];
+        support.place(&mut points);
+        assert_eq!(points[0], DVec3::ZERO, "held vertices are not moved by constraints");
+        assert!((points[2].dot(normal) - 0.5).abs() < 1e-15);
+    }
+}

@@ -1,0 +1,103 @@
+//! The inside of whole figures: the built-in hand, and scanned and captured ones where `PLIANT_DATA` names them.
+
+use std::path::PathBuf;
+
+use pliant_io::LoadOptions;
+use pliant_mesh::glam::DVec3;
+use pliant_mesh::{Mesh, SurfaceIndex};
+use pliant_physics::{Interior, InteriorOptions, InteriorPoints};
+
+fn filled(shapes: &[Mesh], options: &InteriorOptions) -> Interior {
+    Interior::fill(&shapes.iter().collect::<Vec<_>>(), options).unwrap()
+}
+
+fn volume([a, b, c, d]: [DVec3; 4]) -> f64 {
+    (b - a).dot((c - a).cross(d - a)) / 6.0
+}
+
+/// No tetrahedron is turned in any shape, and together they hold all but a few hundredths of the volume.
+fn assert_filled(shapes: &[Mesh], interior: &Interior, least_share: f64) {
+    for (shape, mesh) in shapes.iter().enumerate() {
+        let points = [mesh.positions(), interior.points(shape)].concat();
+        let volumes: Vec<f64> = interior.tetrahedra().iter().map(|t| volume(t.map(|v| points[v as usize]))).collect();
+        assert!(volumes.iter().all(|&v| v > 0.0), "shape {shape}");
+        let share = volumes.iter().sum::<f64>() / mesh.signed_volume().abs();
+        assert!((least_share..1.03).contains(&share), "shape {shape}: {share}");
+    }
+}
+
+/// By winding numbers summed over all triangles: points along a sample of the edges are inside, or so near to the surface that
+/// the edge is a chord of it.
+fn assert_edges_stay_inside(mesh: &Mesh, interior: &Interior, every: usize) {
+    const CHORD: f64 = 0.1;
+    let points = [mesh.positions(), interior.points(0)].concat();
+    let index = SurfaceIndex::new(mesh).unwrap();
+    let surface_edges = mesh.topology();
+    let edges = interior.tetrahedra().iter().flat_map(|&[a, b, c, d]| [[a, b], [a, c], [a, d], [b, c], [b, d], [c, d]]);
+    let hidden = |&[a, b]: &[u32; 2]| (a.max(b) as usize) >= mesh.vertex_count() || surface_edges.edge_between(a, b).is_none();
+    for [a, b] in edges.filter(hidden).step_by(every) {
+        let (start, end) = (points[a as usize], points[b as usize]);
+        for share in [0.2, 0.35, 0.5, 0.65, 0.8] {
+            let query = start.lerp(end, share);
+            let distance = index.closest_point(query).unwrap().distance;
+            assert!(distance < CHORD * start.distance(end) || index.contains(query), "the edge {a} to {b} leaves the volume");
+        }
+    }
+}
+
+#[test]
+fn fingers_of_the_hand_are_not_bridged_and_no_pose_turns_a_tetrahedron() {
+    let hand = pliant_specimens::specimen("hand").expect("the hand is built in");
+    let clip = &hand.clips[0];
+    let shapes: Vec<Mesh> = [0, clip.frames().len() / 2].map(|frame| clip.mesh_at(frame).unwrap()).into();
+    let interior = filled(&shapes, &InteriorOptions::default());
+    assert!(interior.points(0).len() > shapes[0].vertex_count() / 4);
+    assert_filled(&shapes, &interior, 0.97);
+    assert_edges_stay_inside(&shapes[0], &interior, 1009);
+    let surface_only = filled(&shapes, &InteriorOptions::default().with_points(InteriorPoints::None));
+    assert!(surface_only.points(0).is_empty());
+    assert_edges_stay_inside(&shapes[0], &surface_only, 1009);
+}
+
+/// Some frames of a set of poses; `None`, said so, without the data.
+fn poses(name: &str, frames: &[usize]) -> Option<Vec<Mesh>> {
+    let Some(folder) = std::env::var_os("PLIANT_DATA") else {
+        #[allow(clippy::print_stderr, reason = "a skipped test says why")]
+        {
+            eprintln!("skipped: PLIANT_DATA is not set, so {name} is not read");
+        }
+        return None;
+    };
+    let path = PathBuf::from(folder).join(format!("{name}.reference.obj"));
+    let mesh = pliant_io::load(path.to_str().expect("a path in UTF-8"), &LoadOptions::default()).unwrap().mesh().unwrap();
+    let bytes = std::fs::read(path.with_file_name(format!("{}.frames.npy", name.rsplit('/').next().unwrap()))).unwrap();
+    let rows = pliant_io::npy::read(&bytes).unwrap().into_point_rows("frames").unwrap();
+    Some(frames.iter().map(|&frame| mesh.posed(rows[frame].clone()).unwrap()).collect())
+}
+
+#[test]
+fn the_holes_of_the_horse_are_closed_for_its_inside() {
+    let Some(shapes) = poses("horse-camel/horse-poses", &[0, 4, 8]) else { return };
+    let interior = filled(&shapes, &InteriorOptions::default());
+    let expected = "2 small hole(s) with 19 boundary edges are closed for the interior";
+    assert!(interior.notes().iter().any(|note| note == expected), "{:?}", interior.notes());
+    assert_filled(&shapes, &interior, 0.95);
+}
+
+#[test]
+fn a_mask_has_no_inside() {
+    let Some(shapes) = poses("face-poses/face-poses", &[0, 1]) else { return };
+    let interior = filled(&shapes, &InteriorOptions::default());
+    assert!(interior.tetrahedra().is_empty());
+    let expected = "the surface: open, so without an inside; shell springs only";
+    assert!(interior.notes().iter().any(|note| note == expected), "{:?}", interior.notes());
+}
+
+#[test]
+fn a_dancer_and_a_fist_are_filled_in_all_their_poses() {
+    for (name, frames) in [("samba/samba-every7th", [0, 9, 20]), ("hands/derived-hand-poses", [0, 3, 11])] {
+        let Some(shapes) = poses(name, &frames) else { return };
+        let interior = filled(&shapes, &InteriorOptions::default());
+        assert_filled(&shapes, &interior, 0.95);
+    }
+}
