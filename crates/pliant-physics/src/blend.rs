@@ -189,6 +189,12 @@ impl Blend {
         self.springs.counts()
     }
 
+    /// How many points were added inside.
+    #[must_use]
+    pub fn interior_points(&self) -> usize {
+        self.shapes[0].len() - self.mesh.vertex_count()
+    }
+
     /// What a user should know about this blend.
     #[must_use]
     pub fn notes(&self) -> &[String] {

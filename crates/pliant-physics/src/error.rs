@@ -96,3 +96,14 @@ pub enum PhysicsError {
         vertex: usize,
     },
 }
+
+impl PhysicsError {
+    /// The shape that it is about, counted from 0, where it is about one.
+    #[must_use]
+    pub fn shape(&self) -> Option<usize> {
+        match *self {
+            Self::OtherCount { shape, .. } | Self::OtherFaces { shape } | Self::Shape { shape, .. } => Some(shape),
+            _ => None,
+        }
+    }
+}

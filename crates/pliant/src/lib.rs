@@ -33,6 +33,7 @@ pub use built_in::{BuiltIn, load};
 pub use pliant_io as io;
 pub use pliant_linalg as linalg;
 pub use pliant_mesh as mesh;
+pub use pliant_physics as physics;
 pub use pliant_rig as rig;
 pub use pliant_specimens as specimens;
 pub use pliant_transfer as transfer;

@@ -1,5 +1,6 @@
 //! The command line: arguments in, one library call, results out.
 
+mod blend;
 mod completions;
 mod console;
 mod convert;
@@ -47,6 +48,8 @@ Examples:
                                            draw on a face; sliders follow
   pliant invert face.glb capture.glb --out weights.glb
                                            a moving mesh back into curves of sliders
+  pliant blend straight.obj bent.obj --out bend.glb
+                                           shapes between shapes; nothing shrinks
   pliant transfer --source walk.glb --target camel.obj --markers pairs.json --out camel.glb
                                            one animal's walk on another
   pliant markers check --source walk.glb --target camel.obj --markers pairs.json
@@ -107,6 +110,7 @@ enum Command {
     Pose(Box<pose::Args>),
     Sketch(Box<sketch::Args>),
     Invert(Box<invert::Args>),
+    Blend(blend::Args),
     Transfer(Box<transfer::Args>),
     Markers(markers::Args),
     Shapes(shapes::Args),
@@ -133,6 +137,7 @@ pub(crate) fn run(cli: Cli) -> ExitCode {
         Command::Pose(args) => pose::run(&args, &console),
         Command::Sketch(args) => sketch::run(&args, &console),
         Command::Invert(args) => invert::run(&args, &console),
+        Command::Blend(args) => blend::run(&args, &console),
         Command::Transfer(args) => transfer::run(&args, &console),
         Command::Markers(args) => markers::run(&args, &console),
         Command::Shapes(args) => shapes::run(&args, &console),

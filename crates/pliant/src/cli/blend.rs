@@ -1,0 +1,275 @@
+//! `pliant blend`.
+
+use std::path::PathBuf;
+use std::time::Instant;
+
+use clap::ValueEnum;
+use pliant_io::{Animation, Asset, npy, read_file};
+use pliant_mesh::Progress as _;
+use pliant_mesh::glam::DVec3;
+use pliant_physics::{Blend, BlendFrame, BlendOptions, InteriorOptions, InteriorPoints, PhysicsError, Solver};
+use serde_json::{Map, Value, json};
+
+use super::console::{Bar, Console};
+use super::failure::Failure;
+use super::pose::parse_pin;
+use super::{edited, source};
+
+const EXAMPLES: &str = "\
+Examples:
+  pliant blend straight.obj bent.obj --out bend.glb
+                                      36 steps from one shape to the other; nothing shrinks
+  pliant blend 'specimen:hand@0' 'specimen:hand@3' --steps 12 --out fist.glb
+                                      two frames of a clip
+  pliant blend neutral.obj smile.obj frown.obj --weights 0.2,0.5,0.3 --out mix.obj
+                                      one shape out of three
+  pliant blend a.obj b.obj --fix 0,1,2,3 --obstacle sphere:0,1,0,0.4 --out around.glb
+                                      held at four vertices, and in the way of a ball
+  pliant blend a.obj b.obj --weights 0.5,0.5 --pull 1204:0,1.5,0 --out pulled.obj
+                                      half way, with a vertex held elsewhere
+  pliant blend a.obj b.obj --solver newton --interior none --out paper.glb
+                                      the way of Ma et al. 2012, surface springs only
+
+Edges, pairs of second neighbours and edges inside the shape are springs whose rest lengths are blended; a
+frame is where their forces balance. Shapes are poses of one mesh: the same vertices and faces in the same
+order. The report lists for every frame the force that is left (residual, in units of strain; converged
+means at most 1e-3, tight and newton 1e-6), area, volume, and elements inside that turned over.";
+
+/// Shapes between shapes, as springs in balance.
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Args {
+    /// Poses of one mesh; two for a walk between them, any number for --weights.
+    #[arg(value_name = "SHAPE", required = true, num_args = 2..)]
+    shapes: Vec<String>,
+
+    /// How many steps from the first shape to the second; both ends are frames too.
+    #[arg(long, value_name = "N", default_value_t = 36, conflicts_with = "weights", value_parser = clap::value_parser!(u32).range(1..=86_400))]
+    steps: u32,
+
+    /// One mesh: a weight for each shape; they sum to 1.
+    #[arg(long, value_name = "W,W…", allow_hyphen_values = true, value_delimiter = ',', value_parser = parse_weight)]
+    weights: Vec<f64>,
+
+    /// How balance is found.
+    #[arg(long, value_enum, default_value_t = SolverArg::Fast)]
+    solver: SolverArg,
+
+    /// Whether points are added inside closed shapes.
+    #[arg(long, value_enum, default_value_t = InteriorArg::Auto)]
+    interior: InteriorArg,
+
+    /// Where the shape is held from within: in its middle, or around these vertices.
+    #[arg(long, value_name = "auto|V,V…", default_value = "auto", value_parser = parse_anchor)]
+    anchor: Anchor,
+
+    /// Vertices that move linearly between the shapes; they take the anchor's place.
+    #[arg(long, value_name = "V,V…", value_delimiter = ',')]
+    fix: Vec<usize>,
+
+    /// A vertex and the place it is held at; as often as there are pulls.
+    #[arg(long, value_name = "V:x,y,z", allow_hyphen_values = true, value_parser = parse_pin)]
+    pull: Vec<(usize, DVec3)>,
+
+    /// How stiff the surface is: one number above 0 per vertex; only ratios matter.
+    #[arg(long, value_name = "FILE.npy")]
+    stiffness: Option<PathBuf>,
+
+    /// Where to write the clip, or with --weights the mesh.
+    #[arg(long, value_name = "CLIP")]
+    out: PathBuf,
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum SolverArg {
+    /// A prediction, refined until forces balance to 1e-3.
+    Fast,
+    /// The same to 1e-6.
+    Tight,
+    /// Newton-Raphson as published, to 1e-6.
+    Newton,
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum InteriorArg {
+    /// Points inside, and springs between them.
+    Auto,
+    /// No points: springs inside join vertices of the surface, as published.
+    None,
+}
+
+/// The vertices around which a shape is held; none of them for its middle.
+#[derive(Debug, Clone, Default)]
+struct Anchor(Vec<usize>);
+
+/// A frame, and how long it took.
+struct Timed {
+    frame: BlendFrame,
+    ms: f64,
+}
+
+pub(crate) fn run(args: &Args, console: &Console) -> Result<(), Failure> {
+    let walks = args.weights.is_empty();
+    if walks && args.shapes.len() != 2 {
+        return Err(Failure::usage(format!("{} shapes have no steps between them; give --weights, one for each", args.shapes.len())));
+    }
+    let assets = args.shapes.iter().map(|shape| pliant_io::load(shape, &source::options(None))).collect::<Result<Vec<_>, _>>()?;
+    let meshes = assets.iter().map(Asset::mesh).collect::<Result<Vec<_>, _>>()?;
+    let first = &assets[0];
+    // An ending that cannot be written is told now rather than after the work.
+    pliant_io::plan_save(&args.asset(first, &[meshes[0].positions().to_vec()])?, &args.out)?;
+    let bar = console.progress();
+    let _ = bar.report("filling the inside", 0.0);
+    let began = Instant::now();
+    let mut blend = Blend::new(&meshes, &args.options()?).map_err(|error| args.failed(&error))?;
+    let setup_ms = milliseconds(began);
+    let frames = args.frames(&mut blend, &bar)?;
+    drop(bar);
+    let positions: Vec<Vec<DVec3>> = frames.iter().map(|timed| timed.frame.positions.clone()).collect();
+    let mut object = args.describe(&blend, &frames, setup_ms);
+    let mut problems: Vec<String> = assets.iter().flat_map(|asset| &asset.problems).chain(blend.notes()).cloned().collect();
+    problems.extend(not_converged(&frames));
+    edited::save(&args.asset(first, &positions)?, &args.out, &mut object, &mut problems)?;
+    console.done(object, &args.told(&blend, &frames, setup_ms), &problems)
+}
+
+impl Args {
+    fn options(&self) -> Result<BlendOptions, Failure> {
+        let options = BlendOptions::default()
+            .with_solver(self.solver.into())
+            .with_interior(self.interior.into())
+            .with_anchor(self.anchor.0.clone())
+            .with_fixed(self.fix.clone())
+            .with_pulls(self.pull.clone());
+        let Some(path) = &self.stiffness else { return Ok(options) };
+        let array = npy::read(&read_file(path)?).map_err(|error| Failure::about(path.display(), &error))?;
+        Ok(options.with_stiffness(array.values))
+    }
+
+    /// The weights of every frame.
+    fn weights(&self) -> Vec<Vec<f64>> {
+        if !self.weights.is_empty() {
+            return vec![self.weights.clone()];
+        }
+        let alpha = |step: u32| f64::from(step) / f64::from(self.steps);
+        (0..=self.steps).map(|step| vec![1.0 - alpha(step), alpha(step)]).collect()
+    }
+
+    fn frames(&self, blend: &mut Blend, bar: &Bar) -> Result<Vec<Timed>, Failure> {
+        let all = self.weights();
+        let mut frames = Vec::with_capacity(all.len());
+        for (k, weights) in all.iter().enumerate() {
+            let _ = bar.report("balancing", k as f64 / all.len() as f64);
+            let began = Instant::now();
+            let frame = blend.at(weights).map_err(|error| self.failed(&error))?;
+            frames.push(Timed { frame, ms: milliseconds(began) });
+        }
+        Ok(frames)
+    }
+
+    /// The first shape's asset with the frames as its clip, or posed where there is one mesh.
+    fn asset(&self, first: &Asset, frames: &[Vec<DVec3>]) -> Result<Asset, Failure> {
+        if !self.weights.is_empty() {
+            return Ok(first.posed(&frames[0])?);
+        }
+        let still = first.posed(first.mesh()?.positions())?;
+        Ok(still.with_point_clip(Animation::new("blend", frames.len()), frames)?)
+    }
+
+    /// An error with the shape that it is about.
+    fn failed(&self, error: &PhysicsError) -> Failure {
+        match error.shape() {
+            Some(shape) => Failure::about(&self.shapes[shape], error),
+            None => Failure::about(&self.shapes[0], error),
+        }
+    }
+
+    fn describe(&self, blend: &Blend, frames: &[Timed], setup_ms: f64) -> Map<String, Value> {
+        let counts = blend.spring_counts();
+        let mut object = Map::new();
+        object.insert("springs".into(), json!({"structure": counts.structure, "bending": counts.bending, "internal": counts.internal}));
+        object.insert("vertices".into(), json!(blend.mesh().vertex_count()));
+        object.insert("interior_points".into(), json!(blend.interior_points()));
+        object.insert("solver".into(), json!(format!("{:?}", self.solver).to_lowercase()));
+        object.insert("setup_ms".into(), json!(setup_ms));
+        object.insert("frames".into(), frames.iter().map(|timed| self.describe_frame(timed)).collect());
+        object
+    }
+
+    fn describe_frame(&self, Timed { frame, ms }: &Timed) -> Value {
+        let mut object = json!({
+            "iterations": frame.report.iterations,
+            "residual": frame.report.residual,
+            "converged": frame.report.converged,
+            "area": frame.area,
+            "volume": frame.volume,
+            "inverted": frame.inverted,
+            "ms": ms,
+        });
+        match self.weights.is_empty() {
+            true => object["alpha"] = json!(frame.weights[1]),
+            false => object["weights"] = json!(frame.weights),
+        }
+        object
+    }
+
+    fn told(&self, blend: &Blend, frames: &[Timed], setup_ms: f64) -> String {
+        let counts = blend.spring_counts();
+        let ms: f64 = frames.iter().map(|timed| timed.ms).sum::<f64>() / frames.len() as f64;
+        let worst = frames.iter().map(|timed| timed.frame.report.residual).fold(0.0, f64::max);
+        let inverted: usize = frames.iter().map(|timed| timed.frame.inverted).max().unwrap_or(0);
+        format!(
+            "{} frame(s) of {} vertices and {} points inside, {} springs; ready in {setup_ms:.0} ms, {ms:.1} ms a frame; forces balance to \
+             {worst:.1e}, at most {inverted} element(s) turned over; written to {}\n",
+            frames.len(),
+            blend.mesh().vertex_count(),
+            blend.interior_points(),
+            counts.structure + counts.bending + counts.internal,
+            self.out.display()
+        )
+    }
+}
+
+/// Frames whose forces do not balance, in one sentence.
+fn not_converged(frames: &[Timed]) -> Option<String> {
+    let lost: Vec<usize> = (0..frames.len()).filter(|&k| !frames[k].frame.report.converged).collect();
+    let worst = lost.iter().map(|&k| frames[k].frame.report.residual).fold(0.0, f64::max);
+    let listed: Vec<String> = lost.iter().map(usize::to_string).collect();
+    (!lost.is_empty()).then(|| format!("forces do not balance in frame(s) {}: the residual is up to {worst:.1e}", listed.join(", ")))
+}
+
+fn parse_weight(text: &str) -> Result<f64, String> {
+    let wrong = || format!("'{text}' is not a weight; give one number for each shape, as in 0.5,0.5");
+    text.trim().parse().ok().filter(|w: &f64| w.is_finite()).ok_or_else(wrong)
+}
+
+fn parse_anchor(text: &str) -> Result<Anchor, String> {
+    if text == "auto" {
+        return Ok(Anchor::default());
+    }
+    let vertices: Option<Vec<usize>> = text.split(',').map(|part| part.trim().parse().ok()).collect();
+    vertices.map(Anchor).ok_or_else(|| format!("'{text}' is neither auto nor a list of vertices such as 4,17,32"))
+}
+
+impl From<SolverArg> for Solver {
+    fn from(solver: SolverArg) -> Self {
+        match solver {
+            SolverArg::Fast => Self::Fast,
+            SolverArg::Tight => Self::Tight,
+            SolverArg::Newton => Self::Newton,
+        }
+    }
+}
+
+impl From<InteriorArg> for InteriorOptions {
+    fn from(interior: InteriorArg) -> Self {
+        match interior {
+            InteriorArg::Auto => Self::default(),
+            InteriorArg::None => Self::default().with_points(InteriorPoints::None),
+        }
+    }
+}
+
+fn milliseconds(since: Instant) -> f64 {
+    since.elapsed().as_secs_f64() * 1e3
+}
