@@ -121,43 +121,48 @@ pub struct Correspondence {
 }
 
 impl Correspondence {
-    /// Finds the correspondence that `markers` tell.
+    /// Finds the correspondence that `markers` tell, or the shapes alone where there is `None`.
+    ///
+    /// Without markers all ways round that lie nearly as well are fitted, and the one with the best report is taken: see
+    /// [`candidates`](Self::candidates). [`problems`](Self::problems) says when another one is nearly as good.
     ///
     /// # Errors
     /// - as [`Markers::check`] if markers are missing or wrong,
     /// - if a mesh has no faces or a position is not finite,
+    /// - [`TransferError::WarpWithoutMarkers`] and [`TransferError::OtherSurface`] if the method asked for cannot serve,
     /// - [`TransferError::BadMap`] if the map is bad and [`Gate::Refuse`] was asked for.
-    pub fn find(source: &Mesh, target: &Mesh, markers: &Markers, options: &CorrespondenceOptions) -> Result<Self, TransferError> {
+    pub fn find<'m>(
+        source: &Mesh,
+        target: &Mesh,
+        markers: impl Into<Option<&'m Markers>>,
+        options: &CorrespondenceOptions,
+    ) -> Result<Self, TransferError> {
         source.require_surface()?;
         target.require_surface()?;
-        let mut warnings = markers.check(source, target)?;
-        let distinct = markers.distinct();
-        warnings.extend(doubts(source, target, &distinct)?);
-        let pairs = distinct.pairs().to_vec();
-        if options.method == CorrespondenceMethod::Auto && source.same_surface(target) && markers.is_identity() {
-            return Pair { source, target, pairs, options }.identical().gated(warnings, options.gate);
+        let markers = markers.into();
+        let mut warnings = Vec::new();
+        let mut pairs = Vec::new();
+        if let Some(markers) = markers {
+            warnings.extend(markers.check(source, target)?);
+            let distinct = markers.distinct();
+            warnings.extend(doubts(source, target, &distinct)?);
+            pairs = distinct.pairs().to_vec();
+        }
+        let alike = source.same_surface(target);
+        let is_pose = alike && markers.is_none_or(Markers::is_identity);
+        match options.method {
+            CorrespondenceMethod::Identity if !alike => return Err(TransferError::OtherSurface),
+            CorrespondenceMethod::Warp if markers.is_none() => return Err(TransferError::WarpWithoutMarkers),
+            CorrespondenceMethod::Auto if is_pose => {
+                return Pair { source, target, pairs, options }.identical().gated(warnings, options.gate);
+            }
+            _ => {}
         }
         let turned = wound_alike(source, target, &mut warnings)?;
         let target = turned.as_ref().unwrap_or(target);
-        Pair { source, target, pairs, options }.find()?.gated(warnings, options.gate)
-    }
-
-    /// Finds the correspondence from the shapes alone, and says in [`problems`](Self::problems) when another way round is nearly as good.
-    ///
-    /// All ways round that lie nearly as well are fitted, and the one with the best report is taken: see [`candidates`](Self::candidates).
-    ///
-    /// # Errors
-    /// As [`find`](Self::find), markers apart.
-    pub fn find_without_markers(source: &Mesh, target: &Mesh, options: &CorrespondenceOptions) -> Result<Self, TransferError> {
-        source.require_surface()?;
-        target.require_surface()?;
-        let mut warnings = Vec::new();
-        let turned = wound_alike(source, target, &mut warnings)?;
-        let target = turned.as_ref().unwrap_or(target);
-        let mut alignment = align(source, target)?;
-        warnings.extend(alignment.doubt());
-        let likely = alignment.likely();
-        Pair { source, target, pairs: Vec::new(), options }.best_way_round(&mut alignment.candidates, likely)?.gated(warnings, options.gate)
+        let pair = Pair { source, target, pairs, options };
+        let found = if markers.is_some() { pair.find()? } else { pair.find_way_round(&mut warnings)? };
+        found.gated(warnings, options.gate)
     }
 
     fn gated(mut self, mut warnings: Vec<String>, gate: Gate) -> Result<Self, TransferError> {
@@ -220,12 +225,16 @@ impl Pair<'_> {
         let from: Vec<DVec3> = self.pairs.iter().map(|&(a, _)| self.source.positions()[a as usize]).collect();
         let to: Vec<DVec3> = self.pairs.iter().map(|&(_, b)| self.place(b)).collect();
         let similarity = Similarity::fit(&from, &to)?;
-        let laid = similarity.apply_all(self.source.positions());
+        self.laid(similarity.apply_all(self.source.positions()), Some(similarity.motion.rotation))
+    }
+
+    /// From where the source was laid; `turn` is that of the markers, where there are some.
+    fn laid(&self, laid: Vec<DVec3>, turn: Option<DQuat>) -> Result<Correspondence, TransferError> {
         match self.options.method {
             CorrespondenceMethod::Identity => Ok(self.identical()),
             CorrespondenceMethod::Warp => self.warped(laid),
             CorrespondenceMethod::Registration => self.registered(laid, &self.options.registration),
-            CorrespondenceMethod::Auto => self.best(laid, Some(similarity.motion.rotation)),
+            CorrespondenceMethod::Auto => self.best(laid, turn),
         }
     }
 
@@ -254,11 +263,15 @@ impl Pair<'_> {
         Ok(found)
     }
 
-    /// The best by its report from the first `likely` of the `candidates`, which comes to their front.
-    fn best_way_round(&self, candidates: &mut Vec<AlignmentCandidate>, likely: usize) -> Result<Correspondence, TransferError> {
+    /// The best by its report of all ways round that are likely, which comes to the front of the candidates.
+    fn find_way_round(&self, warnings: &mut Vec<String>) -> Result<Correspondence, TransferError> {
+        let alignment = align(self.source, self.target)?;
+        warnings.extend(alignment.doubt());
+        let likely = alignment.likely();
+        let mut candidates = alignment.candidates;
         let mut best: Option<(usize, Correspondence)> = None;
         for (k, candidate) in candidates.iter_mut().enumerate().take(likely) {
-            let found = self.best(candidate.similarity.apply_all(self.source.positions()), None)?;
+            let found = self.laid(candidate.similarity.apply_all(self.source.positions()), None)?;
             candidate.fitted = Some(found.report);
             if best.as_ref().is_none_or(|(_, known)| found.report.badness() < known.report.badness()) {
                 best = Some((k, found));
@@ -266,7 +279,7 @@ impl Pair<'_> {
         }
         let (taken, found) = best.expect("the best candidate is a likely one");
         candidates[..=taken].rotate_right(1);
-        Ok(Correspondence { candidates: std::mem::take(candidates), ..found })
+        Ok(Correspondence { candidates, ..found })
     }
 
     fn place(&self, target_vertex: u32) -> DVec3 {
@@ -493,7 +506,7 @@ mod tests {
         let (source, target) = (lump(3, 0.0), shuffled(&lump(3, 0.2)).0);
         let turn = DQuat::from_scaled_axis(DVec3::new(0.5, 2.5, 0.3));
         let target = target.posed(target.positions().iter().map(|&p| turn * p * 7.0).collect()).unwrap();
-        let found = Correspondence::find_without_markers(&source, &target, &CorrespondenceOptions::default()).unwrap();
+        let found = Correspondence::find(&source, &target, None, &CorrespondenceOptions::default()).unwrap();
         let like = lump(3, 0.2);
         let off = source.positions().iter().zip(found.source_on_target).zip(like.positions());
         let rms = (off.map(|((_, x), &p)| x.distance_squared(turn * p * 7.0)).sum::<f64>() / source.vertex_count() as f64).sqrt();
@@ -506,12 +519,25 @@ mod tests {
     fn ways_round_that_lie_alike_are_all_fitted_and_the_doubt_is_told() {
         let ball = pliant_mesh::shapes::icosphere(3);
         let egg = ball.posed(ball.positions().iter().map(|&p| p * DVec3::new(3.0, 2.0, 1.0)).collect()).unwrap();
-        let found = Correspondence::find_without_markers(&egg, &egg, &CorrespondenceOptions::default()).unwrap();
+        let found = Correspondence::find(&egg, &shuffled(&egg).0, None, &CorrespondenceOptions::default()).unwrap();
         assert!(found.problems.iter().any(|problem| problem.starts_with("unsure:")), "{:?}", found.problems);
         assert_eq!(found.candidates.iter().filter(|candidate| candidate.fitted.is_some()).count(), 4);
         let taken = found.candidates[0].fitted.unwrap();
         assert_eq!(taken, found.report);
         assert!(found.candidates.iter().all(|candidate| taken.badness() <= candidate.fitted.unwrap().badness()));
+    }
+
+    #[test]
+    fn a_method_that_cannot_serve_is_declined() {
+        let (source, target) = (lump(2, 0.0), lump(3, 0.2));
+        let by = |method, markers: Option<&Markers>| {
+            let options = CorrespondenceOptions::default().with_method(method);
+            Correspondence::find(&source, &target, markers, &options)
+        };
+        let markers = Markers::new(corner_pairs());
+        assert!(matches!(by(CorrespondenceMethod::Warp, None), Err(TransferError::WarpWithoutMarkers)));
+        assert!(matches!(by(CorrespondenceMethod::Identity, Some(&markers)), Err(TransferError::OtherSurface)));
+        assert_eq!(by(CorrespondenceMethod::Registration, None).unwrap().method, CorrespondenceMethod::Registration);
     }
 
     #[test]

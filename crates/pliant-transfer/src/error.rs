@@ -139,6 +139,12 @@ pub enum TransferError {
     /// The work was asked to stop.
     #[error("stopped")]
     Stopped,
+    /// The paper's warp knows nothing but markers.
+    #[error("the warp goes by markers alone; give some, or take another method")]
+    WarpWithoutMarkers,
+    /// Triangle by triangle is only for poses of one mesh.
+    #[error("source and target have other faces, so that their triangles do not correspond one by one; take another method")]
+    OtherSurface,
     /// A map that is better not used, where the caller asked to be refused.
     #[error("the correspondence is not usable: {problems}")]
     BadMap {

@@ -54,18 +54,17 @@ impl Markers {
         let entry = |(k, (a, b)): (usize, &(u32, u32))| match &self.names()[k] {
             _ if !named => format!("  [{a}, {b}]"),
             Some(name) => format!("  {}: [{a}, {b}]", Value::from(name.as_str())),
-            None => format!("  {}: [{a}, {b}]", Value::from(self.free_name(k))),
+            None => format!("  {}: [{a}, {b}]", Value::from(self.free_name("marker"))),
         };
         let entries: Vec<String> = self.pairs().iter().enumerate().map(entry).collect();
         let (open, close) = if named { ('{', '}') } else { ('[', ']') };
         format!("{open}\n{}\n{close}\n", entries.join(",\n"))
     }
 
-    /// A name that no pair has.
-    fn free_name(&self, marker: usize) -> String {
-        let taken = |name: &String| self.names().contains(&Some(name.clone()));
-        let numbered = (0..).map(|again| format!("marker{marker}{}", "_".repeat(again)));
-        numbered.into_iter().find(|name| !taken(name)).expect("there are finitely many names")
+    /// A name that no pair has: a word and a number.
+    pub(crate) fn free_name(&self, word: &str) -> String {
+        let taken = |name: &String| self.names().iter().flatten().any(|known| known == name);
+        (0..).map(|number: usize| format!("{word}{number}")).find(|name| !taken(name)).expect("there are finitely many names")
     }
 
     fn to_csv(&self, named: bool) -> Result<String, TransferError> {

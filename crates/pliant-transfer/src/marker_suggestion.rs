@@ -18,7 +18,7 @@ use pliant_mesh::{HeatGeodesics, HeatOptions, Mesh, SurfacePoint, triangle_area,
 
 use crate::extent::diagonal;
 use crate::near_vertex::NearVertex;
-use crate::{Correspondence, CorrespondenceOptions, MapReport, Markers, TransferError};
+use crate::{Correspondence, CorrespondenceOptions, Markers, TransferError};
 
 /// Candidates that are compared for each marker.
 const CANDIDATES: usize = 8;
@@ -46,8 +46,6 @@ pub struct MarkerSuggestions {
     pub suggestions: Vec<MarkerSuggestion>,
     /// How far places that matter are from a marker now, in the root mean square, as a part of the source's diagonal.
     pub now: f64,
-    /// The map that the partners come from.
-    pub report: MapReport,
     /// What a person should know, one sentence each.
     pub problems: Vec<String>,
 }
@@ -62,20 +60,27 @@ impl MarkerSuggestions {
         (0..markers.pairs().len()).try_for_each(|k| markers.require_in_range(k, source, target))?;
         let options = CorrespondenceOptions::default();
         let enough = distinct >= Markers::FEWEST;
-        let found = if enough {
-            Correspondence::find(source, target, markers, &options)?
-        } else {
-            Correspondence::find_without_markers(source, target, &options)?
-        };
+        let found = Correspondence::find(source, target, Some(markers).filter(|_| enough), &options)?;
         let mut problems = found.problems.clone();
         if !enough && distinct > 0 {
             problems.push(format!(
                 "{distinct} marker pair(s) hold no correspondence; the shapes alone say which target vertices are suggested"
             ));
         }
-        let now = Need::new(source, markers, flexibility)?.mean_distance();
-        let suggestions = suggest_markers(source, target, markers, &found, flexibility, count)?;
-        Ok(Self { suggestions, now, report: found.report, problems })
+        let need = Need::new(source, markers, flexibility)?;
+        Ok(Self { now: need.mean_distance(), suggestions: need.suggest(source, target, &found, count)?, problems })
+    }
+
+    /// The markers that there were, then those suggested; with names of their own where others have names.
+    #[must_use]
+    pub fn added_to(&self, markers: &Markers) -> Markers {
+        let named = markers.names().iter().any(Option::is_some);
+        let mut all = markers.clone();
+        for suggestion in &self.suggestions {
+            let name = named.then(|| all.free_name("suggestion"));
+            all.push(name, (suggestion.source, suggestion.target));
+        }
+        all
     }
 }
 
@@ -91,17 +96,7 @@ pub fn suggest_markers(
     flexibility: Option<&[f64]>,
     count: usize,
 ) -> Result<Vec<MarkerSuggestion>, TransferError> {
-    let mut need = Need::new(source, markers, flexibility)?;
-    let places = &correspondence.source_on_target;
-    let facing = vertex_normals(&source.posed(places.clone())?);
-    let partners = NearVertex::new(target)?;
-    let mut suggestions = Vec::new();
-    while suggestions.len() < count {
-        let Some((vertex, removes)) = need.place_next()? else { break };
-        let partner = partners.of(places[vertex as usize], facing[vertex as usize]);
-        suggestions.push(MarkerSuggestion { source: vertex, target: partner, removes, leaves: need.mean_distance() });
-    }
-    Ok(suggestions)
+    Need::new(source, markers, flexibility)?.suggest(source, target, correspondence, count)
 }
 
 /// How badly each place needs a marker.
@@ -127,6 +122,25 @@ impl Need {
             need.distances = need.from(&points)?;
         }
         Ok(need)
+    }
+
+    fn suggest(
+        mut self,
+        source: &Mesh,
+        target: &Mesh,
+        found: &Correspondence,
+        count: usize,
+    ) -> Result<Vec<MarkerSuggestion>, TransferError> {
+        let places = &found.source_on_target;
+        let facing = vertex_normals(&source.posed(places.clone())?);
+        let partners = NearVertex::new(target)?;
+        let mut suggestions = Vec::new();
+        while suggestions.len() < count {
+            let Some((vertex, removes)) = self.place_next()? else { break };
+            let partner = partners.of(places[vertex as usize], facing[vertex as usize]);
+            suggestions.push(MarkerSuggestion { source: vertex, target: partner, removes, leaves: self.mean_distance() });
+        }
+        Ok(suggestions)
     }
 
     /// The distance of each vertex to the nearest of `points`, no more than the diagonal.
@@ -176,9 +190,7 @@ impl Need {
 /// `a f` of each vertex: a third of the area around it, each triangle by its flexibility.
 fn weights(source: &Mesh, flexibility: Option<&[f64]>) -> Result<Vec<f64>, TransferError> {
     let triangles = source.triangles().len();
-    if let Some(found) = flexibility.map(<[f64]>::len).filter(|&found| found != triangles) {
-        return Err(pliant_mesh::MeshError::Count { what: "the flexibility", found, expected: triangles }.into());
-    }
+    flexibility.map_or(Ok(()), |f| TransferError::check_count("the flexibility", f.len(), triangles))?;
     let mean = flexibility.map_or(1.0, |f| f.iter().sum::<f64>() / triangles as f64);
     let of_triangle = |t: usize| flexibility.filter(|_| mean > 0.0).map_or(1.0, |f| f[t] / mean + FLEXIBILITY_FLOOR);
     let mut weights = vec![0.0; source.vertex_count()];
@@ -240,6 +252,9 @@ mod tests {
         for (k, suggestion) in some.suggestions.iter().enumerate() {
             assert!((left[k + 1] / left[k] - (1.0 - suggestion.removes)).abs() < 1e-12);
         }
+        let named = Markers::parse("{\"a\": [0, 0], \"suggestion0\": [2, 2], \"c\": [13, 13], \"d\": [27, 27]}").unwrap();
+        let all = some.added_to(&some.added_to(&named));
+        assert_eq!(Markers::parse(&all.to_text(crate::MarkerFormat::Json).unwrap()).unwrap(), all);
         let few = MarkerSuggestions::find(&sheet, &sheet, &Markers::new(vec![(0, 0)]), None, 1).unwrap();
         assert!(few.problems.iter().any(|problem| problem.contains("shapes alone")), "{:?}", few.problems);
         assert!(MarkerSuggestions::find(&sheet, &sheet, &Markers::new(vec![(0, 9_999)]), None, 1).is_err());

@@ -233,8 +233,8 @@ struct Spread {
 
 impl Spread {
     fn factor(target: &Mesh, held: &[u32]) -> Result<Self, TransferError> {
-        let follows = followers(target, held)?;
         let laplacian = Laplacian::robust(target)?.matrix;
+        let follows = followers(target, held, |v| laplacian.get(v as usize, v as usize) > 0.0)?;
         let mut triplets = Vec::new();
         let mut rows = 0;
         for i in 0..target.vertex_count() {
@@ -259,13 +259,13 @@ impl Spread {
     }
 }
 
-/// The vertices of shells without a held one, and those without a face, each with the held shells' vertex near the centre of its
+/// The vertices of shells without a held one, and those without a face or another equation, each with the held shells' vertex near the centre of its
 /// shell.
-fn followers(target: &Mesh, held: &[u32]) -> Result<Vec<(u32, u32)>, TransferError> {
+fn followers(target: &Mesh, held: &[u32], has_equation: impl Fn(u32) -> bool) -> Result<Vec<(u32, u32)>, TransferError> {
     let shell_of = target.topology().component_of_vertex();
     let mut leads = vec![false; target.topology().component_count()];
     held.iter().for_each(|&v| leads[shell_of[v as usize] as usize] = true);
-    let alone = |v: u32| shell_of[v as usize] == Topology::NONE;
+    let alone = |v: u32| shell_of[v as usize] == Topology::NONE || !has_equation(v);
     let follows = |v: &u32| alone(*v) || !leads[shell_of[*v as usize] as usize];
     let vertices: Vec<u32> = (0..target.vertex_count() as u32).filter(follows).collect();
     if vertices.is_empty() {

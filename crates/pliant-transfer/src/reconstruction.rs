@@ -24,7 +24,7 @@
 
 use pliant_linalg::{SolveWorkspace, SparseMatrix, SpdSolver, parallel};
 use pliant_mesh::glam::{DMat3, DVec3};
-use pliant_mesh::{Mesh, MeshError, Topology, triangle_area};
+use pliant_mesh::{Mesh, Topology, triangle_area};
 
 use crate::TransferError;
 
@@ -128,9 +128,6 @@ impl Reconstruction {
         target.require_surface()?;
         let weights = edge_weights(target, form);
         let shells = Shells::of(target);
-        if shells.centroids.is_empty() {
-            return Err(MeshError::NoFaces.into()); // Every triangle repeats a vertex.
-        }
         let solver = SpdSolver::factor(&pinned_laplacian(target, &weights, &shells))?;
         let (starts, corners) = corner_vectors(target, &weights);
         Ok(Self { solver, starts, corners, shells, triangle_count: target.triangles().len() })
@@ -187,13 +184,13 @@ impl Reconstruction {
     }
 }
 
-/// For each triangle the weight of the side opposite each corner; zero where a vertex is repeated.
+/// For each triangle the weight of the side opposite each corner. A triangle that repeats a vertex is the one side that it has.
 fn edge_weights(mesh: &Mesh, form: ReconstructionForm) -> Vec<[f64; 3]> {
     let mean_area = mesh.area() / mesh.triangles().len() as f64;
     parallel::map(mesh.triangles().len(), 4096, |t| {
         let [a, b, c] = mesh.triangles()[t];
         if a == b || b == c || c == a {
-            return [0.0; 3];
+            return [0.0, if a == b && b != c { LEAST_COUNT } else { 0.0 }, if a == b { 0.0 } else { LEAST_COUNT }];
         }
         let points = mesh.triangle_points(t);
         let (cotangents, area) = safe_cotangents(points);
@@ -246,8 +243,9 @@ fn pinned_laplacian(mesh: &Mesh, weights: &[[f64; 3]], shells: &Shells) -> Spars
     }
     let mut pinned = vec![false; shells.centroids.len()];
     for (v, &shell) in shells.of_vertex.iter().enumerate() {
-        let pin = match pinned.get_mut(shell as usize).map(|done| std::mem::replace(done, true)) {
-            None => 1.0, // Without a face: an equation of its own.
+        let shell = pinned.get_mut(shell as usize).filter(|_| diagonal[v] > 0.0);
+        let pin = match shell.map(|done| std::mem::replace(done, true)) {
+            None => 1.0, // Without a side: an equation of its own.
             Some(true) => 0.0,
             Some(false) => diagonal[v],
         };
@@ -258,19 +256,24 @@ fn pinned_laplacian(mesh: &Mesh, weights: &[[f64; 3]], shells: &Shells) -> Spars
 
 /// For each vertex its corners: the triangle and `g_i = Σ_j w_ij (v_i − v_j)`.
 fn corner_vectors(mesh: &Mesh, weights: &[[f64; 3]]) -> (Vec<u32>, Vec<(u32, DVec3)>) {
-    let around = mesh.topology().vertex_triangles();
-    let mut starts = Vec::with_capacity(mesh.vertex_count() + 1);
-    let mut corners = Vec::with_capacity(3 * weights.len());
-    starts.push(0);
-    for v in 0..mesh.vertex_count() {
-        for &t in around.row(v) {
-            let triangle = mesh.triangles()[t as usize];
-            let k = triangle.iter().position(|&corner| corner as usize == v).expect("a triangle around a vertex holds it");
-            let (points, [next, last]) = (mesh.triangle_points(t as usize), [(k + 1) % 3, (k + 2) % 3]);
-            let side = |other: usize, opposite: usize| (points[k] - points[other]) * weights[t as usize][opposite];
-            corners.push((t, side(next, last) + side(last, next)));
+    // A vertex that a triangle repeats counts once, at its first corner: there begins the side that such a triangle has.
+    let is_first = |triangle: &[u32; 3], k: usize| !triangle[..k].contains(&triangle[k]);
+    let mut starts = vec![0; mesh.vertex_count() + 1];
+    for triangle in mesh.triangles() {
+        (0..3).filter(|&k| is_first(triangle, k)).for_each(|k| starts[triangle[k] as usize + 1] += 1);
+    }
+    (1..starts.len()).for_each(|v| starts[v] += starts[v - 1]);
+    let mut next_place = starts.clone();
+    let mut corners = vec![(0, DVec3::ZERO); starts[mesh.vertex_count()] as usize];
+    for (t, triangle) in mesh.triangles().iter().enumerate() {
+        let points = mesh.triangle_points(t);
+        for k in (0..3).filter(|&k| is_first(triangle, k)) {
+            let [next, last] = [(k + 1) % 3, (k + 2) % 3];
+            let side = |other: usize, opposite: usize| (points[k] - points[other]) * weights[t][opposite];
+            let place = &mut next_place[triangle[k] as usize];
+            corners[*place as usize] = (t as u32, side(next, last) + side(last, next));
+            *place += 1;
         }
-        starts.push(corners.len() as u32);
     }
     (starts, corners)
 }
@@ -382,14 +385,13 @@ mod tests {
             triangles.extend([[b, c, m], [c, a, m]]);
         }
         let n = points.len() as u32;
-        points.extend([
-            (points[8] + points[9]) * 0.5 + DVec3::Z,
-            DVec3::splat(3.0),
-            DVec3::new(3.0, 4.0, 3.0),
-            DVec3::new(4.0, 3.0, 3.0),
-            DVec3::ONE,
-        ]);
+        points.extend([(points[8] + points[9]) * 0.5 + DVec3::Z, DVec3::splat(3.0), DVec3::new(3.0, 4.0, 3.0), DVec3::new(4.0, 3.0, 3.0)]);
         triangles.extend([[8, 9, n], [n + 1, n + 2, n + 3], [4, 4, 5]]);
+        // Vertices that only triangles with a repeated vertex use: on the sheet in every order, two on their own, and one quite alone.
+        let m = points.len() as u32;
+        points.extend([1.5, 2.5, 3.5, 4.5, 5.5, 6.5].map(|x| DVec3::new(x, -1.0, 0.5)));
+        triangles.extend([[6, 6, m], [m + 1, 6, 6], [6, m + 2, 6], [m + 3, m + 3, m + 4], [m + 5; 3]]);
+        points.push(DVec3::ONE);
         Mesh::from_triangles(points.into_iter().map(|p| p * size).collect(), &triangles).unwrap()
     }
 

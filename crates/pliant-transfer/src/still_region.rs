@@ -39,7 +39,8 @@ pub(crate) fn hold_still(target: &Mesh, laplacian: &Laplacian, still: &[bool], p
     for (v, _) in still.iter().enumerate().filter(|(_, still)| **still) {
         held[shells[v] as usize] = true;
     }
-    let free: Vec<usize> = (0..still.len()).filter(|&v| !still[v] && held.get(shells[v] as usize).copied().unwrap_or(false)).collect();
+    let has_equation = |v: usize| held.get(shells[v] as usize).copied().unwrap_or(false) && laplacian.matrix.get(v, v) > 0.0;
+    let free: Vec<usize> = (0..still.len()).filter(|&v| !still[v] && has_equation(v)).collect();
     let shift = |v: usize, positions: &[DVec3]| target.positions()[v] - positions[v];
     if !free.is_empty() {
         let mut number = vec![u32::MAX; still.len()];

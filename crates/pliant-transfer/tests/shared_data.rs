@@ -117,7 +117,7 @@ fn a_handful_of_markers_is_no_worse_than_twice_all_of_them() {
 #[test]
 fn the_shapes_alone_bring_the_horse_onto_the_camel() {
     let Some((horse, camel, _)) = horse_and_camel() else { return };
-    let found = Correspondence::find_without_markers(horse.reference(), camel.reference(), &CorrespondenceOptions::default()).unwrap();
+    let found = Correspondence::find(horse.reference(), camel.reference(), None, &CorrespondenceOptions::default()).unwrap();
     let error = error(&transferred(&found.map, &horse, camel.reference()), &camel);
     // The camel at rest is 0.122 away; head for tail would be worse than that.
     assert!(error < 0.03 && found.problems.is_empty(), "{error} {:?}", found.problems);

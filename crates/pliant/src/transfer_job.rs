@@ -112,10 +112,7 @@ impl TransferJob {
     pub fn correspondence(&self, source: usize, options: &CorrespondenceOptions) -> Result<Correspondence, RecipeError> {
         let JobSource { name, clip, markers, told, .. } = &self.sources[source];
         let options = (*options).with_method(told.method.into());
-        let found = match markers {
-            Some(markers) => Correspondence::find(clip.reference(), &self.mesh, markers, &options),
-            None => Correspondence::find_without_markers(clip.reference(), &self.mesh, &options),
-        };
+        let found = Correspondence::find(clip.reference(), &self.mesh, markers.as_ref(), &options);
         found.map_err(RecipeError::transfer(format!("source '{name}'")))
     }
 

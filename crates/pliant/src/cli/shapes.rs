@@ -91,11 +91,9 @@ impl Args {
     fn correspondence(&self, rig: &Rig, target: &Mesh) -> Result<Correspondence, Failure> {
         let options = CorrespondenceOptions::default().with_method(RecipeMethod::from(self.method).into());
         let markers = self.markers.as_deref().map(|file| read_markers(file, None)).transpose()?;
-        let mut found = match &markers {
-            None => Correspondence::find_without_markers(rig.neutral(), target, &options),
-            Some((markers, _)) => Correspondence::find(rig.neutral(), target, markers, &options),
-        }
-        .map_err(|error| Failure::about(&self.target, &error))?;
+        let pairs = markers.as_ref().map(|(pairs, _)| pairs);
+        let found = Correspondence::find(rig.neutral(), target, pairs, &options);
+        let mut found = found.map_err(|error| Failure::about(&self.target, &error))?;
         found.problems.extend(markers.into_iter().flat_map(|(_, odd)| odd));
         Ok(found)
     }

@@ -57,7 +57,7 @@ pub(crate) fn run(args: &Args, console: &Console) -> Result<(), Failure> {
     let flexibility = flexibility.as_ref().map(Flexibility::of_triangles);
     let next = MarkerSuggestions::find(&opened.source, &opened.target, &opened.markers, flexibility, args.count.into());
     let next = next.map_err(|error| about(&error))?;
-    let all = with_suggestions(&opened.markers, &next);
+    let all = next.added_to(&opened.markers);
     let mut outputs = Outputs::default();
     if let (Some(out), Some(format)) = (&args.out, format) {
         outputs.add(out, all.to_text(format).map_err(|error| Failure::about(out.display(), &error))?.into_bytes());
@@ -81,15 +81,6 @@ fn flexibility(opened: &mut Opened) -> Result<Option<Flexibility>, pliant_transf
             Ok(None)
         }
     }
-}
-
-fn with_suggestions(markers: &Markers, next: &MarkerSuggestions) -> Markers {
-    let named = markers.names().iter().any(Option::is_some);
-    let mut all = markers.clone();
-    for (k, suggestion) in next.suggestions.iter().enumerate() {
-        all.push(named.then(|| format!("suggestion{k}")), (suggestion.source, suggestion.target));
-    }
-    all
 }
 
 fn described(args: &Args, next: &MarkerSuggestions, by_flexibility: bool) -> Map<String, Value> {

@@ -27,10 +27,7 @@ impl Known<'_> {
     pub(super) fn found(&self, markers: Option<&Markers>, method: CorrespondenceMethod) -> Result<Found, TransferError> {
         let (source, target) = (self.source.reference(), self.target.reference());
         let options = CorrespondenceOptions::default().with_method(method);
-        let correspondence = match markers {
-            Some(markers) => Correspondence::find(source, target, markers, &options)?,
-            None => Correspondence::find_without_markers(source, target, &options)?,
-        };
+        let correspondence = Correspondence::find(source, target, markers, &options)?;
         let sources = vec![Source { clip: self.source, map: Cow::Borrowed(&correspondence.map) }];
         let layers = vec![Layer::whole(0, vec![1.0; target.triangles().len()], self.source.frames().len())];
         let poses = Synthesis::new(target, sources, layers, SynthesisOptions::default())?.clip("poses")?;
