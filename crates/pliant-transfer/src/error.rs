@@ -77,6 +77,16 @@ pub enum TransferError {
         /// How many there are.
         frames: usize,
     },
+    /// A layer that never ends.
+    #[error("layer {layer} ends after {end} frames, and {most} is the most; check where it begins and its speed")]
+    EndlessLayer {
+        /// The layer, counted from 0.
+        layer: usize,
+        /// The frame after its last.
+        end: usize,
+        /// The most frames.
+        most: usize,
+    },
     /// A synthesis without layers.
     #[error("no layer is given; name at least one source and region")]
     NoLayers,

@@ -53,6 +53,9 @@ impl Layer {
         Self { source, weights, mode: LayerMode::Blend, frames, at: 0, speed: 1.0, ease: 0.0 }
     }
 
+    /// Longest output, in frames. *Ours*: an hour of film; more is a slip of the pen.
+    pub const MOST_FRAMES: usize = 86_400;
+
     /// Frames of the output in which the layer shows.
     #[must_use]
     pub fn duration(&self) -> usize {
@@ -104,6 +107,9 @@ impl Layer {
         if first > last || last >= clip_frames {
             return Err(TransferError::BadFrames { layer: index, first, last, frames: clip_frames });
         }
+        if self.end() > Self::MOST_FRAMES {
+            return Err(TransferError::EndlessLayer { layer: index, end: self.end(), most: Self::MOST_FRAMES });
+        }
         Ok(())
     }
 }
@@ -151,6 +157,7 @@ mod tests {
         assert!(matches!(layer((0, 30), 0, 1.0).check(2, 0, 30), Err(TransferError::BadFrames { layer: 2, last: 30, .. })));
         assert!(matches!(layer((5, 4), 0, 1.0).check(0, 0, 30), Err(TransferError::BadFrames { .. })));
         assert!(layer((0, 1), 0, 0.0).check(0, 0, 30).is_err());
+        assert!(matches!(layer((0, 1), 0, 1e-300).check(3, 0, 30), Err(TransferError::EndlessLayer { layer: 3, .. })));
         assert!(Layer::whole(0, vec![0.5, 1.1], 1).check(0, 2, 1).is_err());
     }
 }

@@ -148,6 +148,14 @@ pub struct MarkerCheck {
     pub refusal: Option<TransferError>,
 }
 
+impl MarkerCheck {
+    /// Whether every pair names vertices that are there.
+    #[must_use]
+    pub fn all_are_there(&self) -> bool {
+        !self.verdicts.iter().any(|verdict| verdict.flaws.contains(&MarkerFlaw::OutOfRange))
+    }
+}
+
 /// Looks at each pair by itself and beside the others.
 ///
 /// # Errors

@@ -26,7 +26,9 @@ pub fn read_markers(locator: &str, folder: Option<&Path>) -> Result<(Markers, Ve
 
 fn read<T>(file: &Path, parse: impl FnOnce(&str) -> Result<T, TransferError>) -> Result<T, RecipeError> {
     let bytes = read_file(file)?;
-    parse(&String::from_utf8_lossy(&bytes)).map_err(RecipeError::transfer(file.display().to_string()))
+    let place = file.display().to_string();
+    let text = std::str::from_utf8(&bytes).map_err(|error| RecipeError::meaning(&place, format!("{error}; save it as UTF-8 text")))?;
+    parse(text).map_err(RecipeError::transfer(place))
 }
 
 /// The form that a file's ending asks for; nothing for an unknown ending.

@@ -63,9 +63,6 @@ struct JobLayer {
 }
 
 impl TransferJob {
-    /// Longest output, in frames. *Ours*: an hour of film; more is a slip of the pen.
-    pub const MOST_FRAMES: usize = 86_400;
-
     /// Opens what a recipe names; relative paths start at `folder`, or where the program runs.
     ///
     /// # Errors
@@ -318,7 +315,7 @@ fn require_playable(k: usize, layer: &JobLayer) -> Result<(), RecipeError> {
     if !(ease >= 0.0 && ease.is_finite()) {
         return Err(RecipeError::meaning(format!("layer {k}, ease"), format!("it is {ease}; give a number of frames from zero up")));
     }
-    let (end, most) = (layer.with_weights(Vec::new()).end(), TransferJob::MOST_FRAMES);
+    let (end, most) = (layer.with_weights(Vec::new()).end(), Layer::MOST_FRAMES);
     if end > most {
         return Err(RecipeError::meaning(
             format!("layer {k}"),

@@ -135,7 +135,7 @@ fn mirror_targets(args: &Args, asset: &Asset, rig: &Rig, out: &Path, console: &C
 }
 
 fn vertex_mirror(args: &Args, rig: &Rig) -> Result<VertexMirror, Failure> {
-    let mirror = VertexMirror::by_position(rig.neutral(), plane(args.plane, rig.neutral(), &args.rig)?);
+    let mirror = VertexMirror::by_position(rig.neutral(), plane(args.plane, rig.neutral(), &args.rig, "name one, as --plane x:0.5")?);
     if mirror.partners().iter().all(Option::is_none) {
         let message = format!("{}: no vertex has a mirror image at this plane; name another, as --plane x", args.rig);
         return Err(Failure::could_not(message));

@@ -205,7 +205,7 @@ pub(crate) fn run(args: &Args, console: &Console) -> Result<(), Failure> {
 }
 
 fn sketch_mirror(args: &Args, rig: &Rig) -> Result<VertexMirror, Failure> {
-    Ok(VertexMirror::by_position(rig.neutral(), symmetry::plane(None, rig.neutral(), &args.rig)?))
+    Ok(VertexMirror::by_position(rig.neutral(), symmetry::plane(None, rig.neutral(), &args.rig, "draw both sides yourself")?))
 }
 
 struct Sketcher<'a> {

@@ -52,7 +52,7 @@ pub(crate) fn run(args: &Args, console: &Console) -> Result<(), Failure> {
     let _working = console.working("splitting");
     let asset = edited::load(&args.rig, args.neutral.as_deref())?;
     let rig = asset.rig()?;
-    let plane = plane(args.plane, rig.neutral(), &args.rig)?;
+    let plane = plane(args.plane, rig.neutral(), &args.rig, "name one, as --plane x:0.5")?;
     let options = SplitOptions::new(&rig, plane);
     let options = args.width.map_or(options, |width| options.with_width(width));
     let chosen = if args.target.is_empty() { splittable_targets(&rig, plane) } else { by_name(args, &rig)? };

@@ -24,14 +24,14 @@ pub(crate) fn parse_plane(text: &str) -> Result<PlaneChoice, String> {
     Ok(PlaneChoice { axis, at })
 }
 
-/// The plane that was asked for, or the one the mesh is symmetric about.
-pub(crate) fn plane(choice: Option<PlaneChoice>, mesh: &Mesh, locator: &str) -> Result<MirrorPlane, Failure> {
+/// The plane that was asked for, or the one the mesh is symmetric about; where there is none, `remedy` says what to do.
+pub(crate) fn plane(choice: Option<PlaneChoice>, mesh: &Mesh, locator: &str, remedy: &str) -> Result<MirrorPlane, Failure> {
     let found = match choice {
         Some(PlaneChoice { axis, at: Some(at) }) => Some(MirrorPlane::across(axis, at)),
         Some(PlaneChoice { axis, at: None }) => MirrorPlane::find_across(mesh, axis),
         None => MirrorPlane::find(mesh),
     };
-    found.ok_or_else(|| Failure::could_not(format!("{locator}: no plane of symmetry was found; name one, as --plane x")))
+    found.ok_or_else(|| Failure::could_not(format!("{locator}: no plane of symmetry was found; {remedy}")))
 }
 
 pub(crate) fn plane_json(plane: MirrorPlane) -> Value {

@@ -48,14 +48,14 @@ pub(crate) fn run(args: &Args, console: &Console) -> Result<(), Failure> {
     let markers = &opened.markers;
     let check = check_markers(&opened.source, &opened.target, markers).map_err(|error| Failure::about(&args.markers, &error))?;
     let (object, text) = (described(&check, markers), told(&check, markers));
+    if let Some(file) = args.picture.as_ref().filter(|_| check.all_are_there()) {
+        let doubtful: Vec<bool> = check.verdicts.iter().map(|verdict| !verdict.flaws.is_empty()).collect();
+        output::write(file, picture(&opened, markers, &doubtful)?)?;
+    }
     if let Some(error) = check.refusal {
         // What is wrong with each pair is the result; that a transfer declines them, the failure.
         let failure = Failure::about(&args.markers, &error);
         return console.result_of_failure(object, &text).and(Err(failure));
-    }
-    if let Some(file) = &args.picture {
-        let doubtful: Vec<bool> = check.verdicts.iter().map(|verdict| !verdict.flaws.is_empty()).collect();
-        output::write(file, picture(&opened, markers, &doubtful)?)?;
     }
     let problems: Vec<String> = opened.problems.iter().chain(&check.problems).cloned().collect();
     console.result(object, &text, &problems)

@@ -80,7 +80,7 @@ pub(crate) fn run(args: &Args, console: &Console) -> Result<(), Failure> {
 
 fn chosen(choice: Option<PlaneChoice>, mesh: &Mesh, locator: &str, side: &str) -> Result<MirrorPlane, Failure> {
     match choice {
-        Some(_) => plane(choice, mesh, locator),
+        Some(_) => plane(choice, mesh, locator, &format!("name its place too, as --{side}-plane x:0.5")),
         None => symmetry_plane(mesh).ok_or_else(|| {
             let message = format!("{locator}: the {side} is not symmetric enough to find its plane; name it, as --{side}-plane x");
             Failure::could_not(message)
