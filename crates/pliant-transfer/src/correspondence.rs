@@ -41,6 +41,19 @@ pub enum CorrespondenceMethod {
     Identity,
 }
 
+impl CorrespondenceMethod {
+    /// Its name in reports.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Auto => "auto",
+            Self::Warp => "warp",
+            Self::Registration => "registration",
+            Self::Identity => "identity",
+        }
+    }
+}
+
 /// What happens to a map that is better not used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Gate {

@@ -20,7 +20,7 @@ mod prepared_source;
 use std::borrow::Cow;
 
 use pliant_mesh::glam::{DMat3, DVec3};
-use pliant_mesh::{Mesh, MeshError, Polar, triangle_area};
+use pliant_mesh::{Mesh, MeshError, Polar, Progress, triangle_area};
 use pliant_rig::Clip;
 
 use crate::flexibility::require_frames;
@@ -230,14 +230,17 @@ impl<'a> Synthesis<'a> {
         &self.buffers.positions
     }
 
-    /// All frames, with standing feet held one by one; `begin` hears the number of each frame before it is made.
+    /// All frames, with standing feet held one by one.
     ///
     /// # Errors
-    /// A system of the target that cannot be factored, as positions near the limits of numbers give.
-    pub fn motion(&mut self, mut begin: impl FnMut(usize)) -> Result<Motion, TransferError> {
+    /// - a system of the target that cannot be factored, as positions near the limits of numbers give,
+    /// - [`TransferError::Stopped`] if `progress` asks for it.
+    pub fn motion(&mut self, progress: &dyn Progress) -> Result<Motion, TransferError> {
         let (mut frames, mut stances) = (Vec::with_capacity(self.frame_count), Vec::new());
         for k in 0..self.frame_count {
-            begin(k);
+            if progress.report("making frames", k as f64 / self.frame_count as f64).is_break() {
+                return Err(TransferError::Stopped);
+            }
             frames.push(self.frame(k).to_vec());
             stances.extend(self.planting.as_ref().map(|planting| self.stance(planting, k)));
         }
@@ -273,7 +276,7 @@ impl<'a> Synthesis<'a> {
     /// # Errors
     /// As [`motion`](Self::motion).
     pub fn clip(&mut self, name: impl Into<String>) -> Result<Clip, TransferError> {
-        let Motion { frames, .. } = self.motion(|_| ())?;
+        let Motion { frames, .. } = self.motion(&())?;
         let rate = self.sources[self.layers[0].layer.source].clip.frames_per_second();
         let clip = Clip::new(name, self.target.clone(), frames).expect("every frame has the target's vertices");
         Ok(clip.with_frames_per_second(rate))

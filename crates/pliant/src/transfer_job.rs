@@ -1,19 +1,21 @@
 //! A transfer with all its files at hand: from a [`TransferRecipe`] to an asset that moves.
 //!
-//! **Steps.** [`TransferJob::load`] opens everything and declines what cannot work, [`TransferJob::correspondence`] finds the map of
-//! each source, [`TransferJob::layers`] turns regions into weights, [`TransferJob::synthesis`] makes the frames, and
-//! [`TransferJob::asset`] lays them into the target.
+//! **Steps.** [`TransferJob::load`] opens everything and declines what cannot work, [`TransferJob::run`] makes the frames, and
+//! [`TransferJob::asset`] lays them into the target. Inside, [`TransferJob::correspondence`] finds the map of each source,
+//! [`TransferJob::layers`] turns regions into weights, and [`TransferJob::synthesis`] puts them together.
 
 use std::borrow::Cow;
+use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
+use std::time::Instant;
 
 use pliant_io::{Animation, Asset, IoError, LoadOptions};
-use pliant_mesh::Mesh;
 use pliant_mesh::glam::DVec3;
+use pliant_mesh::{Mesh, Progress};
 use pliant_rig::Clip;
 use pliant_transfer::{
-    ContactOptions, Correspondence, CorrespondenceOptions, Entanglement, Flexibility, Layer, Markers, Parting, Partitions,
-    PoseModification, Source, Synthesis, SynthesisOptions, TransferError,
+    ContactOptions, Correspondence, CorrespondenceOptions, Entanglement, FeetReport, Flexibility, Layer, MapReport, Markers, Motion,
+    Parting, Partitions, PoseModification, Source, Synthesis, SynthesisOptions, TransferError,
 };
 
 use crate::BuiltIn;
@@ -185,20 +187,54 @@ impl TransferJob {
         Synthesis::new(&self.mesh, sources, layers, options).map_err(RecipeError::transfer("the synthesis"))
     }
 
-    /// Where `frames` cut through themselves and the target at rest does not, frame by frame; parted if the recipe says so, and
-    /// empty if it asks for neither. `begin` hears the number of each frame.
+    /// Does all of it.
     ///
     /// # Errors
-    /// Frames of another mesh, or with positions that are not finite.
-    pub fn untangle(&self, frames: &mut [Vec<DVec3>], mut begin: impl FnMut(usize)) -> Result<Vec<Parting>, RecipeError> {
+    /// As every step; and [`TransferError::Stopped`] if `progress` asks for it.
+    pub fn run(&self, progress: &dyn Progress) -> Result<Transferred, RecipeError> {
+        let mut problems = self.problems();
+        let began = Instant::now();
+        let mut correspondences = Vec::new();
+        for (k, source) in self.sources.iter().enumerate() {
+            go_on(progress, &format!("matching {}", source.name), 0.0)?;
+            let found = self.correspondence(k, &CorrespondenceOptions::default())?;
+            problems.extend(found.problems.iter().map(|problem| format!("source '{}': {problem}", source.name)));
+            correspondences.push(found);
+        }
+        let (layers, odd_layers) = self.layers(&correspondences)?;
+        let (options, odd_options) = self.options(&correspondences)?;
+        problems.extend(odd_layers.into_iter().chain(odd_options));
+        let map_ms = milliseconds(began);
+        let began = Instant::now();
+        let mut synthesis = self.synthesis(&correspondences, layers, options)?;
+        let factor_ms = milliseconds(began);
+        let began = Instant::now();
+        let mut motion = synthesis.motion(progress).map_err(RecipeError::transfer("the frames"))?;
+        let solve_ms = milliseconds(began);
+        drop(synthesis);
+        let began = Instant::now();
+        let partings = self.untangle(&mut motion.frames, progress)?;
+        let times = TransferTimes { map_ms, factor_ms, solve_ms, check_ms: milliseconds(began) };
+        problems.extend(tangled(&partings));
+        problems.extend(motion.feet.and_then(|feet| nothing_stands(&feet)));
+        Ok(Transferred { motion, partings, correspondences, problems, times })
+    }
+
+    /// Where `frames` cut through themselves and the target at rest does not, frame by frame; parted if the recipe says so, and
+    /// empty if it asks for neither.
+    ///
+    /// # Errors
+    /// Frames of another mesh, or with positions that are not finite; [`TransferError::Stopped`] if `progress` asks for it.
+    pub fn untangle(&self, frames: &mut [Vec<DVec3>], progress: &dyn Progress) -> Result<Vec<Parting>, RecipeError> {
         if !(self.told.check || self.told.untangle) {
             return Ok(Vec::new());
         }
         let place = || RecipeError::transfer("self-intersections");
         let entanglement = Entanglement::new(&self.mesh).map_err(place())?;
-        let mut partings = Vec::with_capacity(frames.len());
+        let count = frames.len();
+        let mut partings = Vec::with_capacity(count);
         for (k, frame) in frames.iter_mut().enumerate() {
-            begin(k);
+            go_on(progress, "looking for self-intersections", k as f64 / count as f64)?;
             let parting = if self.told.untangle { entanglement.part(frame) } else { entanglement.look_at(frame) };
             partings.push(parting.map_err(place())?);
         }
@@ -233,6 +269,78 @@ impl JobOptions {
         let synthesis = if recipe.feet { synthesis.with_planted_feet(contacts) } else { synthesis };
         Self { synthesis, check: recipe.check, untangle: recipe.untangle }
     }
+}
+
+/// What a transfer made, and at what cost.
+#[derive(Debug, Clone)]
+pub struct Transferred {
+    /// The frames, and what became of the feet.
+    pub motion: Motion,
+    /// Where frames cut through themselves, if that was to be looked at.
+    pub partings: Vec<Parting>,
+    /// From each source to the target.
+    pub correspondences: Vec<Correspondence>,
+    /// What a person should know, one sentence each.
+    pub problems: Vec<String>,
+    /// How long each part took.
+    pub times: TransferTimes,
+}
+
+/// Wall times of a transfer.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct TransferTimes {
+    /// Correspondences and weights.
+    pub map_ms: f64,
+    /// The system of the target.
+    pub factor_ms: f64,
+    /// All frames.
+    pub solve_ms: f64,
+    /// Self-intersections.
+    pub check_ms: f64,
+}
+
+impl Transferred {
+    /// Time for one frame.
+    #[must_use]
+    pub fn ms_per_frame(&self) -> f64 {
+        self.times.solve_ms / self.motion.frames.len().max(1) as f64
+    }
+
+    /// The report on the map with the most lost triangles, and of equal ones that with the farthest partners.
+    ///
+    /// # Panics
+    /// Never: a recipe without a source makes nothing.
+    #[must_use]
+    pub fn worst_map(&self) -> &MapReport {
+        let reports = self.correspondences.iter().map(|found| &found.report);
+        let order = |a: &&MapReport, b: &&MapReport| a.lost_share().total_cmp(&b.lost_share()).then(a.residual.total_cmp(&b.residual));
+        reports.max_by(order).expect("a layer has a source")
+    }
+}
+
+/// What is left of self-intersections, if anything.
+fn tangled(partings: &[Parting]) -> Option<String> {
+    let frames = partings.iter().filter(|parting| parting.after > 0).count();
+    let pairs: usize = partings.iter().map(|parting| parting.after).sum();
+    let count = partings.len();
+    (frames > 0)
+        .then(|| format!("{frames} of {count} frames cut through themselves where the target at rest does not: {pairs} pairs of triangles"))
+}
+
+fn nothing_stands(feet: &FeetReport) -> Option<String> {
+    let why = "no foot stands in the source: nothing stays low and still against its ground; is another axis up?";
+    (feet.vertices == 0).then(|| why.to_owned())
+}
+
+fn go_on(progress: &dyn Progress, stage: &str, done: f64) -> Result<(), RecipeError> {
+    match progress.report(stage, done) {
+        ControlFlow::Continue(()) => Ok(()),
+        ControlFlow::Break(()) => Err(RecipeError::transfer(stage)(TransferError::Stopped)),
+    }
+}
+
+fn milliseconds(since: Instant) -> f64 {
+    since.elapsed().as_secs_f64() * 1e3
 }
 
 impl JobLayer {

@@ -13,6 +13,7 @@
 //! region = "all"
 //! ```
 
+use clap::ValueEnum;
 use pliant_io::IoError;
 use pliant_mesh::glam::DVec3;
 use pliant_transfer::{CorrespondenceMethod, LayerMode, ReconstructionForm, RootMotion, TransferError};
@@ -308,14 +309,14 @@ impl From<RecipeMode> for LayerMode {
     }
 }
 
-/// The names of [`RootMotion`] in a recipe.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
+/// The names of [`RootMotion`] in a recipe and on the command line.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize, ValueEnum)]
 #[serde(rename_all = "lowercase")]
 pub enum RecipeRoot {
-    /// [`RootMotion::Carry`].
+    /// The target covers the same way for its size.
     #[default]
     Carry,
-    /// [`RootMotion::Fix`].
+    /// The target stays in place.
     Fix,
 }
 
@@ -329,7 +330,7 @@ impl From<RecipeRoot> for RootMotion {
 }
 
 /// The direction away from the ground.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize, ValueEnum)]
 #[serde(rename_all = "lowercase")]
 pub enum RecipeUp {
     /// Along x.
@@ -371,16 +372,16 @@ impl From<RecipeForm> for ReconstructionForm {
     }
 }
 
-/// The names of [`CorrespondenceMethod`] in a recipe.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
+/// The names of [`CorrespondenceMethod`] in a recipe and on the command line.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize, ValueEnum)]
 #[serde(rename_all = "lowercase")]
 pub enum RecipeMethod {
-    /// [`CorrespondenceMethod::Auto`].
+    /// Registration, and the warp too where that is doubtful.
     #[default]
     Auto,
-    /// [`CorrespondenceMethod::Warp`].
+    /// Both meshes are warped to least-squares meshes of the markers.
     Warp,
-    /// [`CorrespondenceMethod::Registration`].
+    /// The source is laid onto the target.
     Registration,
 }
 

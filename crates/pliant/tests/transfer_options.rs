@@ -78,7 +78,7 @@ fn frames_of(folder: &TempDir, layer: &str) -> Vec<Vec<DVec3>> {
     let job = TransferJob::load(&TransferRecipe::parse(&text).unwrap(), Some(folder.path())).unwrap();
     let found = [FOUND.get_or_init(|| job.correspondence(0, &CorrespondenceOptions::default()).unwrap()).clone()];
     let ((layers, _), (options, _)) = (job.layers(&found).unwrap(), job.options(&found).unwrap());
-    job.synthesis(&found, layers, options).unwrap().motion(|_| ()).unwrap().frames
+    job.synthesis(&found, layers, options).unwrap().motion(&()).unwrap().frames
 }
 
 #[test]

@@ -13,7 +13,7 @@ use serde_json::{Map, Value, json};
 
 use super::console::Console;
 use super::failure::Failure;
-use super::transfer::{Method, milliseconds, report_json};
+use super::transfer::{milliseconds, report_json};
 use super::{edited, source};
 
 const EXAMPLES: &str = "\
@@ -55,8 +55,8 @@ pub(crate) struct Args {
     neutral: Option<String>,
 
     /// How the meshes are brought together.
-    #[arg(long, value_enum, default_value_t = Method::Auto)]
-    method: Method,
+    #[arg(long, value_enum, default_value_t = RecipeMethod::Auto)]
+    method: RecipeMethod,
 
     /// Leave gaps as the transfer makes them.
     #[arg(long)]
@@ -89,7 +89,7 @@ pub(crate) fn run(args: &Args, console: &Console) -> Result<(), Failure> {
 
 impl Args {
     fn correspondence(&self, rig: &Rig, target: &Mesh) -> Result<Correspondence, Failure> {
-        let options = CorrespondenceOptions::default().with_method(RecipeMethod::from(self.method).into());
+        let options = CorrespondenceOptions::default().with_method(self.method.into());
         let markers = self.markers.as_deref().map(|file| read_markers(file, None)).transpose()?;
         let pairs = markers.as_ref().map(|(pairs, _)| pairs);
         let found = Correspondence::find(rig.neutral(), target, pairs, &options);
@@ -117,7 +117,7 @@ fn problems(from: &Asset, to: &Asset, found: &Correspondence, made: &Transferred
 fn describe(made: &TransferredRig, found: &Correspondence, map_ms: f64, shapes_ms: f64) -> Map<String, Value> {
     let names: Vec<&str> = made.rig.targets().iter().map(|target| target.name.as_str()).collect();
     let mut map = report_json(&found.report);
-    map["method"] = json!(format!("{:?}", found.method).to_lowercase());
+    map["method"] = json!(found.method.name());
     let mut object = Map::new();
     object.insert("targets".into(), json!(names));
     object.insert("vertices".into(), json!(made.rig.neutral().vertex_count()));

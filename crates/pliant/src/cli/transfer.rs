@@ -3,15 +3,13 @@
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use clap::ValueEnum;
-use pliant::transfer_job::TransferJob;
+use pliant::transfer_job::{TransferJob, Transferred};
 use pliant::transfer_recipe::{RecipeError, RecipeMethod, RecipeRoot, RecipeUp, TransferRecipe};
 use pliant_io::read_file;
-use pliant_mesh::Progress as _;
-use pliant_transfer::{AlignmentCandidate, Correspondence, CorrespondenceOptions, FeetReport, MapReport, Motion, Parting};
+use pliant_transfer::{AlignmentCandidate, Correspondence, FeetReport, MapReport};
 use serde_json::{Map, Value, json};
 
-use super::console::{Bar, Console};
+use super::console::Console;
 use super::failure::Failure;
 use super::{edited, output};
 
@@ -67,7 +65,7 @@ pub(crate) struct Args {
 
     /// What becomes of the way that the source covers [default: carry].
     #[arg(long, value_enum)]
-    root: Option<Root>,
+    root: Option<RecipeRoot>,
 
     /// Feet that stand in the source stand in the target.
     #[arg(long)]
@@ -75,7 +73,7 @@ pub(crate) struct Args {
 
     /// The direction away from the ground, for --feet [default: y].
     #[arg(long, value_enum)]
-    up: Option<Up>,
+    up: Option<RecipeUp>,
 
     /// Make up for reference poses that differ, stiff part by stiff part.
     #[arg(long)]
@@ -91,7 +89,7 @@ pub(crate) struct Args {
 
     /// How the meshes are brought together [default: auto].
     #[arg(long, value_enum)]
-    method: Option<Method>,
+    method: Option<RecipeMethod>,
 
     /// Where to write the target with its clip (default: where the recipe says).
     #[arg(long, value_name = "CLIP", required_unless_present_any = ["init", "recipe"])]
@@ -102,43 +100,6 @@ pub(crate) struct Args {
     init: Option<PathBuf>,
 }
 
-#[derive(Debug, Clone, Copy, ValueEnum)]
-enum Root {
-    /// The target covers the same way for its size.
-    Carry,
-    /// The target stays in place.
-    Fix,
-}
-
-#[derive(Debug, Clone, Copy, ValueEnum)]
-enum Up {
-    X,
-    Y,
-    Z,
-}
-
-#[derive(Debug, Clone, Copy, ValueEnum)]
-pub(crate) enum Method {
-    /// Registration, and the warp too where that is doubtful.
-    Auto,
-    /// Both meshes are warped to least-squares meshes of the markers.
-    Warp,
-    /// The source is laid onto the target.
-    Registration,
-}
-
-/// What was made, and at what cost.
-struct Made {
-    motion: Motion,
-    partings: Vec<Parting>,
-    found: Vec<Correspondence>,
-    problems: Vec<String>,
-    map_ms: f64,
-    factor_ms: f64,
-    solve_ms: f64,
-    check_ms: f64,
-}
-
 pub(crate) fn run(args: &Args, console: &Console) -> Result<(), Failure> {
     if let Some(file) = &args.init {
         return init(file, console);
@@ -147,10 +108,10 @@ pub(crate) fn run(args: &Args, console: &Console) -> Result<(), Failure> {
     let out = out.as_path();
     // An ending that cannot be written is told now rather than after the work.
     pliant_io::plan_save(&job.asset(&name, &[job.target().positions().to_vec()])?, out)?;
-    let mut made = args.make(&job, &console.progress()).map_err(|error| args.failed(error))?;
-    let mut object = made.describe(&job);
+    let mut made = job.run(&console.progress()).map_err(|error| args.failed(error))?;
+    let mut object = described(&made, &job);
     edited::save(&job.asset(&name, &made.motion.frames)?, out, &mut object, &mut made.problems)?;
-    console.done(object, &made.told(out), &made.problems)
+    console.done(object, &told(&made, out), &made.problems)
 }
 
 fn init(file: &Path, console: &Console) -> Result<(), Failure> {
@@ -186,13 +147,13 @@ impl Args {
 
     /// The recipe with what the command line says instead.
     fn over(&self, mut recipe: TransferRecipe) -> TransferRecipe {
-        recipe.root = self.root.map_or(recipe.root, Into::into);
-        recipe.up = self.up.map_or(recipe.up, Into::into);
+        recipe.root = self.root.unwrap_or(recipe.root);
+        recipe.up = self.up.unwrap_or(recipe.up);
         recipe.feet |= self.feet;
         recipe.check |= self.check;
         recipe.untangle |= self.untangle;
         for source in &mut recipe.sources {
-            source.method = self.method.map_or(source.method, Into::into);
+            source.method = self.method.unwrap_or(source.method);
             source.align_poses |= self.align_poses;
         }
         recipe
@@ -204,117 +165,54 @@ impl Args {
             (None, error) => error.into(),
         }
     }
-
-    fn make(&self, job: &TransferJob, bar: &Bar) -> Result<Made, RecipeError> {
-        let mut problems = job.problems();
-        let began = Instant::now();
-        let mut found: Vec<Correspondence> = Vec::new();
-        for (k, source) in job.sources().iter().enumerate() {
-            let _ = bar.report(&format!("matching {}", source.name), 0.0);
-            let correspondence = job.correspondence(k, &CorrespondenceOptions::default())?;
-            problems.extend(correspondence.problems.iter().map(|problem| format!("source '{}': {problem}", source.name)));
-            found.push(correspondence);
-        }
-        let (layers, odd_layers) = job.layers(&found)?;
-        let (options, odd_options) = job.options(&found)?;
-        problems.extend(odd_layers.into_iter().chain(odd_options));
-        let map_ms = milliseconds(began);
-        let began = Instant::now();
-        let mut synthesis = job.synthesis(&found, layers, options)?;
-        let factor_ms = milliseconds(began);
-        let began = Instant::now();
-        let count = synthesis.frame_count();
-        let tell = |what: &str, k: usize| {
-            let _ = bar.report(what, k as f64 / count as f64);
-        };
-        let motion = synthesis.motion(|k| tell("making frames", k));
-        let mut motion = motion.map_err(|source| RecipeError::Transfer { place: "the frames".into(), source })?;
-        let solve_ms = milliseconds(began);
-        drop(synthesis);
-        let began = Instant::now();
-        let partings = job.untangle(&mut motion.frames, |k| tell("looking for self-intersections", k))?;
-        let check_ms = milliseconds(began);
-        problems.extend(tangled(&partings));
-        problems.extend(
-            motion
-                .feet
-                .filter(|feet| feet.vertices == 0)
-                .map(|_| "no foot stands in the source: nothing stays low and still against its ground; see --up".to_owned()),
-        );
-        Ok(Made { motion, partings, found, problems, map_ms, factor_ms, solve_ms, check_ms })
-    }
 }
 
-/// What is left of self-intersections, if anything.
-fn tangled(partings: &[Parting]) -> Option<String> {
-    let frames = partings.iter().filter(|parting| parting.after > 0).count();
-    let pairs: usize = partings.iter().map(|parting| parting.after).sum();
-    (frames > 0).then(|| {
-        format!(
-            "{frames} of {} frames cut through themselves where the target at rest does not: {pairs} pairs of triangles",
-            partings.len()
-        )
-    })
+fn described(made: &Transferred, job: &TransferJob) -> Map<String, Value> {
+    let source = |(k, found): (usize, &Correspondence)| {
+        let mut map = report_json(&found.report);
+        map["name"] = json!(job.sources()[k].name);
+        map["method"] = json!(found.method.name());
+        map["candidates"] = found.candidates.iter().map(candidate_json).collect();
+        map
+    };
+    let Transferred { motion, partings, correspondences, times, .. } = made;
+    let mut object = Map::new();
+    object.insert("frames".into(), json!(motion.frames.len()));
+    object.insert("vertices".into(), json!(job.target().vertex_count()));
+    object.insert("map".into(), report_json(made.worst_map()));
+    object.insert("sources".into(), correspondences.iter().enumerate().map(source).collect());
+    object.insert("map_ms".into(), json!(times.map_ms));
+    object.insert("factor_ms".into(), json!(times.factor_ms));
+    object.insert("solve_ms_per_frame".into(), json!(made.ms_per_frame()));
+    let diagonal = job.target().bounds().map_or(1.0, |bounds| bounds.diagonal());
+    if !partings.is_empty() {
+        object.insert("check_ms_per_frame".into(), json!(times.check_ms / partings.len() as f64));
+        object.insert("intersections".into(), partings.iter().map(|parting| parting.after).collect());
+        object.insert("intersections_before".into(), partings.iter().map(|parting| parting.before).collect());
+        let corrections = partings.iter().map(|parting| parting.largest_correction / diagonal);
+        object.insert("largest_untangling".into(), json!(corrections.fold(0.0, f64::max)));
+    }
+    if let Some(feet) = &motion.feet {
+        object.insert("feet".into(), feet_json(feet, diagonal));
+    }
+    object
 }
 
-impl Made {
-    fn ms_per_frame(&self) -> f64 {
-        self.solve_ms / self.motion.frames.len().max(1) as f64
-    }
-
-    /// The map with the most lost triangles, and of equal ones that with the farthest partners.
-    fn worst(&self) -> &MapReport {
-        let reports = self.found.iter().map(|found| &found.report);
-        let order = |a: &&MapReport, b: &&MapReport| a.lost_share().total_cmp(&b.lost_share()).then(a.residual.total_cmp(&b.residual));
-        reports.max_by(order).expect("a layer has a source")
-    }
-
-    fn describe(&self, job: &TransferJob) -> Map<String, Value> {
-        let source = |(k, found): (usize, &Correspondence)| {
-            let mut map = report_json(&found.report);
-            map["name"] = json!(job.sources()[k].name);
-            map["method"] = json!(format!("{:?}", found.method).to_lowercase());
-            map["candidates"] = found.candidates.iter().map(candidate_json).collect();
-            map
-        };
-        let mut object = Map::new();
-        object.insert("frames".into(), json!(self.motion.frames.len()));
-        object.insert("vertices".into(), json!(job.target().vertex_count()));
-        object.insert("map".into(), report_json(self.worst()));
-        object.insert("sources".into(), self.found.iter().enumerate().map(source).collect());
-        object.insert("map_ms".into(), json!(self.map_ms));
-        object.insert("factor_ms".into(), json!(self.factor_ms));
-        object.insert("solve_ms_per_frame".into(), json!(self.ms_per_frame()));
-        let diagonal = job.target().bounds().map_or(1.0, |bounds| bounds.diagonal());
-        if !self.partings.is_empty() {
-            object.insert("check_ms_per_frame".into(), json!(self.check_ms / self.partings.len() as f64));
-            object.insert("intersections".into(), self.partings.iter().map(|parting| parting.after).collect());
-            object.insert("intersections_before".into(), self.partings.iter().map(|parting| parting.before).collect());
-            let corrections = self.partings.iter().map(|parting| parting.largest_correction / diagonal);
-            object.insert("largest_untangling".into(), json!(corrections.fold(0.0, f64::max)));
-        }
-        if let Some(feet) = &self.motion.feet {
-            object.insert("feet".into(), feet_json(feet, diagonal));
-        }
-        object
-    }
-
-    fn told(&self, out: &Path) -> String {
-        let map = self.worst();
-        format!(
-            "{} frames; {} of {} target triangles uncovered, {} flipped, partners {:.2} % of the diagonal apart; matched in {:.0} ms, \
-             factored in {:.1} ms, {:.2} ms a frame; written to {}\n",
-            self.motion.frames.len(),
-            map.uncovered,
-            map.triangles,
-            map.flipped,
-            100.0 * map.residual,
-            self.map_ms,
-            self.factor_ms,
-            self.ms_per_frame(),
-            out.display()
-        )
-    }
+fn told(made: &Transferred, out: &Path) -> String {
+    let map = made.worst_map();
+    format!(
+        "{} frames; {} of {} target triangles uncovered, {} flipped, partners {:.2} % of the diagonal apart; matched in {:.0} ms, \
+         factored in {:.1} ms, {:.2} ms a frame; written to {}\n",
+        made.motion.frames.len(),
+        map.uncovered,
+        map.triangles,
+        map.flipped,
+        100.0 * map.residual,
+        made.times.map_ms,
+        made.times.factor_ms,
+        made.ms_per_frame(),
+        out.display()
+    )
 }
 
 fn candidate_json(candidate: &AlignmentCandidate) -> Value {
@@ -348,35 +246,6 @@ pub(crate) fn report_json(report: &MapReport) -> Value {
         "distortion": report.distortion,
         "marker_residual": report.marker_residual,
     })
-}
-
-impl From<Root> for RecipeRoot {
-    fn from(root: Root) -> Self {
-        match root {
-            Root::Carry => Self::Carry,
-            Root::Fix => Self::Fix,
-        }
-    }
-}
-
-impl From<Up> for RecipeUp {
-    fn from(up: Up) -> Self {
-        match up {
-            Up::X => Self::X,
-            Up::Y => Self::Y,
-            Up::Z => Self::Z,
-        }
-    }
-}
-
-impl From<Method> for RecipeMethod {
-    fn from(method: Method) -> Self {
-        match method {
-            Method::Auto => Self::Auto,
-            Method::Warp => Self::Warp,
-            Method::Registration => Self::Registration,
-        }
-    }
 }
 
 pub(crate) fn milliseconds(since: Instant) -> f64 {
