@@ -15,7 +15,7 @@
 //! **Source.** Wang and Lee, "Example-driven animation synthesis", 2008, section 3.2.2; Shoemake and Duff, "Matrix animation and
 //! polar decomposition", 1992; for the mean, Moakher, "Means and averaging in the group of rotations", 2002.
 //!
-//! **Ours.** A logarithm is a branch out of many, a full turn apart. [`nearest_branch`] picks the one next to a given vector, so
+//! **Ours.** A logarithm is a branch out of many, a full turn apart. `nearest_branch` picks the one next to a given vector, so
 //! that a chain of neighbours that turns on beyond `π` is followed instead of flipped.
 
 use std::f64::consts::TAU;
@@ -26,12 +26,13 @@ use pliant_mesh::glam::{DMat3, DQuat, DVec3};
 /// Below this angle the axis of a rotation is rounding noise.
 const NO_AXIS: f64 = 1e-9;
 
-/// Steps towards the mean of rotations; two suffice for rotations less than a right angle apart.
+/// Steps towards the mean of rotations. Measured: they leave 1e-14 rad where rotations are less than a right angle apart, and 3e-6 where
+/// they are 150° apart.
 const MEAN_STEPS: usize = 10;
 
 /// Axis times angle of a rotation, the angle in `[0, π]`.
 #[must_use]
-pub fn rotation_log(rotation: DQuat) -> DVec3 {
+pub(crate) fn rotation_log(rotation: DQuat) -> DVec3 {
     // Both signs of a quaternion are one rotation; this one turns the shorter way.
     let q = if rotation.w < 0.0 { -rotation } else { rotation };
     let axis = DVec3::new(q.x, q.y, q.z);
@@ -41,7 +42,7 @@ pub fn rotation_log(rotation: DQuat) -> DVec3 {
 
 /// The rotation about `log` by its length, in radians.
 #[must_use]
-pub fn rotation_exp(log: DVec3) -> DQuat {
+pub(crate) fn rotation_exp(log: DVec3) -> DQuat {
     let half = 0.5 * log.length();
     let (sine, cosine) = half.sin_cos();
     let axis = log * if half < NO_AXIS { 0.5 } else { 0.5 * sine / half };
@@ -50,7 +51,7 @@ pub fn rotation_exp(log: DVec3) -> DQuat {
 
 /// The logarithm of the same rotation that is nearest to `reference`: `log` plus full turns about its axis.
 #[must_use]
-pub fn nearest_branch(log: DVec3, reference: DVec3) -> DVec3 {
+pub(crate) fn nearest_branch(log: DVec3, reference: DVec3) -> DVec3 {
     let angle = log.length();
     if angle < NO_AXIS {
         // Whole turns about any axis come back to the identity; those of the reference go on.
@@ -73,12 +74,6 @@ pub fn blend_gradients(from: DMat3, to: DMat3, weight: f64) -> DMat3 {
     let (a, b) = (Polar::of(from), Polar::of(to));
     let turn = a.rotation * DMat3::from_quat(rotation_exp(relative_log(&a.rotation, &b.rotation) * weight));
     turn * mix(a.stretch, b.stretch, weight)
-}
-
-/// `gradient` to the power of `weight`: nothing at zero, all of it at one.
-#[must_use]
-pub fn gradient_power(gradient: DMat3, weight: f64) -> DMat3 {
-    blend_gradients(DMat3::IDENTITY, gradient, weight)
 }
 
 /// `(1 − weight) a + weight b`.
@@ -197,6 +192,6 @@ mod tests {
 
     #[test]
     fn the_power_of_the_identity_is_the_identity() {
-        assert_eq!(gradient_power(DMat3::IDENTITY, 0.37), DMat3::IDENTITY);
+        assert_eq!(blend_gradients(DMat3::IDENTITY, DMat3::IDENTITY, 0.37), DMat3::IDENTITY);
     }
 }

@@ -11,13 +11,13 @@
 //! g_s = h/2 · n,   g_t = −h/2 · n,   n = (n_t − n_s) / |n_t − n_s|
 //! ```
 //!
-//! and a field `d` takes that over a patch of [`PATCH_RINGS`] rings around them:
+//! and a field `d` takes that over a patch of `PATCH_RINGS` rings around them:
 //!
 //! ```text
 //! min_d Σ_i |d_i − mean_{j~i} d_j|² + κ Σ_v |d_v − g_v|²,   d = 0 outside the patch
 //! ```
 //!
-//! until nothing cuts, or the correction passes [`LARGEST_CORRECTION`] of the diagonal; the pose with the fewest cuts is kept.
+//! until nothing cuts, or the correction passes `LARGEST_CORRECTION` of the diagonal; the pose with the fewest cuts is kept.
 //!
 //! **Ours.** All of it. Depths are those of single triangles, so what is deep is parted round by round and what hardly
 //! touches is hardly moved; a pose without new pairs is returned as it is.
@@ -34,10 +34,10 @@ use crate::TransferError;
 const MOST_ROUNDS: usize = 40;
 
 /// How far a vertex may be moved, as part of the diagonal. *Ours*: more is another pose.
-pub const LARGEST_CORRECTION: f64 = 0.03;
+const LARGEST_CORRECTION: f64 = 0.03;
 
 /// Edges from a cut to where nothing moves. *Ours*: wide enough that a dent is no crease.
-pub const PATCH_RINGS: usize = 8;
+const PATCH_RINGS: usize = 8;
 
 /// κ: what being parted counts against being smooth.
 const PARTING_WEIGHT: f64 = 4.0;
@@ -170,7 +170,7 @@ impl<'a> Entanglement<'a> {
         told.chunk_by(|a, b| a.0 == b.0).map(mean).collect()
     }
 
-    /// The vertices within [`PATCH_RINGS`] edges of `seeds`, and the number of each vertex among them.
+    /// The vertices within `PATCH_RINGS` edges of `seeds`, and the number of each vertex among them.
     fn patch(&self, seeds: impl Iterator<Item = u32>) -> (Vec<u32>, Vec<u32>) {
         let mut local = vec![OUTSIDE; self.rest.vertex_count()];
         let (mut patch, mut queue) = (Vec::new(), VecDeque::new());

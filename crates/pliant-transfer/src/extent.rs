@@ -1,7 +1,8 @@
 //! How large a surface is, whichever way it is turned.
 //!
-//! **Problem.** Lengths in options are parts of the model's size, and turning a model must not change what they mean; the diagonal of
-//! its box does change, by up to a factor of √3.
+//! **Problem.** Where a length decides which triangles belong together, turning a model must not change what it means; the diagonal of
+//! its box does change, by up to a factor of √3. Lengths that are reported, or given by a person, are parts of the diagonal all the same,
+//! which everybody can see.
 //!
 //! **Equation.** With the root mean square distance `r` of the surface from its centroid, the size is `√12 r`, which is the length
 //! of a thin rod.

@@ -13,7 +13,8 @@
 //!
 //! **Source.** Wang and Lee, "Example-driven animation synthesis", 2008, eq. 1.
 //!
-//! **Ours.** On an edge with three or more triangles each pair counts; a triangle without neighbours has flexibility
+//! **Ours.** On an edge with three or more triangles each pair counts, and a pair counts for every edge it
+//! shares; a triangle without neighbours has flexibility
 //! zero. Frames are looked at one after the other, so no more than one set of gradients is ever held.
 
 use pliant_linalg::parallel;

@@ -8,7 +8,8 @@
 //! min  ‖L V'‖² + Σ ω |c'ᵢ − cᵢ|²        ω = 10000
 //! ```
 //!
-//! **Source.** Wang and Lee, "Example-driven animation synthesis", 2008, eqs. 2–4; Sorkine and Cohen-Or, "Least-squares meshes", 2004.
+//! **Source.** Wang and Lee, "Example-driven animation synthesis", 2008, eqs. 2 and 3 (eq. 4 stacks
+//! rows that would weigh markers by `ω²`; `ω` is meant); Sorkine and Cohen-Or, "Least-squares meshes", 2004.
 //!
 //! **Ours.** Rows of `L` are divided by their diagonal: `ω` then means the same in every unit and for every meshing, and a needle
 //! weighs no more than any other vertex; a thousandth of equal weights keeps its corners tied to the rest. A part without markers has no shape of its own; its vertices are drawn to the places

@@ -4,8 +4,8 @@
 //! others let expect, but two shapes differ everywhere a little, and here and there much.
 //!
 //! **Equation.** A similarity `S` takes the markers `pᵢ` near to their places `qᵢ`. What it misses, `dᵢ = qᵢ − S pᵢ`, is taken for a random
-//! field of covariance `exp(−r/ρ)` with the markers' mean radius `ρ`, and a hundredth for slips of the hand. Left out, marker `k` is
-//! missed by `eₖ`, where `vₖ` was to be expected, and stands out by `zₖ`:
+//! field of covariance `exp(−r/ρ)` with the markers' mean radius `ρ`, and a hundredth for slips of the hand. Left out of the field, but not
+//! of the similarity, marker `k` is missed by `eₖ`, where `vₖ` was to be expected, and stands out by `zₖ`:
 //!
 //! ```text
 //! eₖ = (K⁻¹ d)ₖ / (K⁻¹)ₖₖ        vₖ = 1 / (K⁻¹)ₖₖ        zₖ = |eₖ| / (s √vₖ),   s = median (|e| / √v) / √2.366

@@ -79,7 +79,7 @@ impl Partitions {
     }
 
     /// The stiff parts by the paper's `γ`; or, where one of them would be most of the mesh, by the next of its halves, quarters …
-    /// that takes it apart and leaves most triangles stiff.
+    /// that takes it apart and leaves stiff parts rather than crumbs.
     ///
     /// # Errors
     /// Another number of values than triangles.
@@ -87,7 +87,7 @@ impl Partitions {
         let usual = Self::new(mesh, flexibility, Self::DEFAULT_THRESHOLD)?;
         let mut threshold = Self::DEFAULT_THRESHOLD;
         let mut finer = usual.clone();
-        while finer.largest_share() > Self::ONE_BODY && threshold > Self::LEAST_THRESHOLD {
+        while finer.largest_share() > Self::ONE_BODY && threshold >= 2.0 * Self::LEAST_THRESHOLD {
             threshold /= 2.0;
             finer = Self::new(mesh, flexibility, threshold)?;
         }

@@ -43,7 +43,7 @@ pub struct FeetReport {
     pub vertices: usize,
     /// How far the ground moves from frame to frame, in the mean; zero where it rests.
     pub ground_step: DVec3,
-    /// How far a standing vertex got on the ground from where it came down, at most, before it was held.
+    /// How far a standing vertex got on the ground from where it came down, at most, with the root led by the feet, before each was held.
     pub slide_before: f64,
     /// The same with feet held.
     pub slide_after: f64,

@@ -29,7 +29,7 @@ use pliant_mesh::{Mesh, Topology, triangle_area};
 use crate::TransferError;
 
 /// Two sides of a triangle are longer than the third by at least this part of it, or all are lengthened until they are.
-/// *Ours*: no cotangent above ten thousand, and nothing changes for needles of up to that aspect.
+/// *Ours*: no cotangent above ten thousand; nothing changes for needles of that aspect, nor for triangles as flat as 1 : 141.
 const LEAST_SLACK: f64 = 1e-4;
 
 /// Slivers below [`LEAST_SLACK`] count by the square of what they have of it, but at least this: their gradients are noise, yet

@@ -150,7 +150,7 @@ impl RegistrationOptions {
 /// Where the vertices of `source` go, when `rest` is the source laid over the target and `markers` are vertices with their places.
 ///
 /// # Errors
-/// If a mesh has no faces or a position is not finite, or an option is out of range.
+/// If a mesh has no faces or a position is not finite, a marker's vertex is not there, or an option is out of range.
 pub fn register(
     source: &Mesh,
     target: &Mesh,
@@ -159,6 +159,7 @@ pub fn register(
     options: &RegistrationOptions,
 ) -> Result<Vec<DVec3>, TransferError> {
     options.check()?;
+    markers.iter().try_for_each(|&(v, _)| source.require_vertex(v as usize))?;
     let rest = source.posed(rest)?;
     let mut fit = Fit::new(&rest)?;
     let ground = Ground::new(target, fit.area)?;

@@ -30,7 +30,7 @@ pub enum RootMotion {
 
 /// How much larger `target` is than `source`, by the diagonals of their boxes; one where either has no extent.
 #[must_use]
-pub fn size_ratio(target: &Mesh, source: &Mesh) -> f64 {
+pub(crate) fn diagonal_ratio(target: &Mesh, source: &Mesh) -> f64 {
     let diagonal = |mesh: &Mesh| mesh.bounds().map_or(0.0, |bounds| bounds.diagonal());
     let (target, source) = (diagonal(target), diagonal(source));
     if target > 0.0 && source > 0.0 { target / source } else { 1.0 }
@@ -45,8 +45,8 @@ mod tests {
     fn the_ratio_of_sizes_is_that_of_the_scale() {
         let sheet = shapes::bumpy_sheet(3, 0.2);
         let large = sheet.posed(sheet.positions().iter().map(|p| *p * 8.0).collect()).unwrap();
-        assert_eq!(size_ratio(&large, &sheet), 8.0);
+        assert_eq!(diagonal_ratio(&large, &sheet), 8.0);
         let point = sheet.posed(vec![sheet.positions()[0]; sheet.vertex_count()]).unwrap();
-        assert_eq!((size_ratio(&point, &sheet), size_ratio(&sheet, &point)), (1.0, 1.0));
+        assert_eq!((diagonal_ratio(&point, &sheet), diagonal_ratio(&sheet, &point)), (1.0, 1.0));
     }
 }

@@ -52,7 +52,7 @@ fn beyond_reach(fitting: Option<ClosestPoint>, any: ClosestPoint, reach: f64) ->
     if any.distance <= reach { (any, Coverage::Flipped) } else { (fitting.unwrap_or(any), Coverage::Uncovered) }
 }
 
-/// The centroids of the `k²` equal parts of a triangle, with `k` so that each is no larger than `grain`.
+/// The centroids of the `k²` equal parts of a triangle, with `k` so that each is about as large as `grain`, or as small as `k` may make it.
 fn samples([a, b, c]: [DVec3; 3], grain: f64) -> Vec<DVec3> {
     let parts = triangle_area([a, b, c]) / grain;
     let rows = if parts.is_finite() { (parts.sqrt().round() as usize).clamp(1, MOST_ROWS) } else { 1 };

@@ -95,7 +95,7 @@ impl SynthesisOptions {
     }
 
     /// How much longer the ways of roots and shells are than those of the sources. Default: as the target is larger, by the
-    /// [diagonals](crate::size_ratio()).
+    /// diagonals.
     #[must_use]
     pub fn with_size_ratio(self, ratio: f64) -> Self {
         Self { size_ratio: Some(ratio), ..self }

@@ -10,7 +10,7 @@ use crate::blend::{blend_gradients, mean_gradient};
 use crate::layer::Moment;
 use crate::polar_lanes::for_each_polar;
 use crate::probe::Probe;
-use crate::root_motion::size_ratio;
+use crate::root_motion::diagonal_ratio;
 use crate::{TransferError, TriangleMap};
 
 /// Height over longest side below which a source triangle has nothing to say. *Ours*: with positions in single precision
@@ -35,7 +35,7 @@ impl<'a> PreparedSource<'a> {
         let map = without_flat_sources(&source.map, reference).filled(target);
         let mixes = (0..map.len()).any(|t| map.row(t).len() > 1);
         let gradients = DeformationGradients::from_rest(reference)?;
-        Ok(Self { clip: source.clip, map, gradients, mixes, ratio: ratio.unwrap_or_else(|| size_ratio(target, reference)) })
+        Ok(Self { clip: source.clip, map, gradients, mixes, ratio: ratio.unwrap_or_else(|| diagonal_ratio(target, reference)) })
     }
 
     /// The source's own gradients at a moment, and their polar parts if they will be mixed.

@@ -40,7 +40,7 @@ per source markers, method and align_poses; [[modify]] turns parts of the target
 output, root, feet, up, check and untangle are those of the options here, which come first where both are given.
 
 With --feet, vertices that stay low and still against the source's ground stay so on the target; the report
-says how far they slid before and after (slide, as part of the diagonal). With --check or --untangle,
+says how far they slid, led by the root alone (slide_before) and held (slide), as parts of the diagonal. With --check or --untangle,
 `intersections` counts, frame by frame, pairs of triangles that cut each other and did not at rest.";
 
 /// Other meshes' animations on a mesh of its own.
