@@ -98,6 +98,18 @@ impl Format {
         Self::ALL.into_iter().find(|format| ending.eq_ignore_ascii_case(format.ending()))
     }
 
+    /// Whether it has a place for a clip.
+    #[must_use]
+    pub fn holds_clips(self) -> bool {
+        matches!(self, Self::Glb | Self::Gltf | Self::Usda | Self::Fbx | Self::Mdd | Self::Pc2 | Self::Npy)
+    }
+
+    /// Whether it has a place for targets; an array has where a mesh stands before it, as `MESH+ARRAY.npy`.
+    #[must_use]
+    pub fn holds_targets(self) -> bool {
+        matches!(self, Self::Glb | Self::Gltf | Self::Usda | Self::Fbx)
+    }
+
     /// Whether a file of this format alone is an asset that can be read.
     #[must_use]
     pub fn can_read(self) -> bool {

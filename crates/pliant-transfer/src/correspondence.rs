@@ -152,6 +152,11 @@ impl Correspondence {
     ) -> Result<Self, TransferError> {
         source.require_surface()?;
         target.require_surface()?;
+        for (mesh, what) in [(source, "source"), (target, "target")] {
+            if diagonal(mesh) <= 0.0 {
+                return Err(TransferError::NoExtent { what });
+            }
+        }
         let markers = markers.into();
         let mut warnings = Vec::new();
         let mut pairs = Vec::new();

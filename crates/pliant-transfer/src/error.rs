@@ -149,6 +149,12 @@ pub enum TransferError {
     /// The work was asked to stop.
     #[error("stopped")]
     Stopped,
+    /// A mesh that is a single point.
+    #[error("all vertices of the {what} are in one place; there is no shape to go by")]
+    NoExtent {
+        /// "source" or "target".
+        what: &'static str,
+    },
     /// The paper's warp knows nothing but markers.
     #[error("the warp goes by markers alone; give some, or take another method")]
     WarpWithoutMarkers,

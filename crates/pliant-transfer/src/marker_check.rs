@@ -22,6 +22,9 @@ use crate::{Markers, Similarity, TransferError};
 /// hump and the tail, where the two differ, come nearest.
 const FAR_OFF: f64 = 12.0;
 
+/// Pairs that a similarity misses by less, as a part of the target's diagonal, are right enough as they are. *Ours*.
+const EXCHANGED_MISS: f64 = 0.05;
+
 /// How much shapes usually differ, as a part of the target's diagonal. Measured: 0.02 for `horse-camel`.
 const USUAL: f64 = 0.02;
 
@@ -190,7 +193,25 @@ pub fn check_markers(source: &Mesh, target: &Mesh, markers: &Markers) -> Result<
 
 /// What makes markers doubtful that are all there, one sentence each: pairs that the others contradict, and left for right throughout.
 pub(crate) fn doubts(source: &Mesh, target: &Mesh, markers: &Markers) -> Result<Vec<String>, TransferError> {
-    Ok(Judged::new(markers, source, target)?.doubts(markers))
+    let mut doubts = Judged::new(markers, source, target)?.doubts(markers);
+    doubts.extend(columns_seem_exchanged(source, target, markers)?);
+    Ok(doubts)
+}
+
+/// A sentence where the pairs fit far better read as (target, source).
+fn columns_seem_exchanged(source: &Mesh, target: &Mesh, markers: &Markers) -> Result<Option<String>, TransferError> {
+    let miss = |pairs: &[(u32, u32)]| -> Result<Option<f64>, TransferError> {
+        let place = |mesh: &Mesh, v: u32| mesh.positions().get(v as usize).copied();
+        let ends = pairs.iter().map(|&(a, b)| Some((place(source, a)?, place(target, b)?))).collect::<Option<Vec<_>>>();
+        let Some((from, to)) = ends.map(|ends| ends.into_iter().unzip::<DVec3, DVec3, Vec<_>, Vec<_>>()) else { return Ok(None) };
+        let laid = Similarity::fit(&from, &to)?.apply_all(&from);
+        let squares: f64 = laid.iter().zip(&to).map(|(p, q)| p.distance_squared(*q)).sum();
+        Ok(Some((squares / pairs.len().max(1) as f64).sqrt() / diagonal(target)))
+    };
+    let exchanged: Vec<(u32, u32)> = markers.pairs().iter().map(|&(a, b)| (b, a)).collect();
+    let (Some(given), Some(other)) = (miss(markers.pairs())?, miss(&exchanged)?) else { return Ok(None) };
+    let seems = given > EXCHANGED_MISS && 2.0 * other < given;
+    Ok(seems.then(|| "the pairs fit far better with their numbers exchanged: is the source's vertex first in each?".to_owned()))
 }
 
 impl MarkerFlaw {

@@ -21,6 +21,9 @@ use crate::blend::{nearest_branch, rotation_exp, rotation_log};
 use crate::blend_weights::spread_over_triangles;
 use crate::{Partitions, TransferError, TriangleMap};
 
+/// A source that seems turned by less is one of another shape. *Ours*: 30°, in radians; a horse on a camel seems turned by a few degrees.
+const TURNED: f64 = 0.52;
+
 /// What a normal counts against a centroid at the distance of the partition's own size. *Ours*: enough to tell the turn of
 /// a long thin partition about its axis, which centroids hardly show.
 const NORMAL_WEIGHT: f64 = 0.25;
@@ -81,6 +84,33 @@ impl PoseModification {
         Ok(Self { rotations: (0..count).map(turn).collect(), turned_back: whole.transpose() })
     }
 
+    /// The turn of a source that faces another way than the target, or lies on another side; nothing where both face alike.
+    ///
+    /// Shapes that differ seem turned a little, which is left to them: a turn counts from [`TURNED`] on, and a right angle or a multiple
+    /// of it is taken for meant.
+    ///
+    /// # Errors
+    /// A map of another target or source.
+    pub fn facing(target: &Mesh, source: &Mesh, map: &TriangleMap) -> Result<Option<Self>, TransferError> {
+        let count = target.triangles().len();
+        TransferError::check_count("the map", map.len(), count)?;
+        crate::synthesis::check_map(map, source)?;
+        let Some(turn) = fit_turn(&matched_faces(target, source, map), |_| true) else { return Ok(None) };
+        let apart = |other: DMat3| rotation_log(DQuat::from_mat3(&(turn * other.transpose()))).length();
+        if apart(DMat3::IDENTITY) < TURNED {
+            return Ok(None);
+        }
+        let whole = right_angled(turn);
+        let whole = if apart(whole) < TURNED { whole } else { turn };
+        Ok(Some(Self { rotations: vec![whole; count], turned_back: whole.transpose() }))
+    }
+
+    /// The angle by which directions of the source are turned into those of the target.
+    #[must_use]
+    pub fn whole_angle_rad(&self) -> f64 {
+        rotation_log(DQuat::from_mat3(&self.turned_back)).length()
+    }
+
     /// The rotation of every triangle.
     #[must_use]
     pub fn rotations(&self) -> &[DMat3] {
@@ -118,6 +148,14 @@ impl PoseModification {
             chunk.iter_mut().for_each(|gradient| *gradient = self.turned_back * *gradient * whole);
         });
     }
+}
+
+/// The rotation that takes axes to axes and is nearest to `turn`: of the 24, that with the largest trace beside it.
+fn right_angled(turn: DMat3) -> DMat3 {
+    let axes = [DVec3::X, DVec3::Y, DVec3::Z, DVec3::NEG_X, DVec3::NEG_Y, DVec3::NEG_Z];
+    let pairs = axes.iter().flat_map(|&x| axes.iter().filter(move |y| x.dot(**y) == 0.0).map(move |&y| DMat3::from_cols(x, y, x.cross(y))));
+    let likeness = |other: &DMat3| (0..3).map(|k| turn.col(k).dot(other.col(k))).sum::<f64>();
+    pairs.max_by(|a, b| likeness(a).total_cmp(&likeness(b))).expect("there are 24")
 }
 
 /// A target triangle and what it takes from: area, centroids and normals.
@@ -173,6 +211,8 @@ fn outer(a: DVec3, b: DVec3) -> DMat3 {
 
 #[cfg(test)]
 mod tests {
+    use std::f64::consts::{FRAC_PI_2, PI};
+
     use super::*;
     use crate::{Membership, Reconstruction, ReconstructionForm, blend_weights};
     use pliant_mesh::shapes;
@@ -241,5 +281,23 @@ mod tests {
         let mut gradients = vec![bend; 288];
         pose.apply(&mut gradients);
         assert!(gradients.iter().all(|g| largest(*g - DMat3::from_rotation_x(0.7)) < 1e-3));
+    }
+
+    #[test]
+    fn a_copy_that_faces_another_way_is_found_turned_and_a_slight_turn_is_not() {
+        let rest = crate::test_shapes::lump(2, 0.3);
+        let map = TriangleMap::identity(rest.triangles().len());
+        let facing = |angle: f64| {
+            let turn = DMat3::from_axis_angle(DVec3::Y, angle);
+            let target = rest.posed(rest.positions().iter().map(|p| turn * *p).collect()).unwrap();
+            PoseModification::facing(&target, &rest, &map).unwrap().map(|pose| (pose.whole_angle_rad(), pose.rotations()[0]))
+        };
+        assert!(facing(0.2).is_none());
+        // Near a right angle it is the right angle; far from one, the turn itself.
+        for (angle, expected) in [(1.5, FRAC_PI_2), (0.8, 0.8), (-1.7, FRAC_PI_2), (3.0, PI)] {
+            let (found, rotation) = facing(angle).unwrap();
+            assert!((found - expected).abs() < 1e-9, "{angle}: {found}");
+            assert!((rotation * DVec3::Y - DVec3::Y).length() < 1e-9);
+        }
     }
 }

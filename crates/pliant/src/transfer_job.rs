@@ -151,6 +151,19 @@ impl TransferJob {
     /// Clips whose flexibility cannot be computed.
     pub fn options(&self, found: &[Correspondence]) -> Result<(SynthesisOptions, Vec<String>), RecipeError> {
         let mut options = self.told.synthesis.clone();
+        let mut problems = Vec::new();
+        for (k, source) in self.sources.iter().enumerate().filter(|(_, source)| source.told.turn && !source.told.align_poses) {
+            let place = RecipeError::transfer(format!("source '{}'", source.name));
+            let map = found[k].map.filled(&self.mesh);
+            if let Some(pose) = PoseModification::facing(&self.mesh, source.clip.reference(), &map).map_err(place)? {
+                problems.push(format!(
+                    "source '{}' faces another way than the target: its motion is turned by {:.0}° to fit",
+                    source.name,
+                    pose.whole_angle_rad().to_degrees()
+                ));
+                options = options.with_aligned_source(k, pose);
+            }
+        }
         for (k, source) in self.sources.iter().enumerate().filter(|(_, source)| source.told.align_poses) {
             let place = || RecipeError::transfer(format!("source '{}', align_poses", source.name));
             let partitions = self.partitions(k, found, Threshold::Auto).map_err(place())?;
@@ -158,7 +171,6 @@ impl TransferJob {
             let pose = PoseModification::aligning(&self.mesh, source.clip.reference(), &map, &partitions).map_err(place())?;
             options = options.with_aligned_source(k, pose);
         }
-        let mut problems = Vec::new();
         if let Some(lowest) = self.layers.first().filter(|_| !self.modifications.is_empty()) {
             let mut pose = PoseModification::none(self.mesh.triangles().len());
             for (k, (told, drawn)) in self.modifications.iter().enumerate() {

@@ -70,6 +70,9 @@ pub struct RecipeSource {
     /// How it is brought together with the target.
     #[serde(default)]
     pub method: RecipeMethod,
+    /// Whether the motion of a source that faces another way than the target is turned to fit.
+    #[serde(default = "yes")]
+    pub turn: bool,
     /// Whether reference poses that differ are made up for, stiff part by stiff part.
     #[serde(default)]
     pub align_poses: bool,
@@ -463,6 +466,7 @@ impl TransferRecipe {
             clip: clip.into(),
             markers: markers.map(Into::into),
             method: RecipeMethod::Auto,
+            turn: true,
             align_poses: false,
         };
         Self {
@@ -535,7 +539,7 @@ mod tests {
         let recipe = TransferRecipe::parse(TransferRecipe::TEMPLATE).unwrap();
         assert_eq!((recipe.sources.len(), recipe.layers.len()), (1, 1));
         let top = ["target", "output", "root", "feet", "up", "check", "untangle", "form"];
-        let of_source = ["name", "clip", "markers", "method", "align_poses"];
+        let of_source = ["name", "clip", "markers", "method", "turn", "align_poses"];
         let of_layer = ["source", "region", "strokes", "width", "refine", "threshold", "band", "mode", "frames", "at", "speed", "ease"];
         for key in top.iter().chain(&of_source).chain(&of_layer).chain(&["axis", "degrees"]) {
             assert!(TransferRecipe::TEMPLATE.lines().any(|line| line.trim_start_matches("# ").starts_with(&format!("{key} ="))), "{key}");

@@ -13,7 +13,7 @@ use serde_json::{Map, Value, json};
 use super::console::{Bar, Console};
 use super::failure::Failure;
 use super::pose::parse_pin;
-use super::{edited, source};
+use super::{edited, output, source};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -116,6 +116,9 @@ pub(crate) fn run(args: &Args, console: &Console) -> Result<(), Failure> {
     let assets = args.shapes.iter().map(|shape| pliant_io::load(shape, &source::options(None))).collect::<Result<Vec<_>, _>>()?;
     let meshes = assets.iter().map(Asset::mesh).collect::<Result<Vec<_>, _>>()?;
     let first = &assets[0];
+    if walks {
+        output::require_clip_format(&args.out)?;
+    }
     // An ending that cannot be written is told now rather than after the work.
     pliant_io::plan_save(&args.asset(first, &[meshes[0].positions().to_vec()])?, &args.out)?;
     let bar = console.progress();

@@ -17,6 +17,8 @@ Examples:
   pliant flexibility hound.reference.obj+hound.frames.npy --out f.npy
                                                           from a mesh and its frames
   pliant flexibility 'specimen:hound#walk' --out f.npy    on a built-in model
+  pliant render specimen:hound --scalar f.npy --range 0,0.1 --out f.png
+                                                          and how that looks
 
 The array holds one float64 per triangle, polygons cut into fans in file order: the largest change
 between the deformations of two neighbours over all frames, squared, in the mean over the neighbours.

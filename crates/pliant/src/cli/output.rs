@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use pliant_io::Asset;
+use pliant_io::{Asset, Format};
 
 use super::failure::Failure;
 
@@ -16,6 +16,26 @@ pub(crate) fn require_ending(path: &Path, endings: &[&str]) -> Result<(), Failur
     }
     let ending = ending.to_string_lossy();
     Err(Failure::could_not(format!("'{}' cannot be written: the result is not '.{ending}'; end it with .{}", path.display(), endings[0])))
+}
+
+/// Declines a path whose format has no place for a clip.
+pub(crate) fn require_clip_format(path: &Path) -> Result<(), Failure> {
+    require_format(path, "a clip", Format::holds_clips)
+}
+
+/// Declines a path whose format has no place for targets.
+pub(crate) fn require_rig_format(path: &Path) -> Result<(), Failure> {
+    let is_pair = path.to_string_lossy().contains('+');
+    if is_pair { Ok(()) } else { require_format(path, "targets", Format::holds_targets) }
+}
+
+fn require_format(path: &Path, what: &str, holds: fn(Format) -> bool) -> Result<(), Failure> {
+    if Format::of(path).is_none_or(holds) {
+        return Ok(());
+    }
+    let good = Format::ALL.into_iter().filter(|format| format.can_write() && holds(*format));
+    let endings: Vec<String> = good.map(|format| format!(".{}", format.ending())).collect();
+    Err(Failure::could_not(format!("'{}' cannot hold {what}; end it with {}", path.display(), endings.join(", "))))
 }
 
 /// Declines an output that would replace the asset it comes from by something poorer.

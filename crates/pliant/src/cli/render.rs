@@ -72,6 +72,10 @@ pub(crate) struct Args {
     #[arg(long, value_name = "FILE.npy")]
     scalar: Option<PathBuf>,
 
+    /// The values at the ends of the colours (default: the least and the greatest).
+    #[arg(long, value_name = "LOW,HIGH", requires = "scalar", allow_hyphen_values = true, value_parser = parse_range)]
+    range: Option<(f64, f64)>,
+
     /// Lines of equal value at this spacing (with --scalar per vertex).
     #[arg(long, value_name = "STEP", requires = "scalar", allow_negative_numbers = true, value_parser = parse_spacing)]
     isolines: Option<f64>,
@@ -97,6 +101,7 @@ pub(crate) fn run(args: &Args, console: &Console) -> Result<(), Failure> {
     let mut look = Look::default().with_wire(args.wire).with_flat(args.flat);
     if let Some(path) = &args.scalar {
         look = look.with_scalar(read_scalar(path, &mesh, &args.asset)?, scalar_title(path)).with_isolines(args.isolines);
+        look = args.range.map_or(look.clone(), |(low, high)| look.with_range(low, high));
     }
     let shot = Shot::new(args.view, args.size);
     let camera = shot.camera(&mesh, &look);
@@ -195,6 +200,13 @@ fn scalar_title(path: &Path) -> String {
 /// The named views, so that help lists them.
 fn view_parser() -> impl TypedValueParser<Value = View> {
     PossibleValuesParser::new(View::NAMED.map(|(name, _)| name)).map(|name| View::from_name(&name).expect("only named views pass"))
+}
+
+fn parse_range(text: &str) -> Result<(f64, f64), String> {
+    let wrong = || format!("'{text}' is not LOW,HIGH, as in 0,0.1");
+    let (low, high) = text.split_once(',').ok_or_else(wrong)?;
+    let [low, high] = [low, high].map(|part| part.trim().parse::<f64>().ok().filter(|value| value.is_finite()));
+    low.zip(high).filter(|(low, high)| low < high).ok_or_else(wrong)
 }
 
 fn parse_spacing(text: &str) -> Result<f64, String> {

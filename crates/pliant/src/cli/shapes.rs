@@ -8,13 +8,16 @@ use pliant::transfer_recipe::RecipeMethod;
 use pliant_io::Asset;
 use pliant_mesh::{Mesh, Progress as _};
 use pliant_rig::Rig;
-use pliant_transfer::{Correspondence, CorrespondenceOptions, RigTransfer, RigTransferOptions, ShapeReport, TransferError, TransferredRig};
+use pliant_transfer::{
+    Correspondence, CorrespondenceMethod, CorrespondenceOptions, RigTransfer, RigTransferOptions, ShapeReport, TransferError,
+    TransferredRig,
+};
 use serde_json::{Map, Value, json};
 
 use super::console::Console;
 use super::failure::Failure;
 use super::transfer::{milliseconds, report_json};
-use super::{edited, source};
+use super::{edited, output, source};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -71,6 +74,7 @@ pub(crate) fn run(args: &Args, console: &Console) -> Result<(), Failure> {
     let from = edited::load(&args.source, args.neutral.as_deref())?;
     let (asset, mesh) = source::load_surface(&args.target)?;
     let rig = from.rig()?;
+    output::require_rig_format(&args.out)?;
     // An ending that cannot be written is told now rather than after the work.
     pliant_io::plan_save(&asset.with_rig(&Rig::still(mesh.clone()))?, &args.out)?;
     let bar = console.progress();
@@ -94,6 +98,9 @@ impl Args {
         let pairs = markers.as_ref().map(|(pairs, _)| pairs);
         let found = Correspondence::find(rig.neutral(), target, pairs, &options);
         let mut found = found.map_err(|error| Failure::about(&self.target, &error))?;
+        if markers.is_none() && found.method != CorrespondenceMethod::Identity {
+            found.problems.push("without markers lids and lips are seldom found; look at the shapes, or give --markers there".into());
+        }
         found.problems.extend(markers.into_iter().flat_map(|(_, odd)| odd));
         Ok(found)
     }

@@ -1,12 +1,13 @@
 //! `pliant transfer`.
 
+use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use pliant::transfer_job::{TransferJob, Transferred};
 use pliant::transfer_recipe::{RecipeError, RecipeMethod, RecipeRoot, RecipeUp, TransferRecipe};
 use pliant_io::read_file;
-use pliant_transfer::{AlignmentCandidate, Correspondence, FeetReport, MapReport};
+use pliant_transfer::{AlignmentCandidate, Correspondence, FeetReport, MapReport, Parting};
 use serde_json::{Map, Value, json};
 
 use super::console::Console;
@@ -36,7 +37,7 @@ as part of the target's diagonal). The target keeps its names, UVs and polygons.
 
 A recipe has more to say: per layer a region (files, faces, \"#GROUP\" or strokes over vertices), what counts as
 stiff (threshold), how its border blends (refine, band), when it shows (frames, at, speed, ease) and how (mode);
-per source markers, method and align_poses; [[modify]] turns parts of the target's reference pose. Its keys
+per source markers, method, turn and align_poses; [[modify]] turns parts of the target's reference pose. Its keys
 output, root, feet, up, check and untangle are those of the options here, which come first where both are given.
 
 With --feet, vertices that stay low and still against the source's ground stay so on the target; the report
@@ -106,12 +107,13 @@ pub(crate) fn run(args: &Args, console: &Console) -> Result<(), Failure> {
     }
     let (job, name, out) = args.job()?;
     let out = out.as_path();
+    output::require_clip_format(out)?;
     // An ending that cannot be written is told now rather than after the work.
     pliant_io::plan_save(&job.asset(&name, &[job.target().positions().to_vec()])?, out)?;
     let mut made = job.run(&console.progress()).map_err(|error| args.failed(error))?;
     let mut object = described(&made, &job);
     edited::save(&job.asset(&name, &made.motion.frames)?, out, &mut object, &mut made.problems)?;
-    console.done(object, &told(&made, out), &made.problems)
+    console.done(object, &told(&made, diagonal(&job), out), &made.problems)
 }
 
 fn init(file: &Path, console: &Console) -> Result<(), Failure> {
@@ -184,7 +186,7 @@ fn described(made: &Transferred, job: &TransferJob) -> Map<String, Value> {
     object.insert("map_ms".into(), json!(times.map_ms));
     object.insert("factor_ms".into(), json!(times.factor_ms));
     object.insert("solve_ms_per_frame".into(), json!(made.ms_per_frame()));
-    let diagonal = job.target().bounds().map_or(1.0, |bounds| bounds.diagonal());
+    let diagonal = diagonal(job);
     if !partings.is_empty() {
         object.insert("check_ms_per_frame".into(), json!(times.check_ms / partings.len() as f64));
         object.insert("intersections".into(), partings.iter().map(|parting| parting.after).collect());
@@ -198,11 +200,26 @@ fn described(made: &Transferred, job: &TransferJob) -> Map<String, Value> {
     object
 }
 
-fn told(made: &Transferred, out: &Path) -> String {
+fn told(made: &Transferred, diagonal: f64, out: &Path) -> String {
     let map = made.worst_map();
-    format!(
+    let mut text = String::new();
+    if let Some(feet) = made.motion.feet {
+        let [before, after] = [feet.slide_before, feet.slide_after].map(|slide| 100.0 * slide / diagonal);
+        let _ = writeln!(
+            text,
+            "feet: {} vertices stand at some time; they slide {after:.2} % of the diagonal, {before:.2} % unheld",
+            feet.vertices
+        );
+    }
+    if !made.partings.is_empty() {
+        let cut = |of: fn(&Parting) -> usize| made.partings.iter().filter(|parting| of(parting) > 0).count();
+        let (before, after) = (cut(|parting| parting.before), cut(|parting| parting.after));
+        let _ = writeln!(text, "self-intersections: {before} frame(s) cut through themselves, {after} in the end");
+    }
+    let _ = writeln!(
+        text,
         "{} frames; {} of {} target triangles uncovered, {} flipped, partners {:.2} % of the diagonal apart; matched in {:.0} ms, \
-         factored in {:.1} ms, {:.2} ms a frame; written to {}\n",
+         factored in {:.1} ms, {:.2} ms a frame; written to {}",
         made.motion.frames.len(),
         map.uncovered,
         map.triangles,
@@ -212,7 +229,13 @@ fn told(made: &Transferred, out: &Path) -> String {
         made.times.factor_ms,
         made.ms_per_frame(),
         out.display()
-    )
+    );
+    text
+}
+
+/// The unit of the lengths that are told.
+fn diagonal(job: &TransferJob) -> f64 {
+    job.target().bounds().map_or(1.0, |bounds| bounds.diagonal())
 }
 
 fn candidate_json(candidate: &AlignmentCandidate) -> Value {
