@@ -21,10 +21,11 @@ use pliant_rig::{Clip, Combination, InBetween, Rig, Target};
 
 use crate::closure::{ClosureReport, Closures};
 use crate::extent::size;
-use crate::still_region::{hold_still, still_vertices};
+use crate::still_region::{free_islands, hold_still, still_vertices};
 use crate::synthesis::check_map;
 use crate::{
-    Correspondence, Layer, Reconstruction, ReconstructionForm, Similarity, Source, Synthesis, SynthesisOptions, TransferError, TriangleMap,
+    Correspondence, CorrespondenceMethod, Layer, Reconstruction, ReconstructionForm, Similarity, Source, Synthesis, SynthesisOptions,
+    TransferError, TriangleMap,
 };
 
 /// Poses that are in memory at a time.
@@ -138,6 +139,8 @@ struct Pose {
     shape: usize,
     name: String,
     coefficients: Vec<(usize, f64)>,
+    /// For an in-between its place on the way to its target, which is the last pose before it that is none.
+    on_the_way: Option<f64>,
 }
 
 /// The displacements of a transferred shape.
@@ -173,12 +176,14 @@ impl<'a> RigTransfer<'a> {
     /// [`TransferError::Stopped`] if `progress` asks for it.
     pub fn rig(&self, progress: &dyn Progress) -> Result<TransferredRig, TransferError> {
         let poses = self.poses();
-        let mut closures = match self.options.closures {
+        let closures = match self.options.closures {
             true => Some(Closures::new(&self.neutral, self.target, &self.laplacian, self.found)?),
             false => None,
         };
         let mut shapes: Vec<Deltas> = vec![Deltas::default(); poses.len()];
         let mut reports: Vec<Option<ShapeReport>> = vec![None; poses.len()];
+        // That of a target is in use until its in-betweens are done, which follow it.
+        let mut correction: Vec<DVec3> = vec![DVec3::ZERO; self.target.vertex_count()];
         for (k, some) in poses.chunks(POSES_AT_A_TIME).enumerate() {
             let clip = self.clip(some)?;
             let mut synthesis = self.synthesis(&clip)?;
@@ -188,7 +193,7 @@ impl<'a> RigTransfer<'a> {
                     return Err(TransferError::Stopped);
                 }
                 let mut positions = synthesis.frame(frame).to_vec();
-                let closed = self.finish(&clip.frames()[frame], closures.as_mut(), &mut positions)?;
+                let closed = self.finish(pose, &clip.frames()[frame], closures.as_ref(), &mut correction, &mut positions)?;
                 shapes[pose.shape] = self.deltas(pose, &positions, &shapes);
                 reports[pose.shape] = Some(report(pose, shapes[pose.shape].0.len(), &closed));
             }
@@ -202,9 +207,10 @@ impl<'a> RigTransfer<'a> {
     fn poses(&self) -> Vec<Pose> {
         let mut poses = Vec::new();
         for target in self.source.targets() {
-            let keys = std::iter::once(target.name.clone());
-            for name in keys.chain(target.in_betweens.iter().map(|key| format!("{} at {}", target.name, key.weight))) {
-                poses.push(Pose { shape: poses.len(), name, coefficients: vec![(poses.len(), 1.0)] });
+            let whole = std::iter::once((target.name.clone(), None));
+            let keys = target.in_betweens.iter().map(|key| (format!("{} at {}", target.name, key.weight), Some(key.weight)));
+            for (name, on_the_way) in whole.chain(keys) {
+                poses.push(Pose { shape: poses.len(), name, coefficients: vec![(poses.len(), 1.0)], on_the_way });
             }
         }
         let first = poses.len();
@@ -216,7 +222,8 @@ impl<'a> RigTransfer<'a> {
             let all = self.source.activation().coefficients(&weights);
             let known = |shape: usize| shape == first + c || poses.iter().any(|pose| pose.shape == shape);
             let coefficients = all.iter().copied().enumerate().filter(|&(shape, value)| value != 0.0 && known(shape)).collect();
-            poses.push(Pose { shape: first + c, name: self.source.combinations()[c].name.clone(), coefficients });
+            let name = self.source.combinations()[c].name.clone();
+            poses.push(Pose { shape: first + c, name, coefficients, on_the_way: None });
         }
         poses
     }
@@ -243,18 +250,31 @@ impl<'a> RigTransfer<'a> {
         Synthesis::with_factor(self.target, &self.reconstruction, vec![source], vec![layer], options)
     }
 
-    /// Holds what the pose leaves still, and closes what it closes.
+    /// Holds what the pose leaves still, and closes what it closes; an in-between gets its part of its target's `correction`.
     fn finish(
         &self,
+        pose: &Pose,
         posed: &[DVec3],
-        closures: Option<&mut Closures<'_>>,
+        closures: Option<&Closures<'_>>,
+        correction: &mut [DVec3],
         positions: &mut [DVec3],
     ) -> Result<ClosureReport, TransferError> {
         let least = self.least();
         let moved: Vec<bool> = posed.iter().zip(self.neutral.positions()).map(|(p, rest)| p.distance(*rest) > least).collect();
-        let still = still_vertices(self.target, &self.map, self.neutral.triangles(), &moved);
+        let mut still = still_vertices(self.target, &self.map, self.neutral.triangles(), &moved);
+        if self.found.method != CorrespondenceMethod::Identity {
+            free_islands(self.target, &mut still);
+        }
         hold_still(self.target, &self.laplacian, &still, positions)?;
-        closures.map_or_else(|| Ok(ClosureReport::default()), |closures| closures.close(posed, &moved, &still, positions))
+        if let Some(part) = pose.on_the_way {
+            (0..still.len()).filter(|&v| !still[v]).for_each(|v| positions[v] += correction[v] * part);
+            return Ok(ClosureReport::default());
+        }
+        let Some(closures) = closures else { return Ok(ClosureReport::default()) };
+        let open = positions.to_vec();
+        let report = closures.close(posed, &moved, &still, positions)?;
+        correction.iter_mut().zip(positions.iter().zip(open)).for_each(|(by, (&closed, open))| *by = closed - open);
+        Ok(report)
     }
 
     /// The length of displacements that are none.

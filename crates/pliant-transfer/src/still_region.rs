@@ -12,13 +12,17 @@
 //! since the energy of `x + u` is that of `x` plus `uᵀ L u`.
 //!
 //! **Ours.** A vertex of the target belongs to `S` when none of the triangles around it takes from a source triangle that moves.
-//! Shells without such a vertex are left where they are.
+//! Shells without such a vertex are left where they are. In a map between different surfaces a few such vertices amid moving ones are
+//! places where the map errs, and move along.
 
 use pliant_linalg::{LinalgError, SparseMatrix, SpdSolver};
 use pliant_mesh::glam::DVec3;
 use pliant_mesh::{Laplacian, Mesh, Topology};
 
 use crate::TriangleMap;
+
+/// Islands of still vertices are at most this part of what moves in their shell.
+const ISLAND: f64 = 0.1;
 
 /// For each vertex of `target` whether no source vertex that moves has a say in it; `source_moves` is told per source vertex.
 pub(crate) fn still_vertices(target: &Mesh, map: &TriangleMap, source_triangles: &[[u32; 3]], source_moves: &[bool]) -> Vec<bool> {
@@ -30,6 +34,33 @@ pub(crate) fn still_vertices(target: &Mesh, map: &TriangleMap, source_triangles:
         }
     }
     still
+}
+
+/// Lets the vertices that are `still` amid many that are not move along.
+pub(crate) fn free_islands(target: &Mesh, still: &mut [bool]) {
+    let (shells, around) = (target.topology().component_of_vertex(), target.topology().vertex_neighbors());
+    let mut moving = vec![0_usize; target.topology().component_count()];
+    (0..still.len()).filter(|&v| !still[v] && shells[v] != Topology::NONE).for_each(|v| moving[shells[v] as usize] += 1);
+    let mut seen = vec![false; still.len()];
+    for start in 0..still.len() {
+        if seen[start] || !still[start] {
+            continue;
+        }
+        seen[start] = true;
+        let mut island = vec![start];
+        let mut next = 0;
+        while next < island.len() {
+            for &w in around.row(island[next]) {
+                if still[w as usize] && !std::mem::replace(&mut seen[w as usize], true) {
+                    island.push(w as usize);
+                }
+            }
+            next += 1;
+        }
+        if (island.len() as f64) < ISLAND * moving[shells[start] as usize] as f64 {
+            island.iter().for_each(|&v| still[v] = false);
+        }
+    }
 }
 
 /// Puts the vertices that are `still` back to their places in `target`, and bends the rest of their shells after them.
