@@ -19,7 +19,7 @@ use pliant_mesh::{Mesh, MeshError};
 
 use crate::PhysicsError;
 use crate::carry::{Carry, SAMPLES};
-use crate::energy::SpringEnergy;
+use crate::energy::{Node, SpringEnergy};
 use crate::equilibrium::{BlendReport, Equilibrium};
 use crate::fast::SpringLaplacian;
 use crate::interior::{Interior, InteriorOptions};
@@ -259,6 +259,27 @@ impl Blend {
         self.frame(weights, self.in_place(&positions, &frames), report)
     }
 
+    /// The forces of the springs at `weights` on surface vertices and points inside, all in place; none on held ones.
+    pub(crate) fn forces_at(&mut self, weights: &[f64], points: &[DVec3]) -> Vec<DVec3> {
+        let frames = self.blend_springs(weights);
+        let mut local = self.held_positions(weights, &frames);
+        self.start_at(points, &frames, &mut local);
+        let mut nodes = vec![Node::default(); self.energy.points()];
+        self.energy.evaluate(&local, &mut nodes);
+        let force = |v: usize| if self.holds(v) { DVec3::ZERO } else { self.parts.frame_of(v, &frames).rotation * nodes[v].force };
+        (0..points.len()).map(force).collect()
+    }
+
+    /// Whether a vertex is fixed, pulled, or without a spring.
+    pub(crate) fn holds(&self, vertex: usize) -> bool {
+        self.support.unknown_of(vertex).is_none()
+    }
+
+    /// The largest force that is left where a search succeeded.
+    pub(crate) fn tolerance(&self) -> f64 {
+        self.solver.tolerance()
+    }
+
     /// A shape as it was given.
     fn shape_itself(&mut self, shape: usize, weights: &[f64]) -> Result<BlendFrame, PhysicsError> {
         self.blend_springs(weights);
@@ -378,7 +399,8 @@ impl Blend {
         }
     }
 
-    fn frame(&self, weights: &[f64], mut positions: Vec<DVec3>, report: BlendReport) -> Result<BlendFrame, PhysicsError> {
+    /// Surface vertices and points inside as a frame.
+    pub(crate) fn frame(&self, weights: &[f64], mut positions: Vec<DVec3>, report: BlendReport) -> Result<BlendFrame, PhysicsError> {
         let inverted = self.tetrahedra.iter().filter(|t| turned_over(t, &self.shapes[0], &positions)).count();
         let interior = positions.split_off(self.mesh.vertex_count());
         let surface = self.mesh.posed(positions)?;
@@ -402,6 +424,9 @@ fn into_frame(constraint: Constraint, motion: &RigidMotion) -> Constraint {
         Constraint::Fixed(point) => Constraint::Fixed(motion.inverse().apply(point)),
         Constraint::Plane { normal, offset } => {
             Constraint::Plane { normal: motion.rotation.conjugate() * normal, offset: offset - normal.dot(motion.translation) }
+        }
+        Constraint::Line { point, direction } => {
+            Constraint::Line { point: motion.inverse().apply(point), direction: motion.rotation.conjugate() * direction }
         }
     }
 }

@@ -31,6 +31,10 @@ use crate::support::Constraint;
 /// Releases of one vertex in a step before it has to stay.
 const MOST_RELEASES: u32 = 3;
 
+/// Tangent planes that are laid anew for their direction alone, in a step: each takes some hundredth of the error of the last. On
+/// the edge of an obstacle there is no end to it.
+const MOST_TILTS: u32 = 4;
+
 /// Friction is exceeded from this part above its limit on.
 const FRICTION_SLACK: f64 = 1e-3;
 
@@ -57,6 +61,8 @@ struct Touch {
     point: DVec3,
     normal: DVec3,
     grip: Grip,
+    /// How often its plane was laid anew in this step although the vertex was on the surface.
+    tilts: u32,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -98,12 +104,18 @@ impl ContactSet {
         self.touches.iter().map(|(&vertex, touch)| (vertex as usize, constraint(touch))).collect()
     }
 
+    /// The touching vertices, ascending, and the outward normals where they touch.
+    pub(crate) fn normals(&self) -> impl Iterator<Item = (u32, DVec3)> + '_ {
+        self.touches.iter().map(|(&vertex, touch)| (vertex, touch.normal))
+    }
+
     /// Begins a step: the obstacle moved by `motion` and takes along who touches it.
     pub fn begin_step(&mut self, motion: &RigidMotion) {
         self.releases.clear();
         for touch in self.touches.values_mut() {
             touch.point = motion.apply(touch.point);
             touch.normal = motion.rotation * touch.normal;
+            touch.tilts = 0;
             if let Grip::Slips { from, .. } = &mut touch.grip {
                 *from = motion.apply(*from);
             }
@@ -136,7 +148,7 @@ impl ContactSet {
             let grip = if self.friction > 0.0 { Grip::Holds } else { Grip::Slides };
             self.touches.entry(contact.vertex).or_insert_with(|| {
                 changes += 1;
-                Touch { point: contact.point, normal: contact.normal, grip }
+                Touch { point: contact.point, normal: contact.normal, grip, tilts: 0 }
             });
         }
         changes
@@ -161,7 +173,12 @@ impl ContactSet {
         let on_surface = Touch { point: contact.point, normal: contact.normal, ..touch };
         let is_off = contact.depth.abs() > tolerance.length;
         match touch.grip {
-            Grip::Slides => Some((on_surface, is_off)),
+            Grip::Slides => {
+                // The push on a plane that is askew pulls along the surface.
+                let is_askew = touch.tilts < MOST_TILTS && push * touch.normal.cross(contact.normal).length() > tolerance.force;
+                let tilts = touch.tilts + u32::from(is_askew && !is_off);
+                Some((Touch { tilts, ..on_surface }, is_off || is_askew))
+            }
             Grip::Slips { from, share } => {
                 let goal = from.lerp(position, 1.0 - share);
                 Some((Touch { point: goal, grip: Grip::Holds, ..on_surface }, true))

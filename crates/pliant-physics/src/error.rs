@@ -57,6 +57,22 @@ pub enum PhysicsError {
         /// Its radius or length.
         size: f64,
     },
+    /// Friction that nothing has.
+    #[error("a friction of {value} is none; give a finite number that is not negative")]
+    Friction {
+        /// Coulomb's coefficient.
+        value: f64,
+    },
+    /// An obstacle changes its form as it moves.
+    #[error("the obstacle bends in frame {frame}: vertex {vertex} is {off} off the best rigid motion; obstacles move as a whole")]
+    BendingObstacle {
+        /// The frame, counted from 0.
+        frame: usize,
+        /// The vertex that is furthest off.
+        vertex: usize,
+        /// By how much.
+        off: f64,
+    },
     /// The number of weights does not fit.
     #[error("{found} weight(s) for {expected} shapes; give one for each")]
     WeightCount {

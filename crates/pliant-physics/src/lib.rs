@@ -17,6 +17,7 @@
 mod anchor;
 mod blend;
 mod carry;
+mod contact_blend;
 mod contact_set;
 mod energy;
 mod equilibrium;
@@ -38,8 +39,10 @@ mod test_shapes;
 mod test_solids;
 mod tight;
 mod turning;
+mod wedge;
 
 pub use blend::{Blend, BlendFrame, BlendOptions};
+pub use contact_blend::{ContactBlend, ContactFrame, ContactMethod, ContactOptions};
 pub use contact_set::{ContactSet, ContactTolerance};
 pub use equilibrium::BlendReport;
 pub use error::PhysicsError;

@@ -6,7 +6,7 @@
 //! **Equation.** The moves `δ` that a constraint allows are those with `δ = P δ`:
 //!
 //! ```text
-//! free: P = I        plane of normal n: P = I − n nᵀ        fixed: P = 0
+//! free: P = I        plane of normal n: P = I − n nᵀ        line along d: P = d dᵀ        fixed: P = 0
 //! ```
 //!
 //! A solver moves along `P δ`, balances `P f`, and its matrix is `P H P` plus anything on what `P` bars.
@@ -34,13 +34,49 @@ pub enum Constraint {
         /// Distance of the plane from the origin along the normal.
         offset: f64,
     },
+    /// On the line through a point.
+    Line {
+        /// A point of the line.
+        point: DVec3,
+        /// Unit vector along it.
+        direction: DVec3,
+    },
 }
 
+/// Directions whose sine is below this are the same: ours; what two of them have in common would be far away.
+const PARALLEL: f64 = 1e-2;
+
 impl Constraint {
-    fn projector(&self) -> DMat3 {
+    /// Leaves of a vector what the constraint allows.
+    pub(crate) fn projector(&self) -> DMat3 {
         match *self {
             Self::Fixed(_) => DMat3::ZERO,
             Self::Plane { normal, .. } => DMat3::IDENTITY - outer(normal, normal),
+            Self::Line { direction, .. } => outer(direction, direction),
+        }
+    }
+
+    /// What both constraints allow. Where they have nothing in common, or almost nothing, the first counts.
+    pub(crate) fn and(self, other: Self) -> Self {
+        match (self, other) {
+            (Self::Fixed(_), _) => self,
+            (_, Self::Fixed(_)) => other,
+            (Self::Line { point, direction }, Self::Plane { normal, offset })
+            | (Self::Plane { normal, offset }, Self::Line { point, direction }) => {
+                let slope = direction.dot(normal);
+                let line = Self::Line { point, direction };
+                if slope.abs() < PARALLEL { line } else { Self::Fixed(point + direction * ((offset - normal.dot(point)) / slope)) }
+            }
+            (Self::Plane { normal, offset }, Self::Plane { normal: second, offset: far }) => {
+                let across = normal.cross(second);
+                if across.length() < PARALLEL {
+                    // Of two planes that face the same way, the one further out.
+                    return if normal.dot(second) > 0.0 && far > offset { other } else { self };
+                }
+                let point = (second.cross(across) * offset + across.cross(normal) * far) / across.length_squared();
+                Self::Line { point, direction: across.normalize() }
+            }
+            (Self::Line { .. }, Self::Line { .. }) => self,
         }
     }
 
@@ -50,6 +86,7 @@ impl Constraint {
         match *self {
             Self::Fixed(place) => place,
             Self::Plane { normal, offset } => point - normal * (normal.dot(point) - offset),
+            Self::Line { point: start, direction } => start + direction * direction.dot(point - start),
         }
     }
 }
@@ -157,5 +194,23 @@ mod tests {
         support.place(&mut points);
         assert_eq!(points[0], DVec3::ZERO, "held vertices are not moved by constraints");
         assert!((points[2].dot(normal) - 0.5).abs() < 1e-15);
+    }
+    #[test]
+    fn planes_meet_in_a_line_and_three_of_them_in_a_point() {
+        let corner = DVec3::new(0.4, -1.0, 2.0);
+        let plane = |normal: DVec3| Constraint::Plane { normal, offset: normal.dot(corner) };
+        let [a, b, c] = [DVec3::X, DVec3::new(0.6, 0.8, 0.0), DVec3::new(0.0, 0.6, 0.8)].map(plane);
+        let line = a.and(b);
+        for point in [DVec3::ZERO, DVec3::new(3.0, 4.0, -5.0)] {
+            let place = line.nearest(point);
+            assert!(a.nearest(place).distance(place) < 1e-14 && b.nearest(place).distance(place) < 1e-14);
+            assert!((line.projector() * (place - point)).length() < 1e-14, "straight to it");
+        }
+        for point in [line.and(c), c.and(line)] {
+            assert!(matches!(point, Constraint::Fixed(p) if p.distance(corner) < 1e-14), "{point:?}");
+            assert_eq!(point.and(a), point);
+        }
+        let further = Constraint::Plane { normal: DVec3::X, offset: 9.0 };
+        assert_eq!((a.and(further), further.and(a)), (further, further));
     }
 }

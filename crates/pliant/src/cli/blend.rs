@@ -7,11 +7,14 @@ use clap::ValueEnum;
 use pliant_io::{Animation, Asset, npy, read_file};
 use pliant_mesh::Progress as _;
 use pliant_mesh::glam::DVec3;
-use pliant_physics::{Blend, BlendFrame, BlendOptions, InteriorOptions, InteriorPoints, PhysicsError, Solver};
+use pliant_physics::{
+    Blend, BlendOptions, ContactBlend, ContactFrame, ContactMethod, ContactOptions, InteriorOptions, InteriorPoints, PhysicsError, Solver,
+};
 use serde_json::{Map, Value, json};
 
 use super::console::{Bar, Console};
 use super::failure::Failure;
+use super::obstacle::{ObstacleArg, parse_obstacle};
 use super::pose::parse_pin;
 use super::{edited, output, source};
 
@@ -33,7 +36,12 @@ Examples:
 Edges, pairs of second neighbours and edges inside the shape are springs whose rest lengths are blended; a
 frame is where their forces balance. Shapes are poses of one mesh: the same vertices and faces in the same
 order. The report lists for every frame the force that is left (residual, in units of strain; converged
-means at most 1e-3, tight and newton 1e-6), area, volume, and elements inside that turned over.";
+means at most 1e-3, tight and newton 1e-6), area, volume, elements inside that turned over, and vertices that
+touch an obstacle (contacts).
+
+An obstacle is a closed mesh or a solid: sphere:x,y,z,r, capsule:x,y,z,x,y,z,r or cylinder:x,y,z,x,y,z,r with
+both ends of the axis. Vertices do not enter it, but slide along it and leave it again. An obstacle with a clip moves
+through its frames, as a whole, while the shape goes from the first to the second.";
 
 /// Shapes between shapes, as springs in balance.
 #[derive(Debug, clap::Args)]
@@ -71,6 +79,18 @@ pub(crate) struct Args {
     #[arg(long, value_name = "V:x,y,z", allow_hyphen_values = true, value_parser = parse_pin)]
     pull: Vec<(usize, DVec3)>,
 
+    /// What is in the way: a closed mesh, sphere:x,y,z,r, or a capsule or cylinder; as often as there are obstacles.
+    #[arg(long, value_name = "FILE|sphere:x,y,z,r", allow_hyphen_values = true, value_parser = parse_obstacle)]
+    obstacle: Vec<ObstacleArg>,
+
+    /// Coulomb's friction at obstacles.
+    #[arg(long, value_name = "MU", default_value_t = 0.0, value_parser = parse_friction)]
+    friction: f64,
+
+    /// How a shape gives way to obstacles.
+    #[arg(long, value_enum, default_value_t = ContactArg::Active)]
+    contact: ContactArg,
+
     /// How stiff the surface is: one number above 0 per vertex; only ratios matter.
     #[arg(long, value_name = "FILE.npy")]
     stiffness: Option<PathBuf>,
@@ -98,13 +118,21 @@ enum InteriorArg {
     None,
 }
 
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum ContactArg {
+    /// Vertices are kept from entering, and slide and leave as they like.
+    Active,
+    /// Vertices that entered are fixed on the obstacle's surface, as published; without friction.
+    Paper,
+}
+
 /// The vertices around which a shape is held; none of them for its middle.
 #[derive(Debug, Clone, Default)]
 struct Anchor(Vec<usize>);
 
 /// A frame, and how long it took.
 struct Timed {
-    frame: BlendFrame,
+    frame: ContactFrame,
     ms: f64,
 }
 
@@ -121,19 +149,23 @@ pub(crate) fn run(args: &Args, console: &Console) -> Result<(), Failure> {
     }
     // An ending that cannot be written is told now rather than after the work.
     pliant_io::plan_save(&args.asset(first, &[meshes[0].positions().to_vec()])?, &args.out)?;
+    let obstacles = args.obstacle.iter().map(ObstacleArg::load).collect::<Result<Vec<_>, _>>()?;
     let bar = console.progress();
     let _ = bar.report("filling the inside", 0.0);
     let began = Instant::now();
-    let mut blend = Blend::new(&meshes, &args.options()?).map_err(|error| args.failed(&error))?;
+    let blend = Blend::new(&meshes, &args.options()?).map_err(|error| args.failed(&error))?;
+    let options = ContactOptions::default().with_method(args.contact.into()).with_friction(args.friction);
+    let mut contact = ContactBlend::new(blend, obstacles, &options).map_err(|error| args.failed(&error))?;
     let setup_ms = milliseconds(began);
-    let frames = args.frames(&mut blend, &bar)?;
+    let frames = args.frames(&mut contact, &bar)?;
     drop(bar);
-    let positions: Vec<Vec<DVec3>> = frames.iter().map(|timed| timed.frame.positions.clone()).collect();
-    let mut object = args.describe(&blend, &frames, setup_ms);
+    let blend = contact.blend();
+    let positions: Vec<Vec<DVec3>> = frames.iter().map(|timed| timed.frame.shape.positions.clone()).collect();
+    let mut object = args.describe(blend, &frames, setup_ms);
     let mut problems: Vec<String> = assets.iter().flat_map(|asset| &asset.problems).chain(blend.notes()).cloned().collect();
-    problems.extend(not_converged(&frames));
+    problems.extend([not_converged(&frames), moved(&frames), stuck(&frames)].into_iter().flatten());
     edited::save(&args.asset(first, &positions)?, &args.out, &mut object, &mut problems)?;
-    console.done(object, &args.told(&blend, &frames, setup_ms), &problems)
+    console.done(object, &args.told(blend, &frames, setup_ms), &problems)
 }
 
 impl Args {
@@ -158,13 +190,14 @@ impl Args {
         (0..=self.steps).map(|step| vec![1.0 - alpha(step), alpha(step)]).collect()
     }
 
-    fn frames(&self, blend: &mut Blend, bar: &Bar) -> Result<Vec<Timed>, Failure> {
+    fn frames(&self, contact: &mut ContactBlend, bar: &Bar) -> Result<Vec<Timed>, Failure> {
         let all = self.weights();
         let mut frames = Vec::with_capacity(all.len());
         for (k, weights) in all.iter().enumerate() {
             let _ = bar.report("balancing", k as f64 / all.len() as f64);
             let began = Instant::now();
-            let frame = blend.at(weights).map_err(|error| self.failed(&error))?;
+            let time = k as f64 / (all.len().max(2) - 1) as f64;
+            let frame = contact.step(weights, time).map_err(|error| self.failed(&error))?;
             frames.push(Timed { frame, ms: milliseconds(began) });
         }
         Ok(frames)
@@ -200,18 +233,21 @@ impl Args {
     }
 
     fn describe_frame(&self, Timed { frame, ms }: &Timed) -> Value {
+        let shape = &frame.shape;
         let mut object = json!({
-            "iterations": frame.report.iterations,
-            "residual": frame.report.residual,
-            "converged": frame.report.converged,
-            "area": frame.area,
-            "volume": frame.volume,
-            "inverted": frame.inverted,
+            "iterations": shape.report.iterations,
+            "residual": shape.report.residual,
+            "converged": shape.report.converged,
+            "area": shape.area,
+            "volume": shape.volume,
+            "inverted": shape.inverted,
+            "contacts": frame.contacts,
+            "substeps": frame.substeps,
             "ms": ms,
         });
         match self.weights.is_empty() {
-            true => object["alpha"] = json!(frame.weights[1]),
-            false => object["weights"] = json!(frame.weights),
+            true => object["alpha"] = json!(shape.weights[1]),
+            false => object["weights"] = json!(shape.weights),
         }
         object
     }
@@ -219,11 +255,13 @@ impl Args {
     fn told(&self, blend: &Blend, frames: &[Timed], setup_ms: f64) -> String {
         let counts = blend.spring_counts();
         let ms: f64 = frames.iter().map(|timed| timed.ms).sum::<f64>() / frames.len() as f64;
-        let worst = frames.iter().map(|timed| timed.frame.report.residual).fold(0.0, f64::max);
-        let inverted: usize = frames.iter().map(|timed| timed.frame.inverted).max().unwrap_or(0);
+        let worst = frames.iter().map(|timed| timed.frame.shape.report.residual).fold(0.0, f64::max);
+        let inverted: usize = frames.iter().map(|timed| timed.frame.shape.inverted).max().unwrap_or(0);
+        let touching = frames.iter().map(|timed| timed.frame.contacts).max().unwrap_or(0);
+        let touching = if self.obstacle.is_empty() { String::new() } else { format!(", at most {touching} contact(s)") };
         format!(
             "{} frame(s) of {} vertices and {} points inside, {} springs; ready in {setup_ms:.0} ms, {ms:.1} ms a frame; forces balance to \
-             {worst:.1e}, at most {inverted} element(s) turned over; written to {}\n",
+             {worst:.1e}, at most {inverted} element(s) turned over{touching}; written to {}\n",
             frames.len(),
             blend.mesh().vertex_count(),
             blend.interior_points(),
@@ -235,10 +273,32 @@ impl Args {
 
 /// Frames whose forces do not balance, in one sentence.
 fn not_converged(frames: &[Timed]) -> Option<String> {
-    let lost: Vec<usize> = (0..frames.len()).filter(|&k| !frames[k].frame.report.converged).collect();
-    let worst = lost.iter().map(|&k| frames[k].frame.report.residual).fold(0.0, f64::max);
-    let listed: Vec<String> = lost.iter().map(usize::to_string).collect();
-    (!lost.is_empty()).then(|| format!("forces do not balance in frame(s) {}: the residual is up to {worst:.1e}", listed.join(", ")))
+    let lost = listed(frames, |frame| !frame.shape.report.converged)?;
+    let worst = frames.iter().map(|timed| timed.frame.shape.report.residual).fold(0.0, f64::max);
+    Some(format!("forces do not balance or contacts do not settle in frame(s) {lost}: the residual is up to {worst:.1e}"))
+}
+
+/// Frames with vertices that were put on an obstacle's surface in the end.
+fn moved(frames: &[Timed]) -> Option<String> {
+    let some = listed(frames, |frame| frame.moved > 0)?;
+    Some(format!("vertices that were still inside an obstacle were moved to its surface in frame(s) {some}"))
+}
+
+/// Frames with held vertices inside an obstacle.
+fn stuck(frames: &[Timed]) -> Option<String> {
+    let some = listed(frames, |frame| frame.stuck > 0)?;
+    Some(format!("fixed or pulled vertices are inside an obstacle, and stay, in frame(s) {some}"))
+}
+
+/// The frames that are so, or `None`.
+fn listed(frames: &[Timed], is_so: impl Fn(&ContactFrame) -> bool) -> Option<String> {
+    let some: Vec<String> = (0..frames.len()).filter(|&k| is_so(&frames[k].frame)).map(|k| k.to_string()).collect();
+    (!some.is_empty()).then(|| some.join(", "))
+}
+
+fn parse_friction(text: &str) -> Result<f64, String> {
+    let wrong = || format!("'{text}' is no friction; give a number from 0 on, as in 0.3");
+    text.trim().parse().ok().filter(|mu: &f64| mu.is_finite() && *mu >= 0.0).ok_or_else(wrong)
 }
 
 fn parse_weight(text: &str) -> Result<f64, String> {
@@ -269,6 +329,15 @@ impl From<InteriorArg> for InteriorOptions {
         match interior {
             InteriorArg::Auto => Self::default(),
             InteriorArg::None => Self::default().with_points(InteriorPoints::None),
+        }
+    }
+}
+
+impl From<ContactArg> for ContactMethod {
+    fn from(contact: ContactArg) -> Self {
+        match contact {
+            ContactArg::Active => Self::Active,
+            ContactArg::Paper => Self::Paper,
         }
     }
 }

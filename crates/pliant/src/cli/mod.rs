@@ -13,6 +13,7 @@ mod info;
 mod invert;
 mod markers;
 mod mirror;
+mod obstacle;
 mod output;
 mod pose;
 mod posed;

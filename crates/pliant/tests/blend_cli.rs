@@ -1,0 +1,108 @@
+//! Blends on the command line, with things in the way.
+
+mod command;
+
+use command::{declines, folder, inside, json, pliant};
+use pliant::io::{Animation, Asset, LoadOptions, load, save};
+use pliant::mesh::glam::DVec3;
+use pliant::mesh::{Mesh, shapes};
+use tempfile::TempDir;
+
+/// A ball, and the same ball as an egg along x.
+fn poses(folder: &TempDir) -> [String; 2] {
+    let files = ["ball.obj", "egg.obj"].map(|name| inside(folder, name));
+    save(&Asset::from_mesh(shapes::icosphere(2)), &files[0]).unwrap();
+    save(&Asset::from_mesh(scaled(DVec3::new(1.6, 0.9, 0.9), DVec3::ZERO)), &files[1]).unwrap();
+    files
+}
+
+fn scaled(scale: DVec3, shift: DVec3) -> Mesh {
+    let ball = shapes::icosphere(2);
+    ball.posed(ball.positions().iter().map(|&p| p * scale + shift).collect()).unwrap()
+}
+
+/// The frames of a clip.
+fn frames(file: &str) -> Vec<Vec<DVec3>> {
+    load(file, &LoadOptions::default()).unwrap().clip().unwrap().frames().to_vec()
+}
+
+/// The least distance from a point to all vertices of a frame.
+fn nearest(frame: &[DVec3], center: DVec3) -> f64 {
+    frame.iter().map(|p| p.distance(center)).fold(f64::INFINITY, f64::min)
+}
+
+#[test]
+fn an_egg_that_grows_stops_at_a_ball_and_says_who_touches_it() {
+    let folder = folder();
+    let [ball, egg] = poses(&folder);
+    let (free, held) = (inside(&folder, "free.glb"), inside(&folder, "held.glb"));
+    let still = json(&["blend", &ball, &egg, "--steps", "4", "--out", &free]);
+    assert!(still["frames"].as_array().unwrap().iter().all(|frame| frame["contacts"] == 0));
+    // Both spellings of a negative number.
+    for obstacle in [&["--obstacle", "sphere:-1.9,0,0,0.5"][..], &["--obstacle=sphere:-1.9,0,0,0.5"]] {
+        let told = json(&[&["blend", &ball, &egg, "--steps", "4", "--out", &held], obstacle].concat());
+        assert!(told["frames"][0]["contacts"] == 0 && told["frames"][4]["contacts"].as_u64() > Some(0), "{told}");
+        assert!(told["frames"].as_array().unwrap().iter().all(|frame| frame["converged"] == true), "{told}");
+        let (free, held) = (frames(&free), frames(&held));
+        let center = DVec3::X * -1.9;
+        assert!(nearest(&free[4], center) < 0.4 && held.iter().all(|frame| nearest(frame, center) > 0.5 - 1e-4));
+        assert_eq!(held[0], free[0]);
+    }
+}
+
+#[test]
+fn a_file_with_a_clip_is_an_obstacle_that_moves() {
+    let folder = folder();
+    let [ball, _] = poses(&folder);
+    let (hammer, out) = (inside(&folder, "hammer.glb"), inside(&folder, "hit.glb"));
+    let strikes: Vec<Vec<DVec3>> = [3.0, 1.3].map(|x| scaled(DVec3::splat(0.5), DVec3::X * x).positions().to_vec()).to_vec();
+    let still = Asset::from_mesh(scaled(DVec3::splat(0.5), DVec3::X * 3.0));
+    save(&still.with_point_clip(Animation::new("strike", 2), &strikes).unwrap(), &hammer).unwrap();
+    let told = json(&["blend", &ball, &ball, "--steps", "2", "--obstacle", &hammer, "--friction", "0.2", "--out", &out]);
+    assert!(told["frames"][0]["contacts"] == 0 && told["frames"][2]["contacts"].as_u64() > Some(0), "{told}");
+    let tip = frames(&out)[2].iter().map(|p| p.x).fold(f64::NEG_INFINITY, f64::max);
+    assert!(tip < 0.95, "dented, where it was 1: {tip}");
+}
+
+#[test]
+fn the_published_way_and_several_obstacles_keep_vertices_out_too() {
+    let folder = folder();
+    let [ball, egg] = poses(&folder);
+    let out = inside(&folder, "out.glb");
+    let told = json(&[
+        "blend",
+        &ball,
+        &egg,
+        "--steps",
+        "2",
+        "--contact",
+        "paper",
+        "--out",
+        &out,
+        "--obstacle",
+        "sphere:1.9,0,0,0.5",
+        "--obstacle",
+        "capsule:-1.9,-1,0,-1.9,1,0,0.5",
+    ]);
+    assert!(told["frames"][2]["contacts"].as_u64() > Some(1), "{told}");
+    let last = &frames(&out)[2];
+    assert!(nearest(last, DVec3::X * 1.9) > 0.5 - 1e-4);
+    assert!(last.iter().all(|p| DVec3::new(p.x + 1.9, 0.0, p.z).length() > 0.5 - 1e-4));
+}
+
+#[test]
+fn obstacles_that_are_none_are_one_line_and_leave_nothing() {
+    let folder = folder();
+    let [ball, egg] = poses(&folder);
+    let out = inside(&folder, "no.glb");
+    let open = inside(&folder, "open.obj");
+    save(&Asset::from_mesh(shapes::bumpy_sheet(3, 0.1)), &open).unwrap();
+    declines(&["blend", &ball, &egg, "--obstacle", &open], &out, &["open.obj", "not closed"]);
+    declines(&["blend", &ball, &egg, "--obstacle", "missing.obj"], &out, &["missing.obj"]);
+    let wrong = ["sphere:0,0,1", "sphere:0,nan,0,1", "sphere:0,0,0,-1", "sphere:a,b,c,d", "capsule:0,0,0,1", "cylinder:0,0,0,0,0,0,1"];
+    for wrong in wrong.map(|text| ["--obstacle", text]).into_iter().chain([["--friction", "nan"], ["--friction=-1", "--quiet"]]) {
+        let output = pliant(&["blend", &ball, &egg, wrong[0], wrong[1], "--out", &out]);
+        assert_eq!(output.status.code(), Some(2), "{wrong:?}");
+        assert!(!std::path::Path::new(&out).exists());
+    }
+}
