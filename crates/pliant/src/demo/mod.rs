@@ -2,6 +2,7 @@
 //!
 //! No file is written until everything is made, so a demo that is stopped leaves none behind.
 
+mod blend;
 mod geodesics;
 mod pose;
 mod specimens;
@@ -13,6 +14,7 @@ use std::time::Instant;
 
 use pliant_io::IoError;
 use pliant_mesh::{MeshError, Progress};
+use pliant_physics::PhysicsError;
 use pliant_rig::RigError;
 use pliant_transfer::TransferError;
 use pliant_view::ViewError;
@@ -36,6 +38,9 @@ pub enum DemoError {
     /// Work on a built-in rig failed.
     #[error(transparent)]
     Rig(#[from] RigError),
+    /// A blend of built-in models failed.
+    #[error(transparent)]
+    Physics(#[from] PhysicsError),
     /// A transfer between built-in models failed.
     #[error(transparent)]
     Transfer(#[from] TransferError),
@@ -58,12 +63,13 @@ pub struct Demo {
 /// Makes the demo in the folder `out`, which is created where it does not exist.
 pub fn run(out: &Path, progress: &dyn Progress) -> Result<Demo, DemoError> {
     type Chapter = fn(&mut Vec<Section>) -> Result<(), DemoError>;
-    let chapters: [(&str, Chapter); 8] = [
+    let chapters: [(&str, Chapter); 9] = [
         ("head", specimens::head),
         ("hand", specimens::hand),
         ("hound and tapir", specimens::quadrupeds),
         ("bar", specimens::bar),
         ("pose", pose::chapter),
+        ("blend", blend::chapter),
         ("transfer", transfer::chapter),
         ("geodesics", geodesics::chapter),
         ("surfaces", surfaces::chapter),
