@@ -104,6 +104,9 @@ impl Reader<'_> {
 
     fn file(&self, file: &str) -> Result<Vec<bool>, RecipeError> {
         let path = (self.path)(file);
+        if !path.exists() && self.mesh.groups().names.iter().any(|name| name == file) {
+            return Err(self.wrong("region", format!("there is no file '{file}'; for the target's group of that name write \"#{file}\"")));
+        }
         let bytes = read_file(&path)?;
         let is_array = path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("npy"));
         let read = if is_array { mask(&bytes, self.mesh) } else { face_list(&bytes, self.mesh) };

@@ -33,15 +33,16 @@ Examples:
   pliant blend a.obj b.obj --solver newton --interior none --out paper.glb
                                       the way of Ma et al. 2012, surface springs only
 
-Edges, pairs of second neighbours and edges inside the shape are springs whose rest lengths are blended; a
-frame is where their forces balance. Shapes are poses of one mesh: the same vertices and faces in the same
-order. The report lists for every frame the force that is left (residual, in units of strain; converged
-means at most 1e-3, tight and newton 1e-6), area, volume, elements inside that turned over, and vertices that
-touch an obstacle (contacts).
+Edges, pairs of second neighbours and edges inside the shape are springs whose rest lengths are
+blended; a frame is where their forces balance. Shapes are poses of one mesh: the same vertices
+and faces in the same order. The report lists for every frame the force that is left (residual, in
+units of strain; converged means at most 1e-3, tight and newton 1e-6), area, volume, elements
+inside that turned over, and vertices that touch an obstacle (contacts).
 
-An obstacle is a closed mesh or a solid: sphere:x,y,z,r, capsule:x,y,z,x,y,z,r or cylinder:x,y,z,x,y,z,r with
-both ends of the axis. Vertices do not enter it, but slide along it and leave it again. An obstacle with a clip moves
-through its frames, as a whole, while the shape goes from the first to the second.";
+An obstacle is a closed mesh or a solid: sphere:x,y,z,r, capsule:x,y,z,x,y,z,r or
+cylinder:x,y,z,x,y,z,r with both ends of the axis. Vertices do not enter it, but slide along it
+and leave it again. An obstacle with a clip moves through its frames, as a whole, while the shape
+goes from the first to the second.";
 
 /// Shapes between shapes, as springs in balance.
 #[derive(Debug, clap::Args)]

@@ -21,9 +21,9 @@ Examples:
                                                           and how that looks
 
 The array holds one float64 per triangle, polygons cut into fans in file order: the largest change
-between the deformations of two neighbours over all frames, squared, in the mean over the neighbours.
-Stiff parts are near 0; two triangles that bend by 90 degrees at one edge differ by 4. Units and rigid motions change
-nothing. Markers for a transfer matter where the values are large.";
+between the deformations of two neighbours over all frames, squared, in the mean over the
+neighbours. Stiff parts are near 0; two triangles that bend by 90 degrees at one edge differ by 4.
+Units and rigid motions change nothing. Markers for a transfer matter where the values are large.";
 
 /// Where a clip bends its mesh, triangle by triangle.
 #[derive(Debug, clap::Args)]

@@ -29,10 +29,11 @@ Examples:
   pliant invert specimen:head specimen:head --out again.glb
                                                the head's own performance, found from its positions
 
-The clip has the rig's vertices in the rig's order. Weights stay within their limits (0 to 1 unless
---limits says otherwise). Only sliders that move get keys, and only as many as straight lines need to
-stay within --tolerance. Prices are free of units: 0.001 of --sparsity leaves alone what moves less
-surface than a thousandth of a typical slider; --roughness weighs bends of the curves against distance.";
+The clip has the rig's vertices in the rig's order. Weights stay within their limits (0 to 1
+unless --limits says otherwise). Only sliders that move get keys, and only as many as straight
+lines need to stay within --tolerance. Prices are free of units: 0.001 of --sparsity leaves alone
+what moves less surface than a thousandth of a typical slider; --roughness weighs bends of the
+curves against distance.";
 
 /// Curves of slider weights from a moving mesh, or from moving points.
 #[derive(Debug, clap::Args)]

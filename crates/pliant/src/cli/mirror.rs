@@ -22,9 +22,9 @@ Examples:
   pliant mirror scan.obj+deltas.npy --plane x:0.2 --pairs shape --out flipped.glb
                                               the plane given, partners by what they move
 
-Partners are found by name (smile_L and smile_R, jawLeft and jawRight), or with --pairs shape by their
-displacements; a slider without a side is its own. Vertices are matched by place, and from there over the
-faces. What has no partner stays as it is and is counted.";
+Partners are found by name (smile_L and smile_R, jawLeft and jawRight), or with --pairs shape by
+their displacements; a slider without a side is its own. Vertices are matched by place, and from
+there over the faces. What has no partner stays as it is and is counted.";
 
 /// Mirrors a pose, or makes a rig symmetric.
 #[derive(Debug, clap::Args)]

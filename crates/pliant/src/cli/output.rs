@@ -15,7 +15,9 @@ pub(crate) fn require_ending(path: &Path, endings: &[&str]) -> Result<(), Failur
         return Ok(());
     }
     let ending = ending.to_string_lossy();
-    Err(Failure::could_not(format!("'{}' cannot be written: the result is not '.{ending}'; end it with .{}", path.display(), endings[0])))
+    let endings: Vec<String> = endings.iter().map(|ending| format!(".{ending}")).collect();
+    let good = endings.join(" or ");
+    Err(Failure::could_not(format!("'{}' cannot be written: the result is not '.{ending}'; end it with {good}", path.display())))
 }
 
 /// Declines a path whose format has no place for a clip.

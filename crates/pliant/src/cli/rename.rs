@@ -19,9 +19,9 @@ Examples:
   pliant rename base.obj+targets --map facs --out facs.glb
                                                         action units: AU12L, AU12R, AU26
 
-Each slider and each name is used once, and left never becomes right. A slider that was not recognised
-keeps its name. `how` says how sure it is: the same text, the same but for case and separators, the same
-meaning in another vocabulary, or only alike.";
+Each slider and each name is used once, and left never becomes right. A slider that was not
+recognised keeps its name. `how` says how sure it is: the same text, the same but for case and
+separators, the same meaning in another vocabulary, or only alike.";
 
 /// Gives sliders the names of a vocabulary.
 #[derive(Debug, clap::Args)]

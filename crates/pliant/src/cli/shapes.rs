@@ -30,13 +30,13 @@ Examples:
   pliant pose head.glb --pin 88:0,-1,0 --out posed.obj
                                               and the new rig is ready to pose
 
-Markers are pairs of vertices that are the same spot, source first, counted from 0: JSON
-[[source, target], …] or lines of two numbers. Put them where shapes meet: corners and middles of the
-lids and lips, the tip of the nose, chin, brows, ears. Names, limits, in-betweens and combinations are
-those of the source. What a slider leaves still in the source stays to the bit, but for specks amid what
-moves. Lids and lips that a
-shape closes in the source are found and closed in the target; the report tells the largest gap that
-remains, as a part of the target's size. Markers on both rims of lids and lips make that precise.";
+Markers are pairs of vertices that are the same spot, source first, counted from 0: JSON [[source,
+target], …] or lines of two numbers. Put them where shapes meet: corners and middles of the lids
+and lips, the tip of the nose, chin, brows, ears. Names, limits, in-betweens and combinations are
+those of the source. What a slider leaves still in the source stays to the bit, but for specks
+amid what moves. Lids and lips that a shape closes in the source are found and closed in the
+target; the report tells the largest gap that remains, as a part of the target's size. Markers on
+both rims of lids and lips make that precise.";
 
 /// The expressions of one head on another, as a rig.
 #[derive(Debug, clap::Args)]

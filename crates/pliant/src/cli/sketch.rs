@@ -43,9 +43,9 @@ A stroke file is what a hand drew, in pixels of a picture with that camera, from
   {\"camera\": {\"eye\": [0,0,50], \"target\": [0,0,0], \"up\": [0,1,0], \"fov_y_degrees\": 23,
               \"width\": 800, \"height\": 600},
    \"points\": [[330,420], [400,445], [470,420]]}
-It is read as a wire that was straight and is bent now: the middle follows the bow, the ends are pulled out
-and against it, or with it where the sliders cannot do that. So ⌣ on a mouth makes it smile, and ⌒ on a brow
-raises it.";
+It is read as a wire that was straight and is bent now: the middle follows the bow, the ends are
+pulled out and against it, or with it where the sliders cannot do that. So ⌣ on a mouth makes it
+smile, and ⌒ on a brow raises it.";
 
 /// Weights of a rig from lines drawn on it.
 #[derive(Debug, clap::Args)]

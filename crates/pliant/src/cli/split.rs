@@ -17,8 +17,9 @@ Examples:
                                                             two of them, over 0.8 units
   pliant split face.glb --out sides.glb                     all that have no side and move both
 
-Left and right fade into each other over the width (default: 5 % of the diagonal) and add up to the
-target to the last bit. Names follow the rig: with eyeBlink_L in it, smile becomes smile_L and smile_R.";
+Left and right fade into each other over the width (default: 5 % of the diagonal) and add up to
+the target to the last bit. Names follow the rig: with eyeBlink_L in it, smile becomes smile_L and
+smile_R.";
 
 /// Splits targets into a left and a right one.
 #[derive(Debug, clap::Args)]

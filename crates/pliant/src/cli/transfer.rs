@@ -27,22 +27,25 @@ Examples:
   pliant transfer --init recipe.toml          a recipe to start from, with every key explained
   pliant transfer recipe.toml --out mix.glb   parts of several clips on parts of the target, in layers
 
-Markers are pairs of vertices that are the same spot, source first, counted from 0: JSON
-[[source, target], …] or lines of two numbers, with names or without, or the landmarks of both meshes as
+Markers are pairs of vertices that are the same spot, source first, counted from 0: JSON [[source,
+target], …] or lines of two numbers, with names or without, or the landmarks of both meshes as
 SOURCE.json+TARGET.json (see `pliant markers --help`). Four different pairs are the fewest;
-`pliant markers suggest` says where they help and `pliant markers check` which are wrong. Without markers
-all ways round that lie nearly as well are tried, and what is unsure is said. The report says how many target triangles found no
-partner (uncovered) or only one that faces away (flipped), and how far partners are apart (residual,
-as part of the target's diagonal). The target keeps its names, UVs and polygons.
+`pliant markers suggest` says where they help and `pliant markers check` which are wrong. Without
+markers all ways round that lie nearly as well are tried, and what is unsure is said. The report
+says how many target triangles found no partner (uncovered) or only one that faces away (flipped),
+and how far partners are apart (residual, as part of the target's diagonal). The target keeps its
+names, UVs and polygons.
 
-A recipe has more to say: per layer a region (files, faces, \"#GROUP\" or strokes over vertices), what counts as
-stiff (threshold), how its border blends (refine, band), when it shows (frames, at, speed, ease) and how (mode);
-per source markers, method, turn and align_poses; [[modify]] turns parts of the target's reference pose. Its keys
-output, root, feet, up, check and untangle are those of the options here, which come first where both are given.
+A recipe has more to say: per layer a region (files, faces, \"#GROUP\" or strokes over vertices),
+what counts as stiff (threshold), how its border blends (refine, band), when it shows (frames, at,
+speed, ease) and how (mode); per source markers, method, turn and align_poses; [[modify]] turns
+parts of the target's reference pose. Its keys output, root, feet, up, check and untangle are
+those of the options here, which come first where both are given.
 
-With --feet, vertices that stay low and still against the source's ground stay so on the target; the report
-says how far they slid, led by the root alone (slide_before) and held (slide), as parts of the diagonal. With --check or --untangle,
-`intersections` counts, frame by frame, pairs of triangles that cut each other and did not at rest.";
+With --feet, vertices that stay low and still against the source's ground stay so on the target;
+the report says how far they slid, led by the root alone (slide_before) and held (slide), as parts
+of the diagonal. With --check or --untangle, `intersections` counts, frame by frame, pairs of
+triangles that cut each other and did not at rest.";
 
 /// Other meshes' animations on a mesh of its own.
 #[derive(Debug, clap::Args)]

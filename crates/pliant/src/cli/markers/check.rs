@@ -20,10 +20,10 @@ Examples:
   pliant markers check --source horse.obj --target camel.obj --markers horse.json+camel.json
                                               by the landmarks that both have
 
-Each pair is left out in turn, and the others say where it belongs: 'off' is how far from there it is, in
-percent of the target's diagonal. One that stands out from its neighbours is tried exchanged with
-another, on the other side and the other way round. Ends with 1 where `pliant transfer` would decline the
-markers, and lists all of them even then.";
+Each pair is left out in turn, and the others say where it belongs: 'off' is how far from there it
+is, in percent of the target's diagonal. One that stands out from its neighbours is tried
+exchanged with another, on the other side and the other way round. Ends with 1 where `pliant
+transfer` would decline the markers, and lists all of them even then.";
 
 /// Tells which marker pairs are wrong, and how.
 #[derive(Debug, clap::Args)]

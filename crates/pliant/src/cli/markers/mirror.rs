@@ -20,9 +20,9 @@ Examples:
   pliant markers mirror --source walk.glb --target camel.obj --markers left.csv --target-plane x:0 --out both.csv
                                               the target's plane of symmetry given
 
-A mesh that is modelled symmetrically pairs its vertices; of any other, the vertex nearest to the image on
-the surface is taken. Pairs on the middle line stay as they are, names change sides (ear_L and ear_R), and a
-pair of the other side that is there already stays.";
+A mesh that is modelled symmetrically pairs its vertices; of any other, the vertex nearest to the
+image on the surface is taken. Pairs on the middle line stay as they are, names change sides
+(ear_L and ear_R), and a pair of the other side that is there already stays.";
 
 /// Adds the mirror images of marker pairs.
 #[derive(Debug, clap::Args)]

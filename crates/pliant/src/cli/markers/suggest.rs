@@ -18,10 +18,10 @@ Examples:
   pliant markers suggest --source walk.glb --target camel.obj --markers pairs.json
                                               where the next pair helps most
 
-What is known about two meshes fades with the distance to the next marker, and costs most where the clip
-bends its mesh; a source without a clip counts as bending everywhere alike. 'removes' is the part of
-that error which a pair takes away. The target's vertices are guesses of the present correspondence: look
-at them before use. Where markers are given, they come first in the file.";
+What is known about two meshes fades with the distance to the next marker, and costs most where
+the clip bends its mesh; a source without a clip counts as bending everywhere alike. 'removes' is
+the part of that error which a pair takes away. The target's vertices are guesses of the present
+correspondence: look at them before use. Where markers are given, they come first in the file.";
 
 /// Names the pairs that would help a transfer most.
 #[derive(Debug, clap::Args)]
