@@ -25,6 +25,7 @@ fn steps(criterion: &mut Criterion) {
         for (name, solver) in [("fast", Solver::Fast), ("tight", Solver::Tight)] {
             let options = BlendOptions::default().with_solver(solver);
             let mut blend = Blend::new(&shapes, &options).expect("the bar is sound");
+            blend.prepare_walk(STEPS + 1).expect("the blend is sound");
             let half = blend.between(0.5).expect("the blend is sound");
             let counts = blend.spring_counts();
             let springs = counts.structure + counts.bending + counts.internal;

@@ -19,12 +19,14 @@ use pliant_mesh::{Mesh, MeshError};
 
 use crate::PhysicsError;
 use crate::carry::{Carry, SAMPLES};
+use crate::distortion::Distortion;
 use crate::energy::{Node, SpringEnergy};
 use crate::equilibrium::{BlendReport, Equilibrium};
 use crate::fast::SpringLaplacian;
 use crate::interior::{Interior, InteriorOptions};
 use crate::parts::Parts;
 use crate::predictor::Predictor;
+use crate::rigid_modes::RigidModes;
 use crate::solver::{Engine, Solver};
 use crate::springs::{SpringCounts, Springs};
 use crate::support::{Constraint, Support};
@@ -93,6 +95,10 @@ pub struct BlendFrame {
     pub area: f64,
     /// Signed volume of the surface.
     pub volume: f64,
+    /// How far edges are from their blended lengths: the mean share.
+    pub strain: f64,
+    /// The same figures of the linear blend.
+    pub linear: Distortion,
     /// Tetrahedra of the interior whose signed volume has another sign than in the first shape.
     pub inverted: usize,
 }
@@ -135,6 +141,9 @@ enum Aim {
 }
 
 impl Blend {
+    /// Frames from which on sampling pays off. Measured on a horse: samples cost as much as five frames, and frames then a third.
+    pub const WORTH_SAMPLING: usize = 8;
+
     /// Fills the shapes, joins their points by springs and factors what serves every blend.
     ///
     /// # Errors
@@ -172,7 +181,7 @@ impl Blend {
             pulls: options.pulls.clone(),
             notes: notes(&parts, options),
             predictor: Predictor::fit(&energy, laplacian.constants(), &local, &roots),
-            engine: Engine::new(laplacian),
+            engine: Engine::new(laplacian, RigidModes::cut(&energy, &support)),
             shapes,
             local,
             parts,
@@ -240,7 +249,7 @@ impl Blend {
             return self.shape_itself(shape, weights);
         }
         let free = constraints.is_empty() && start.is_none() && self.pulls.is_empty() && self.solver != Solver::Newton;
-        let carry = if free { self.carry(weights)? } else { None };
+        let carry = if free { self.carry(weights) } else { None };
         let frames = self.blend_springs(weights);
         self.support.constrain(
             constraints.iter().map(|&(vertex, constraint)| (vertex, into_frame(constraint, &self.parts.frame_of(vertex, &frames)))),
@@ -253,9 +262,14 @@ impl Blend {
         }
         if let Some((alpha, pair)) = carry {
             let carry = self.carries[&pair].as_ref().expect("carries that are used were sampled");
-            carry.add_to(&mut positions, alpha, &rotations);
+            let mut carried = positions.clone();
+            carry.add_to(&mut carried, alpha, &rotations);
+            // Where shapes snap between samples, what is carried along may be worse than nothing.
+            if self.energy.at(&carried) < self.energy.at(&positions) {
+                positions = carried;
+            }
         }
-        let (positions, report) = self.balance(positions, &rotations, Aim::Result)?;
+        let (positions, report) = self.balance(positions, Aim::Result)?;
         self.frame(weights, self.in_place(&positions, &frames), report)
     }
 
@@ -298,31 +312,38 @@ impl Blend {
         self.predictor.predict(weights, rotations, &self.local, &self.energy, &mut self.engine.laplacian, &self.support, positions);
     }
 
-    fn balance(&mut self, start: Vec<DVec3>, rotations: &[DQuat], aim: Aim) -> Result<(Vec<DVec3>, BlendReport), PhysicsError> {
-        let rotations: Vec<DQuat> = self.support.unknown_vertices().iter().map(|&v| rotations[v as usize]).collect();
+    fn balance(&mut self, start: Vec<DVec3>, aim: Aim) -> Result<(Vec<DVec3>, BlendReport), PhysicsError> {
         let mut state = Equilibrium::start(&self.energy, &self.support, start);
         let tolerance = self.solver.tolerance();
         match aim {
-            Aim::Result => self.engine.balance(self.solver, &mut state, &rotations)?,
-            Aim::Sample => self.engine.sample(self.solver, &mut state, &rotations)?,
+            Aim::Result => self.engine.balance(self.solver, &mut state)?,
+            Aim::Sample => self.engine.sample(self.solver, &mut state)?,
         }
         let report = state.report(tolerance);
         Ok((state.positions, report))
     }
 
-    /// Where `weights` lie on the way between two shapes whose predictions lack enough to be carried along.
-    fn carry(&mut self, weights: &[f64]) -> Result<Option<(f64, [usize; 2])>, PhysicsError> {
+    /// Gets ready for `frames` frames between the first two shapes: where they are many, the way is sampled, so that each starts
+    /// closer to balance. Frames asked for without it are the same within the tolerance of the solver.
+    ///
+    /// # Errors
+    /// A system that cannot be factored.
+    pub fn prepare_walk(&mut self, frames: usize) -> Result<(), PhysicsError> {
+        let free = self.pulls.is_empty() && self.solver != Solver::Newton && self.shapes.len() > 1;
+        if free && frames >= Self::WORTH_SAMPLING && !self.carries.contains_key(&[0, 1]) {
+            let sampled = self.sample([0, 1])?;
+            self.carries.insert([0, 1], sampled);
+        }
+        Ok(())
+    }
+
+    /// Where `weights` lie on a way that was sampled and whose predictions lack enough to be carried along.
+    fn carry(&self, weights: &[f64]) -> Option<(f64, [usize; 2])> {
         let active: Vec<usize> = (0..weights.len()).filter(|&s| weights[s] != 0.0).collect();
-        let &[a, b] = active.as_slice() else { return Ok(None) };
-        if weights[b] < 0.0 || weights[b] > 1.0 {
-            return Ok(None);
-        }
-        if !self.carries.contains_key(&[a, b]) {
-            let sampled = self.sample([a, b])?;
-            self.engine.end_sampling(self.solver);
-            self.carries.insert([a, b], sampled);
-        }
-        Ok(self.carries[&[a, b]].as_ref().map(|_| (weights[b], [a, b])))
+        let &[a, b] = active.as_slice() else { return None };
+        let between = (0.0..=1.0).contains(&weights[b]);
+        let sampled = self.carries.get(&[a, b]).is_some_and(Option::is_some);
+        (between && sampled).then_some((weights[b], [a, b]))
     }
 
     /// Samples what predictions between two shapes lack, unless they lack little.
@@ -336,7 +357,7 @@ impl Blend {
             let rotations = self.predictor.rotations(&weights);
             let mut predicted = self.held_positions(&weights, &frames);
             self.predict(&weights, &rotations, &mut predicted);
-            let (found, report) = self.balance(predicted.clone(), &rotations, Aim::Sample)?;
+            let (found, report) = self.balance(predicted.clone(), Aim::Sample)?;
             if k == 1 && report.iterations <= FEW_STEPS {
                 return Ok(None);
             }
@@ -404,8 +425,15 @@ impl Blend {
         let inverted = self.tetrahedra.iter().filter(|t| turned_over(t, &self.shapes[0], &positions)).count();
         let interior = positions.split_off(self.mesh.vertex_count());
         let surface = self.mesh.posed(positions)?;
-        let (area, volume) = (surface.area(), surface.signed_volume());
-        Ok(BlendFrame { weights: weights.to_vec(), positions: surface.positions().to_vec(), interior, report, area, volume, inverted })
+        let Distortion { area, volume, strain } = Distortion::of(&surface, &self.shapes, weights);
+        let linear = Distortion::of(&self.mesh.posed(self.linear_blend(weights))?, &self.shapes, weights);
+        let positions = surface.positions().to_vec();
+        Ok(BlendFrame { weights: weights.to_vec(), positions, interior, report, area, volume, strain, linear, inverted })
+    }
+
+    fn linear_blend(&self, weights: &[f64]) -> Vec<DVec3> {
+        let blended = |vertex: usize| self.shapes.iter().zip(weights).map(|(shape, &weight)| shape[vertex] * weight).sum();
+        (0..self.mesh.vertex_count()).map(blended).collect()
     }
 }
 

@@ -16,6 +16,8 @@
 //! then ([`Transverse::Projected`]) negative terms are left out. Ends that coincide have no direction: such a spring
 //! exerts no force, and its block is `k I`.
 
+use std::collections::BTreeMap;
+
 use pliant_linalg::{SparseMatrix, parallel};
 use pliant_mesh::glam::{DMat3, DVec3};
 
@@ -93,6 +95,26 @@ impl SpringEnergy {
         }
     }
 
+    /// The springs of some vertices by themselves, and which vertices they join: those first, then their neighbours.
+    pub(crate) fn patch(&self, vertices: &[u32]) -> (Self, Vec<u32>) {
+        let mut number: BTreeMap<u32, u32> = vertices.iter().zip(0..).map(|(&v, k)| (v, k)).collect();
+        let mut all = vertices.to_vec();
+        let (mut ends, mut springs) = (Vec::new(), Vec::new());
+        for (k, &vertex) in (0..).zip(vertices) {
+            for half in &self.halves[self.starts[vertex as usize]..self.starts[vertex as usize + 1]] {
+                let other = *number.entry(half.other).or_insert_with(|| {
+                    all.push(half.other);
+                    all.len() as u32 - 1
+                });
+                if other as usize >= vertices.len() || k < other {
+                    ends.push([k, other]);
+                    springs.push(Spring { rest: half.rest, stiffness: half.stiffness });
+                }
+            }
+        }
+        (Self::new(all.len(), &ends, &springs), all)
+    }
+
     /// Number of vertices.
     pub(crate) fn points(&self) -> usize {
         self.starts.len() - 1
@@ -119,6 +141,11 @@ impl SpringEnergy {
         nodes.iter().map(|node| node.energy).sum()
     }
 
+    /// The energy alone.
+    pub(crate) fn at(&self, positions: &[DVec3]) -> f64 {
+        self.evaluate(positions, &mut vec![Node::default(); self.points()])
+    }
+
     fn node(&self, vertex: usize, positions: &[DVec3]) -> Node {
         let here = positions[vertex];
         let mut node = Node::default();
@@ -133,6 +160,20 @@ impl SpringEnergy {
         }
         node.energy *= 0.25; // Half for the square, half because the other end counts it too.
         node
+    }
+
+    /// The other end of every spring of a vertex, and minus the block of the Hessian between both.
+    pub(crate) fn blocks<'a>(
+        &'a self,
+        vertex: usize,
+        positions: &'a [DVec3],
+        transverse: Transverse,
+    ) -> impl Iterator<Item = (usize, DMat3)> + 'a {
+        let block = move |half: &Half| {
+            let other = half.other as usize;
+            (other, Self::block(half, positions[vertex] - positions[other], transverse))
+        };
+        self.halves[self.starts[vertex]..self.starts[vertex + 1]].iter().map(block)
     }
 
     /// Minus the block of the Hessian between the ends of a spring.

@@ -70,6 +70,12 @@ impl<'a> Equilibrium<'a> {
 
     /// Goes along `direction` as far as the energy falls; the share taken, or `None` where nothing helped.
     pub(crate) fn step(&mut self, direction: &[DVec3]) -> Option<f64> {
+        let support = self.support;
+        self.step_along(direction, |from, share, to| support.advance(from, share, direction, to))
+    }
+
+    /// As [`step`](Self::step) on a path that begins along `direction`: `path(from, share, to)`.
+    pub(crate) fn step_along(&mut self, direction: &[DVec3], mut path: impl FnMut(&[DVec3], f64, &mut [DVec3])) -> Option<f64> {
         let slope = dot(&self.forces, direction);
         if slope.is_nan() || slope <= 0.0 {
             return None;
@@ -77,7 +83,7 @@ impl<'a> Equilibrium<'a> {
         let rounding = ENERGY_ROUNDING * self.value;
         let mut step = 1.0;
         for _ in 0..TRIALS {
-            self.support.advance(&self.positions, step, direction, &mut self.trial);
+            path(&self.positions, step, &mut self.trial);
             let value = self.energy.evaluate(&self.trial, &mut self.nodes);
             if value <= self.value - DECREASE * step * slope + rounding {
                 self.accept(value);
@@ -87,6 +93,21 @@ impl<'a> Equilibrium<'a> {
             step = if parabola.is_finite() { parabola.clamp(0.1 * step, 0.5 * step) } else { 0.1 * step };
         }
         None
+    }
+
+    /// How far the unknowns went in the last step.
+    pub(crate) fn last_move(&self) -> Vec<DVec3> {
+        self.support.unknown_vertices().iter().map(|&v| self.positions[v as usize] - self.trial[v as usize]).collect()
+    }
+
+    /// Puts some vertices where they have less energy.
+    pub(crate) fn place(&mut self, vertices: &[u32], places: &[DVec3]) {
+        self.trial.copy_from_slice(&self.positions);
+        for (&vertex, place) in vertices.iter().zip(places) {
+            self.trial[vertex as usize] = *place;
+        }
+        let value = self.energy.evaluate(&self.trial, &mut self.nodes);
+        self.accept(value);
     }
 
     fn accept(&mut self, value: f64) {

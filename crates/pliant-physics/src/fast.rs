@@ -19,6 +19,8 @@ use pliant_linalg::{LinalgError, SolveWorkspace, SparseMatrix, SpdSolver};
 use pliant_mesh::glam::DVec3;
 
 use crate::energy::SpringEnergy;
+use crate::equilibrium::Equilibrium;
+use crate::patch::settle;
 use crate::quasi_newton::Preconditioner;
 use crate::springs::Spring;
 use crate::support::Support;
@@ -68,5 +70,9 @@ impl Preconditioner for SpringLaplacian {
         if let Some(factor) = &self.factor {
             factor.solve_points_in_place(vectors, &mut self.workspace);
         }
+    }
+
+    fn prepare(&mut self, state: &mut Equilibrium<'_>, tolerance: f64) {
+        settle(state, tolerance);
     }
 }

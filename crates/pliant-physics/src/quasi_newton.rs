@@ -19,12 +19,25 @@ use crate::equilibrium::{Equilibrium, dot};
 pub(crate) trait Preconditioner {
     /// Replaces forces on the unknowns by moves.
     fn apply(&mut self, vectors: &mut [DVec3]);
+
+    /// Called before every step but the first few: what can be done for a handful of vertices by themselves.
+    fn prepare(&mut self, _state: &mut Equilibrium<'_>, _tolerance: f64) {}
+
+    /// Takes a step that begins along `direction`; returns the move, or `None` where nothing helped.
+    fn advance(&mut self, state: &mut Equilibrium<'_>, mut direction: Vec<DVec3>) -> Option<Vec<DVec3>> {
+        let share = state.step(&direction)?;
+        direction.iter_mut().for_each(|d| *d *= share);
+        Some(direction)
+    }
 }
 
 /// Pairs kept. Measured: beyond eight the number of steps hardly falls and each costs more.
 const MEMORY: usize = 8;
 /// Steps over which the residual has to halve, or the search is called stalled: ours.
 const PATIENCE: usize = 60;
+
+/// Steps after which forces that are left in a few places only are there for a reason: ours.
+const EVEN_AFTER: usize = 3;
 
 struct Pair {
     step: Vec<DVec3>,
@@ -38,6 +51,9 @@ pub(crate) fn relax(state: &mut Equilibrium<'_>, preconditioner: &mut impl Preco
     let mut memory: VecDeque<Pair> = VecDeque::new();
     let mut best = (state.residual(), 0);
     for count in 0..limit {
+        if count >= EVEN_AFTER && state.residual() > tolerance {
+            preconditioner.prepare(state, tolerance);
+        }
         let residual = state.residual();
         if residual <= tolerance || count > best.1 + PATIENCE {
             return;
@@ -45,24 +61,23 @@ pub(crate) fn relax(state: &mut Equilibrium<'_>, preconditioner: &mut impl Preco
         if residual < 0.5 * best.0 {
             best = (residual, count);
         }
-        let mut direction = direction(state, preconditioner, &memory);
+        let direction = direction(state, preconditioner, &memory);
         let before = state.forces.clone();
-        let taken = match state.step(&direction) {
-            Some(share) => share,
+        let step = match preconditioner.advance(state, direction) {
+            Some(step) => step,
             None if memory.is_empty() => return,
             None => {
                 memory.clear();
                 continue;
             }
         };
-        direction.iter_mut().for_each(|d| *d *= taken);
         let change: Vec<DVec3> = before.iter().zip(&state.forces).map(|(old, new)| *old - *new).collect();
-        let curvature = dot(&direction, &change);
-        if curvature > f64::EPSILON * dot(&change, &change).sqrt() * dot(&direction, &direction).sqrt() {
+        let curvature = dot(&step, &change);
+        if curvature > f64::EPSILON * dot(&change, &change).sqrt() * dot(&step, &step).sqrt() {
             if memory.len() == MEMORY {
                 memory.pop_front();
             }
-            memory.push_back(Pair { step: direction, change, curvature });
+            memory.push_back(Pair { step, change, curvature });
         }
     }
 }

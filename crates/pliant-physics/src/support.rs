@@ -125,12 +125,22 @@ impl Support {
         self.constraints = free.map(|(vertex, constraint)| (vertex, (constraint, constraint.projector()))).collect();
     }
 
+    /// Whether every vertex that is not held may move in all directions.
+    pub(crate) fn is_unconstrained(&self) -> bool {
+        self.constraints.is_empty()
+    }
+
     pub(crate) fn unknown_vertices(&self) -> &[u32] {
         &self.unknown_vertices
     }
 
     pub(crate) fn unknown_of(&self, vertex: usize) -> Option<u32> {
         self.unknown_of[vertex]
+    }
+
+    /// What constrains a vertex that is not held.
+    pub(crate) fn constraint(&self, vertex: usize) -> Option<Constraint> {
+        self.constraints.get(&vertex).map(|constraint| constraint.0)
     }
 
     /// The directions in which a vertex may move; the identity for held ones too, which are no unknowns.

@@ -104,7 +104,20 @@ fn a_shape_does_not_depend_on_those_asked_for_before() {
     for alpha in [0.9, 0.1, 1.0, 0.7] {
         used.between(alpha).unwrap();
     }
-    assert!(apart(&used.between(0.4).unwrap().positions, &fresh.positions) < 1e-5);
+    assert_eq!(used.between(0.4).unwrap(), fresh);
+}
+
+#[test]
+fn a_way_that_was_sampled_has_the_same_shapes() {
+    let bar = bar(12, 3);
+    let poses = vec![bar.points.clone(), bent(&bar.points, 120.0)];
+    let (mut plain, mut sampled) = (blend_of(&bar, poses.clone(), &tight()), blend_of(&bar, poses, &tight()));
+    sampled.prepare_walk(Blend::WORTH_SAMPLING).unwrap();
+    for alpha in [0.1, 0.4, 0.75] {
+        let (one, two) = (plain.between(alpha).unwrap(), sampled.between(alpha).unwrap());
+        assert!(two.report.converged && two.report.iterations < one.report.iterations, "{:?} {:?}", one.report, two.report);
+        assert!(apart(&one.positions, &two.positions) < 1e-4);
+    }
 }
 
 #[test]

@@ -170,7 +170,8 @@ fn no_vertex_of_a_bending_bar_enters_a_ball_and_before_it_touches_it_is_free() {
             assert!(deepest(&obstacle, frame) <= 1.001e-6 * edge, "{friction} {step}");
             assert!(frame.shape.report.converged && frame.moved == 0, "{friction} {step}: {frame:?}");
             if step < first {
-                assert_eq!(frame.shape, free[step]);
+                // Its report counts the steps of sub-steps too.
+                assert!(frame.shape.positions == free[step].positions && frame.shape.interior == free[step].interior, "{friction} {step}");
             } else {
                 assert!(frame.contacts > 0);
             }

@@ -36,8 +36,9 @@ Examples:
 Edges, pairs of second neighbours and edges inside the shape are springs whose rest lengths are
 blended; a frame is where their forces balance. Shapes are poses of one mesh: the same vertices
 and faces in the same order. The report lists for every frame the force that is left (residual, in
-units of strain; converged means at most 1e-3, tight and newton 1e-6), area, volume, elements
-inside that turned over, and vertices that touch an obstacle (contacts).
+units of strain; converged means at most 1e-3, tight and newton 1e-6), area, volume, mean
+strain of the edges, the same of the linear blend (linear), elements inside that turned over, and
+vertices that touch an obstacle (contacts).
 
 An obstacle is a closed mesh or a solid: sphere:x,y,z,r, capsule:x,y,z,x,y,z,r or
 cylinder:x,y,z,x,y,z,r with both ends of the axis. Vertices do not enter it, but slide along it
@@ -154,7 +155,9 @@ pub(crate) fn run(args: &Args, console: &Console) -> Result<(), Failure> {
     let bar = console.progress();
     let _ = bar.report("filling the inside", 0.0);
     let began = Instant::now();
-    let blend = Blend::new(&meshes, &args.options()?).map_err(|error| args.failed(&error))?;
+    let mut blend = Blend::new(&meshes, &args.options()?).map_err(|error| args.failed(&error))?;
+    let _ = bar.report("sampling the way", 0.0);
+    blend.prepare_walk(args.weights().len()).map_err(|error| args.failed(&error))?;
     let options = ContactOptions::default().with_method(args.contact.into()).with_friction(args.friction);
     let mut contact = ContactBlend::new(blend, obstacles, &options).map_err(|error| args.failed(&error))?;
     let setup_ms = milliseconds(began);
@@ -241,6 +244,8 @@ impl Args {
             "converged": shape.report.converged,
             "area": shape.area,
             "volume": shape.volume,
+            "strain": shape.strain,
+            "linear": {"area": shape.linear.area, "volume": shape.linear.volume, "strain": shape.linear.strain},
             "inverted": shape.inverted,
             "contacts": frame.contacts,
             "substeps": frame.substeps,

@@ -1,0 +1,60 @@
+//! How much a shape between shapes is distorted.
+//!
+//! **Equation.** With the blended lengths `r̄` of the edges of the surface, the strain of a shape is the mean of `|ℓ − r̄| / r̄`.
+
+use pliant_mesh::Mesh;
+use pliant_mesh::glam::DVec3;
+
+/// Figures of a surface.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Distortion {
+    /// Area of the surface.
+    pub area: f64,
+    /// Signed volume of the surface.
+    pub volume: f64,
+    /// How far edges are from their blended lengths: the mean share.
+    pub strain: f64,
+}
+
+impl Distortion {
+    /// The figures of `surface` where edges would be as long as the weighted mean of those in `shapes`, of which only the vertices of
+    /// the surface are looked at. Edges of no length are left out of the strain.
+    #[must_use]
+    pub(crate) fn of(surface: &Mesh, shapes: &[Vec<DVec3>], weights: &[f64]) -> Self {
+        let length = |points: &[DVec3], [i, j]: [u32; 2]| points[i as usize].distance(points[j as usize]);
+        let (mut sum, mut count) = (0.0, 0_usize);
+        for &edge in surface.topology().edges() {
+            let rest: f64 = shapes.iter().zip(weights).map(|(shape, &weight)| weight * length(shape, edge)).sum();
+            if rest > 0.0 {
+                sum += (length(surface.positions(), edge) - rest).abs() / rest;
+                count += 1;
+            }
+        }
+        Self { area: surface.area(), volume: surface.signed_volume(), strain: sum / count.max(1) as f64 }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::test_shapes::{bar, bent};
+
+    #[test]
+    fn shapes_have_no_strain_at_their_own_weights_and_one_scaled_by_a_tenth_has_a_tenth() {
+        let bar = bar(8, 2);
+        let shapes = [bar.points.clone(), bent(&bar.points, 90.0)];
+        assert_eq!(Distortion::of(&bar.mesh, &shapes, &[1.0, 0.0]).strain, 0.0);
+        let larger = bar.mesh.posed(bar.mesh.positions().iter().map(|p| *p * 1.1).collect()).unwrap();
+        let figures = Distortion::of(&larger, &shapes, &[1.0, 0.0]);
+        assert!((figures.strain - 0.1).abs() < 1e-12);
+        assert!((figures.area / bar.mesh.area() - 1.21).abs() < 1e-12 && (figures.volume / bar.mesh.signed_volume() - 1.331).abs() < 1e-12);
+    }
+
+    #[test]
+    fn edges_without_length_are_left_out() {
+        let bar = bar(4, 2);
+        let point = vec![DVec3::ZERO; bar.points.len()];
+        let strain = Distortion::of(&bar.mesh.posed(point[..bar.mesh.vertex_count()].to_vec()).unwrap(), &[point], &[1.0]).strain;
+        assert_eq!(strain, 0.0);
+    }
+}
