@@ -1,9 +1,9 @@
-//! Blend: a bar between straight and bent, where lines shrink it and springs do not; and with a ball in its way.
+//! Blend: a bar between straight and curled, where lines shrink it and springs do not; and with a ball in its way.
 
 use pliant_mesh::glam::DVec3;
 use pliant_mesh::{Mesh, shapes};
 use pliant_physics::{Blend, BlendOptions, ContactBlend, ContactOptions, Obstacle, ObstacleMotion};
-use pliant_rig::{Clip, Rig};
+use pliant_rig::Clip;
 use pliant_view::{Color, ContactSheet, Material, View};
 
 use super::{DemoError, milliseconds, timed};
@@ -13,20 +13,24 @@ use crate::picture::{Look, Shot};
 const SIDE: View = View::Orbit { azimuth_rad: 0.25, elevation_rad: 0.12 };
 const STEPS: usize = 12;
 const SHOWN: [usize; 5] = [0, 3, 6, 9, 12];
-/// The ball lies where the inner side of the bar's end comes by.
-const BALL: ([f64; 3], f64) = ([1.5, 2.1, 0.0], 0.7);
+/// How far the bar curls.
+const CURL_RAD: f64 = 2.9;
+/// The ball is a little too large for the curl.
+const BALL: ([f64; 3], f64) = ([-2.6, 2.4, 0.0], 1.8);
 
 pub(super) fn chapter(sections: &mut Vec<Section>) -> Result<(), DemoError> {
     let mut section = Section::new(
         "Blend",
-        "Between a straight bar and a bent one, straight lines shorten and thin it. Here edges, second neighbours and edges inside are \
-         springs whose rest lengths are blended, and each frame is where their forces balance. A ball in the way dents it.",
+        "Between a straight bar and a curled one, straight lines shorten and thin it. Here edges, second neighbours and edges inside are \
+         springs whose rest lengths are blended, and each frame is where their forces balance. A ball in the way holds it off.",
     );
-    let bar = crate::load("specimen:bar")?;
-    let rig = bar.rig()?;
-    let shapes = [rig.neutral().clone(), rig.neutral().posed(rig.evaluate(&bent_by(&rig)))?];
+    let straight = crate::load("specimen:bar")?.mesh()?;
+    let shapes = [straight.clone(), curled(&straight)?];
     let options = BlendOptions::default().with_fixed(left_end(&shapes[0]));
-    let (blend, setup_ms) = timed(|| Blend::new(&shapes, &options));
+    let (blend, setup_ms) = timed(|| {
+        let mut blend = Blend::new(&shapes, &options)?;
+        blend.prepare_walk(STEPS + 1).map(|()| blend)
+    });
     let mut blend = blend?;
     let (free, walk_ms) = timed(|| walk(|alpha| Ok(blend.between(alpha)?.positions)));
     let free = free?;
@@ -35,7 +39,7 @@ pub(super) fn chapter(sections: &mut Vec<Section>) -> Result<(), DemoError> {
     let mut among = ContactBlend::new(blend, vec![(ball, ObstacleMotion::still())], &ContactOptions::default())?;
     let held = walk(|alpha| Ok(among.step(&[1.0 - alpha, alpha], alpha)?.shape.positions))?;
     section.figure("springs", springs(&among));
-    section.figure("fill, join and factor", milliseconds(setup_ms));
+    section.figure("fill, join and prepare", milliseconds(setup_ms));
     section.figure("one frame", milliseconds(walk_ms / free.len() as f64));
     for (name, frames) in [("volume half way, springs", &free), ("volume half way, lines", &linear)] {
         section.figure(name, format!("{:+.1} %", 100.0 * volume_change(&shapes, &frames[STEPS / 2])?));
@@ -47,8 +51,15 @@ pub(super) fn chapter(sections: &mut Vec<Section>) -> Result<(), DemoError> {
     Ok(())
 }
 
-fn bent_by(rig: &Rig) -> Vec<f64> {
-    rig.targets().iter().map(|target| f64::from(u8::from(target.name == "bent"))).collect()
+/// The bar along an arc that starts at its left end; sections stay plane.
+fn curled(bar: &Mesh) -> Result<Mesh, DemoError> {
+    let Some(bounds) = bar.bounds() else { return Ok(bar.clone()) };
+    let radius = (bounds.max.x - bounds.min.x) / CURL_RAD;
+    let place = |p: &DVec3| {
+        let (angle, lever) = ((p.x - bounds.min.x) / radius, radius - p.y);
+        DVec3::new(bounds.min.x + lever * angle.sin(), radius - lever * angle.cos(), p.z)
+    };
+    Ok(bar.posed(bar.positions().iter().map(place).collect())?)
 }
 
 /// The vertices of the end that is held.
@@ -81,7 +92,7 @@ fn sheet(bar: &Mesh, rows: [&[Vec<DVec3>]; 3]) -> Result<pliant_view::Image, Dem
     let (center, radius) = (DVec3::from_array(BALL.0), BALL.1);
     let ball = shapes::icosphere(4);
     let ball = ball.posed(ball.positions().iter().map(|p| center + *p * radius).collect())?;
-    let in_view: Vec<DVec3> = rows.iter().flat_map(|frames| frames.iter().flatten()).copied().collect();
+    let in_view: Vec<DVec3> = rows.iter().flat_map(|frames| frames.iter().flatten()).chain(ball.positions()).copied().collect();
     for ((name, frames), with_ball) in ["lines", "springs", "with a ball"].into_iter().zip(rows).zip([false, false, true]) {
         for step in SHOWN {
             let mut scene = Look::default().scene(&bar.posed(frames[step].clone())?);
