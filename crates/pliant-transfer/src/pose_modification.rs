@@ -86,7 +86,7 @@ impl PoseModification {
 
     /// The turn of a source that faces another way than the target, or lies on another side; nothing where both face alike.
     ///
-    /// Shapes that differ seem turned a little, which is left to them: a turn counts from [`TURNED`] on, and a right angle or a multiple
+    /// Shapes that differ seem turned a little, which is left to them: a turn counts from 30° on, and a right angle or a multiple
     /// of it is taken for meant.
     ///
     /// # Errors
