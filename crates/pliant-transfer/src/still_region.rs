@@ -2,14 +2,15 @@
 //!
 //! **Problem.** Gradients that do not fit together push a little at everything, and a smile would move the back of the head.
 //!
-//! **Equation.** With the best fit `x` of the gradients, the rest pose `v` and the Laplacian `L` of the fit, the best fit among those
-//! that hold a set `S` of vertices is `x + u` with
+//! **Equation.** With the best fit `x` of the gradients, the rest pose `v` and a Laplacian `L`, what holds a set `S` of vertices is
+//! `x + u` with
 //!
 //! ```text
 //! u = v − x   on S        L u = 0   elsewhere
 //! ```
 //!
-//! since the energy of `x + u` is that of `x` plus `uᵀ L u`.
+//! With the Laplacian of the fit that would be the best fit among those that hold `S`, since the energy of `x + u` is that of `x` plus
+//! `uᵀ L u`; here it is that of the repaired triangulation, whose weights are never negative, and next to the best.
 //!
 //! **Ours.** A vertex of the target belongs to `S` when none of the triangles around it takes from a source triangle that moves.
 //! Shells without such a vertex are left where they are. In a map between different surfaces a few such vertices amid moving ones are
