@@ -1,66 +1,19 @@
 //! Flexibility and transfer from the command line, on the built-in animals.
 
-use std::process::{Command, Output};
+mod animals;
 
+use animals::{HOUND, farthest, frames_in, json, path, refusal, tapir, walk, written};
 use pliant::io::{LoadOptions, load, npy};
 use pliant::mesh::Mesh;
-use pliant::mesh::glam::DVec3;
-use pliant::rig::Clip;
-use serde_json::Value;
 use tempfile::TempDir;
-
-const HOUND: &str = "specimen:hound#walk";
-
-fn pliant(args: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_pliant")).args(args).output().expect("the command starts")
-}
-
-fn json(args: &[&str]) -> Value {
-    let output = pliant(&[args, &["--json"]].concat());
-    assert_eq!(output.status.code(), Some(0), "{args:?}: {}", String::from_utf8_lossy(&output.stderr));
-    serde_json::from_slice(&output.stdout).expect("one JSON object on stdout")
-}
-
-/// What a refusal with exit code `code` says.
-fn refusal(code: i32, args: &[&str]) -> String {
-    let output = pliant(args);
-    assert_eq!(output.status.code(), Some(code), "{args:?}");
-    String::from_utf8_lossy(&output.stderr).into_owned()
-}
 
 fn folder() -> TempDir {
     tempfile::tempdir().expect("a temporary folder")
 }
 
-fn path(folder: &TempDir, name: &str) -> String {
-    folder.path().join(name).to_str().expect("a temporary path in UTF-8").to_owned()
-}
-
-fn written(folder: &TempDir, name: &str, content: impl AsRef<[u8]>) -> String {
-    let file = path(folder, name);
-    std::fs::write(&file, content).expect("a file in a temporary folder");
-    file
-}
-
 /// The pairs of the two animals as a file.
 fn marker_file(folder: &TempDir) -> String {
     written(folder, "pairs.json", serde_json::to_string(&pliant::specimens::markers()).unwrap())
-}
-
-fn walk() -> Clip {
-    pliant::specimens::specimen("hound").expect("a hound").clips.swap_remove(0)
-}
-
-fn tapir() -> Mesh {
-    pliant::specimens::specimen("tapir").expect("a tapir").rig.neutral().clone()
-}
-
-fn frames_in(file: &str) -> Vec<Vec<DVec3>> {
-    npy::read(&std::fs::read(file).unwrap()).unwrap().into_point_rows("frames").unwrap()
-}
-
-fn farthest(a: &[DVec3], b: &[DVec3]) -> f64 {
-    a.iter().zip(b).map(|(p, q)| p.distance(*q)).fold(0.0, f64::max)
 }
 
 /// A recipe with the hound's walk, and lines after the first layer's source.

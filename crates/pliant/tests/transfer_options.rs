@@ -1,68 +1,24 @@
 //! What a transfer can do beside its layers, from the command line: feet, poses, regions by group and stroke, self-intersections.
 
-use std::process::{Command, Output};
+mod animals;
+
 use std::sync::OnceLock;
 
+use animals::{HOUND, farthest, frames_in, json, path, refusal, tapir, walk, written};
 use pliant::io::npy;
 use pliant::mesh::glam::DVec3;
 use pliant::mesh::{Mesh, shapes};
-use pliant::rig::Clip;
 use pliant::transfer::{ContactOptions, Correspondence, CorrespondenceOptions, FootContacts};
 use pliant::transfer_job::TransferJob;
 use pliant::transfer_recipe::TransferRecipe;
 use serde_json::Value;
 use tempfile::TempDir;
 
-const HOUND: &str = "specimen:hound#walk";
-
-fn pliant(args: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_pliant")).args(args).output().expect("the command starts")
-}
-
-fn json(args: &[&str]) -> Value {
-    let output = pliant(&[args, &["--json"]].concat());
-    assert_eq!(output.status.code(), Some(0), "{args:?}: {}", String::from_utf8_lossy(&output.stderr));
-    serde_json::from_slice(&output.stdout).expect("one JSON object on stdout")
-}
-
-/// What a refusal with exit code `code` says.
-fn refusal(code: i32, args: &[&str]) -> String {
-    let output = pliant(args);
-    assert_eq!(output.status.code(), Some(code), "{args:?}");
-    String::from_utf8_lossy(&output.stderr).into_owned()
-}
-
 /// A folder with the markers of the two animals.
 fn folder() -> TempDir {
     let folder = tempfile::tempdir().expect("a temporary folder");
     written(&folder, "pairs.json", serde_json::to_string(&pliant::specimens::markers()).unwrap());
     folder
-}
-
-fn path(folder: &TempDir, name: &str) -> String {
-    folder.path().join(name).to_str().expect("a temporary path in UTF-8").to_owned()
-}
-
-fn written(folder: &TempDir, name: &str, content: impl AsRef<[u8]>) -> String {
-    let file = path(folder, name);
-    std::fs::write(&file, content).expect("a file in a temporary folder");
-    file
-}
-
-fn walk() -> Clip {
-    pliant::specimens::specimen("hound").expect("a hound").clips.swap_remove(0)
-}
-
-fn tapir() -> Mesh {
-    pliant::specimens::specimen("tapir").expect("a tapir").rig.neutral().clone()
-}
-
-fn frames_in(file: &str) -> Vec<Vec<DVec3>> {
-    npy::read(&std::fs::read(file).unwrap()).unwrap().into_point_rows("frames").unwrap()
-}
-
-fn farthest(a: &[DVec3], b: &[DVec3]) -> f64 {
-    a.iter().zip(b).map(|(p, q)| p.distance(*q)).fold(0.0, f64::max)
 }
 
 /// A recipe of the hound's walk on the tapir, with lines at its top, in its layer, and after it.
