@@ -37,7 +37,7 @@ pub struct Asset {
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct Object {
-    /// The way to it in the file, as `/root/child`; its last part is its name. Empty where the file gives none.
+    /// The way to it in the file, as `/rig/child`; its last part is its name. Empty where the file gives none.
     pub path: String,
     /// The mesh and its targets, which may be none.
     pub rig: Rig,
@@ -254,7 +254,7 @@ mod tests {
         let mut clip = Animation::new("hop", 3);
         (clip.start_secs, clip.frames_per_second) = (1.0, 2.0);
         clip.motions = vec![Motion { object: 1, shape: Shape::Weights(track), placement }];
-        Asset { objects: vec![object("/still", vec![]), object("/root/hopper", vec![lift])], clips: vec![clip], ..Asset::default() }
+        Asset { objects: vec![object("/still", vec![]), object("/rig/hopper", vec![lift])], clips: vec![clip], ..Asset::default() }
     }
 
     #[test]

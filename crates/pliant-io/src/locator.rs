@@ -167,7 +167,7 @@ mod tests {
             ("a+b.obj#1", path("a+b.obj#1"), None, None),
             ("x#y.obj+b.npy@0", pair("x#y.obj", "b.npy"), None, Some(0)),
             ("x#y.obj#z", path("x#y.obj"), Some("z"), None),
-            ("a.obj#/root/child@7", path("a.obj"), Some("/root/child"), Some(7)),
+            ("a.obj#/rig/child@7", path("a.obj"), Some("/rig/child"), Some(7)),
             ("a.obj+b.npy#n@2", pair("a.obj", "b.npy"), Some("n"), Some(2)),
             ("sub/d.obj+c.npy", pair("sub/d.obj", "sub/c.npy"), None, None),
             ("sub/d.obj+b.npy", pair("sub/d.obj", "b.npy"), None, None),

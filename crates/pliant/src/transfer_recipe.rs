@@ -118,6 +118,8 @@ pub struct RecipeLayer {
 }
 
 /// A region of the target's reference pose that is turned.
+///
+/// The keys of a region stand here and in [`RecipeLayer`] one by one: flattened from one struct, unknown keys could not be declined.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RecipeModification {

@@ -100,7 +100,7 @@ impl<'a> Nodes<'a> {
         chain.iter().fold(DAffine3::IDENTITY, |below, &node| self.local(node) * below)
     }
 
-    /// The names on the way to a node: `/root/child`, or the bare name of a root. Nodes without a name are no step.
+    /// The names on the way to a node: `/rig/child`, or the bare name of a root. Nodes without a name are no step.
     pub(super) fn path(&self, chain: &[usize], fallback: &str) -> String {
         let name = |node: usize| self.nodes[node].name.as_deref().unwrap_or_default();
         let own = if name(chain[0]).is_empty() { fallback } else { name(chain[0]) };
