@@ -31,6 +31,7 @@ mod walking_tapir;
 
 pub use built_in::{BuiltIn, load};
 pub use pliant_io as io;
+pub use pliant_learn as learn;
 pub use pliant_linalg as linalg;
 pub use pliant_mesh as mesh;
 pub use pliant_physics as physics;
