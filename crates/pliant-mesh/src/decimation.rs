@@ -15,8 +15,8 @@
 //! 1997; the link condition after Dey, Edelsbrunner, Guha and Nekhayev, "Topology Preserving Edge
 //! Contraction", 1999.
 //!
-//! **Ours.** Planes weigh by area. The length of an edge costs a millionth beside its quadric, which
-//! decides among the edges of flat parts. A boundary vertex is not pulled off the boundary by the inside; a
+//! **Ours.** Planes weigh by area. The length of an edge costs a millionth beside its quadric, or more if asked for, which
+//! decides among the edges of flat parts. Several poses are decimated as one by the sum of their costs. A boundary vertex is not pulled off the boundary by the inside; a
 //! vertex that is no manifold stays. Equal costs go by vertex index. The way back is local: it looks
 //! around the vertex that an original one collapsed into, so two close sheets are not confused.
 
@@ -53,16 +53,63 @@ pub enum VertexPlacement {
 }
 
 /// How to decimate.
-#[derive(Debug, Clone, Default, PartialEq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct DecimationOptions {
     placement: VertexPlacement,
+    poses: Vec<Vec<DVec3>>,
+    kept: Vec<u32>,
+    evenness: f64,
+}
+
+impl Default for DecimationOptions {
+    fn default() -> Self {
+        Self { placement: VertexPlacement::default(), poses: Vec::new(), kept: Vec::new(), evenness: Self::DEFAULT_EVENNESS }
+    }
 }
 
 impl DecimationOptions {
+    /// Ours: far below the error of any visible bend, yet it decides where surfaces are flat.
+    pub const DEFAULT_EVENNESS: f64 = 1e-6;
+
     /// Where coarse vertices may lie. Default: wherever the quadric is least.
     #[must_use]
     pub fn with_placement(self, placement: VertexPlacement) -> Self {
-        Self { placement }
+        Self { placement, ..self }
+    }
+
+    /// Other poses of the mesh, which count as much as its own: an edge costs the sum over all, and no triangle turns over in any.
+    /// Coarse vertices then lie at original ones, so that the coarse mesh has all these poses too. Default: none.
+    #[must_use]
+    pub fn with_poses(self, poses: Vec<Vec<DVec3>>) -> Self {
+        Self { poses, ..self }
+    }
+
+    /// Vertices that stay, where they are. Default: none.
+    #[must_use]
+    pub fn with_kept(self, vertices: Vec<u32>) -> Self {
+        Self { kept: vertices, ..self }
+    }
+
+    /// What the squared length of an edge costs beside its quadric: more gives triangles of one size, less follows the form
+    /// closer. Default: [`DEFAULT_EVENNESS`](Self::DEFAULT_EVENNESS).
+    #[must_use]
+    pub fn with_evenness(self, evenness: f64) -> Self {
+        Self { evenness, ..self }
+    }
+
+    fn check(&self, mesh: &Mesh) -> Result<(), MeshError> {
+        for &vertex in &self.kept {
+            mesh.require_vertex(vertex as usize)?;
+        }
+        for pose in &self.poses {
+            require_moderate(&mesh.posed(pose.clone())?)?;
+        }
+        let is_good = self.evenness >= 0.0 && self.evenness.is_finite();
+        if is_good {
+            Ok(())
+        } else {
+            Err(MeshError::BadNumber { what: "the evenness", value: self.evenness, needed: "finite and not negative" })
+        }
     }
 }
 
@@ -123,16 +170,19 @@ impl Decimation {
 impl Mesh {
     /// Collapses edges until `budget` is met, or until no edge is left that may collapse.
     ///
-    /// Declines a mesh with NaN positions or without a proper triangle. Components, holes, handles and non-manifold
+    /// Declines a mesh or a pose with NaN positions, a mesh without a proper triangle, kept vertices beyond the last. Components, holes, handles and non-manifold
     /// edges stay what they are.
     pub fn decimated(&self, budget: DecimationBudget, options: &DecimationOptions) -> Result<Decimation, MeshError> {
         require_moderate(self)?;
         if self.topology().edges().is_empty() {
             return Err(MeshError::NoFaces);
         }
+        options.check(self)?;
         let frame = Frame::of(self.positions());
-        let points = self.positions().iter().map(|&p| frame.inward(p)).collect();
-        let mut collapser = Collapser::new(self, points, options);
+        let points = frame.all_inward(self.positions());
+        // Every pose has a unit of its own, so that a larger one does not count for more.
+        let others = options.poses.iter().map(|pose| Frame::of(pose).all_inward(pose)).collect();
+        let mut collapser = Collapser::new(self, points, others, options);
         let budget_met = collapser.run(budget);
         let sources: Vec<u32> = (0..self.vertex_count()).filter(|&v| collapser.lives(v)).map(|v| v as u32).collect();
         let mesh = coarse_mesh(self, &collapser, &sources, &frame)?;
@@ -158,6 +208,10 @@ impl Frame {
 
     fn inward(&self, p: DVec3) -> DVec3 {
         (p - self.origin) / self.unit
+    }
+
+    fn all_inward(&self, positions: &[DVec3]) -> Vec<DVec3> {
+        positions.iter().map(|&p| self.inward(p)).collect()
     }
 
     fn outward(&self, p: DVec3) -> DVec3 {
@@ -449,5 +503,42 @@ mod tests {
                 assert_eq!(coarse.mesh().topology().component_count(), mesh.topology().component_count());
             }
         }
+    }
+
+    #[test]
+    fn what_is_kept_stays_and_poses_keep_the_bend_that_only_they_have() {
+        let flat = grid(24, 24);
+        // A ridge that the flat mesh does not show.
+        let folded: Vec<DVec3> = flat.positions().iter().map(|p| DVec3::new(p.x, p.y, (p.x - 12.0).abs())).collect();
+        let kept = vec![30, 31, 77];
+        let options = DecimationOptions::default().with_poses(vec![folded.clone()]).with_kept(kept.clone());
+        let coarse = flat.decimated(DecimationBudget::Vertices(40), &options).unwrap();
+        assert!(kept.iter().all(|v| coarse.sources().contains(v)));
+        assert!(coarse.sources().iter().zip(coarse.mesh().positions()).all(|(&v, p)| *p == flat.positions()[v as usize]));
+        let pose: Vec<DVec3> = coarse.sources().iter().map(|&v| folded[v as usize]).collect();
+        let area = coarse.mesh().posed(pose).unwrap().area();
+        assert!((area / flat.posed(folded).unwrap().area() - 1.0).abs() < 1e-9, "the ridge is still one: {area}");
+        let nan = vec![DVec3::NAN; flat.vertex_count()];
+        for wrong in [
+            DecimationOptions::default().with_poses(vec![nan]),
+            DecimationOptions::default().with_poses(vec![Vec::new()]),
+            DecimationOptions::default().with_kept(vec![u32::MAX]),
+            DecimationOptions::default().with_evenness(f64::NAN),
+        ] {
+            assert!(flat.decimated(DecimationBudget::Vertices(40), &wrong).is_err());
+        }
+    }
+
+    #[test]
+    fn evenness_evens_out_edges() {
+        let torus = irregular_torus(40, 20);
+        let spread = |evenness: f64| {
+            let options = DecimationOptions::default().with_placement(VertexPlacement::Subset).with_evenness(evenness);
+            let coarse = torus.decimated(DecimationBudget::Vertices(120), &options).unwrap().mesh().clone();
+            let lengths =
+                coarse.topology().edges().iter().map(|e| coarse.positions()[e[0] as usize].distance(coarse.positions()[e[1] as usize]));
+            lengths.map(|length| (length / coarse.mean_edge_length() - 1.0).powi(2)).sum::<f64>() / coarse.topology().edges().len() as f64
+        };
+        assert!(spread(1.0) < spread(1e-6), "{} {}", spread(1.0), spread(1e-6));
     }
 }

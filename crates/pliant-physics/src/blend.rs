@@ -11,6 +11,8 @@
 //! **Ours.** Every search starts from a prediction ([`crate::predictor`]) and not from the last result, so that a shape does not
 //! depend on those asked for before.
 
+mod on_cage;
+
 use std::collections::BTreeMap;
 
 use pliant_linalg::RigidMotion;

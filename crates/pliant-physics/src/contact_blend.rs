@@ -351,6 +351,19 @@ impl ContactBlend {
         moved.len()
     }
 
+    /// Moves vertices of a finer surface than the blend's own that are inside to the surface, but for held ones.
+    pub(crate) fn push_detail_out(&self, surface: &mut [DVec3], holds: impl Fn(usize) -> bool) {
+        for _ in 0..PASSES {
+            let contacts = self.bodies.iter().flat_map(|body| body.obstacle.contacts_at(&body.place, surface, 0.0));
+            let deep = |contact: &Contact| contact.depth > self.tolerance.length && !holds(contact.vertex as usize);
+            let inside: Vec<Contact> = contacts.filter(deep).collect();
+            if inside.is_empty() {
+                break;
+            }
+            inside.iter().for_each(|contact| surface[contact.vertex as usize] = contact.point);
+        }
+    }
+
     /// The largest force along what `constraints` allow.
     fn residual(&mut self, weights: &[f64], points: &[DVec3], constraints: &[(usize, Constraint)]) -> f64 {
         let mut forces = self.blend.forces_at(weights, points);

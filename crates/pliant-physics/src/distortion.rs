@@ -2,8 +2,12 @@
 //!
 //! **Equation.** With the blended lengths `r̄` of the edges of the surface, the strain of a shape is the mean of `|ℓ − r̄| / r̄`.
 
+use pliant_linalg::parallel;
 use pliant_mesh::Mesh;
 use pliant_mesh::glam::DVec3;
+
+/// Edges in one parallel task.
+const EDGES_PER_TASK: usize = 4096;
 
 /// Figures of a surface.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -21,17 +25,30 @@ impl Distortion {
     /// the surface are looked at. Edges of no length are left out of the strain.
     #[must_use]
     pub(crate) fn of(surface: &Mesh, shapes: &[Vec<DVec3>], weights: &[f64]) -> Self {
-        let length = |points: &[DVec3], [i, j]: [u32; 2]| points[i as usize].distance(points[j as usize]);
+        Self::beside(surface, &blended_lengths(surface, shapes, weights))
+    }
+
+    /// The same where the blended lengths of the edges are known.
+    #[must_use]
+    pub(crate) fn beside(surface: &Mesh, blended: &[f64]) -> Self {
         let (mut sum, mut count) = (0.0, 0_usize);
-        for &edge in surface.topology().edges() {
-            let rest: f64 = shapes.iter().zip(weights).map(|(shape, &weight)| weight * length(shape, edge)).sum();
-            if rest > 0.0 {
-                sum += (length(surface.positions(), edge) - rest).abs() / rest;
-                count += 1;
-            }
+        for (&edge, &rest) in surface.topology().edges().iter().zip(blended).filter(|(_, rest)| **rest > 0.0) {
+            sum += (length(surface.positions(), edge) - rest).abs() / rest;
+            count += 1;
         }
         Self { area: surface.area(), volume: surface.signed_volume(), strain: sum / count.max(1) as f64 }
     }
+}
+
+/// The weighted mean of the lengths that each edge of a mesh has in `shapes`.
+pub(crate) fn blended_lengths(mesh: &Mesh, shapes: &[Vec<DVec3>], weights: &[f64]) -> Vec<f64> {
+    let edges = mesh.topology().edges();
+    let blended = |edge: usize| shapes.iter().zip(weights).map(|(shape, &weight)| weight * length(shape, edges[edge])).sum();
+    parallel::map(edges.len(), EDGES_PER_TASK, blended)
+}
+
+fn length(points: &[DVec3], [i, j]: [u32; 2]) -> f64 {
+    points[i as usize].distance(points[j as usize])
 }
 
 #[cfg(test)]

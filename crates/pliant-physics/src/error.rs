@@ -105,6 +105,9 @@ pub enum PhysicsError {
         /// Its value.
         value: f64,
     },
+    /// There are no colours to read stiffness from.
+    #[error("the first shape has no vertex colours; paint how stiff it is, black for soft and white for stiff, or give numbers")]
+    NoColors,
     /// A vertex is pulled to a place that is none.
     #[error("vertex {vertex} is pulled to a place that is not finite")]
     Pull {

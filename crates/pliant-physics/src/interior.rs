@@ -28,6 +28,7 @@ use pliant_mesh::{Mesh, MeshError, triangle_area};
 
 use crate::PhysicsError;
 use carry::Carrier;
+pub(crate) use part::twins;
 use part::{Frame, Part, Solid};
 use tetrahedron::thickness;
 
@@ -120,7 +121,7 @@ impl Interior {
         check_shapes(shapes)?;
         let surface = shapes[0].vertex_count() as u32;
         let mut interior = Self::none(shapes.len());
-        let twins = part::twins(shapes);
+        let twins = twins(shapes);
         let joined = twins.iter().enumerate().filter(|(v, twin)| **twin as usize != *v).count();
         let mut tally = Tally { joined, ..Tally::default() };
         let parts = Part::all_of(shapes[0], &twins)?;
@@ -161,7 +162,8 @@ impl Interior {
     }
 }
 
-fn check_shapes(shapes: &[&Mesh]) -> Result<(), PhysicsError> {
+/// Declines shapes that are not poses of one mesh, or not finite.
+pub(crate) fn check_shapes(shapes: &[&Mesh]) -> Result<(), PhysicsError> {
     let first = shapes.first().ok_or(PhysicsError::NoShapes)?;
     for (shape, mesh) in shapes.iter().enumerate() {
         let (found, expected) = (mesh.vertex_count(), first.vertex_count());
@@ -282,7 +284,8 @@ fn spread_and_fullness(points: &[DVec3], triangles: &[[u32; 3]]) -> f64 {
     if area > 0.0 { moment / area * (volume / area.powf(1.5)) } else { 0.0 }
 }
 
-fn by_coordinates(a: &[DVec3], b: &[DVec3]) -> Ordering {
+/// An order of shapes that does not depend on where they stand in a list.
+pub(crate) fn by_coordinates(a: &[DVec3], b: &[DVec3]) -> Ordering {
     let numbers = |points: &[DVec3]| points.iter().flat_map(|p| p.to_array()).collect::<Vec<f64>>();
     let (a, b) = (numbers(a), numbers(b));
     a.iter().zip(&b).map(|(x, y)| x.total_cmp(y)).find(|order| order.is_ne()).unwrap_or(Ordering::Equal)

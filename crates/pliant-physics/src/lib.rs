@@ -16,6 +16,7 @@
 
 mod anchor;
 mod blend;
+mod cage;
 mod carry;
 mod contact_blend;
 mod contact_set;
@@ -27,6 +28,7 @@ mod fast;
 mod interior;
 mod newton;
 mod obstacle;
+mod painted_stiffness;
 mod parts;
 mod patch;
 mod predictor;
@@ -46,6 +48,7 @@ mod warp;
 mod wedge;
 
 pub use blend::{Blend, BlendFrame, BlendOptions};
+pub use cage::{Cage, CageSize};
 pub use contact_blend::{ContactBlend, ContactFrame, ContactMethod, ContactOptions};
 pub use contact_set::{ContactSet, ContactTolerance};
 pub use distortion::Distortion;
@@ -53,6 +56,7 @@ pub use equilibrium::BlendReport;
 pub use error::PhysicsError;
 pub use interior::{Interior, InteriorOptions, InteriorPoints};
 pub use obstacle::{Contact, Obstacle, ObstacleMotion};
+pub use painted_stiffness::painted_stiffness;
 pub use rig_blend::RigBlend;
 pub use solver::Solver;
 pub use springs::SpringCounts;

@@ -5,7 +5,7 @@ mod command;
 use command::{declines, folder, inside, json, pliant};
 use pliant::io::{Animation, Asset, LoadOptions, load, save};
 use pliant::mesh::glam::DVec3;
-use pliant::mesh::{Mesh, shapes};
+use pliant::mesh::{Mesh, VertexLayer, shapes};
 use tempfile::TempDir;
 
 /// A ball, and the same ball as an egg along x.
@@ -104,5 +104,66 @@ fn obstacles_that_are_none_are_one_line_and_leave_nothing() {
         let output = pliant(&["blend", &ball, &egg, wrong[0], wrong[1], "--out", &out]);
         assert_eq!(output.status.code(), Some(2), "{wrong:?}");
         assert!(!std::path::Path::new(&out).exists());
+    }
+}
+
+/// A ball of 2562 vertices and an egg, painted dark where x is above zero.
+fn painted_poses(folder: &TempDir, ending: &str) -> [String; 2] {
+    let ball = shapes::icosphere(4);
+    let mut builder = ball.to_builder();
+    let gray = |p: &DVec3| if p.x > 0.0 { 0.0 } else { 1.0 };
+    let values = builder.positions.iter().map(|p| DVec3::splat(gray(p)).extend(1.0)).collect();
+    builder.colors = vec![VertexLayer { name: String::new(), values }];
+    let painted = builder.build().unwrap();
+    let egg = painted.posed(ball.positions().iter().map(|&p| p * DVec3::new(1.6, 0.9, 0.9)).collect()).unwrap();
+    let files = ["painted", "egg"].map(|name| inside(folder, &format!("{name}.{ending}")));
+    save(&Asset::from_mesh(painted), &files[0]).unwrap();
+    save(&Asset::from_mesh(egg), &files[1]).unwrap();
+    files
+}
+
+#[test]
+fn a_cage_is_told_and_gives_all_vertices_and_exact_ends() {
+    let folder = folder();
+    let [ball, egg] = painted_poses(&folder, "obj");
+    let out = inside(&folder, "caged.npy");
+    let plain = json(&["blend", &ball, &egg, "--steps", "2", "--out", &out]);
+    assert!(plain["cage"].is_null() && plain["vertices"] == 2562, "{plain}");
+    let told = json(&["blend", &ball, &egg, "--steps", "2", "--cage", "400", "--out", &out]);
+    assert!(told["cage"]["vertices"] == 400 && told["vertices"] == 2562, "{told}");
+    assert!(told["springs"]["structure"].as_u64() < plain["springs"]["structure"].as_u64());
+    assert!(told["problems"].to_string().contains("cage of 400"), "{told}");
+    for frame in 0..3 {
+        let volume = |object: &serde_json::Value| object["frames"][frame]["volume"].as_f64().unwrap();
+        assert!((volume(&told) / volume(&plain) - 1.0).abs() < 0.01, "{frame}: {} {}", volume(&told), volume(&plain));
+    }
+    let ends = pliant::io::npy::read(&std::fs::read(&out).unwrap()).unwrap().values;
+    let first = load(&ball, &LoadOptions::default()).unwrap().mesh().unwrap();
+    let kept: Vec<f64> = first.positions().iter().flat_map(|p| p.to_array()).collect();
+    assert_eq!(ends[..kept.len()], kept);
+    let around = json(&["blend", &ball, &egg, "--steps", "2", "--cage", "400", "--obstacle", "sphere:1.9,0,0,0.5", "--out", &out]);
+    assert!(around["problems"].to_string().contains("obstacles push the cage"), "{around}");
+}
+
+#[test]
+fn stiffness_is_read_from_the_colours_of_the_first_shape() {
+    let folder = folder();
+    let out = inside(&folder, "firm.npy");
+    let mut results = Vec::new();
+    for (ending, extra) in [("ply", &["--stiffness", "color"][..]), ("glb", &["--stiffness", "color"]), ("obj", &[])] {
+        let [ball, egg] = painted_poses(&folder, ending);
+        let pull = ["--pull", "0:-0.8,1.2,0", "--weights", "0.5,0.5", "--solver", "tight"];
+        json(&[&["blend", &ball, &egg, "--out", &out], &pull[..], extra].concat());
+        results.push(pliant::io::npy::read(&std::fs::read(&out).unwrap()).unwrap().values);
+    }
+    let most = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(x, y)| (x - y).abs()).fold(0.0, f64::max);
+    assert!(most(&results[0], &results[1]) < 1e-3, "formats agree: {}", most(&results[0], &results[1]));
+    assert!(most(&results[0], &results[2]) > 1e-2, "paint matters: {}", most(&results[0], &results[2]));
+    let [ball, egg] = poses(&folder);
+    std::fs::remove_file(&out).unwrap();
+    declines(&["blend", &ball, &egg, "--stiffness", "color"], &out, &["ball.obj", "no vertex colours"]);
+    for wrong in ["3", "some", "-5"] {
+        let output = pliant(&["blend", &ball, &egg, "--cage", wrong, "--out", &out]);
+        assert_eq!(output.status.code(), Some(2), "{wrong}");
     }
 }

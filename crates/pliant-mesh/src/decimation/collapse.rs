@@ -15,10 +15,6 @@ use crate::{Mesh, Topology};
 /// Ours: a boundary bends before the inside is off by a tenth of that.
 const BOUNDARY_WEIGHT: f64 = 100.0;
 
-/// Cost of an edge's own length beside its quadric, relative: decides where surfaces are flat and keeps triangles
-/// there well shaped, yet is far below the error of any visible bend.
-const LENGTH_WEIGHT: f64 = 1e-6;
-
 /// Pull of the edge's middle on the best place, relative to the planes' weight.
 const RIDGE: f64 = 1e-6;
 
@@ -65,6 +61,22 @@ struct Plan {
     cost: f64,
 }
 
+/// The same surface with its vertices elsewhere; they stay at original places.
+struct Pose {
+    points: Vec<DVec3>,
+    quadrics: Vec<Quadric>,
+}
+
+impl Pose {
+    /// What the planes of both vertices have where `keep` lies, and what the length of their edge costs.
+    fn costs(&self, [keep, gone]: [usize; 2]) -> [f64; 2] {
+        let mut quadric = self.quadrics[keep];
+        quadric += self.quadrics[gone];
+        let length = quadric.weight * self.points[keep].distance_squared(self.points[gone]);
+        [quadric.at(self.points[keep]).max(0.0), length]
+    }
+}
+
 /// A triangulation under collapse, in coordinates that fit the unit box.
 pub(super) struct Collapser {
     pub(super) points: Vec<DVec3>,
@@ -75,14 +87,17 @@ pub(super) struct Collapser {
     /// Whether a vertex has left its original place.
     pub(super) moved: Vec<bool>,
     quadrics: Vec<Quadric>,
+    /// Poses that count as much as the mesh itself.
+    others: Vec<Pose>,
     around: Vec<Vec<u32>>,
     /// On an edge with another number of triangles than two.
     rim: Vec<bool>,
-    /// Not a manifold there: the vertex stays where it is.
+    /// Not a manifold there, or to be kept: the vertex stays where it is.
     locked: Vec<bool>,
     versions: Vec<u32>,
     heap: BinaryHeap<Reverse<Candidate>>,
     placement: VertexPlacement,
+    evenness: f64,
     marks: Vec<u32>,
     mark: u32,
     vertex_count: usize,
@@ -90,17 +105,19 @@ pub(super) struct Collapser {
 }
 
 impl Collapser {
-    /// The proper triangles of `mesh` with vertices at `points`.
-    pub(super) fn new(mesh: &Mesh, points: Vec<DVec3>, options: &DecimationOptions) -> Self {
+    /// The proper triangles of `mesh` with vertices at `points`, and at those of `others`.
+    pub(super) fn new(mesh: &Mesh, points: Vec<DVec3>, others: Vec<Vec<DVec3>>, options: &DecimationOptions) -> Self {
         let topology = mesh.topology();
         let vertices = points.len();
-        let (rim, locked) = (rim_vertices(topology), locked_vertices(topology));
+        let (rim, mut locked) = (rim_vertices(topology), locked_vertices(topology));
+        options.kept.iter().for_each(|&v| locked[v as usize] = true);
         let quadrics = vertex_quadrics(mesh, &points);
         let triangles: Vec<[u32; 3]> = mesh.triangles().iter().map(|&t| if distinct_corners(t) { t } else { GONE }).collect();
         let around: Vec<Vec<u32>> = topology.vertex_triangles().iter().map(<[u32]>::to_vec).collect();
         Self {
             vertex_count: around.iter().filter(|row| !row.is_empty()).count(),
             triangle_count: triangles.iter().filter(|t| **t != GONE).count(),
+            others: others.into_iter().map(|points| Pose { quadrics: vertex_quadrics(mesh, &points), points }).collect(),
             points,
             triangles,
             into: (0..vertices as u32).collect(),
@@ -111,7 +128,8 @@ impl Collapser {
             locked,
             versions: vec![0; vertices],
             heap: BinaryHeap::new(),
-            placement: options.placement,
+            placement: if options.poses.is_empty() { options.placement } else { VertexPlacement::Subset },
+            evenness: options.evenness,
             marks: vec![0; vertices],
             mark: 0,
         }
@@ -177,17 +195,26 @@ impl Collapser {
             Ordering::Less => (b, a, q),
             Ordering::Equal => self.free_plan(&quadric, [a, b], [p, q]),
         };
-        let cost = quadric.at(point).max(0.0) + LENGTH_WEIGHT * quadric.weight * p.distance_squared(q);
+        let elsewhere = self.costs_elsewhere([keep, gone]);
+        let cost = quadric.at(point).max(0.0) + elsewhere[0] + self.evenness * (quadric.weight * p.distance_squared(q) + elsewhere[1]);
         Some(Plan { keep, gone, point, cost })
     }
 
-    /// The end of higher rank stays in place: what is no manifold before boundaries, these before the inside.
+    /// The costs of [`Pose::costs`] over all other poses.
+    fn costs_elsewhere(&self, [keep, gone]: [u32; 2]) -> [f64; 2] {
+        let each = self.others.iter().map(|pose| pose.costs([keep as usize, gone as usize]));
+        each.fold([0.0; 2], |sum, costs| [sum[0] + costs[0], sum[1] + costs[1]])
+    }
+
+    /// The end of higher rank stays in place: what is no manifold or kept before boundaries, these before the inside.
     fn rank(&self, vertex: usize) -> u8 {
         if self.locked[vertex] { 2 } else { u8::from(self.rim[vertex]) }
     }
 
     fn free_plan(&self, quadric: &Quadric, [a, b]: [u32; 2], [p, q]: [DVec3; 2]) -> (u32, u32, DVec3) {
-        let at_end = if quadric.at(q) < quadric.at(p) { (b, a, q) } else { (a, b, p) };
+        let at_a = quadric.at(p) + self.costs_elsewhere([a, b])[0];
+        let at_b = quadric.at(q) + self.costs_elsewhere([b, a])[0];
+        let at_end = if at_b < at_a { (b, a, q) } else { (a, b, p) };
         if self.placement == VertexPlacement::Subset {
             return at_end;
         }
@@ -267,16 +294,22 @@ impl Collapser {
         common
     }
 
-    /// Whether no triangle around `vertex` turns over or loses its area when the vertex goes to the plan's point.
+    /// Whether no triangle around `vertex` turns over or loses its area, in any pose, when the vertex goes to the plan's point.
     fn keeps_orientation(&self, vertex: u32, plan: Plan) -> bool {
-        if self.points[vertex as usize] == plan.point {
+        let other = if vertex == plan.keep { plan.gone } else { plan.keep };
+        let elsewhere = |pose: &Pose| vertex == plan.keep || self.is_upright(&pose.points, vertex, other, pose.points[plan.keep as usize]);
+        self.is_upright(&self.points, vertex, other, plan.point) && self.others.iter().all(elsewhere)
+    }
+
+    /// Whether the triangles around `vertex` that do not touch `other` keep their side when the vertex goes to `point`.
+    fn is_upright(&self, points: &[DVec3], vertex: u32, other: u32, point: DVec3) -> bool {
+        if points[vertex as usize] == point {
             return true;
         }
-        let other = if vertex == plan.keep { plan.gone } else { plan.keep };
         let staying = self.around[vertex as usize].iter().map(|&t| self.triangles[t as usize]).filter(|t| !t.contains(&other));
         staying.into_iter().all(|corners| {
-            let before = area_vector(corners.map(|v| self.points[v as usize]));
-            let after = area_vector(corners.map(|v| if v == vertex { plan.point } else { self.points[v as usize] }));
+            let before = area_vector(corners.map(|v| points[v as usize]));
+            let after = area_vector(corners.map(|v| if v == vertex { point } else { points[v as usize] }));
             let scale = before.length_squared() * after.length_squared();
             let cosine = before.dot(after);
             // A triangle that had no area has no side to keep.
@@ -300,6 +333,10 @@ impl Collapser {
         }
         let quadric = self.quadrics[g];
         self.quadrics[k] += quadric;
+        for pose in &mut self.others {
+            let quadric = pose.quadrics[g];
+            pose.quadrics[k] += quadric;
+        }
         self.moved[k] |= self.points[k] != point;
         self.points[k] = point;
         self.rim[k] |= self.rim[g];

@@ -56,7 +56,7 @@ impl Part {
 
 /// For each vertex the first that lies in the same place in every shape: seams of textures split vertices, and a surface
 /// that is whole would have holes along them.
-pub(super) fn twins(shapes: &[&Mesh]) -> Vec<u32> {
+pub(crate) fn twins(shapes: &[&Mesh]) -> Vec<u32> {
     // Adding zero makes both zeros one.
     let coordinates = |v: u32| shapes.iter().flat_map(move |mesh| (mesh.positions()[v as usize] + DVec3::ZERO).to_array());
     let compare = |&v: &u32, &w: &u32| coordinates(v).zip(coordinates(w)).map(|(x, y)| x.total_cmp(&y)).find(|order| order.is_ne());

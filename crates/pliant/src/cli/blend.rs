@@ -4,19 +4,22 @@ use std::path::PathBuf;
 use std::time::Instant;
 
 use clap::ValueEnum;
-use pliant_io::{Animation, Asset, npy, read_file};
-use pliant_mesh::Progress as _;
+use pliant_io::{Animation, Asset};
 use pliant_mesh::glam::DVec3;
+use pliant_mesh::{Mesh, Progress as _};
 use pliant_physics::{
-    Blend, BlendOptions, ContactBlend, ContactFrame, ContactMethod, ContactOptions, InteriorOptions, InteriorPoints, PhysicsError, Solver,
+    Blend, BlendOptions, Cage, CageSize, ContactBlend, ContactFrame, ContactMethod, ContactOptions, InteriorOptions, InteriorPoints,
+    PhysicsError, Solver,
 };
 use serde_json::{Map, Value, json};
 
+use super::cage::parse_cage;
 use super::console::{Bar, Console};
 use super::failure::Failure;
 use super::obstacle::{ObstacleArg, parse_obstacle};
 use super::pose::parse_pin;
-use super::{edited, output, source};
+use super::stiffness::{StiffnessArg, parse_stiffness};
+use super::{cage, edited, output, source};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -32,6 +35,10 @@ Examples:
                                       half way, with a vertex held elsewhere
   pliant blend a.obj b.obj --solver newton --interior none --out paper.glb
                                       the way of Ma et al. 2012, surface springs only
+  pliant blend scan-a.obj scan-b.obj --cage 4000 --out scan.glb
+                                      a big mesh: 4000 of its vertices are balanced, the others follow
+  pliant blend painted.glb b.glb --stiffness color --out firm.glb
+                                      painted white where it is firm, black where it is soft
 
 Edges, pairs of second neighbours and edges inside the shape are springs whose rest lengths are
 blended; a frame is where their forces balance. Shapes are poses of one mesh: the same vertices
@@ -43,7 +50,13 @@ vertices that touch an obstacle (contacts).
 An obstacle is a closed mesh or a solid: sphere:x,y,z,r, capsule:x,y,z,x,y,z,r or
 cylinder:x,y,z,x,y,z,r with both ends of the axis. Vertices do not enter it, but slide along it
 and leave it again. An obstacle with a clip moves through its frames, as a whole, while the shape
-goes from the first to the second.";
+goes from the first to the second.
+
+A mesh of more than 50 000 vertices is blended on a cage: some of its vertices, chosen where all
+shapes need them, are balanced, and all others keep their place beside them, turned from each
+shape and mixed, so that wrinkles and pores go along. Ends are exact as ever. Springs, residual and
+elements that turned over are then the cage's, area, volume and strain the mesh's. --cage none
+balances every vertex; fewer cage vertices are faster, more follow thin parts better.";
 
 /// Shapes between shapes, as springs in balance.
 #[derive(Debug, clap::Args)]
@@ -93,9 +106,14 @@ pub(crate) struct Args {
     #[arg(long, value_enum, default_value_t = ContactArg::Active)]
     contact: ContactArg,
 
-    /// How stiff the surface is: one number above 0 per vertex; only ratios matter.
-    #[arg(long, value_name = "FILE.npy")]
-    stiffness: Option<PathBuf>,
+    /// How stiff the surface is: a file with one number above 0 per vertex, of which only ratios matter; or `color`, the first
+    /// shape's vertex colours: black is ten times softer than middle grey, white ten times stiffer (by the brightest channel).
+    #[arg(long, value_name = "FILE.npy|color", value_parser = parse_stiffness)]
+    stiffness: Option<StiffnessArg>,
+
+    /// Big meshes: how many vertices are balanced while the others follow; `auto` takes 3000 where there are more than 50 000.
+    #[arg(long, value_name = "auto|none|N", default_value = "auto", value_parser = parse_cage)]
+    cage: CageSize,
 
     /// Where to write the clip, or with --weights the mesh.
     #[arg(long, value_name = "CLIP")]
@@ -155,34 +173,39 @@ pub(crate) fn run(args: &Args, console: &Console) -> Result<(), Failure> {
     let bar = console.progress();
     let _ = bar.report("filling the inside", 0.0);
     let began = Instant::now();
-    let mut blend = Blend::new(&meshes, &args.options()?).map_err(|error| args.failed(&error))?;
+    let options = args.options(&meshes[0])?;
+    let cage = Cage::build(&meshes, args.cage, &options).map_err(|error| args.failed(&error))?;
+    let (shapes, options) = cage.as_ref().map_or((&meshes[..], &options), |cage| (cage.shapes(), cage.options()));
+    let mut blend = Blend::new(shapes, options).map_err(|error| args.failed(&error))?;
     let _ = bar.report("sampling the way", 0.0);
     blend.prepare_walk(args.weights().len()).map_err(|error| args.failed(&error))?;
     let options = ContactOptions::default().with_method(args.contact.into()).with_friction(args.friction);
     let mut contact = ContactBlend::new(blend, obstacles, &options).map_err(|error| args.failed(&error))?;
     let setup_ms = milliseconds(began);
-    let frames = args.frames(&mut contact, &bar)?;
+    let frames = args.frames(&mut contact, cage.as_ref(), &bar)?;
     drop(bar);
     let blend = contact.blend();
     let positions: Vec<Vec<DVec3>> = frames.iter().map(|timed| timed.frame.shape.positions.clone()).collect();
     let mut object = args.describe(blend, &frames, setup_ms);
+    object.insert("vertices".into(), json!(meshes[0].vertex_count()));
+    object.insert("cage".into(), cage::describe(cage.as_ref()));
     let mut problems: Vec<String> = assets.iter().flat_map(|asset| &asset.problems).chain(blend.notes()).cloned().collect();
+    problems.extend(cage.iter().flat_map(|cage| cage::problems(cage, !args.obstacle.is_empty())));
     problems.extend([not_converged(&frames), moved(&frames), stuck(&frames)].into_iter().flatten());
     edited::save(&args.asset(first, &positions)?, &args.out, &mut object, &mut problems)?;
-    console.done(object, &args.told(blend, &frames, setup_ms), &problems)
+    console.done(object, &args.told(blend, meshes[0].vertex_count(), &frames, setup_ms), &problems)
 }
 
 impl Args {
-    fn options(&self) -> Result<BlendOptions, Failure> {
+    fn options(&self, first: &Mesh) -> Result<BlendOptions, Failure> {
         let options = BlendOptions::default()
             .with_solver(self.solver.into())
             .with_interior(self.interior.into())
             .with_anchor(self.anchor.0.clone())
             .with_fixed(self.fix.clone())
             .with_pulls(self.pull.clone());
-        let Some(path) = &self.stiffness else { return Ok(options) };
-        let array = npy::read(&read_file(path)?).map_err(|error| Failure::about(path.display(), &error))?;
-        Ok(options.with_stiffness(array.values))
+        let Some(stiffness) = &self.stiffness else { return Ok(options) };
+        Ok(options.with_stiffness(stiffness.load(first, &self.shapes[0])?))
     }
 
     /// The weights of every frame.
@@ -194,14 +217,19 @@ impl Args {
         (0..=self.steps).map(|step| vec![1.0 - alpha(step), alpha(step)]).collect()
     }
 
-    fn frames(&self, contact: &mut ContactBlend, bar: &Bar) -> Result<Vec<Timed>, Failure> {
+    fn frames(&self, contact: &mut ContactBlend, cage: Option<&Cage>, bar: &Bar) -> Result<Vec<Timed>, Failure> {
         let all = self.weights();
         let mut frames = Vec::with_capacity(all.len());
         for (k, weights) in all.iter().enumerate() {
             let _ = bar.report("balancing", k as f64 / all.len() as f64);
             let began = Instant::now();
             let time = k as f64 / (all.len().max(2) - 1) as f64;
-            let frame = contact.step(weights, time).map_err(|error| self.failed(&error))?;
+            let frame = contact.step(weights, time);
+            let frame = match cage {
+                Some(cage) => frame.and_then(|frame| cage.carry_contact(&frame, contact)),
+                None => frame,
+            };
+            let frame = frame.map_err(|error| self.failed(&error))?;
             frames.push(Timed { frame, ms: milliseconds(began) });
         }
         Ok(frames)
@@ -228,7 +256,6 @@ impl Args {
         let counts = blend.spring_counts();
         let mut object = Map::new();
         object.insert("springs".into(), json!({"structure": counts.structure, "bending": counts.bending, "internal": counts.internal}));
-        object.insert("vertices".into(), json!(blend.mesh().vertex_count()));
         object.insert("interior_points".into(), json!(blend.interior_points()));
         object.insert("solver".into(), json!(format!("{:?}", self.solver).to_lowercase()));
         object.insert("setup_ms".into(), json!(setup_ms));
@@ -258,7 +285,7 @@ impl Args {
         object
     }
 
-    fn told(&self, blend: &Blend, frames: &[Timed], setup_ms: f64) -> String {
+    fn told(&self, blend: &Blend, vertices: usize, frames: &[Timed], setup_ms: f64) -> String {
         let counts = blend.spring_counts();
         let ms: f64 = frames.iter().map(|timed| timed.ms).sum::<f64>() / frames.len() as f64;
         let worst = frames.iter().map(|timed| timed.frame.shape.report.residual).fold(0.0, f64::max);
@@ -266,10 +293,9 @@ impl Args {
         let touching = frames.iter().map(|timed| timed.frame.contacts).max().unwrap_or(0);
         let touching = if self.obstacle.is_empty() { String::new() } else { format!(", at most {touching} contact(s)") };
         format!(
-            "{} frame(s) of {} vertices and {} points inside, {} springs; ready in {setup_ms:.0} ms, {ms:.1} ms a frame; forces balance to \
+            "{} frame(s) of {vertices} vertices and {} points inside, {} springs; ready in {setup_ms:.0} ms, {ms:.1} ms a frame; forces balance to \
              {worst:.1e}, at most {inverted} element(s) turned over{touching}; written to {}\n",
             frames.len(),
-            blend.mesh().vertex_count(),
             blend.interior_points(),
             counts.structure + counts.bending + counts.internal,
             self.out.display()

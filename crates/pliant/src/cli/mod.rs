@@ -1,6 +1,7 @@
 //! The command line: arguments in, one library call, results out.
 
 mod blend;
+mod cage;
 mod completions;
 mod console;
 mod convert;
@@ -27,6 +28,7 @@ mod slider_weights;
 mod solver;
 mod source;
 mod split;
+mod stiffness;
 mod stroke_files;
 mod symmetry;
 mod transfer;
