@@ -23,6 +23,7 @@ use crate::PhysicsError;
 use crate::carry::{Carry, SAMPLES};
 use crate::distortion::Distortion;
 use crate::energy::{Node, SpringEnergy};
+use crate::energy_terms::{EnergyTerms, Lengths};
 use crate::equilibrium::{BlendReport, Equilibrium};
 use crate::fast::SpringLaplacian;
 use crate::interior::{Interior, InteriorOptions};
@@ -32,6 +33,7 @@ use crate::rigid_modes::RigidModes;
 use crate::solver::{Engine, Solver};
 use crate::springs::{SpringCounts, Springs};
 use crate::support::{Constraint, Support};
+use crate::terms::Terms;
 
 /// What holds a blend and how it is solved.
 #[derive(Debug, Clone, Default)]
@@ -42,9 +44,16 @@ pub struct BlendOptions {
     fixed: Vec<usize>,
     pulls: Vec<(usize, DVec3)>,
     stiffness: Option<Vec<f64>>,
+    energy: EnergyTerms,
 }
 
 impl BlendOptions {
+    /// What is in balance. Default: [`EnergyTerms::springs`].
+    #[must_use]
+    pub fn with_energy(self, energy: EnergyTerms) -> Self {
+        Self { energy, ..self }
+    }
+
     /// How equilibria are found. Default: [`Solver::Fast`].
     #[must_use]
     pub fn with_solver(self, solver: Solver) -> Self {
@@ -118,6 +127,7 @@ pub struct Blend {
     pulls: Vec<(usize, DVec3)>,
     parts: Parts,
     springs: Springs,
+    terms: Terms,
     energy: SpringEnergy,
     support: Support,
     predictor: Predictor,
@@ -151,7 +161,11 @@ impl Blend {
     /// # Errors
     /// Shapes that are not poses of one mesh or not finite, vertices beyond the last, a stiffness that is not positive.
     pub fn new(shapes: &[Mesh], options: &BlendOptions) -> Result<Self, PhysicsError> {
-        let interior = Interior::fill(&shapes.iter().collect::<Vec<_>>(), &options.interior)?;
+        let all: Vec<&Mesh> = shapes.iter().collect();
+        let interior = match options.energy.lengths() {
+            Lengths::Springs => Interior::fill(&all, &options.interior)?,
+            Lengths::Edges => Interior::hollow(&all)?,
+        };
         shapes[0].require_surface()?;
         require_sound_options(&shapes[0], options)?;
         let place = |(s, shape): (usize, &Mesh)| [shape.positions(), interior.points(s)].concat();
@@ -163,14 +177,20 @@ impl Blend {
     /// Joins the points of `shapes`, surface vertices first, by springs and anchors.
     fn join(mesh: &Mesh, shapes: Vec<Vec<DVec3>>, tetrahedra: &[[u32; 4]], options: &BlendOptions) -> Result<Self, PhysicsError> {
         let mean = vec![1.0 / shapes.len() as f64; shapes.len()];
-        let bare = Springs::new(mesh, tetrahedra, &[], &shapes);
+        let join = |extra: &[[u32; 2]], shapes: &[Vec<DVec3>]| match options.energy.lengths() {
+            Lengths::Springs => Springs::new(mesh, tetrahedra, extra, shapes),
+            Lengths::Edges => Springs::edges(mesh, extra, shapes),
+        };
+        let bare = join(&[], &shapes);
         let network = SpringEnergy::new(bare.points(), bare.ends(), &bare.blended(&mean));
         let parts = Parts::hold(&network, &shapes, &options.fixed, &options.anchor)?;
         let local = parts.to_local(&shapes);
-        let mut springs = Springs::new(mesh, tetrahedra, &parts.springs(), &local);
-        if let Some(map) = &options.stiffness {
-            springs = springs.with_stiffness(&spread_inside(map, &network, local[0].len()));
+        let mut springs = join(&parts.springs(), &local);
+        let stiffness = options.stiffness.as_ref().map(|map| spread_inside(map, &network, local[0].len()));
+        if let Some(map) = &stiffness {
+            springs = springs.with_stiffness(map);
         }
+        let terms = Terms::of(&options.energy, mesh, tetrahedra, &local, stiffness.as_deref());
         let middle = springs.blended(&mean);
         let energy = SpringEnergy::new(springs.points(), springs.ends(), &middle);
         let support = Support::holding(&held(&energy, shapes[0].len(), options));
@@ -181,13 +201,14 @@ impl Blend {
             solver: options.solver,
             tetrahedra: tetrahedra.to_vec(),
             pulls: options.pulls.clone(),
-            notes: notes(&parts, options),
+            notes: notes(&parts, options).into_iter().chain(terms.notes().iter().cloned()).collect(),
             predictor: Predictor::fit(&energy, laplacian.constants(), &local, &roots),
             engine: Engine::new(laplacian, RigidModes::cut(&energy, &support)),
             shapes,
             local,
             parts,
             springs,
+            terms,
             energy,
             support,
             carries: BTreeMap::new(),
@@ -307,6 +328,7 @@ impl Blend {
     /// Gives the springs their lengths; returns where the anchors stand.
     fn blend_springs(&mut self, weights: &[f64]) -> Vec<RigidMotion> {
         self.energy.set(&self.springs.blended(weights));
+        self.energy.set_further(self.terms.blended(weights, self.springs.points()));
         self.parts.frames(weights)
     }
 
@@ -515,6 +537,7 @@ fn require_sound_options(mesh: &Mesh, options: &BlendOptions) -> Result<(), Phys
     if let Some(&(vertex, _)) = options.pulls.iter().find(|(_, place)| !place.is_finite()) {
         return Err(PhysicsError::Pull { vertex });
     }
+    options.energy.check()?;
     let Some(map) = &options.stiffness else { return Ok(()) };
     let (found, expected) = (map.len(), mesh.vertex_count());
     if found != expected {
@@ -526,5 +549,7 @@ fn require_sound_options(mesh: &Mesh, options: &BlendOptions) -> Result<(), Phys
     }
 }
 
+#[cfg(test)]
+mod energy_tests;
 #[cfg(test)]
 mod tests;

@@ -21,6 +21,7 @@ use std::collections::BTreeMap;
 use pliant_linalg::{SparseMatrix, parallel};
 use pliant_mesh::glam::{DMat3, DVec3};
 
+use crate::element::Further;
 use crate::springs::Spring;
 use crate::support::Support;
 
@@ -42,6 +43,8 @@ pub(crate) struct SpringEnergy {
     halves: Vec<Half>,
     /// The spring of each half.
     springs: Vec<u32>,
+    /// Terms beside springs; none by default.
+    further: Further,
 }
 
 /// The force on a vertex and its half of the energy of its springs.
@@ -83,7 +86,7 @@ impl SpringEnergy {
             sides[starts[i]..starts[i + 1]].sort_unstable(); // Ascending neighbours: the order of matrix columns.
         }
         let halves = sides.iter().map(|&(other, _)| Half { other, rest: 0.0, stiffness: 0.0 }).collect();
-        let mut energy = Self { starts, halves, springs: sides.iter().map(|side| side.1).collect() };
+        let mut energy = Self { starts, halves, springs: sides.iter().map(|side| side.1).collect(), further: Further::default() };
         energy.set(springs);
         energy
     }
@@ -95,8 +98,19 @@ impl SpringEnergy {
         }
     }
 
+    /// Other terms beside the springs.
+    pub(crate) fn set_further(&mut self, further: Further) {
+        self.further = further;
+    }
+
+    /// The terms beside springs.
+    pub(crate) fn further(&self) -> &Further {
+        &self.further
+    }
+
     /// The springs of some vertices by themselves, and which vertices they join: those first, then their neighbours.
     pub(crate) fn patch(&self, vertices: &[u32]) -> (Self, Vec<u32>) {
+        debug_assert!(self.further.is_empty(), "patches are for springs alone");
         let mut number: BTreeMap<u32, u32> = vertices.iter().zip(0..).map(|(&v, k)| (v, k)).collect();
         let mut all = vertices.to_vec();
         let (mut ends, mut springs) = (Vec::new(), Vec::new());
@@ -138,7 +152,8 @@ impl SpringEnergy {
                 *node = self.node(start + k, positions);
             }
         });
-        nodes.iter().map(|node| node.energy).sum()
+        let springs = nodes.iter().map(|node| node.energy).sum();
+        if self.further.is_empty() { springs } else { springs + self.further.add_to(positions, nodes) }
     }
 
     /// The energy alone.
@@ -192,10 +207,12 @@ impl SpringEnergy {
     }
 
     /// The Hessian over the coordinates of the vertices that `support` leaves unknown, restricted to the directions in
-    /// which they may move; directions that are barred have the mean stiffness and no coupling.
+    /// which they may move; directions that are barred have the mean stiffness and no coupling. What is dense in it is left out
+    /// ([`Further::columns`]).
     pub(crate) fn hessian(&self, positions: &[DVec3], support: &Support, transverse: Transverse, shift: f64) -> SparseMatrix {
         let mut pattern = BlockRows::with_capacity(self.halves.len());
         let mut row: Vec<(u32, DMat3)> = Vec::new();
+        let locals = self.further.locals(positions);
         for (unknown, &vertex) in support.unknown_vertices().iter().enumerate() {
             let vertex = vertex as usize;
             row.clear();
@@ -208,6 +225,7 @@ impl SpringEnergy {
                     row.push((column, -support.between(vertex, &block, half.other as usize)));
                 }
             }
+            diagonal += self.further.add_row(vertex, &locals, positions, support, transverse, &mut row);
             let mean = diagonal.x_axis.x.abs().max(diagonal.y_axis.y.abs()).max(diagonal.z_axis.z.abs()).max(f64::MIN_POSITIVE);
             let barred = (DMat3::IDENTITY - here) * mean;
             let own = here * diagonal * here + barred + DMat3::from_diagonal(DVec3::splat(shift * mean));

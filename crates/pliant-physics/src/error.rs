@@ -108,6 +108,25 @@ pub enum PhysicsError {
     /// There are no colours to read stiffness from.
     #[error("the first shape has no vertex colours; paint how stiff it is, black for soft and white for stiff, or give numbers")]
     NoColors,
+    /// A term of the energy that is not known.
+    #[error(
+        "'{term}' is no term of the energy; give springs, edges or shell, and angles and volume, as in springs,volume or edges,angles:0.5"
+    )]
+    Term {
+        /// What was given.
+        term: String,
+    },
+    /// The weight of a term that no energy can have.
+    #[error("the weight {value} of {term} is not a positive, finite number")]
+    TermWeight {
+        /// The term.
+        term: &'static str,
+        /// Its weight.
+        value: f64,
+    },
+    /// Terms that leave lengths open.
+    #[error("angles and volumes do not hold a shape together without lengths; add springs or edges, as in springs,volume")]
+    NoLengths,
     /// A vertex is pulled to a place that is none.
     #[error("vertex {vertex} is pulled to a place that is not finite")]
     Pull {

@@ -112,6 +112,15 @@ impl Interior {
         Self { points: vec![Vec::new(); shapes], tetrahedra: Vec::new(), notes: Vec::new() }
     }
 
+    /// No points and no tetrahedra inside shapes that are poses of one mesh.
+    ///
+    /// # Errors
+    /// As [`fill`](Self::fill).
+    pub fn hollow(shapes: &[&Mesh]) -> Result<Self, PhysicsError> {
+        check_shapes(shapes)?;
+        Ok(Self::none(shapes.len()))
+    }
+
     /// Fills shapes that are poses of one mesh. No tetrahedron is turned inside out in any of them.
     ///
     /// # Errors

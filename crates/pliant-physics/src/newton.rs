@@ -12,11 +12,12 @@
 
 use std::sync::Arc;
 
-use pliant_linalg::{LinalgError, SolveWorkspace, SpdSolver, Symbolic};
-use pliant_mesh::glam::DVec3;
+use pliant_linalg::{LinalgError, SpdSolver, Symbolic};
 
 use crate::energy::Transverse;
 use crate::equilibrium::Equilibrium;
+use crate::hessian_factor::HessianFactor;
+use crate::quasi_newton::Preconditioner;
 
 /// Shares of the diagonal that are added, one after another, until the matrix can be factored; squeezed springs keep
 /// their transverse term in the first attempt only.
@@ -26,7 +27,6 @@ const SHIFTS: [(Transverse, f64); 3] = [(Transverse::Exact, 1e-10), (Transverse:
 #[derive(Debug, Default)]
 pub(crate) struct Newton {
     symbolic: Option<Arc<Symbolic>>,
-    workspace: SolveWorkspace,
 }
 
 impl Newton {
@@ -36,9 +36,9 @@ impl Newton {
             if state.residual() <= tolerance {
                 return Ok(());
             }
-            let factor = self.factor(state)?;
+            let mut factor = self.factor(state)?;
             let mut direction = state.forces.clone();
-            solve(&factor, &mut direction, &mut self.workspace);
+            factor.apply(&mut direction);
             state.support.project(&mut direction);
             if state.step(&direction).is_none() {
                 return Ok(());
@@ -48,7 +48,7 @@ impl Newton {
     }
 
     /// The factor of the Hessian where `state` stands, or of the nearest matrix that has one.
-    pub(crate) fn factor(&mut self, state: &Equilibrium<'_>) -> Result<SpdSolver, LinalgError> {
+    pub(crate) fn factor(&mut self, state: &Equilibrium<'_>) -> Result<HessianFactor, LinalgError> {
         let mut failure = None;
         for (transverse, shift) in SHIFTS {
             let hessian = state.energy.hessian(&state.positions, state.support, transverse, shift);
@@ -59,21 +59,12 @@ impl Newton {
             match factor {
                 Ok(factor) => {
                     self.symbolic = Some(Arc::clone(factor.symbolic()));
-                    return Ok(factor);
+                    return Ok(HessianFactor::new(factor, state.energy.further().columns(&state.positions, state.support)));
                 }
                 Err(error) => failure = Some(error),
             }
         }
         Err(failure.expect("a failed attempt left its error"))
-    }
-}
-
-/// Replaces forces by moves.
-pub(crate) fn solve(factor: &SpdSolver, vectors: &mut [DVec3], workspace: &mut SolveWorkspace) {
-    let mut flat: Vec<f64> = vectors.iter().flat_map(|v| v.to_array()).collect();
-    factor.solve_in_place(&mut flat, workspace);
-    for (vector, solved) in vectors.iter_mut().zip(flat.chunks_exact(3)) {
-        *vector = DVec3::from_slice(solved);
     }
 }
 
@@ -83,6 +74,7 @@ mod tests {
     use crate::energy::SpringEnergy;
     use crate::springs::Spring;
     use crate::support::Support;
+    use pliant_mesh::glam::DVec3;
 
     /// A vertex between two held ones.
     fn hanging(rest: f64) -> (SpringEnergy, Support) {

@@ -47,6 +47,16 @@ pub(crate) struct Springs {
     stiffness: Vec<f64>,
     /// Mean rest length over springs and shapes.
     unit: f64,
+    law: Law,
+}
+
+/// How stiff a spring is beside its length.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Law {
+    /// `k = 1 / r̄`.
+    Inverse,
+    /// `k = unit / r̄²`: all have the same energy when strained by the same share.
+    InverseSquare,
 }
 
 /// One spring between shapes: `½ stiffness (length − rest)²`.
@@ -58,28 +68,46 @@ pub(crate) struct Spring {
 
 /// Extrapolated rest lengths stay above this share of the shortest among the shapes: ours, a spring squeezed to a twentieth
 /// is a fold already.
-const LEAST_SHARE: f64 = 0.05;
+pub(crate) const LEAST_SHARE: f64 = 0.05;
 
 /// The constant of a spring shorter than this share of the mean is that of one as long: ours, far below the edges of a sound mesh.
 const SHORT: f64 = 1e-3;
+
+/// Where edges alone are strained, springs to anchors only say where the shape stands: ours, small beside edges and large beside what
+/// tolerances leave open.
+const ANCHOR_SHARE: f64 = 1e-3;
 
 impl Springs {
     /// Springs of `mesh` and of tetrahedra over its vertices and further points, and `extra` ones that are no part of it.
     ///
     /// `shapes` holds the place of every point, surface vertices first. Indices are checked where they enter the crate.
     pub(crate) fn new(mesh: &Mesh, tetrahedra: &[[u32; 4]], extra: &[[u32; 2]], shapes: &[Vec<DVec3>]) -> Self {
-        let (mut ends, mut counts) = connect(mesh, tetrahedra);
+        let (ends, counts) = connect(mesh, tetrahedra);
+        Self::joining(ends, counts, extra, shapes)
+    }
+
+    /// The edges of `mesh` alone, all with the same energy when strained by the same share, and soft `extra` ones.
+    pub(crate) fn edges(mesh: &Mesh, extra: &[[u32; 2]], shapes: &[Vec<DVec3>]) -> Self {
+        let ends: Vec<[u32; 2]> = mesh.topology().edges().iter().map(|&e| ascending(e)).collect();
+        let counts = SpringCounts { structure: ends.len(), ..SpringCounts::default() };
+        let mut springs = Self { law: Law::InverseSquare, ..Self::joining(ends, counts, extra, shapes) };
+        springs.stiffness[counts.structure..].fill(ANCHOR_SHARE);
+        springs
+    }
+
+    fn joining(mut ends: Vec<[u32; 2]>, mut counts: SpringCounts, extra: &[[u32; 2]], shapes: &[Vec<DVec3>]) -> Self {
         counts.anchor = extra.len();
         ends.extend_from_slice(extra);
         let rest: Vec<Vec<f64>> = shapes.iter().map(|points| lengths(points, &ends)).collect();
         let unit = rest.iter().flatten().sum::<f64>() / (rest.len() * ends.len()).max(1) as f64;
         let stiffness = vec![1.0; ends.len()];
-        Self { points: shapes.first().map_or(0, Vec::len), ends, counts, rest, stiffness, unit }
+        Self { points: shapes.first().map_or(0, Vec::len), ends, counts, rest, stiffness, unit, law: Law::Inverse }
     }
 
     /// Springs as stiff as the mean of `map` at their ends; only ratios matter.
     pub(crate) fn with_stiffness(mut self, map: &[f64]) -> Self {
-        self.stiffness = self.ends.iter().map(|e| 0.5 * (map[e[0] as usize] + map[e[1] as usize])).collect();
+        let ends = self.ends.iter().map(|e| 0.5 * (map[e[0] as usize] + map[e[1] as usize]));
+        self.stiffness = ends.zip(&self.stiffness).map(|(k, own)| k * own).collect();
         let mean = self.stiffness.iter().sum::<f64>() / self.stiffness.len().max(1) as f64;
         self.stiffness.iter_mut().for_each(|k| *k /= mean);
         self
@@ -111,7 +139,12 @@ impl Springs {
         }
         let rest = rest.max(LEAST_SHARE * shortest);
         let floor = if self.unit > 0.0 { SHORT * self.unit } else { 1.0 };
-        Spring { rest, stiffness: self.stiffness[q] / rest.max(floor) }
+        let length = rest.max(floor);
+        let softness = match self.law {
+            Law::Inverse => length,
+            Law::InverseSquare => (rest * rest / self.unit.max(floor)).max(floor),
+        };
+        Spring { rest, stiffness: self.stiffness[q] / softness }
     }
 }
 

@@ -167,3 +167,23 @@ fn stiffness_is_read_from_the_colours_of_the_first_shape() {
         assert_eq!(output.status.code(), Some(2), "{wrong}");
     }
 }
+
+#[test]
+fn terms_of_the_energy_are_told_and_stop_at_a_ball_as_springs_do() {
+    let folder = folder();
+    let [ball, egg] = poses(&folder);
+    let out = inside(&folder, "held.glb");
+    for (energy, told) in [("springs,volume,angles:2", "springs,angles:2,volume"), ("shell", "edges,angles,volume")] {
+        let walk = ["blend", &ball, &egg, "--steps", "3", "--energy", energy, "--obstacle", "sphere:-1.9,0,0,0.5", "--out", &out];
+        let report = json(&walk);
+        assert_eq!(report["energy"], told);
+        assert!(report["frames"].as_array().unwrap().iter().all(|frame| frame["converged"] == true && frame["inverted"] == 0), "{report}");
+        assert!(frames(&out).iter().all(|frame| nearest(frame, DVec3::X * -1.9) > 0.5 - 1e-4));
+    }
+    std::fs::remove_file(&out).unwrap();
+    for wrong in ["angles", "spring", "springs,volume:-1"] {
+        let run = pliant(&["blend", &ball, &egg, "--energy", wrong, "--out", &out]);
+        assert_eq!(run.status.code(), Some(2), "{wrong}");
+        assert!(!std::path::Path::new(&out).exists());
+    }
+}

@@ -8,8 +8,8 @@ use pliant_io::{Animation, Asset};
 use pliant_mesh::glam::DVec3;
 use pliant_mesh::{Mesh, Progress as _};
 use pliant_physics::{
-    Blend, BlendOptions, Cage, CageSize, ContactBlend, ContactFrame, ContactMethod, ContactOptions, InteriorOptions, InteriorPoints,
-    PhysicsError, Solver,
+    Blend, BlendOptions, Cage, CageSize, ContactBlend, ContactFrame, ContactMethod, ContactOptions, EnergyTerms, InteriorOptions,
+    InteriorPoints, PhysicsError, Solver,
 };
 use serde_json::{Map, Value, json};
 
@@ -39,6 +39,10 @@ Examples:
                                       a big mesh: 4000 of its vertices are balanced, the others follow
   pliant blend painted.glb b.glb --stiffness color --out firm.glb
                                       painted white where it is firm, black where it is soft
+  pliant blend 'specimen:hand@0' 'specimen:hand@3' --energy springs,volume --out fist.glb
+                                      volumes count too: nothing inside turns over
+  pliant blend flat.obj rolled.obj --energy shell --out roll.glb
+                                      a thin sheet: edges, angles and volume of the surface alone
 
 Edges, pairs of second neighbours and edges inside the shape are springs whose rest lengths are
 blended; a frame is where their forces balance. Shapes are poses of one mesh: the same vertices
@@ -46,6 +50,14 @@ and faces in the same order. The report lists for every frame the force that is 
 units of strain; converged means at most 1e-3, tight and newton 1e-6), area, volume, mean
 strain of the edges, the same of the linear blend (linear), elements inside that turned over, and
 vertices that touch an obstacle (contacts).
+
+--energy lists what is in balance. springs (alone by default) keep lengths, also across second
+neighbours and through the inside; lengths fit a solid and its mirror image, so thin elements may
+turn over. volume makes that dear: elements inside keep their share of volume, and closed surfaces
+without any the volume they enclose. angles keep the bend of the surface over its edges. shell is
+edges,angles,volume, with the weights of Froehlich and Botsch 2011: the surface alone, for cloth,
+skins and open sheets. A weight may follow a term, 1 being as it is: volume:10 is ten times as stiff.
+With terms beside springs a frame takes a few factorisations, so several times as long.
 
 An obstacle is a closed mesh or a solid: sphere:x,y,z,r, capsule:x,y,z,x,y,z,r or
 cylinder:x,y,z,x,y,z,r with both ends of the axis. Vertices do not enter it, but slide along it
@@ -77,6 +89,10 @@ pub(crate) struct Args {
     /// How balance is found.
     #[arg(long, value_enum, default_value_t = SolverArg::Fast)]
     solver: SolverArg,
+
+    /// What is in balance: springs, edges or shell, and angles and volume, each with a weight if one likes.
+    #[arg(long, value_name = "TERM,TERM…", default_value_t = EnergyTerms::springs())]
+    energy: EnergyTerms,
 
     /// Whether points are added inside closed shapes.
     #[arg(long, value_enum, default_value_t = InteriorArg::Auto)]
@@ -200,6 +216,7 @@ impl Args {
     fn options(&self, first: &Mesh) -> Result<BlendOptions, Failure> {
         let options = BlendOptions::default()
             .with_solver(self.solver.into())
+            .with_energy(self.energy)
             .with_interior(self.interior.into())
             .with_anchor(self.anchor.0.clone())
             .with_fixed(self.fix.clone())
@@ -258,6 +275,7 @@ impl Args {
         object.insert("springs".into(), json!({"structure": counts.structure, "bending": counts.bending, "internal": counts.internal}));
         object.insert("interior_points".into(), json!(blend.interior_points()));
         object.insert("solver".into(), json!(format!("{:?}", self.solver).to_lowercase()));
+        object.insert("energy".into(), json!(self.energy.to_string()));
         object.insert("setup_ms".into(), json!(setup_ms));
         object.insert("frames".into(), frames.iter().map(|timed| self.describe_frame(timed)).collect());
         object

@@ -1,0 +1,196 @@
+//! Terms of the energy over four points: angles between triangles and volumes of tetrahedra.
+//!
+//! **Problem.** Add to forces, energy and Hessian of springs what further terms contribute, to the same bits on any number of threads.
+//!
+//! **Equation.** An element with a measure `C(x)` (an angle, a volume) has the energy `φ(C)`:
+//!
+//! ```text
+//! f = −φ′ ∇C        H = φ″ ∇C ∇Cᵀ + φ′ ∇²C
+//! ```
+//!
+//! The first part of `H`, with `φ″` no less than zero, never curves down: it is the matrix of Gauss and Newton where `φ` is a square.
+//!
+//! **Ours.** Volumes have both parts where the exact Hessian is asked for; angles, which are close to where they should be, the first
+//! one always.
+
+use pliant_linalg::parallel;
+use pliant_mesh::glam::{DMat3, DVec3};
+
+use crate::enclosed::Shell;
+use crate::energy::{Node, Transverse, outer};
+use crate::hinge::{angle, wrapped};
+use crate::support::Support;
+use crate::tet_volume::{price, volume, volume_curvature};
+
+/// Elements or vertices in one parallel task.
+const GRAIN: usize = 512;
+
+/// What an element measures, and what that is to be.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) enum Law {
+    /// The angle over the edge of the first two corners, in radians.
+    Angle(f64),
+    /// The volume.
+    Volume(f64),
+}
+
+/// A term over four points.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Element {
+    pub(crate) corners: [u32; 4],
+    pub(crate) law: Law,
+    pub(crate) weight: f64,
+}
+
+/// An element where it stands: `φ`, its derivatives, and the gradients of what it measures.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Local {
+    energy: f64,
+    slope: f64,
+    /// Not below zero.
+    curvature: f64,
+    gradients: [DVec3; 4],
+}
+
+/// All terms beside springs, with the elements of every point.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Further {
+    elements: Vec<Element>,
+    starts: Vec<usize>,
+    /// Element and corner.
+    around: Vec<(u32, u8)>,
+    shells: Vec<Shell>,
+}
+
+impl Element {
+    fn at(&self, positions: &[DVec3]) -> Local {
+        let places = self.corners.map(|v| positions[v as usize]);
+        match self.law {
+            Law::Angle(target) => {
+                let Some((angle, gradients)) = angle(places) else { return Local::default() };
+                let off = wrapped(angle - target);
+                Local { energy: 0.5 * self.weight * off * off, slope: self.weight * off, curvature: self.weight, gradients }
+            }
+            Law::Volume(target) if target > 0.0 => {
+                let (volume, gradients) = volume(places);
+                let [value, first, second] = price(volume / target).map(|p| p * self.weight);
+                Local { energy: value, slope: first / target, curvature: second.max(0.0) / (target * target), gradients }
+            }
+            Law::Volume(_) => Local::default(),
+        }
+    }
+
+    /// The block of the Hessian between two corners.
+    fn block(&self, local: &Local, row: usize, column: usize, positions: &[DVec3], transverse: Transverse) -> DMat3 {
+        let block = outer(local.gradients[row], local.gradients[column] * local.curvature);
+        match self.law {
+            Law::Volume(_) if transverse == Transverse::Exact => {
+                block + volume_curvature(self.corners.map(|v| positions[v as usize]), row, column) * local.slope
+            }
+            _ => block,
+        }
+    }
+}
+
+impl Further {
+    /// Elements over `points` points, and closed surfaces.
+    pub(crate) fn new(points: usize, elements: Vec<Element>, shells: Vec<Shell>) -> Self {
+        let mut starts = vec![0; points + 1];
+        for &v in elements.iter().flat_map(|element| &element.corners) {
+            starts[v as usize + 1] += 1;
+        }
+        for i in 0..points {
+            starts[i + 1] += starts[i];
+        }
+        let (mut next, mut around) = (starts.clone(), vec![(0, 0); 4 * elements.len()]);
+        for (k, element) in (0..).zip(&elements) {
+            for (corner, &v) in (0..).zip(&element.corners) {
+                around[next[v as usize]] = (k, corner);
+                next[v as usize] += 1;
+            }
+        }
+        Self { elements, starts, around, shells }
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.elements.is_empty() && self.shells.is_empty()
+    }
+
+    /// All elements where they stand.
+    pub(crate) fn locals(&self, positions: &[DVec3]) -> Vec<Local> {
+        parallel::map(self.elements.len(), GRAIN, |k| self.elements[k].at(positions))
+    }
+
+    /// Adds the forces to `nodes`; returns the energy.
+    pub(crate) fn add_to(&self, positions: &[DVec3], nodes: &mut [Node]) -> f64 {
+        let locals = self.locals(positions);
+        if !self.elements.is_empty() {
+            parallel::for_each_chunk_mut(nodes, GRAIN, |start, chunk| {
+                for (k, node) in chunk.iter_mut().enumerate() {
+                    for &(element, corner) in &self.around[self.starts[start + k]..self.starts[start + k + 1]] {
+                        let local = &locals[element as usize];
+                        node.force -= local.gradients[corner as usize] * local.slope;
+                    }
+                }
+            });
+        }
+        let inside: f64 = self.shells.iter().map(|shell| shell.add_to(positions, nodes)).sum();
+        locals.iter().map(|local| local.energy).sum::<f64>() + inside
+    }
+
+    /// Adds the blocks of a vertex to its row of the Hessian; returns that on the diagonal. Closed surfaces are left out, see
+    /// [`columns`](Self::columns).
+    pub(crate) fn add_row(
+        &self,
+        vertex: usize,
+        locals: &[Local],
+        positions: &[DVec3],
+        support: &Support,
+        transverse: Transverse,
+        row: &mut Vec<(u32, DMat3)>,
+    ) -> DMat3 {
+        let mut diagonal = DMat3::ZERO;
+        if self.elements.is_empty() {
+            return diagonal;
+        }
+        for &(k, own) in &self.around[self.starts[vertex]..self.starts[vertex + 1]] {
+            let (element, local) = (&self.elements[k as usize], &locals[k as usize]);
+            for (corner, &other) in element.corners.iter().enumerate() {
+                let block = element.block(local, own as usize, corner, positions, transverse);
+                if corner == own as usize {
+                    diagonal += block;
+                } else if let Some(column) = support.unknown_of(other as usize) {
+                    add_block(row, column, support.between(vertex, &block, other as usize));
+                }
+            }
+        }
+        diagonal
+    }
+
+    /// What closed surfaces add to the Hessian, `Σ weight g gᵀ`: weights and columns `g` over the unknowns.
+    pub(crate) fn columns(&self, positions: &[DVec3], support: &Support) -> Vec<(f64, Vec<DVec3>)> {
+        let column = |shell: &Shell| {
+            let mut column = vec![DVec3::ZERO; support.unknown_vertices().len()];
+            shell.for_each_slope(positions, |vertex, slope| {
+                if let Some(unknown) = support.unknown_of(vertex) {
+                    column[unknown as usize] += slope;
+                }
+            });
+            support.project(&mut column);
+            (shell.weight, column)
+        };
+        self.shells.iter().map(column).collect()
+    }
+}
+
+/// Adds to the block of a column, or makes it.
+fn add_block(row: &mut Vec<(u32, DMat3)>, column: u32, block: DMat3) {
+    let at = row.partition_point(|entry| entry.0 < column);
+    match row.get_mut(at) {
+        Some(entry) if entry.0 == column => entry.1 += block,
+        _ => row.insert(at, (column, block)),
+    }
+}
+
+#[cfg(test)]
+mod tests;

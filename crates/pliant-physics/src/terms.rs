@@ -1,0 +1,104 @@
+//! Terms beside springs, in every shape, and what they become between the shapes.
+//!
+//! **Equation.** `E = E_springs + L̄ μ Σ E_hinge + ν Σ E_tetrahedron + L̄ ν₀ Σ E_shell` ([`crate::hinge`], [`crate::tet_volume`],
+//! [`crate::enclosed`]). The mean edge `L̄` of the blended surface gives terms that are shares the unit of springs of `k = 1/r̄`.
+//!
+//! **Source.** Fröhlich and Botsch 2011: `λ Σ (l − l̄)²/l̄² + μ Σ (l̄²/Ā)(θ − θ̄)² + ν (V − V̄)²/V̄²` with `λ : μ : ν = 100 : 1 : 1000`.
+
+use std::collections::BTreeSet;
+
+use pliant_mesh::Mesh;
+use pliant_mesh::glam::DVec3;
+
+use crate::element::{Element, Further, Law};
+use crate::enclosed::ClosedParts;
+use crate::energy_terms::EnergyTerms;
+use crate::hinge::Hinges;
+use crate::springs::LEAST_SHARE;
+use crate::tet_volume::Tetrahedra;
+
+/// Angles beside edges: `μ / λ` of Fröhlich and Botsch.
+const ANGLES: f64 = 0.01;
+/// Enclosed volumes beside edges: `ν / λ` of Fröhlich and Botsch.
+const ENCLOSED: f64 = 10.0;
+/// Tetrahedra beside springs: ours, by which a solid of both resists a change of volume about twice as much as one of springs.
+const TETRAHEDRA: f64 = 1.0;
+
+/// The terms of a blend beside its springs.
+#[derive(Debug, Clone)]
+pub(crate) struct Terms {
+    hinges: Option<Weighted<Hinges>>,
+    tetrahedra: Option<Weighted<Tetrahedra>>,
+    closed: Option<(ClosedParts, f64)>,
+    /// By shape: the mean edge of the surface, as the only entry.
+    edges: Vec<Vec<f64>>,
+    notes: Vec<String>,
+}
+
+/// Elements and the weight of each.
+#[derive(Debug, Clone)]
+struct Weighted<T> {
+    elements: T,
+    weights: Vec<f64>,
+}
+
+impl Terms {
+    /// The terms that `energy` asks for. `stiffness` holds a value per point.
+    pub(crate) fn of(energy: &EnergyTerms, mesh: &Mesh, tetrahedra: &[[u32; 4]], shapes: &[Vec<DVec3>], stiffness: Option<&[f64]>) -> Self {
+        let stiffness = stiffness.map(|map| (map, map.iter().sum::<f64>() / map.len() as f64));
+        let weighted = |corners: &[[u32; 4]], weight: f64| corners.iter().map(|c| weight * stiffness_of(c, stiffness)).collect();
+        let hinges = energy.angles().map(|weight| {
+            let elements = Hinges::of(mesh, shapes);
+            Weighted { weights: weighted(&elements.corners, ANGLES * weight), elements }
+        });
+        let filled: BTreeSet<u32> = tetrahedra.iter().flatten().copied().collect();
+        let closed = energy.volume().map(|weight| (ClosedParts::of(mesh, &filled, shapes), ENCLOSED * weight));
+        let solid = energy.volume().filter(|_| !tetrahedra.is_empty());
+        let tetrahedra = solid
+            .map(|weight| Weighted { weights: weighted(tetrahedra, TETRAHEDRA * weight), elements: Tetrahedra::of(tetrahedra, shapes) });
+        let hollow = energy.volume().is_some() && tetrahedra.is_none() && closed.as_ref().is_some_and(|(parts, _)| parts.is_empty());
+        let notes = if hollow { vec!["nothing is closed in all shapes, so there is no volume to keep".to_owned()] } else { Vec::new() };
+        Self { hinges, tetrahedra, closed, edges: shapes.iter().map(|points| vec![mean_edge(mesh, points)]).collect(), notes }
+    }
+
+    /// What a user should know.
+    pub(crate) fn notes(&self) -> &[String] {
+        &self.notes
+    }
+
+    /// The terms at `weights`, over `points` points; none where there are springs alone.
+    pub(crate) fn blended(&self, weights: &[f64], points: usize) -> Further {
+        let unit = blended(&self.edges, 0, weights);
+        let mut elements = Vec::new();
+        if let Some(Weighted { elements: hinges, weights: own }) = &self.hinges {
+            elements.extend((0..own.len()).map(|k| {
+                let (angle, weight) = hinges.blended(k, weights);
+                Element { corners: hinges.corners[k], law: Law::Angle(angle), weight: unit * own[k] * weight }
+            }));
+        }
+        if let Some(Weighted { elements: tetrahedra, weights: own }) = &self.tetrahedra {
+            elements.extend((0..own.len()).map(|k| {
+                let (volume, weight) = tetrahedra.blended(k, weights);
+                Element { corners: tetrahedra.corners[k], law: Law::Volume(volume), weight: own[k] * weight }
+            }));
+        }
+        let shells = self.closed.as_ref().map(|(parts, weight)| parts.blended(weights, unit * weight)).unwrap_or_default();
+        Further::new(points, elements, shells)
+    }
+}
+
+/// The weighted mean of an entry over the shapes, and at least a share of the least of them where weights extrapolate.
+pub(crate) fn blended(by_shape: &[Vec<f64>], entry: usize, weights: &[f64]) -> f64 {
+    let sum: f64 = by_shape.iter().zip(weights).map(|(values, weight)| values[entry] * weight).sum();
+    sum.max(LEAST_SHARE * by_shape.iter().map(|values| values[entry]).fold(f64::INFINITY, f64::min))
+}
+
+/// The mean over the corners of an element, beside the mean of all.
+fn stiffness_of(corners: &[u32; 4], stiffness: Option<(&[f64], f64)>) -> f64 {
+    stiffness.map_or(1.0, |(map, mean)| corners.iter().map(|&v| map[v as usize]).sum::<f64>() / (4.0 * mean))
+}
+
+fn mean_edge(mesh: &Mesh, points: &[DVec3]) -> f64 {
+    let edges = mesh.topology().edges();
+    edges.iter().map(|&[i, j]| points[i as usize].distance(points[j as usize])).sum::<f64>() / edges.len().max(1) as f64
+}
