@@ -59,7 +59,7 @@ pub use normals::{VertexNormals, vertex_normals, vertex_normals_into};
 pub use polar::Polar;
 pub use progress::Progress;
 pub use smoothing::{Smoother, SmoothingBoundary, SmoothingOptions, SmoothingWeights};
-pub use spatial::{ClosestPoint, RayHit, SurfaceIndex};
+pub use spatial::{ClosestPoint, RayHit, SurfaceIndex, closest_on_triangle};
 pub use subdivision::{LoopSubdivision, LoopWeights};
 pub use surface_point::{SurfacePoint, TrianglePoint};
 pub use topology::{Rows, Topology};

@@ -92,6 +92,13 @@ impl SurfaceIndex {
     /// Triangles are asked about only when they are closer than the best so far.
     #[must_use]
     pub fn closest_point_where(&self, query: DVec3, accepted: impl Fn(u32) -> bool) -> Option<ClosestPoint> {
+        self.closest_point_within(query, f64::INFINITY, accepted)
+    }
+
+    /// The closest point nearer than `reach` on the triangles that `accepted` takes; the shorter the reach, the fewer it is asked
+    /// about.
+    #[must_use]
+    pub fn closest_point_within(&self, query: DVec3, reach: f64, accepted: impl Fn(u32) -> bool) -> Option<ClosestPoint> {
         if !is_moderate(query) {
             return None;
         }
@@ -101,7 +108,7 @@ impl SurfaceIndex {
             let squared = point.distance_squared(query);
             (squared < best && accepted(t)).then_some(squared)
         };
-        let (triangle, _) = self.tree.find_best(f64::INFINITY, squared_to_box, squared_to_triangle)?;
+        let (triangle, _) = self.tree.find_best(reach * reach, squared_to_box, squared_to_triangle)?;
         let (barycentric, point) = closest_on_triangle(self.corners[triangle as usize], query);
         Some(ClosestPoint { place: TrianglePoint { triangle, barycentric }, point, distance: point.distance(query) })
     }
@@ -179,7 +186,8 @@ fn blend([a, b, c]: [DVec3; 3], [u, v, w]: [f64; 3]) -> DVec3 {
 }
 
 /// Barycentric coordinates and position of the point of a triangle that is closest to `p`.
-pub(crate) fn closest_on_triangle([a, b, c]: [DVec3; 3], p: DVec3) -> ([f64; 3], DVec3) {
+#[must_use]
+pub fn closest_on_triangle([a, b, c]: [DVec3; 3], p: DVec3) -> ([f64; 3], DVec3) {
     let (ab, ac, ap) = (b - a, c - a, p - a);
     let normal = ab.cross(ac);
     let scale = normal.length_squared();
@@ -319,6 +327,17 @@ mod tests {
                 let [u, v, w] = found.place.barycentric;
                 assert!(u >= 0.0 && v >= 0.0 && w >= 0.0 && (u + v + w - 1.0).abs() < 1e-14);
             }
+        }
+    }
+
+    #[test]
+    fn what_is_beyond_reach_is_not_found_and_what_is_within_is() {
+        let mesh = soup(7, 60);
+        let index = SurfaceIndex::new(&mesh).unwrap();
+        for query in random_points(13, 200) {
+            let found = index.closest_point(query).unwrap();
+            assert_eq!(index.closest_point_within(query, found.distance * 1.001, |_| true), Some(found));
+            assert_eq!(index.closest_point_within(query, found.distance * 0.999, |_| true), None);
         }
     }
 

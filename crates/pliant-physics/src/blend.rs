@@ -29,6 +29,7 @@ use crate::fast::SpringLaplacian;
 use crate::interior::{Interior, InteriorOptions};
 use crate::parts::Parts;
 use crate::predictor::Predictor;
+use crate::push::Push;
 use crate::rigid_modes::RigidModes;
 use crate::solver::{Engine, Solver};
 use crate::springs::{SpringCounts, Springs};
@@ -144,10 +145,12 @@ const FEW_STEPS: usize = 10;
 const SUM_TOLERANCE: f64 = 1e-5;
 
 /// What an equilibrium is for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Aim {
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) enum Aim {
     /// To be returned: within the tolerance, whatever it takes.
     Result,
+    /// To go on from: about within another tolerance.
+    Near(f64),
     /// To start others from: closer, but only as far as it is cheap.
     Sample,
 }
@@ -266,14 +269,27 @@ impl Blend {
         constraints: &[(usize, Constraint)],
         start: Option<&[DVec3]>,
     ) -> Result<BlendFrame, PhysicsError> {
+        self.pressed_at(weights, constraints, &[], start, Aim::Result)
+    }
+
+    /// As [`constrained_at`](Self::constrained_at), with pushes in place between vertices.
+    pub(crate) fn pressed_at(
+        &mut self,
+        weights: &[f64],
+        constraints: &[(usize, Constraint)],
+        pushes: &[Push],
+        start: Option<&[DVec3]>,
+        aim: Aim,
+    ) -> Result<BlendFrame, PhysicsError> {
         self.require_weights(weights)?;
         self.require_constraints(constraints, start)?;
-        if let Some(shape) = self.sole_shape(weights).filter(|_| constraints.is_empty()) {
+        if let Some(shape) = self.sole_shape(weights).filter(|_| constraints.is_empty() && pushes.is_empty()) {
             return self.shape_itself(shape, weights);
         }
         let free = constraints.is_empty() && start.is_none() && self.pulls.is_empty() && self.solver != Solver::Newton;
         let carry = if free { self.carry(weights) } else { None };
         let frames = self.blend_springs(weights);
+        self.press(pushes, &frames);
         self.support.constrain(
             constraints.iter().map(|&(vertex, constraint)| (vertex, into_frame(constraint, &self.parts.frame_of(vertex, &frames)))),
         );
@@ -292,8 +308,39 @@ impl Blend {
                 positions = carried;
             }
         }
-        let (positions, report) = self.balance(positions, Aim::Result)?;
+        let balanced = self.balance(positions, aim);
+        self.energy.press(Vec::new());
+        let (positions, report) = balanced?;
         self.frame(weights, self.in_place(&positions, &frames), report)
+    }
+
+    /// Adds pushes, given in place, to the energy.
+    fn press(&mut self, pushes: &[Push], frames: &[RigidMotion]) {
+        let local = pushes.iter().map(|push| {
+            let mut local = *push;
+            for (vertex, gradient) in &mut local.ends {
+                let motion = self.parts.frame_of(*vertex as usize, frames);
+                local.offset -= gradient.dot(motion.translation);
+                *gradient = motion.rotation.conjugate() * *gradient;
+            }
+            local
+        });
+        self.energy.press(local.collect());
+    }
+
+    /// Whether `weights` ask for a shape as it was given.
+    pub(crate) fn is_given(&self, weights: &[f64]) -> bool {
+        self.sole_shape(weights).is_some()
+    }
+
+    /// The surface in each shape.
+    pub(crate) fn surfaces(&self) -> Vec<Vec<DVec3>> {
+        self.shapes.iter().map(|shape| shape[..self.mesh.vertex_count()].to_vec()).collect()
+    }
+
+    /// How stiff the springs of a vertex are together where the last shape was asked for.
+    pub(crate) fn stiffness_at(&self, vertex: usize) -> f64 {
+        self.energy.stiffness(vertex)
     }
 
     /// The forces of the springs at `weights` on surface vertices and points inside, all in place; none on held ones.
@@ -341,6 +388,7 @@ impl Blend {
         let tolerance = self.solver.tolerance();
         match aim {
             Aim::Result => self.engine.balance(self.solver, &mut state)?,
+            Aim::Near(tolerance) => self.engine.near(self.solver, &mut state, tolerance)?,
             Aim::Sample => self.engine.sample(self.solver, &mut state)?,
         }
         let report = state.report(tolerance);

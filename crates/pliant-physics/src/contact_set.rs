@@ -104,6 +104,11 @@ impl ContactSet {
         self.touches.iter().map(|(&vertex, touch)| (vertex as usize, constraint(touch))).collect()
     }
 
+    /// Whether a vertex touches.
+    pub(crate) fn touches(&self, vertex: u32) -> bool {
+        self.touches.contains_key(&vertex)
+    }
+
     /// The touching vertices, ascending, and the outward normals where they touch.
     pub(crate) fn normals(&self) -> impl Iterator<Item = (u32, DVec3)> + '_ {
         self.touches.iter().map(|(&vertex, touch)| (vertex, touch.normal))

@@ -17,7 +17,7 @@ use pliant_linalg::parallel;
 use pliant_mesh::glam::{DMat3, DVec3};
 
 use crate::enclosed::Shell;
-use crate::energy::{Node, Transverse, outer};
+use crate::energy::{Node, Transverse, add_to_row, outer};
 use crate::hinge::{angle, wrapped};
 use crate::support::Support;
 use crate::tet_volume::{price, volume, volume_curvature};
@@ -160,7 +160,7 @@ impl Further {
                 if corner == own as usize {
                     diagonal += block;
                 } else if let Some(column) = support.unknown_of(other as usize) {
-                    add_block(row, column, support.between(vertex, &block, other as usize));
+                    add_to_row(row, column, support.between(vertex, &block, other as usize));
                 }
             }
         }
@@ -180,15 +180,6 @@ impl Further {
             (shell.weight, column)
         };
         self.shells.iter().map(column).collect()
-    }
-}
-
-/// Adds to the block of a column, or makes it.
-fn add_block(row: &mut Vec<(u32, DMat3)>, column: u32, block: DMat3) {
-    let at = row.partition_point(|entry| entry.0 < column);
-    match row.get_mut(at) {
-        Some(entry) if entry.0 == column => entry.1 += block,
-        _ => row.insert(at, (column, block)),
     }
 }
 

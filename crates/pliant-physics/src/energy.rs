@@ -22,6 +22,7 @@ use pliant_linalg::{SparseMatrix, parallel};
 use pliant_mesh::glam::{DMat3, DVec3};
 
 use crate::element::Further;
+use crate::push::{ENDS, Push};
 use crate::springs::Spring;
 use crate::support::Support;
 
@@ -45,6 +46,8 @@ pub(crate) struct SpringEnergy {
     springs: Vec<u32>,
     /// Terms beside springs; none by default.
     further: Further,
+    /// Conditions between vertices beside the springs.
+    pushes: Vec<Push>,
 }
 
 /// The force on a vertex and its half of the energy of its springs.
@@ -86,7 +89,8 @@ impl SpringEnergy {
             sides[starts[i]..starts[i + 1]].sort_unstable(); // Ascending neighbours: the order of matrix columns.
         }
         let halves = sides.iter().map(|&(other, _)| Half { other, rest: 0.0, stiffness: 0.0 }).collect();
-        let mut energy = Self { starts, halves, springs: sides.iter().map(|side| side.1).collect(), further: Further::default() };
+        let mut energy =
+            Self { starts, halves, springs: sides.iter().map(|side| side.1).collect(), further: Further::default(), pushes: Vec::new() };
         energy.set(springs);
         energy
     }
@@ -108,6 +112,26 @@ impl SpringEnergy {
         &self.further
     }
 
+    /// Replaces all pushes.
+    pub(crate) fn press(&mut self, pushes: Vec<Push>) {
+        self.pushes = pushes;
+    }
+
+    /// Whether there are pushes.
+    pub(crate) fn is_pressed(&self) -> bool {
+        !self.pushes.is_empty()
+    }
+
+    /// Those that push at `positions`.
+    pub(crate) fn pushing<'a>(&'a self, positions: &'a [DVec3]) -> impl Iterator<Item = &'a Push> + 'a {
+        self.pushes.iter().filter(|push| push.force(positions) > 0.0)
+    }
+
+    /// How stiff the springs of a vertex are together.
+    pub(crate) fn stiffness(&self, vertex: usize) -> f64 {
+        self.halves[self.starts[vertex]..self.starts[vertex + 1]].iter().map(|half| half.stiffness).sum()
+    }
+
     /// The springs of some vertices by themselves, and which vertices they join: those first, then their neighbours.
     pub(crate) fn patch(&self, vertices: &[u32]) -> (Self, Vec<u32>) {
         debug_assert!(self.further.is_empty(), "patches are for springs alone");
@@ -126,7 +150,20 @@ impl SpringEnergy {
                 }
             }
         }
-        (Self::new(all.len(), &ends, &springs), all)
+        let reaches = |push: &&Push| push.ends.iter().any(|end| number.get(&end.0).is_some_and(|&k| (k as usize) < vertices.len()));
+        let near: Vec<Push> = self.pushes.iter().filter(reaches).copied().collect();
+        let renumbered = near.into_iter().map(|push| {
+            let ends = push.ends.map(|(vertex, gradient)| {
+                let number = *number.entry(vertex).or_insert_with(|| {
+                    all.push(vertex);
+                    all.len() as u32 - 1
+                });
+                (number, gradient)
+            });
+            Push { ends, ..push }
+        });
+        let pushes = renumbered.collect();
+        (Self { pushes, ..Self::new(all.len(), &ends, &springs) }, all)
     }
 
     /// Number of vertices.
@@ -152,8 +189,13 @@ impl SpringEnergy {
                 *node = self.node(start + k, positions);
             }
         });
-        let springs = nodes.iter().map(|node| node.energy).sum();
-        if self.further.is_empty() { springs } else { springs + self.further.add_to(positions, nodes) }
+        for push in &self.pushes {
+            let force = push.force(positions);
+            push.ends.iter().for_each(|(vertex, gradient)| nodes[*vertex as usize].force += *gradient * force);
+            nodes[push.ends[0].0 as usize].energy += push.energy(force);
+        }
+        let own = nodes.iter().map(|node| node.energy).sum();
+        if self.further.is_empty() { own } else { own + self.further.add_to(positions, nodes) }
     }
 
     /// The energy alone.
@@ -211,6 +253,7 @@ impl SpringEnergy {
     /// ([`Further::columns`]).
     pub(crate) fn hessian(&self, positions: &[DVec3], support: &Support, transverse: Transverse, shift: f64) -> SparseMatrix {
         let mut pattern = BlockRows::with_capacity(self.halves.len());
+        let pushed = self.push_blocks(positions);
         let mut row: Vec<(u32, DMat3)> = Vec::new();
         let locals = self.further.locals(positions);
         for (unknown, &vertex) in support.unknown_vertices().iter().enumerate() {
@@ -226,6 +269,13 @@ impl SpringEnergy {
                 }
             }
             diagonal += self.further.add_row(vertex, &locals, positions, support, transverse, &mut row);
+            for (&(_, other), block) in pushed.range((vertex as u32, 0)..(vertex as u32 + 1, 0)) {
+                if other as usize == vertex {
+                    diagonal += *block;
+                } else if let Some(column) = support.unknown_of(other as usize) {
+                    add_to_row(&mut row, column, support.between(vertex, block, other as usize));
+                }
+            }
             let mean = diagonal.x_axis.x.abs().max(diagonal.y_axis.y.abs()).max(diagonal.z_axis.z.abs()).max(f64::MIN_POSITIVE);
             let barred = (DMat3::IDENTITY - here) * mean;
             let own = here * diagonal * here + barred + DMat3::from_diagonal(DVec3::splat(shift * mean));
@@ -234,6 +284,26 @@ impl SpringEnergy {
             pattern.push(&row);
         }
         pattern.into_matrix(support.unknown_vertices().len())
+    }
+
+    /// What pushes add to the Hessian, by pairs of vertices.
+    fn push_blocks(&self, positions: &[DVec3]) -> BTreeMap<(u32, u32), DMat3> {
+        let mut blocks: BTreeMap<(u32, u32), DMat3> = BTreeMap::new();
+        for push in self.pushing(positions) {
+            for (a, b) in (0..ENDS).flat_map(|a| (0..ENDS).map(move |b| (a, b))) {
+                *blocks.entry((push.ends[a].0, push.ends[b].0)).or_insert(DMat3::ZERO) += push.block(a, b);
+            }
+        }
+        blocks
+    }
+}
+
+/// Adds to the block of a column, or makes it.
+pub(crate) fn add_to_row(row: &mut Vec<(u32, DMat3)>, column: u32, block: DMat3) {
+    let at = row.partition_point(|entry| entry.0 < column);
+    match row.get_mut(at).filter(|entry| entry.0 == column) {
+        Some(entry) => entry.1 += block,
+        None => row.insert(at, (column, block)),
     }
 }
 

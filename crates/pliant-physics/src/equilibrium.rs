@@ -58,6 +58,11 @@ impl<'a> Equilibrium<'a> {
         Self { energy, support, trial: positions.clone(), positions, forces, iterations: 0, value, nodes }
     }
 
+    /// Whether something touches.
+    pub(crate) fn is_pressed(&self) -> bool {
+        !self.support.is_unconstrained() || self.energy.is_pressed()
+    }
+
     /// The largest force that is left.
     pub(crate) fn residual(&self) -> f64 {
         self.forces.iter().map(|f| f.length_squared()).fold(0.0, f64::max).sqrt()

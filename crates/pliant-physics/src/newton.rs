@@ -53,7 +53,11 @@ impl Newton {
         for (transverse, shift) in SHIFTS {
             let hessian = state.energy.hessian(&state.positions, state.support, transverse, shift);
             let factor = match &self.symbolic {
-                Some(symbolic) => SpdSolver::factor_with(Arc::clone(symbolic), &hessian),
+                // Pushes join vertices that no spring does.
+                Some(symbolic) => SpdSolver::factor_with(Arc::clone(symbolic), &hessian).or_else(|error| match error {
+                    LinalgError::OtherPattern => SpdSolver::factor(&hessian),
+                    error => Err(error),
+                }),
                 None => SpdSolver::factor(&hessian),
             };
             match factor {

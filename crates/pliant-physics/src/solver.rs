@@ -78,6 +78,11 @@ impl Engine {
         self.newton.relax(state, tolerance, RESCUE_STEPS)
     }
 
+    /// Balances `state` about to `tolerance`, as far as that is cheap.
+    pub(crate) fn near(&mut self, solver: Solver, state: &mut Equilibrium<'_>, tolerance: f64) -> Result<(), LinalgError> {
+        if solver == Solver::Newton { self.newton.relax(state, tolerance, RESCUE_STEPS) } else { self.approach(state, tolerance) }
+    }
+
     /// Balances `state` further than [`balance`](Self::balance) does, for others to start from, as far as that is cheap.
     pub(crate) fn sample(&mut self, solver: Solver, state: &mut Equilibrium<'_>) -> Result<(), LinalgError> {
         self.approach(state, SAMPLE_SHARE * solver.tolerance())
@@ -88,7 +93,10 @@ impl Engine {
         if !state.energy.further().is_empty() {
             return self.approach_on_factors(state, tolerance);
         }
-        relax(state, &mut self.laplacian, tolerance, LAPLACIAN_STEPS);
+        // What touches is stiff beyond what the Laplacian knows: close to balance it only delays.
+        if !state.is_pressed() || state.residual() > NEARLY {
+            relax(state, &mut self.laplacian, tolerance, LAPLACIAN_STEPS);
+        }
         if state.residual() <= tolerance {
             return Ok(());
         }

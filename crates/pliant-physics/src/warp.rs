@@ -40,11 +40,8 @@ pub(crate) struct Warp {
 }
 
 impl Warp {
-    /// The turns of `direction`, or `None` where they are small or vertices are bound to planes, which a curve would leave.
+    /// The turns of `direction`, or `None` where they are small.
     pub(crate) fn of(energy: &SpringEnergy, support: &Support, positions: &[DVec3], direction: &[DVec3]) -> Option<Self> {
-        if !support.is_unconstrained() {
-            return None;
-        }
         let mut moves = vec![DVec3::ZERO; positions.len()];
         for (move_, &vertex) in direction.iter().zip(support.unknown_vertices()) {
             moves[vertex as usize] = *move_;

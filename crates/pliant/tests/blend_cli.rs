@@ -90,6 +90,38 @@ fn the_published_way_and_several_obstacles_keep_vertices_out_too() {
     assert!(last.iter().all(|p| DVec3::new(p.x + 1.9, 0.0, p.z).length() > 0.5 - 1e-4));
 }
 
+/// Two balls as one surface, the second `along` y beside the first.
+fn two_balls(along: f64) -> Mesh {
+    let ball = shapes::icosphere(2);
+    let count = ball.vertex_count() as u32;
+    let second = ball.positions().iter().map(|&p| p + DVec3::new(1.8, along, 0.0));
+    let faces = ball.triangles().iter().flat_map(|&t| [t, t.map(|v| v + count)]).collect::<Vec<_>>();
+    Mesh::from_triangles(ball.positions().iter().copied().chain(second).collect(), &faces).unwrap()
+}
+
+#[test]
+fn balls_that_pass_too_near_push_each_other_and_say_so() {
+    let folder = folder();
+    let files = ["before.obj", "after.obj"].map(|name| inside(&folder, name));
+    for (file, along) in files.iter().zip([-2.5, 2.5]) {
+        save(&Asset::from_mesh(two_balls(along)), file).unwrap();
+    }
+    let (free, kept) = (inside(&folder, "free.glb"), inside(&folder, "kept.glb"));
+    json(&["blend", &files[0], &files[1], "--steps", "10", "--out", &free]);
+    let told = json(&["blend", &files[0], &files[1], "--steps", "10", "--self-contact", "--out", &kept]);
+    let pairs = |frame: usize| told["frames"][frame]["self_contacts"].as_u64().unwrap();
+    assert!(pairs(0) == 0 && pairs(5) > 0 && pairs(10) == 0, "{told}");
+    assert!(told["frames"].as_array().unwrap().iter().all(|frame| frame["converged"] == true && frame["self_depth"] == 0.0), "{told}");
+    let (free, kept) = (frames(&free), frames(&kept));
+    let half = free[0].len() / 2;
+    let reach = |frame: &[DVec3]| frame[half..].iter().map(|p| p.x).fold(f64::INFINITY, f64::min);
+    assert!(reach(&free[5]) < 0.81 && reach(&kept[5]) > 0.85, "the second ball is dented: {}", reach(&kept[5]));
+    assert_eq!((&kept[0], &kept[10]), (&free[0], &free[10]));
+    let none = inside(&folder, "no.glb");
+    let output = pliant(&["blend", &files[0], &files[1], "--self-contact", "--contact", "paper", "--out", &none]);
+    assert_eq!(output.status.code(), Some(2));
+}
+
 #[test]
 fn obstacles_that_are_none_are_one_line_and_leave_nothing() {
     let folder = folder();

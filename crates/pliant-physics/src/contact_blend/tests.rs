@@ -254,3 +254,30 @@ fn friction_that_is_negative_or_not_finite_is_declined() {
         assert!(ContactBlend::new(fan(), Vec::new(), &ContactOptions::default().with_friction(friction)).is_err());
     }
 }
+
+/// A ball far smaller than the faces of the fan, under the middle of one, that rises through its plane.
+fn risen(height: f64) -> (Vec<DVec3>, DVec3, ContactFrame) {
+    let blend = fan();
+    let [a, b, c] = blend.mesh().triangle_points(0);
+    let below = (a * 2.0 + b + c) / 4.0;
+    let way: Vec<DVec3> = (0..=4).map(|k| DVec3::Z * (0.25 * f64::from(k) * height)).collect();
+    let start = below - DVec3::Z * 0.1;
+    let mut contact = among(blend, vec![(Obstacle::sphere(start, 0.05).unwrap(), shifts(&way))], 0.0);
+    let mut frames: Vec<ContactFrame> = (0..=4).map(|time| contact.step(&[1.0], f64::from(time)).unwrap()).collect();
+    let frame = frames.pop().unwrap();
+    (frame.shape.positions.clone(), start + DVec3::Z * height, frame)
+}
+
+#[test]
+fn a_ball_that_is_smaller_than_a_face_lifts_it() {
+    let (_, _, before) = risen(0.04);
+    assert_eq!((before.faces, before.contacts), (0, 0), "below it nothing happens");
+    let (positions, center, frame) = risen(0.25);
+    assert!(frame.shape.report.converged && frame.faces == 1, "{:?} {}", frame.shape.report, frame.faces);
+    let corners = [0, 1, 2].map(|v| positions[v]);
+    let (_, nearest) = pliant_mesh::closest_on_triangle(corners, center);
+    assert!(nearest.distance(center) > 0.05 - 2e-3 && nearest.distance(center) < 0.05 + 2e-3, "{}", nearest.distance(center));
+    assert!(positions[0].z > 0.05, "the vertex that may move is lifted: {}", positions[0]);
+    let springs = force_at(positions[0]);
+    assert!(springs.z < -1e-3, "and pulls back: {springs}");
+}

@@ -31,6 +31,8 @@ Examples:
                                       one shape out of three
   pliant blend a.obj b.obj --fix 0,1,2,3 --obstacle sphere:0,1,0,0.4 --out around.glb
                                       held at four vertices, and in the way of a ball
+  pliant blend 'specimen:hand@0' 'specimen:hand@3' --self-contact --out fist.glb
+                                      fingers that do not pass through each other or the palm
   pliant blend a.obj b.obj --weights 0.5,0.5 --pull 1204:0,1.5,0 --out pulled.obj
                                       half way, with a vertex held elsewhere
   pliant blend a.obj b.obj --solver newton --interior none --out paper.glb
@@ -61,8 +63,15 @@ With terms beside springs a frame takes a few factorisations, so several times a
 
 An obstacle is a closed mesh or a solid: sphere:x,y,z,r, capsule:x,y,z,x,y,z,r or
 cylinder:x,y,z,x,y,z,r with both ends of the axis. Vertices do not enter it, but slide along it
-and leave it again. An obstacle with a clip moves through its frames, as a whole, while the shape
+and leave it again; what is thinner than two edges of the surface is kept from passing between
+vertices, too (faces counts where). An obstacle with a clip moves through its frames, as a whole, while the shape
 goes from the first to the second.
+
+With --self-contact no vertex enters another part of the same surface: parts that meet push each
+other away until they touch. The surface is best closed, since inside is told by how often it winds
+around a vertex. What the shapes themselves have inside may stay, and is counted. The report lists the
+pairs that push (self_contacts) and how deep a vertex still is inside (self_depth; 0 in frames that
+converged). Frames depend on those before them, as with obstacles: more steps, safer ways.
 
 A mesh of more than 50 000 vertices is blended on a cage: some of its vertices, chosen where all
 shapes need them, are balanced, and all others keep their place beside them, turned from each
@@ -122,6 +131,10 @@ pub(crate) struct Args {
     #[arg(long, value_enum, default_value_t = ContactArg::Active)]
     contact: ContactArg,
 
+    /// Parts of the surface keep out of each other, as they do out of obstacles.
+    #[arg(long)]
+    self_contact: bool,
+
     /// How stiff the surface is: a file with one number above 0 per vertex, of which only ratios matter; or `color`, the first
     /// shape's vertex colours: black is ten times softer than middle grey, white ten times stiffer (by the brightest channel).
     #[arg(long, value_name = "FILE.npy|color", value_parser = parse_stiffness)]
@@ -177,6 +190,9 @@ pub(crate) fn run(args: &Args, console: &Console) -> Result<(), Failure> {
     if walks && args.shapes.len() != 2 {
         return Err(Failure::usage(format!("{} shapes have no steps between them; give --weights, one for each", args.shapes.len())));
     }
+    if args.self_contact && matches!(args.contact, ContactArg::Paper) {
+        return Err(Failure::usage("the published contact knows no --self-contact; leave out --contact paper"));
+    }
     let assets = args.shapes.iter().map(|shape| pliant_io::load(shape, &source::options(None))).collect::<Result<Vec<_>, _>>()?;
     let meshes = assets.iter().map(Asset::mesh).collect::<Result<Vec<_>, _>>()?;
     let first = &assets[0];
@@ -195,7 +211,8 @@ pub(crate) fn run(args: &Args, console: &Console) -> Result<(), Failure> {
     let mut blend = Blend::new(shapes, options).map_err(|error| args.failed(&error))?;
     let _ = bar.report("sampling the way", 0.0);
     blend.prepare_walk(args.weights().len()).map_err(|error| args.failed(&error))?;
-    let options = ContactOptions::default().with_method(args.contact.into()).with_friction(args.friction);
+    let options =
+        ContactOptions::default().with_method(args.contact.into()).with_friction(args.friction).with_self_contact(args.self_contact);
     let mut contact = ContactBlend::new(blend, obstacles, &options).map_err(|error| args.failed(&error))?;
     let setup_ms = milliseconds(began);
     let frames = args.frames(&mut contact, cage.as_ref(), &bar)?;
@@ -207,7 +224,8 @@ pub(crate) fn run(args: &Args, console: &Console) -> Result<(), Failure> {
     object.insert("cage".into(), cage::describe(cage.as_ref()));
     let mut problems: Vec<String> = assets.iter().flat_map(|asset| &asset.problems).chain(blend.notes()).cloned().collect();
     problems.extend(cage.iter().flat_map(|cage| cage::problems(cage, !args.obstacle.is_empty())));
-    problems.extend([not_converged(&frames), moved(&frames), stuck(&frames)].into_iter().flatten());
+    problems.extend(contact.notes());
+    problems.extend([not_converged(&frames), moved(&frames), stuck(&frames), entered(&frames)].into_iter().flatten());
     edited::save(&args.asset(first, &positions)?, &args.out, &mut object, &mut problems)?;
     console.done(object, &args.told(blend, meshes[0].vertex_count(), &frames, setup_ms), &problems)
 }
@@ -293,9 +311,14 @@ impl Args {
             "linear": {"area": shape.linear.area, "volume": shape.linear.volume, "strain": shape.linear.strain},
             "inverted": shape.inverted,
             "contacts": frame.contacts,
+            "faces": frame.faces,
             "substeps": frame.substeps,
             "ms": ms,
         });
+        if self.self_contact {
+            object["self_contacts"] = json!(frame.self_contacts);
+            object["self_depth"] = json!(frame.self_depth);
+        }
         match self.weights.is_empty() {
             true => object["alpha"] = json!(shape.weights[1]),
             false => object["weights"] = json!(shape.weights),
@@ -310,9 +333,11 @@ impl Args {
         let inverted: usize = frames.iter().map(|timed| timed.frame.shape.inverted).max().unwrap_or(0);
         let touching = frames.iter().map(|timed| timed.frame.contacts).max().unwrap_or(0);
         let touching = if self.obstacle.is_empty() { String::new() } else { format!(", at most {touching} contact(s)") };
+        let pairs = frames.iter().map(|timed| timed.frame.self_contacts).max().unwrap_or(0);
+        let pairs = if self.self_contact { format!(", at most {pairs} pair(s) of the surface push each other") } else { String::new() };
         format!(
             "{} frame(s) of {vertices} vertices and {} points inside, {} springs; ready in {setup_ms:.0} ms, {ms:.1} ms a frame; forces balance to \
-             {worst:.1e}, at most {inverted} element(s) turned over{touching}; written to {}\n",
+             {worst:.1e}, at most {inverted} element(s) turned over{touching}{pairs}; written to {}\n",
             frames.len(),
             blend.interior_points(),
             counts.structure + counts.bending + counts.internal,
@@ -338,6 +363,15 @@ fn moved(frames: &[Timed]) -> Option<String> {
 fn stuck(frames: &[Timed]) -> Option<String> {
     let some = listed(frames, |frame| frame.stuck > 0)?;
     Some(format!("fixed or pulled vertices are inside an obstacle, and stay, in frame(s) {some}"))
+}
+
+/// Frames with vertices inside other parts of the surface.
+fn entered(frames: &[Timed]) -> Option<String> {
+    let some = listed(frames, |frame| frame.self_depth > 0.0)?;
+    let deepest = frames.iter().map(|timed| timed.frame.self_depth).fold(0.0, f64::max);
+    Some(format!(
+        "vertices are still inside other parts of the surface, up to {deepest:.1e} deep, in frame(s) {some}; more --steps may help"
+    ))
 }
 
 /// The frames that are so, or `None`.
