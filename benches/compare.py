@@ -1,8 +1,8 @@
 """Runs our benches and their peers one after the other on this machine and prints one table.
 
-    python benches/compare.py [NAME…]            NAME: heat cholesky exact subdivision pose transfer; all without one
+    python benches/compare.py [NAME…]            NAME: heat cholesky exact subdivision pose transfer blend; all without one
 
-Needs the peers of `benches/peers/README.md` in this Python, and PLIANT_DATA for `exact`, `pose` and the horse of `transfer`; `exact` uses the Python
+Needs the peers of `benches/peers/README.md` in this Python, and PLIANT_DATA for `exact`, `pose` and the horse of `transfer` and `blend`; `exact` uses the Python
 named by GDIST_PYTHON for gdist, which wants an older numpy. Close other programs first: the load is printed with the table.
 """
 
@@ -133,8 +133,38 @@ def transfer():
     print("\n".join(re.findall(r"^(?:error|nearest|frame).*:.*$", text, re.M)), file=sys.stderr)
 
 
+# Table I of Ma et al. 2012: seconds of a step on the CPU, and our goals for `fast` in milliseconds.
+TABLE_I = {"2.2k": (2.23, 10), "8.1k": (40.11, 50), "7.3k": (67.58, 50), "8.5k": (81.36, 60), "18.6k": (153.99, 160)}
+
+
+def blend():
+    with tempfile.TemporaryDirectory() as folder:
+        mine = medians(run(["cargo", "bench", "-q", "-p", "pliant-physics", "--bench", "peers", "--", folder]))
+        text = run([sys.executable, PEERS / "blend_peers.py", folder])
+    for size, (secs, goal) in TABLE_I.items():
+        row(f"blend, a step, fast, {size}", mine[f"fast/{size}"], "paper, CPU", 1e3 * secs, f"{goal} ms")
+        row(f"blend, a step, tight, {size}", mine[f"tight/{size}"], "paper, CPU", 1e3 * secs, f"{1e3 * secs / 50:.0f} ms")
+    peers = medians(text)
+    for name in (name for name in peers if name.startswith("newton_cholmod/")):
+        size = name.split("/")[1]
+        row(f"blend, Newton at 1e-3, {size}", peers[f"ours_same_steps/{size}"], "scipy, CHOLMOD", peers[name][0], "0.10")
+    for solver, goal in (("fast", 200), ("tight", 600)):
+        told = run(["cargo", "bench", "-q", "-p", "pliant-physics", "--bench", "peers", "--", "memory", solver])
+        if peak := re.search(r"memory_\w+/(\S+)\s+([\d.]+) MB", told):
+            TABLE.append(f"| blend, memory, {solver}, {peak[1]} | {peak[2]} MB | – | – | {goal} MB |")
+    print("\n".join(re.findall(r"^(?:agreement/|.*did not converge).*$", text, re.M)), file=sys.stderr)
+    with tempfile.TemporaryDirectory() as folder:
+        mine = medians(run(["cargo", "bench", "-q", "-p", "pliant-linalg", "--bench", "cholesky", "--", "--only", "springs", "--write", folder]))
+        (Path(folder) / "springs_53k_by_place.csr").unlink()  # The same matrix: no peer asks for places.
+        peers = lines(run([sys.executable, PEERS / "cholesky_peers.py", folder]))
+    for peer, goal in (("cholmod_metis", "0.70"), ("pardiso", "0.60")):
+        for variant in ("springs_53k", "springs_53k_by_place"):
+            if f"{peer}_refactor/springs_53k" in peers:
+                row(f"Hessian, factor, {variant}", mine[f"refactor/{variant}"], peer, peers[f"{peer}_refactor/springs_53k"], goal)
+
+
 def main():
-    known = {"heat": heat, "cholesky": cholesky, "exact": exact, "subdivision": subdivision, "pose": pose, "transfer": transfer}
+    known = {"heat": heat, "cholesky": cholesky, "exact": exact, "subdivision": subdivision, "pose": pose, "transfer": transfer, "blend": blend}
     names = sys.argv[1:] or list(known)
     if unknown := [name for name in names if name not in known]:
         sys.exit(f"no comparison is named {', '.join(unknown)}; there are {', '.join(known)}")

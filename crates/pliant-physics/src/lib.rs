@@ -15,6 +15,7 @@
 //! ```
 
 mod anchor;
+mod arap_interpolation;
 mod blend;
 mod cage;
 mod carry;
@@ -57,6 +58,7 @@ mod two_level;
 mod warp;
 mod wedge;
 
+pub use arap_interpolation::ArapInterpolation;
 pub use blend::{Blend, BlendFrame, BlendOptions};
 pub use cage::{Cage, CageSize};
 pub use contact_blend::{ContactBlend, ContactFrame, ContactMethod, ContactOptions};

@@ -7,7 +7,7 @@
 //! `f_P(x_P, x_rest) = 0` by Newton's method with `x_rest` held. The energy of the whole falls with that of the patch.
 //!
 //! **Source.** Cai and Li, "Inexact Newton methods with restricted additive Schwarz based nonlinear elimination for problems
-//! with high local nonlinearity", 2011, section 3 (bad unknowns are eliminated before a step of all).
+//! with high local nonlinearity", SIAM J. Sci. Comput. 33, 2011 (bad unknowns are eliminated before a step of all).
 
 use pliant_mesh::glam::DVec3;
 

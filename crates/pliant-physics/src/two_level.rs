@@ -13,8 +13,8 @@
 //! a symmetric sweep of Gauss and Seidel over the vertices, and a small system over the pieces that is factored. Both
 //! parts are positive, so every direction leads down.
 //!
-//! **Source.** Dryja and Widlund, "Towards a unified theory of domain decomposition algorithms", 1990 (the sum of levels);
-//! Vaněk, Mandel, Brezina 1996 (pieces).
+//! **Source.** Dryja and Widlund, "Towards a unified theory of domain decomposition algorithms for elliptic problems", 1990
+//! (the sum of levels); Vaněk, Mandel, Brezina 1996 (pieces).
 //!
 //! **Ours.** In the sweep negative transverse terms are left out; in the pieces' system only where asked or needed. Steps turn what
 //! they turn ([`crate::warp`]) and vertices that lag behind are balanced by themselves ([`crate::patch`]).

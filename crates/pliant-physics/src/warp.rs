@@ -12,8 +12,9 @@
 //!
 //! which is one solve with the spring Laplacian; it begins at `x` along `δ`.
 //!
-//! **Source.** Choi and Ko, "Modal warping", 2005, section 3 (turns from the curl of a linear move); Huang et al., "Interactive
-//! shape interpolation through controllable dynamic deformation", 2011, section 4 (the pieces put together by a solve).
+//! **Source.** Choi and Ko, "Modal warping: real-time simulation of large rotational deformation and manipulation", 2005 (turns
+//! from the curl of a linear move); Huang, Tong, Zhou, Bao, Desbrun, "Interactive shape interpolation through controllable dynamic
+//! deformation", 2011 (the pieces put together by a solve).
 //!
 //! **Ours.** As the path of a line search rather than of modes.
 

@@ -10,7 +10,7 @@
 //! ```
 //!
 //! **Source.** Nonnegative least squares; one unknown after another as in Cottle, Pang, Stone, "The Linear Complementarity Problem",
-//! 1992, section 5.3.
+//! 1992, chapter 5.
 
 use pliant_mesh::glam::DVec3;
 

@@ -26,7 +26,8 @@ pub(crate) struct Args {
     #[arg(value_name = "NAME", value_parser = names())]
     names: Vec<String>,
 
-    /// The folder of open data, with a folder for each set: ict-facekit, makehuman-face, facecap-head, horse-camel, horse-sequences.
+    /// The folder of open data, with a folder for each set: ict-facekit, makehuman-face, facecap-head, horse-camel, horse-sequences,
+    /// elastic-cow, samba.
     #[arg(long, value_name = "DIR")]
     data: Option<PathBuf>,
 

@@ -2,6 +2,7 @@
 //!
 //! Every reproduction is one page. No file is written until all pages are made.
 
+mod blend;
 mod data;
 mod numerals;
 mod pose;
@@ -12,6 +13,7 @@ use std::path::{Path, PathBuf};
 
 use pliant_io::IoError;
 use pliant_mesh::{MeshError, Progress};
+use pliant_physics::PhysicsError;
 use pliant_rig::RigError;
 use pliant_transfer::TransferError;
 use pliant_view::ViewError;
@@ -62,6 +64,14 @@ pub enum ReproduceError {
         /// What failed.
         source: TransferError,
     },
+    /// A blend failed.
+    #[error("{model}: {source}")]
+    Physics {
+        /// The model.
+        model: String,
+        /// What failed.
+        source: PhysicsError,
+    },
     /// The watcher asked to stop.
     #[error("the reproduction was stopped; nothing was written")]
     Stopped,
@@ -86,6 +96,13 @@ pub const REPRODUCTIONS: &[Reproduction] = &[
         title: "Posing a face by its surface",
         paper: "Çetinaslan, \"Position Manipulation Techniques for Facial Animation\", thesis, University of Porto, 2016, chapters 3 and 4",
         make: pose::sections,
+    },
+    Reproduction {
+        name: "blend",
+        title: "Shapes between shapes, as springs in balance",
+        paper: "Ma, Wang, Fyffe, Chen and Debevec, \"A blendshape model that incorporates physical interaction\", Computer Animation and \
+                Virtual Worlds 23, 2012",
+        make: blend::sections,
     },
     Reproduction {
         name: "transfer",

@@ -1,0 +1,93 @@
+//! Bars: plain ones of any size, and what they and others look like bent and twisted.
+
+use std::collections::BTreeMap;
+
+use pliant_mesh::glam::{DQuat, DVec3};
+use pliant_mesh::{Mesh, MeshError};
+
+/// Length of a plain bar; it is one wide and one high.
+const LENGTH: f64 = 4.0;
+
+/// A closed box around the x axis in quads.
+pub(super) fn plain(along: usize, across: usize) -> Result<Mesh, MeshError> {
+    let cells = [along, across, across];
+    let mut vertex_of = BTreeMap::new();
+    let mut positions = Vec::new();
+    let mut vertex = |k: [usize; 3]| {
+        *vertex_of.entry(k).or_insert_with(|| {
+            let share = |axis: usize| k[axis] as f64 / cells[axis] as f64 - 0.5;
+            positions.push(DVec3::new(LENGTH * share(0), share(1), share(2)));
+            positions.len() as u32 - 1
+        })
+    };
+    let mut faces = Vec::new();
+    for axis in 0..3 {
+        let (u, v) = ((axis + 1) % 3, (axis + 2) % 3);
+        for (side, outward) in [(0, false), (cells[axis], true)] {
+            for (i, j) in (0..cells[u]).flat_map(|i| (0..cells[v]).map(move |j| (i, j))) {
+                let mut corner = |di: usize, dj: usize| {
+                    let mut k = [0; 3];
+                    (k[axis], k[u], k[v]) = (side, i + di, j + dj);
+                    vertex(k)
+                };
+                let [a, b, c, d] = [corner(0, 0), corner(1, 0), corner(1, 1), corner(0, 1)];
+                faces.push(if outward { vec![a, b, c, d] } else { vec![a, d, c, b] });
+            }
+        }
+    }
+    Mesh::from_polygons(positions, &faces)
+}
+
+/// A bar along x, bent upwards by `degrees` in all; its middle stays and sections stay plane.
+pub(super) fn bent(bar: &Mesh, degrees: f64) -> Result<Mesh, MeshError> {
+    let radius = length(bar) / degrees.to_radians();
+    let place = |p: &DVec3| {
+        let (angle_rad, lever) = (p.x / radius, radius - p.y);
+        DVec3::new(lever * angle_rad.sin(), radius - lever * angle_rad.cos(), p.z)
+    };
+    bar.posed(bar.positions().iter().map(place).collect())
+}
+
+/// A bar along x whose ends are turned against each other by `degrees`.
+pub(super) fn twisted(bar: &Mesh, degrees: f64) -> Result<Mesh, MeshError> {
+    let per_length = degrees.to_radians() / length(bar);
+    bar.posed(bar.positions().iter().map(|p| DQuat::from_rotation_x(per_length * p.x) * *p).collect())
+}
+
+/// A bar along x, `factor` times as long, of the same volume.
+pub(super) fn stretched(bar: &Mesh, factor: f64) -> Result<Mesh, MeshError> {
+    let thinner = 1.0 / factor.sqrt();
+    bar.posed(bar.positions().iter().map(|p| *p * DVec3::new(factor, thinner, thinner)).collect())
+}
+
+/// The vertices of the end at the least x, up to a `share` of the length.
+pub(super) fn left_end(bar: &Mesh, share: f64) -> Vec<usize> {
+    let left = bar.bounds().map_or(0.0, |bounds| bounds.min.x) + share * length(bar);
+    (0..bar.vertex_count()).filter(|&v| bar.positions()[v].x <= left).collect()
+}
+
+fn length(bar: &Mesh) -> f64 {
+    bar.bounds().map_or(1.0, |bounds| bounds.max.x - bounds.min.x)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_plain_bar_is_closed_and_has_the_volume_of_its_box() {
+        let bar = plain(12, 3).unwrap();
+        assert!(bar.topology().boundary_loops().is_empty());
+        assert!((bar.signed_volume() - LENGTH).abs() < 1e-12);
+        assert_eq!(left_end(&bar, 0.0).len(), 16);
+        assert_eq!(left_end(&bar, 1.0).len(), bar.vertex_count());
+    }
+
+    #[test]
+    fn bending_and_twisting_keep_the_volume_but_for_the_flatness_of_faces() {
+        let bar = plain(60, 12).unwrap();
+        for shape in [bent(&bar, 150.0).unwrap(), twisted(&bar, 150.0).unwrap(), stretched(&bar, 1.5).unwrap()] {
+            assert!((shape.signed_volume() / bar.signed_volume() - 1.0).abs() < 2e-3);
+        }
+    }
+}
