@@ -20,7 +20,7 @@ use pliant_mesh::glam::{DQuat, DVec3};
 use pliant_mesh::{Mesh, MeshError};
 
 use crate::PhysicsError;
-use crate::carry::{Carry, SAMPLES};
+use crate::carry::{Carry, sample_levels};
 use crate::distortion::Distortion;
 use crate::energy::{Node, SpringEnergy};
 use crate::energy_terms::{EnergyTerms, Lengths};
@@ -156,7 +156,7 @@ pub(crate) enum Aim {
 }
 
 impl Blend {
-    /// Frames from which on sampling pays off. Measured on a horse: samples cost as much as five frames, and frames then a third.
+    /// Frames from which on sampling pays off.
     pub const WORTH_SAMPLING: usize = 8;
 
     /// Fills the shapes, joins their points by springs and factors what serves every blend.
@@ -301,12 +301,7 @@ impl Blend {
         }
         if let Some((alpha, pair)) = carry {
             let carry = self.carries[&pair].as_ref().expect("carries that are used were sampled");
-            let mut carried = positions.clone();
-            carry.add_to(&mut carried, alpha, &rotations);
-            // Where shapes snap between samples, what is carried along may be worse than nothing.
-            if self.energy.at(&carried) < self.energy.at(&positions) {
-                positions = carried;
-            }
+            positions = self.carried(carry, alpha, &rotations, &positions);
         }
         let balanced = self.balance(positions, aim);
         self.energy.press(Vec::new());
@@ -403,7 +398,7 @@ impl Blend {
     pub fn prepare_walk(&mut self, frames: usize) -> Result<(), PhysicsError> {
         let free = self.pulls.is_empty() && self.solver != Solver::Newton && self.shapes.len() > 1;
         if free && frames >= Self::WORTH_SAMPLING && !self.carries.contains_key(&[0, 1]) {
-            let sampled = self.sample([0, 1])?;
+            let sampled = self.sample([0, 1], frames)?;
             self.carries.insert([0, 1], sampled);
         }
         Ok(())
@@ -419,23 +414,45 @@ impl Blend {
     }
 
     /// Samples what predictions between two shapes lack, unless they lack little.
-    fn sample(&mut self, [a, b]: [usize; 2]) -> Result<Option<Carry>, PhysicsError> {
+    fn sample(&mut self, pair: [usize; 2], frames: usize) -> Result<Option<Carry>, PhysicsError> {
         self.support.constrain([]);
-        let mut lacks = SAMPLES.map(|_| Vec::new());
-        for k in [1, 0, 2] {
-            let mut weights = vec![0.0; self.shapes.len()];
-            (weights[a], weights[b]) = (1.0 - SAMPLES[k], SAMPLES[k]);
-            let frames = self.blend_springs(&weights);
-            let rotations = self.predictor.rotations(&weights);
-            let mut predicted = self.held_positions(&weights, &frames);
-            self.predict(&weights, &rotations, &mut predicted);
-            let (found, report) = self.balance(predicted.clone(), Aim::Sample)?;
-            if k == 1 && report.iterations <= FEW_STEPS {
-                return Ok(None);
+        let mut carry = None;
+        for level in sample_levels(frames) {
+            let mut most = 0;
+            for alpha in level {
+                most = most.max(self.sample_at(pair, alpha, &mut carry)?);
             }
-            lacks[k] = Carry::lack(&found, &predicted, &rotations);
+            if most <= FEW_STEPS {
+                break;
+            }
         }
-        Ok(Some(Carry::new(lacks)))
+        Ok(carry)
+    }
+
+    /// Adds the sample at `alpha`; returns the steps it took. Where it is the first and they are few, nothing need be carried.
+    fn sample_at(&mut self, [a, b]: [usize; 2], alpha: f64, carry: &mut Option<Carry>) -> Result<usize, PhysicsError> {
+        let mut weights = vec![0.0; self.shapes.len()];
+        (weights[a], weights[b]) = (1.0 - alpha, alpha);
+        let frames = self.blend_springs(&weights);
+        let rotations = self.predictor.rotations(&weights);
+        let mut predicted = self.held_positions(&weights, &frames);
+        self.predict(&weights, &rotations, &mut predicted);
+        let start = match carry {
+            Some(carry) => self.carried(carry, alpha, &rotations, &predicted),
+            None => predicted.clone(),
+        };
+        let (found, report) = self.balance(start, Aim::Sample)?;
+        if carry.is_some() || report.iterations > FEW_STEPS {
+            carry.get_or_insert_default().learn(alpha, &found, &predicted, &rotations);
+        }
+        Ok(report.iterations)
+    }
+
+    /// A prediction with what it is expected to lack. Where shapes snap between samples, that may be worse than nothing.
+    fn carried(&self, carry: &Carry, alpha: f64, rotations: &[DQuat], predicted: &[DVec3]) -> Vec<DVec3> {
+        let mut carried = predicted.to_vec();
+        carry.add_to(&mut carried, alpha, rotations);
+        if self.energy.at(&carried) < self.energy.at(predicted) { carried } else { predicted.to_vec() }
     }
 
     /// Surface vertices and points inside where they belong, pulled ones to the bit.

@@ -52,19 +52,9 @@ impl Newton {
         let mut failure = None;
         for (transverse, shift) in SHIFTS {
             let hessian = state.energy.hessian(&state.positions, state.support, transverse, shift);
-            let factor = match &self.symbolic {
-                // Pushes join vertices that no spring does.
-                Some(symbolic) => SpdSolver::factor_with(Arc::clone(symbolic), &hessian).or_else(|error| match error {
-                    LinalgError::OtherPattern => SpdSolver::factor(&hessian),
-                    error => Err(error),
-                }),
-                None => SpdSolver::factor(&hessian),
-            };
-            match factor {
-                Ok(factor) => {
-                    self.symbolic = Some(Arc::clone(factor.symbolic()));
-                    return Ok(HessianFactor::new(factor, state.energy.further().columns(&state.positions, state.support)));
-                }
+            // Pushes join vertices that no spring does, so the pattern may change.
+            match SpdSolver::factor_keeping(&mut self.symbolic, &hessian) {
+                Ok(factor) => return Ok(HessianFactor::new(factor, state.energy.further().columns(&state.positions, state.support))),
                 Err(error) => failure = Some(error),
             }
         }

@@ -43,12 +43,13 @@ impl Predictor {
     /// Fits the rotations of all vertices. `roots` are walked from first; there turns are taken as the shorter ones.
     pub(crate) fn fit(energy: &SpringEnergy, constants: &[f64], shapes: &[Vec<DVec3>], roots: &[usize]) -> Self {
         let order = walk(energy, roots);
-        let turns = shapes.iter().map(|shape| {
+        let rest = std::iter::once(vec![DVec3::ZERO; energy.points()]);
+        let turns = shapes[1..].iter().map(|shape| {
             let principal =
                 parallel::map(energy.points(), GRAIN, |vertex| log(local_rotation(energy, constants, &shapes[0], shape, vertex)));
             unwrapped(&order, principal)
         });
-        Self { turns: turns.collect() }
+        Self { turns: rest.chain(turns).collect() }
     }
 
     /// The blended rotation of every vertex, from the first shape.
@@ -56,8 +57,11 @@ impl Predictor {
         let active: Vec<usize> = (0..weights.len()).filter(|&s| weights[s] != 0.0).collect();
         parallel::map(self.turns[0].len(), GRAIN, |vertex| {
             let start = exp(active.iter().map(|&s| self.turns[s][vertex] * weights[s]).sum());
-            let parts = active.iter().map(|&s| (weights[s], exp(self.turns[s][vertex])));
-            if active.len() > 1 { mean_rotation(parts, start) } else { start }
+            // The mean of rest and a single turn, as between the first shape and another, is a share of that turn.
+            if active.iter().filter(|&&s| self.turns[s][vertex] != DVec3::ZERO).count() < 2 {
+                return start;
+            }
+            mean_rotation(active.iter().map(|&s| (weights[s], exp(self.turns[s][vertex]))), start)
         })
     }
 
@@ -73,17 +77,20 @@ impl Predictor {
         positions: &mut [DVec3],
     ) {
         let active: Vec<usize> = (0..weights.len()).filter(|&s| weights[s] != 0.0).collect();
-        let from_shape = parallel::map(rotations.len(), GRAIN, |vertex| {
-            let matrix = |&s: &usize| DMat3::from_quat(rotations[vertex] * exp(self.turns[s][vertex]).conjugate()) * (0.5 * weights[s]);
-            active.iter().map(matrix).collect::<Vec<_>>()
-        });
+        let from_shape: Vec<Vec<DMat3>> = active
+            .iter()
+            .map(|&s| {
+                let turned = |vertex: usize| rotations[vertex] * exp(self.turns[s][vertex]).conjugate();
+                parallel::map(rotations.len(), GRAIN, |vertex| DMat3::from_quat(turned(vertex)) * (0.5 * weights[s]))
+            })
+            .collect();
         let unknowns = support.unknown_vertices();
         let constants = laplacian.constants();
         let mut sides = parallel::map(unknowns.len(), GRAIN, |unknown| {
             let vertex = unknowns[unknown] as usize;
             let pull = |((other, q), rest): ((usize, usize), f64)| {
                 let blended: DVec3 = (0..active.len())
-                    .map(|a| (from_shape[vertex][a] + from_shape[other][a]) * (shapes[active[a]][vertex] - shapes[active[a]][other]))
+                    .map(|a| (from_shape[a][vertex] + from_shape[a][other]) * (shapes[active[a]][vertex] - shapes[active[a]][other]))
                     .sum();
                 let held = if support.unknown_of(other).is_none() { positions[other] } else { DVec3::ZERO };
                 (blended.normalize_or_zero() * rest + held) * constants[q]

@@ -20,6 +20,9 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
+use std::sync::Arc;
+
+use pliant_linalg::Symbolic;
 use pliant_mesh::glam::DVec3;
 
 use crate::energy::SpringEnergy;
@@ -32,6 +35,8 @@ pub(crate) struct RigidModes {
     /// Piece and share, pieces ascending.
     shares: Vec<(u32, f64)>,
     pieces: usize,
+    /// The order of the pieces' system, once it was factored.
+    pub(crate) symbolic: Option<Arc<Symbolic>>,
 }
 
 /// Vertices in a piece, on average: measured, a horse takes as many steps with 15, at twice the price of each.
@@ -46,7 +51,7 @@ impl RigidModes {
     pub(crate) fn cut(energy: &SpringEnergy, support: &Support) -> Self {
         let unknowns = support.unknown_vertices().len();
         let (piece_of, pieces) = nearest_seeds(energy, support, unknowns.div_ceil(PIECE_SIZE).min(MOST_PIECES));
-        let mut modes = Self { starts: vec![0], shares: Vec::new(), pieces };
+        let mut modes = Self { starts: vec![0], shares: Vec::new(), pieces, symbolic: None };
         let mut sums = vec![0.0; pieces];
         for &vertex in support.unknown_vertices() {
             let around = energy.around(vertex as usize).filter_map(|(other, _)| support.unknown_of(other));

@@ -74,22 +74,26 @@ impl Engine {
         if solver == Solver::Newton {
             return self.newton.relax(state, tolerance, NEWTON_STEPS);
         }
-        self.approach(state, tolerance)?;
+        self.approach(state, tolerance, tolerance)?;
         self.newton.relax(state, tolerance, RESCUE_STEPS)
     }
 
     /// Balances `state` about to `tolerance`, as far as that is cheap.
     pub(crate) fn near(&mut self, solver: Solver, state: &mut Equilibrium<'_>, tolerance: f64) -> Result<(), LinalgError> {
-        if solver == Solver::Newton { self.newton.relax(state, tolerance, RESCUE_STEPS) } else { self.approach(state, tolerance) }
+        if solver == Solver::Newton {
+            self.newton.relax(state, tolerance, RESCUE_STEPS)
+        } else {
+            self.approach(state, tolerance, tolerance)
+        }
     }
 
     /// Balances `state` further than [`balance`](Self::balance) does, for others to start from, as far as that is cheap.
     pub(crate) fn sample(&mut self, solver: Solver, state: &mut Equilibrium<'_>) -> Result<(), LinalgError> {
-        self.approach(state, SAMPLE_SHARE * solver.tolerance())
+        self.approach(state, SAMPLE_SHARE * solver.tolerance(), solver.tolerance())
     }
 
-    /// Quasi-Newton steps, as far as they lead to `tolerance`.
-    fn approach(&mut self, state: &mut Equilibrium<'_>, tolerance: f64) -> Result<(), LinalgError> {
+    /// Quasi-Newton steps towards `tolerance`; no further round begins once the residual is at most `enough`.
+    fn approach(&mut self, state: &mut Equilibrium<'_>, tolerance: f64, enough: f64) -> Result<(), LinalgError> {
         if !state.energy.further().is_empty() {
             return self.approach_on_factors(state, tolerance);
         }
@@ -106,9 +110,9 @@ impl Engine {
             } else {
                 (Transverse::Exact, ROUND_STEPS)
             };
-            let mut levels = TwoLevel::factor(&self.modes, &mut self.laplacian, state, transverse)?;
+            let mut levels = TwoLevel::factor(&mut self.modes, &mut self.laplacian, state, transverse)?;
             relax(state, &mut levels, tolerance, steps);
-            if state.residual() <= tolerance {
+            if state.residual() <= enough {
                 break;
             }
         }

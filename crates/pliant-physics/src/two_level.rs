@@ -31,7 +31,7 @@ use crate::patch::settle;
 use crate::quasi_newton::Preconditioner;
 use crate::rigid_modes::RigidModes;
 use crate::support::Support;
-use crate::warp::Warp;
+use crate::warp;
 
 /// Unknowns of a piece: its place and its turn.
 const MODES: usize = 6;
@@ -53,12 +53,13 @@ impl<'a> TwoLevel<'a> {
     /// Both levels where `state` stands. Where the pieces' system is not positive with the exact transverse terms, negative ones are
     /// left out of it as well.
     pub(crate) fn factor(
-        modes: &'a RigidModes,
+        modes: &'a mut RigidModes,
         laplacian: &'a mut SpringLaplacian,
         state: &Equilibrium<'_>,
         transverse: Transverse,
     ) -> Result<Self, LinalgError> {
-        let pieces = Pieces::factor(modes, state, transverse).or_else(|_| Pieces::factor(modes, state, Transverse::Projected))?;
+        let factor = factor_pieces(modes, state, transverse).or_else(|_| factor_pieces(modes, state, Transverse::Projected))?;
+        let pieces = Pieces::new(modes, factor);
         Ok(Self { pieces, sweep: Sweep::new(state), laplacian })
     }
 }
@@ -75,20 +76,7 @@ impl Preconditioner for TwoLevel<'_> {
     }
 
     fn advance(&mut self, state: &mut Equilibrium<'_>, direction: Vec<DVec3>) -> Option<Vec<DVec3>> {
-        let (energy, support) = (state.energy, state.support);
-        match Warp::of(energy, support, &state.positions, &direction) {
-            Some(warp) => {
-                let laplacian = &mut *self.laplacian;
-                state.step_along(&direction, |from, share, to| {
-                    warp.advance(energy, laplacian, support, from, share, to);
-                    support.place(to);
-                })?;
-            }
-            None => {
-                state.step(&direction)?;
-            }
-        }
-        Some(state.last_move())
+        warp::advance(state, self.laplacian, &direction)
     }
 }
 
@@ -172,12 +160,8 @@ struct Pieces<'a> {
 }
 
 impl<'a> Pieces<'a> {
-    fn factor(modes: &'a RigidModes, state: &Equilibrium<'_>, transverse: Transverse) -> Result<Self, LinalgError> {
-        let places: Vec<DVec3> = state.support.unknown_vertices().iter().map(|&v| state.positions[v as usize]).collect();
-        let levers = modes.levers(&places);
-        let matrix = into_matrix(&coarse_blocks(modes, &levers, state, transverse));
-        let factor = if modes.pieces() == 0 { None } else { Some(SpdSolver::factor(&matrix)?) };
-        Ok(Self { modes, levers, factor, motions: vec![0.0; MODES * modes.pieces()], workspace: SolveWorkspace::default() })
+    fn new(modes: &'a RigidModes, (levers, factor): (Vec<DVec3>, Option<SpdSolver>)) -> Self {
+        Self { levers, factor, motions: vec![0.0; MODES * modes.pieces()], workspace: SolveWorkspace::default(), modes }
     }
 
     /// Adds to `moves` those of the pieces under `forces`.
@@ -204,6 +188,23 @@ impl<'a> Pieces<'a> {
             }
         }
     }
+}
+
+/// The levers of the pieces and the factor of their system, where there are pieces.
+fn factor_pieces(
+    modes: &mut RigidModes,
+    state: &Equilibrium<'_>,
+    transverse: Transverse,
+) -> Result<(Vec<DVec3>, Option<SpdSolver>), LinalgError> {
+    let places: Vec<DVec3> = state.support.unknown_vertices().iter().map(|&v| state.positions[v as usize]).collect();
+    let levers = modes.levers(&places);
+    if modes.pieces() == 0 {
+        return Ok((levers, None));
+    }
+    let matrix = into_matrix(&coarse_blocks(modes, &levers, state, transverse));
+    // Pushes join pieces that no spring does, so the pattern may change.
+    let factor = SpdSolver::factor_keeping(&mut modes.symbolic, &matrix)?;
+    Ok((levers, Some(factor)))
 }
 
 /// How far the ends of a spring part by the motions of a piece.
@@ -376,8 +377,8 @@ mod tests {
         let bar = bar(16, 3);
         let (energy, support, mut laplacian) = held_bar(&bar);
         let state = Equilibrium::start(&energy, &support, bent(&bar.points, 20.0));
-        let modes = RigidModes::cut(&energy, &support);
-        let mut levels = TwoLevel::factor(&modes, &mut laplacian, &state, Transverse::Exact).unwrap();
+        let mut modes = RigidModes::cut(&energy, &support);
+        let mut levels = TwoLevel::factor(&mut modes, &mut laplacian, &state, Transverse::Exact).unwrap();
         let count = support.unknown_vertices().len();
         let field =
             |a: f64| (0..count).map(|i| DVec3::new((a * i as f64).sin(), (a + i as f64).cos(), (i as f64).sin())).collect::<Vec<_>>();
@@ -402,8 +403,8 @@ mod tests {
         let (energy, mut support, mut laplacian) = held_bar(&bar);
         lying(&bar, &mut support);
         let state = Equilibrium::start(&energy, &support, bar.points.clone());
-        let modes = RigidModes::cut(&energy, &support);
-        let mut levels = TwoLevel::factor(&modes, &mut laplacian, &state, Transverse::Exact).unwrap();
+        let mut modes = RigidModes::cut(&energy, &support);
+        let mut levels = TwoLevel::factor(&mut modes, &mut laplacian, &state, Transverse::Exact).unwrap();
         let moved = |levels: &mut TwoLevel<'_>, a: f64| {
             let mut field: Vec<DVec3> =
                 (0..state.forces.len()).map(|i| DVec3::new((a * i as f64).sin(), (a + i as f64).cos(), a)).collect();
@@ -426,9 +427,9 @@ mod tests {
         let mut plain = Equilibrium::start(&energy, &support, bar.points.clone());
         relax(&mut plain, &mut laplacian, 1e-6, 1000);
         let mut state = Equilibrium::start(&energy, &support, bar.points.clone());
-        let modes = RigidModes::cut(&energy, &support);
+        let mut modes = RigidModes::cut(&energy, &support);
         for _ in 0..3 {
-            let mut levels = TwoLevel::factor(&modes, &mut laplacian, &state, Transverse::Exact).unwrap();
+            let mut levels = TwoLevel::factor(&mut modes, &mut laplacian, &state, Transverse::Exact).unwrap();
             relax(&mut state, &mut levels, 1e-6, 40);
         }
         assert!(state.residual() <= 1e-6, "{}", state.residual());
@@ -443,9 +444,9 @@ mod tests {
         let mut plain = Equilibrium::start(&energy, &support, start.clone());
         relax(&mut plain, &mut laplacian, 1e-6, 1000);
         let mut state = Equilibrium::start(&energy, &support, start);
-        let modes = RigidModes::cut(&energy, &support);
+        let mut modes = RigidModes::cut(&energy, &support);
         for _ in 0..3 {
-            let mut levels = TwoLevel::factor(&modes, &mut laplacian, &state, Transverse::Exact).unwrap();
+            let mut levels = TwoLevel::factor(&mut modes, &mut laplacian, &state, Transverse::Exact).unwrap();
             relax(&mut state, &mut levels, 1e-6, 40);
         }
         assert!(state.residual() <= 1e-6, "{}", state.residual());

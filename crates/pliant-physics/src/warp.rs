@@ -22,6 +22,7 @@ use pliant_linalg::parallel;
 use pliant_mesh::glam::{DMat3, DQuat, DVec3};
 
 use crate::energy::{SpringEnergy, outer};
+use crate::equilibrium::Equilibrium;
 use crate::fast::SpringLaplacian;
 use crate::quasi_newton::Preconditioner;
 use crate::support::Support;
@@ -87,6 +88,19 @@ impl Warp {
             positions[vertex as usize] = *place;
         }
     }
+}
+
+/// Takes a step that begins along `direction` and turns what it turns; returns the move, or `None` where nothing helped.
+pub(crate) fn advance(state: &mut Equilibrium<'_>, laplacian: &mut SpringLaplacian, direction: &[DVec3]) -> Option<Vec<DVec3>> {
+    let (energy, support) = (state.energy, state.support);
+    match Warp::of(energy, support, &state.positions, direction) {
+        Some(warp) => state.step_along(direction, |from, share, to| {
+            warp.advance(energy, laplacian, support, from, share, to);
+            support.place(to);
+        })?,
+        None => state.step(direction)?,
+    };
+    Some(state.last_move())
 }
 
 /// The matrix of `v ↦ a × v`.

@@ -72,6 +72,22 @@ impl SpdSolver {
         Ok(solver)
     }
 
+    /// Factors a matrix with the order and pattern of the last one where they fit it, else with its own, which are kept instead.
+    ///
+    /// # Errors
+    /// As [`factor`](Self::factor).
+    pub fn factor_keeping(kept: &mut Option<Arc<Symbolic>>, matrix: &SparseMatrix) -> Result<Self, LinalgError> {
+        let factor = match kept {
+            Some(symbolic) => Self::factor_with(Arc::clone(symbolic), matrix).or_else(|error| match error {
+                LinalgError::OtherPattern => Self::factor(matrix),
+                error => Err(error),
+            })?,
+            None => Self::factor(matrix)?,
+        };
+        *kept = Some(Arc::clone(&factor.symbolic));
+        Ok(factor)
+    }
+
     /// Factors a second matrix with the same pattern; order and analysis are shared.
     ///
     /// # Errors

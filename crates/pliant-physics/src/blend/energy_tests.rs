@@ -139,6 +139,9 @@ fn strip(count: usize, turn: f64) -> Mesh {
     Mesh::from_triangles(points, &(0..count as u32).flat_map(quad).collect::<Vec<_>>()).expect("a strip")
 }
 
+/// How far an angle may be from its share where the largest force is at most 1e-6.
+const ANGLE_SLACK: f64 = 1e-5;
+
 #[test]
 fn a_strip_rolled_to_a_cylinder_has_its_share_of_every_angle() {
     let (count, turn) = (24, 0.25); // Almost a whole turn.
@@ -149,11 +152,13 @@ fn a_strip_rolled_to_a_cylinder_has_its_share_of_every_angle() {
     for alpha in [0.2, 0.5, 0.9] {
         let frame = blend.between(alpha).unwrap();
         assert!(frame.report.converged && frame.strain < 1e-5, "{alpha}: {:?} {}", frame.report, frame.strain);
-        assert!(apart(&frame.positions, strip(count, alpha * turn).positions()) < 1e-4, "{alpha}");
+        let gap = apart(&frame.positions, strip(count, alpha * turn).positions());
+        // What each of the angles below may lack adds up along the strip.
+        assert!(gap < ANGLE_SLACK * (count * count) as f64 / 2.0, "{alpha}: {gap}, {:?}", frame.report);
         let p = &frame.positions;
         for k in 1..count {
             let (found, _) = angle([p[2 * k], p[2 * k + 1], p[2 * k + 3], p[2 * k - 2]]).unwrap();
-            assert!((found.abs() - alpha * turn).abs() < 1e-5, "{alpha} {k}: {found}");
+            assert!((found.abs() - alpha * turn).abs() < ANGLE_SLACK, "{alpha} {k}: {found}");
         }
     }
 }
