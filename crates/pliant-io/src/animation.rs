@@ -6,7 +6,7 @@
 use pliant_mesh::glam::{DAffine3, DVec3};
 use pliant_rig::{Clip, WeightTrack};
 
-use crate::{Object, ReadError};
+use crate::{Object, ReadError, SkinTrack};
 
 /// A named clip of an asset: how each of its objects moves.
 #[derive(Debug, Clone)]
@@ -36,6 +36,8 @@ pub struct Motion {
     pub shape: Shape,
     /// How it then moves as a whole.
     pub placement: Option<PlacementTrack>,
+    /// The skin that its positions come of, where they come of one.
+    pub skin: Option<SkinTrack>,
 }
 
 /// How the shape of an object changes over time.
@@ -108,7 +110,7 @@ impl Motion {
     /// The motion of object number `object` by a change of its shape.
     #[must_use]
     pub fn new(object: usize, shape: Shape) -> Self {
-        Self { object, shape, placement: None }
+        Self { object, shape, placement: None, skin: None }
     }
 
     fn positions(&self, object: &Object, frame: usize, time_secs: f64) -> Vec<DVec3> {
@@ -142,6 +144,9 @@ impl Motion {
                     return Err(format!("moves {weights} targets, but its mesh has {targets}"));
                 }
             }
+        }
+        if let Some(track) = &self.skin {
+            track.check(vertices, frame_count)?;
         }
         match &self.placement {
             Some(track) if track.times_secs.is_empty() || track.times_secs.len() != track.moved_from_rest.len() => {

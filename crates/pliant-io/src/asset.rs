@@ -253,7 +253,7 @@ mod tests {
         let placement = Some(PlacementTrack { times_secs: vec![1.0, 2.0], moved_from_rest: places });
         let mut clip = Animation::new("hop", 3);
         (clip.start_secs, clip.frames_per_second) = (1.0, 2.0);
-        clip.motions = vec![Motion { object: 1, shape: Shape::Weights(track), placement }];
+        clip.motions = vec![Motion { placement, ..Motion::new(1, Shape::Weights(track)) }];
         Asset { objects: vec![object("/still", vec![]), object("/rig/hopper", vec![lift])], clips: vec![clip], ..Asset::default() }
     }
 

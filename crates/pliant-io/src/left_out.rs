@@ -58,6 +58,8 @@ pub struct Holds {
     pub clips: usize,
     /// Animations of weights as such; where false, clips hold positions.
     pub weight_tracks: bool,
+    /// Skins as such; where false, clips hold positions.
+    pub skins: bool,
     /// Names of frames.
     pub frame_names: bool,
     /// Which way is up.
@@ -81,6 +83,7 @@ impl Holds {
         rest_weights: true,
         clips: usize::MAX,
         weight_tracks: true,
+        skins: true,
         frame_names: true,
         up_axes: UpAxes::Any,
     };
@@ -118,6 +121,8 @@ impl Holds {
         if self.clips > 0 {
             let by_weight = asset.clips.iter().flat_map(|c| &c.motions).filter(|m| matches!(m.shape, Shape::Weights(_)));
             say(self.weight_tracks, by_weight.count(), "animation(s) of weights (written as positions)");
+            let skinned = asset.clips.iter().flat_map(|c| &c.motions).filter(|m| m.skin.is_some());
+            say(self.skins, skinned.count(), "skin(s) (written as positions)");
             say(self.frame_names, asset.clips.iter().map(|c| c.frame_names.len()).sum(), "name(s) of frames");
         }
         lost.extend(clips_left_out(asset, self.clips));

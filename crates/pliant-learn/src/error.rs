@@ -42,4 +42,17 @@ pub enum LearnError {
         /// The first such vertex.
         vertex: usize,
     },
+    /// More bones than the vertices can tell apart.
+    #[error("{bones} bones are too many for {vertices} vertices; ask for at most {most}")]
+    TooManyBones {
+        /// How many were asked for.
+        bones: usize,
+        /// How many vertices there are.
+        vertices: usize,
+        /// How many make sense.
+        most: usize,
+    },
+    /// A reference pose in one point.
+    #[error("all vertices of the reference pose are in one place; give a mesh with an extent")]
+    NoExtent,
 }

@@ -24,6 +24,24 @@ pub enum RigError {
         /// The first such vertex.
         vertex: usize,
     },
+    /// Influences of a vertex that are no weights of bones.
+    #[error("the influences of vertex {vertex} sum to {sum}; they must be at least 0, sum to 1 and be of the {bones} bones there are")]
+    BadInfluences {
+        /// The vertex.
+        vertex: usize,
+        /// What its weights sum to.
+        sum: f64,
+        /// How many bones there are.
+        bones: usize,
+    },
+    /// A joint that hangs on itself or on nothing that is there.
+    #[error("joint {joint} hangs on itself, or on none of the {joints} joints; correct its parent")]
+    BadJoint {
+        /// The joint.
+        joint: usize,
+        /// How many there are.
+        joints: usize,
+    },
     /// Two targets with one name.
     #[error("two targets are named '{name}'; rename one of them")]
     DuplicateName {

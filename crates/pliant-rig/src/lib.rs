@@ -29,6 +29,8 @@ mod pose;
 mod residual;
 mod rig;
 mod settings;
+mod skeleton;
+mod skin;
 mod slider;
 mod stroke;
 mod symmetry;
@@ -52,6 +54,8 @@ pub use pose::{
 pub use residual::{KeyedResidual, Residual, ResidualLayer, ResidualOptions, ResidualReport, unreachable_map};
 pub use rig::{InBetween, Rig, Target};
 pub use settings::{CombinationSettings, InBetweenSettings, RigSettings};
+pub use skeleton::{Joint, Skeleton};
+pub use skin::{Influence, Skin};
 pub use slider::{Limits, Path, Slider, SliderGroup};
 pub use stroke::{
     CubicSpline, CurveDirection, CurvePinOptions, Cut, DrawingPlane, Earlier, EndAim, HorizontalCurve, HorizontalFrame, LandmarkWarp,

@@ -157,7 +157,7 @@ impl Reader<'_> {
             None => None,
         };
         let moves = placement.is_some() || !matches!(shape, Shape::Rest);
-        Ok(moves.then_some(Motion { object: index, shape, placement }))
+        Ok(moves.then_some(Motion { placement, ..Motion::new(index, shape) }))
     }
 
     fn weights(&self, object: &Object, placed: &Placed<'_>) -> Result<Shape, ReadError> {

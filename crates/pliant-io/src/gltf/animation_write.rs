@@ -1,7 +1,8 @@
 //! Clips as animations of weights and of nodes.
 //!
 //! **Form.** Weights are written as they are. A clip of positions has a target for each frame, which has weight
-//! 1 at its own time and 0 at those of the others. An object that moves as a whole moves by its node.
+//! 1 at its own time and 0 at those of the others. An object that moves as a whole moves by its node, and one that
+//! follows joints by theirs.
 
 use pliant_mesh::glam::{DAffine3, DQuat, DVec3};
 use pliant_rig::{Interpolation, WeightTrack};
@@ -9,31 +10,33 @@ use serde_json::json;
 
 use super::document::{self, Channel, ChannelTarget, Sampler};
 use super::memo::{ClipMemo, KEY};
+use super::skin_write::Skins;
 use super::store::Store;
 use crate::{Animation, Asset, Motion, PlacementTrack, Shape};
 
 /// The frames of clips that become targets, object by object.
 pub(super) struct Frames<'a> {
     asset: &'a Asset,
+    skins: &'a Skins<'a>,
     /// For each object the number of its targets, and of its targets and frames.
     counts: Vec<(usize, usize)>,
 }
 
 impl<'a> Frames<'a> {
-    pub(super) fn of(asset: &'a Asset) -> Self {
-        Self { asset, counts: vec![(0, 0); asset.objects.len()] }
+    pub(super) fn of(asset: &'a Asset, skins: &'a Skins<'a>) -> Self {
+        Self { asset, skins, counts: vec![(0, 0); asset.objects.len()] }
     }
 
     /// The object has `targets` of its own, before any frame.
     pub(super) fn begin(&mut self, object: usize, targets: usize) {
-        let frames = point_motions(self.asset, object).map(|(_, frames)| frames.len()).sum::<usize>();
+        let frames = self.point_motions(object).map(|(_, frames)| frames.len()).sum::<usize>();
         self.counts[object] = (targets, targets + frames);
     }
 
     /// Names and positions of the object's frames, clip after clip.
     pub(super) fn of_object(&self, object: usize) -> impl Iterator<Item = (String, &'a [DVec3])> {
         let several = self.asset.clips.len() > 1;
-        point_motions(self.asset, object).flat_map(move |(clip, frames)| {
+        self.point_motions(object).flat_map(move |(clip, frames)| {
             frames.iter().enumerate().map(move |(k, positions)| {
                 let name = clip.frame_names.get(k).cloned().unwrap_or_else(|| format!("frame{k}"));
                 (if several { format!("{}/{name}", clip.name) } else { name }, positions.as_slice())
@@ -41,29 +44,31 @@ impl<'a> Frames<'a> {
         })
     }
 
+    /// The clips that hold positions of an object, but for those that are written as skins.
+    fn point_motions(&self, object: usize) -> impl Iterator<Item = (&'a Animation, &'a Vec<Vec<DVec3>>)> {
+        let skins = self.skins;
+        self.asset.clips.iter().filter(move |clip| skins.track(clip, object).is_none()).filter_map(move |clip| {
+            // As when frames are evaluated, the first motion counts.
+            let motion = clip.motions.iter().find(|m| m.object == object)?;
+            match &motion.shape {
+                Shape::Points(frames) => Some((clip, frames)),
+                _ => None,
+            }
+        })
+    }
+
     /// The first target that is a frame of `clip`.
     fn first(&self, clip: &Animation, object: usize) -> usize {
-        let before = point_motions(self.asset, object).take_while(|(other, _)| !std::ptr::eq(*other, clip));
+        let before = self.point_motions(object).take_while(|(other, _)| !std::ptr::eq(*other, clip));
         self.counts[object].0 + before.map(|(_, frames)| frames.len()).sum::<usize>()
     }
-}
-
-/// The clips that hold positions of an object.
-fn point_motions(asset: &Asset, object: usize) -> impl Iterator<Item = (&Animation, &Vec<Vec<DVec3>>)> {
-    asset.clips.iter().filter_map(move |clip| {
-        // As when frames are evaluated, the first motion counts.
-        let motion = clip.motions.iter().find(|m| m.object == object)?;
-        match &motion.shape {
-            Shape::Points(frames) => Some((clip, frames)),
-            _ => None,
-        }
-    })
 }
 
 /// Every clip that moves something, and what of them was left out.
 pub(super) fn animations(
     asset: &Asset,
     nodes: &[usize],
+    skins: &Skins<'_>,
     frames: &Frames<'_>,
     store: &mut Store,
 ) -> (Vec<document::Animation>, Vec<String>) {
@@ -76,6 +81,10 @@ pub(super) fn animations(
             if let Some(motion) = clip.motions.iter().find(|m| m.object == object) {
                 points.extend(writer.motion(motion));
             }
+        }
+        for (node, places) in skins.moving_nodes(clip) {
+            let times_secs = (0..places.len()).map(|frame| clip.time_secs(frame)).collect();
+            writer.placement(node, &PlacementTrack { times_secs, moved_from_rest: places });
         }
         let (mut animation, sheared) = (writer.animation, writer.sheared);
         if sheared {
@@ -128,10 +137,11 @@ impl ClipWriter<'_> {
         match &motion.shape {
             Shape::Rest => {}
             Shape::Weights(track) => self.weights(motion.object, track),
+            Shape::Points(_) if self.frames.skins.track(self.clip, motion.object).is_some() => {}
             Shape::Points(_) => points = self.points(motion.object),
         }
         if let Some(placement) = &motion.placement {
-            self.placement(motion.object, placement);
+            self.placement(self.nodes[motion.object], placement);
         }
         points
     }
@@ -156,7 +166,7 @@ impl ClipWriter<'_> {
             Interpolation::Linear => ("LINEAR", kept.iter().flat_map(|&k| row(&track.keys()[k])).collect()),
         };
         let (input, output) = (self.store.times(&times), self.store.curve(&rows));
-        self.channel(object, "weights", input, output, name);
+        self.channel(self.nodes[object], "weights", input, output, name);
     }
 
     fn points(&mut self, object: usize) -> Option<(usize, usize)> {
@@ -169,11 +179,11 @@ impl ClipWriter<'_> {
         let mut rows = vec![[0.0]; kept.len() * total];
         kept.iter().enumerate().for_each(|(row, frame)| rows[row * total + first + frame] = [1.0]);
         let (input, output) = (self.store.times(&times), self.store.curve(&rows));
-        self.channel(object, "weights", input, output, "LINEAR");
+        self.channel(self.nodes[object], "weights", input, output, "LINEAR");
         Some((object, first))
     }
 
-    fn placement(&mut self, object: usize, track: &PlacementTrack) {
+    fn placement(&mut self, node: usize, track: &PlacementTrack) {
         let (times, kept) = self.times(&track.times_secs);
         if kept.is_empty() {
             return;
@@ -191,12 +201,12 @@ impl ClipWriter<'_> {
         let rotations: Vec<[f32; 4]> = parts.iter().map(|p| p.1.as_quat().to_array()).collect();
         let scales: Vec<[f32; 3]> = parts.iter().map(|p| three(p.0)).collect();
         let output = self.store.curve(&translations);
-        self.channel(object, "translation", input, output, "LINEAR");
+        self.channel(node, "translation", input, output, "LINEAR");
         let output = self.store.curve(&rotations);
-        self.channel(object, "rotation", input, output, "LINEAR");
+        self.channel(node, "rotation", input, output, "LINEAR");
         if parts.iter().any(|p| !p.0.abs_diff_eq(DVec3::ONE, 1e-6)) {
             let output = self.store.curve(&scales);
-            self.channel(object, "scale", input, output, "LINEAR");
+            self.channel(node, "scale", input, output, "LINEAR");
         }
     }
 
@@ -224,10 +234,10 @@ impl ClipWriter<'_> {
         kept.into_iter().unzip()
     }
 
-    fn channel(&mut self, object: usize, path: &str, input: usize, output: usize, interpolation: &str) {
+    fn channel(&mut self, node: usize, path: &str, input: usize, output: usize, interpolation: &str) {
         let sampler = self.animation.samplers.len();
         self.animation.samplers.push(Sampler { input, output, interpolation: Some(interpolation.into()) });
-        let target = ChannelTarget { node: Some(self.nodes[object]), path: path.into() };
+        let target = ChannelTarget { node: Some(node), path: path.into() };
         self.animation.channels.push(Channel { sampler, target });
     }
 }

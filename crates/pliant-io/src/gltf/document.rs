@@ -41,6 +41,8 @@ pub(super) struct Document {
     pub(super) nodes: Vec<Node>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(super) meshes: Vec<Mesh>,
+    #[serde(default, skip_deserializing, skip_serializing_if = "Vec::is_empty")]
+    pub(super) skins: Vec<Skin>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(super) materials: Vec<Value>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -84,6 +86,15 @@ pub(super) struct Node {
     pub(super) scale: Option<[f64; 3]>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) weights: Option<Vec<f64>>,
+}
+
+#[derive(Debug, Default, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Skin {
+    pub(super) inverse_bind_matrices: usize,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) skeleton: Option<usize>,
+    pub(super) joints: Vec<usize>,
 }
 
 #[derive(Debug, Default, Deserialize, Serialize)]

@@ -44,6 +44,20 @@ impl Store {
         self.accessor(Accessor { buffer_view: Some(view), component_type: F32, count: rows.len(), kind, ..Accessor::default() })
     }
 
+    /// Joints of vertices, four to each, out of `count`.
+    pub(super) fn joints(&mut self, rows: &[[u32; 4]], count: usize) -> usize {
+        let component_type = component_for(count.saturating_sub(1) as u32).min(U16);
+        let view = self.view(Some(VERTICES), |bytes| push_whole(bytes, rows.as_flattened(), component_type));
+        self.accessor(Accessor { buffer_view: Some(view), component_type, count: rows.len(), kind: "VEC4".into(), ..Accessor::default() })
+    }
+
+    /// Matrices, column by column.
+    pub(super) fn matrices(&mut self, matrices: &[[f32; 16]]) -> usize {
+        let view = self.view(None, |bytes| push_rows(bytes, matrices));
+        let (count, kind) = (matrices.len(), "MAT4".into());
+        self.accessor(Accessor { buffer_view: Some(view), component_type: F32, count, kind, ..Accessor::default() })
+    }
+
     /// Positions, which glTF wants with their bounds.
     pub(super) fn positions(&mut self, rows: &[[f32; 3]]) -> usize {
         let accessor = self.attribute(rows);

@@ -12,6 +12,7 @@ use super::container::{pack, to_data_uri};
 use super::document::{self, Attributes, Buffer, Document, Node, POINTS, Primitive, Scene};
 use super::memo::{KEY, LabelMemo, MeshMemo};
 use super::morph::default_name;
+use super::skin_write::Skins;
 use super::split::{Block, Displacements, Seams, by_vertex};
 use super::store::Store;
 use crate::{Asset, Holds, Object, UpAxes, UpAxis, Written};
@@ -56,12 +57,14 @@ impl Writer {
         let mut writer = Self { left_out: HOLDS.left_out_of(asset), ..Self::default() };
         writer.document.asset = json!({ "version": "2.0", "generator": "pliant" });
         let nodes = writer.nodes(asset);
-        let mut frames = Frames::of(asset);
+        let skins = Skins::write(asset, &nodes, &mut writer.document, &mut writer.store);
+        writer.left_out.extend(skins.left_out());
+        let mut frames = Frames::of(asset, &skins);
         for (k, object) in asset.objects.iter().enumerate() {
-            let mesh = writer.mesh(k, object, &mut frames);
+            let mesh = writer.mesh(k, object, &skins, &mut frames);
             writer.document.meshes.push(mesh);
         }
-        let (animations, left_out) = animation_write::animations(asset, &nodes, &frames, &mut writer.store);
+        let (animations, left_out) = animation_write::animations(asset, &nodes, &skins, &frames, &mut writer.store);
         writer.document.animations = animations;
         writer.left_out.extend(left_out);
         let Self { store, mut document, left_out, .. } = writer;
@@ -108,14 +111,17 @@ impl Writer {
         own
     }
 
-    fn mesh(&mut self, index: usize, object: &Object, frames: &mut Frames<'_>) -> document::Mesh {
+    fn mesh(&mut self, index: usize, object: &Object, skins: &Skins<'_>, frames: &mut Frames<'_>) -> document::Mesh {
         let mesh = object.rig.neutral();
         let seams = match &object.seams {
             Some(seams) if seams.fit(mesh) => Arc::clone(seams),
             _ => Arc::new(Seams::of(mesh)),
         };
         let plan = Plan::of(object, &seams);
-        let attributes: Vec<Attributes> = seams.blocks.iter().map(|block| plan.attributes(block, &mut self.store)).collect();
+        let mut attributes: Vec<Attributes> = seams.blocks.iter().map(|block| plan.attributes(block, &mut self.store)).collect();
+        for (block, attributes) in seams.blocks.iter().zip(&mut attributes) {
+            skins.attributes(index, &seams, block, &mut self.store, attributes);
+        }
         if plan.unset_uvs() > 0 {
             self.left_out.push(format!("{} corner(s) without UV among corners with UV (written as 0, 0)", plan.unset_uvs()));
         }

@@ -19,6 +19,7 @@ pub const HOLDS: Holds = Holds {
     rest_weights: false,
     clips: 0,
     weight_tracks: false,
+    skins: false,
     frame_names: false,
     up_axes: UpAxes::Unsaid,
 };

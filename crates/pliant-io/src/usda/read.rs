@@ -162,7 +162,7 @@ fn read_clip(
         let shape = read_shape(stage, object, moving, timeline)?;
         let placement = read_placement(stage, moving, timeline, problems)?;
         if placement.is_some() || !matches!(shape, Shape::Rest) {
-            clip.motions.push(Motion { object: k, shape, placement });
+            clip.motions.push(Motion { placement, ..Motion::new(k, shape) });
         }
     }
     Ok(clip)

@@ -57,9 +57,8 @@ fn asset() -> Asset {
     (clip.frames_per_second, clip.start_secs) = (4.0, 0.5);
     clip.motions = vec![
         Motion {
-            object: 0,
-            shape: Shape::Weights(track.unwrap()),
             placement: Some(PlacementTrack { times_secs: (0..4).map(|k| 0.5 + f64::from(k) / 4.0).collect(), moved_from_rest: places }),
+            ..Motion::new(0, Shape::Weights(track.unwrap()))
         },
         Motion::new(1, Shape::Points((0..4).map(|k| vec![DVec3::splat(f64::from(k)); 3]).collect())),
     ];

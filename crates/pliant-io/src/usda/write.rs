@@ -23,6 +23,7 @@ pub const HOLDS: Holds = Holds {
     rest_weights: false,
     clips: 1,
     weight_tracks: true,
+    skins: false,
     frame_names: false,
     up_axes: UpAxes::Any,
 };

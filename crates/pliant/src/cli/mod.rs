@@ -1,6 +1,7 @@
 //! The command line: arguments in, one library call, results out.
 
 mod blend;
+mod bones;
 mod cage;
 mod completions;
 mod console;
@@ -59,6 +60,8 @@ Examples:
                                            which pairs of vertices are wrong, and where more help
   pliant shapes --source face.glb --target head.obj --markers pairs.json --out head.glb
                                            one head's expressions on another, as a rig
+  pliant bones walk.glb --count 20 --out rig.glb
+                                           a clip as a skinned rig that any engine plays
   pliant flexibility walk.glb --out f.npy  where a clip bends its mesh
   pliant geodesic head.obj --from 1204 --out d.npy
                                            distances along the surface
@@ -117,6 +120,7 @@ enum Command {
     Transfer(Box<transfer::Args>),
     Markers(markers::Args),
     Shapes(shapes::Args),
+    Bones(bones::Args),
     Flexibility(flexibility::Args),
     Geodesic(geodesic::Args),
     Render(render::Args),
@@ -144,6 +148,7 @@ pub(crate) fn run(cli: Cli) -> ExitCode {
         Command::Transfer(args) => transfer::run(&args, &console),
         Command::Markers(args) => markers::run(&args, &console),
         Command::Shapes(args) => shapes::run(&args, &console),
+        Command::Bones(args) => bones::run(&args, &console),
         Command::Flexibility(args) => flexibility::run(&args, &console),
         Command::Geodesic(args) => geodesic::run(&args, &console),
         Command::Render(args) => render::run(&args, &console),

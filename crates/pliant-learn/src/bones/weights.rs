@@ -1,0 +1,202 @@
+//! The weights of every vertex, with the motions of the bones held.
+//!
+//! **Equation.** For each vertex, over at most `K` bones: `min Σ_f |Σⱼ wⱼ Tⱼf vʳ − v_f|²`, `w ≥ 0`, `Σ w = 1`. Since
+//! the weights sum to 1, that is the norm of `Σⱼ wⱼ (Tⱼf vʳ − v_f)`: see [`Hull`].
+//!
+//! **Source.** Le and Deng, "Smooth skinning decomposition with rigid bones", 2012, for the subproblem.
+//!
+//! **Ours.** Each vertex begins with the bones that it has, so that an update never makes it worse. Where there are
+//! many bones it chooses among those that are nearest to its own at rest.
+
+use pliant_linalg::parallel;
+use pliant_linalg::wide::{Kernel, run_wide};
+use pliant_mesh::Rows;
+use pliant_mesh::glam::DVec3;
+
+use super::moving_points::{Motion, MovingPoints};
+use super::nearest_in_hull::{Hull, Mix};
+
+/// How many bones a vertex chooses among. *Ours*: all of them for a body; about three rings of bones for a thousand.
+pub(super) const CANDIDATES: usize = 32;
+
+/// Vertices in one task.
+const GRAIN: usize = 128;
+
+/// Bones to choose among, with their motions laid out by coordinates.
+struct Candidates {
+    bones: Vec<u32>,
+    /// For each frame and axis four rows over the bones: the linear coefficients of x, y, z, and the shift.
+    coefficients: Vec<f64>,
+}
+
+impl Candidates {
+    fn of(bones: Vec<u32>, motions: &[Vec<Motion>], frames: usize) -> Self {
+        let mut coefficients = Vec::with_capacity(frames * 12 * bones.len());
+        for frame in 0..frames {
+            for axis in 0..3 {
+                let entry = |k: usize, motion: &Motion| if k < 3 { motion.turn.col(k)[axis] } else { motion.shift[axis] };
+                for k in 0..4 {
+                    coefficients.extend(bones.iter().map(|&bone| entry(k, &motions[bone as usize][frame])));
+                }
+            }
+        }
+        Self { bones, coefficients }
+    }
+}
+
+/// How far weights are drawn to the mean of their neighbours'.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Smoothing<'a> {
+    pub(super) stiffness: f64,
+    pub(super) neighbors: &'a Rows,
+}
+
+/// Improves the weights of every vertex, of at most `most` bones each, and gives their squared errors.
+pub(super) fn improve_weights(
+    points: &MovingPoints,
+    motions: &[Vec<Motion>],
+    most: usize,
+    smoothing: Option<Smoothing<'_>>,
+    mixes: &mut Vec<Mix>,
+) -> Vec<f64> {
+    let groups = Groups::of(points, motions, mixes);
+    let before: &[Mix] = mixes;
+    let done = parallel::map(groups.tasks.len(), 1, |task| {
+        let (candidates, vertices) = groups.task(task);
+        let mut hull = Hull::default();
+        let improve = |&vertex: &u32| improved(points, candidates, vertex as usize, most, smoothing, before, &mut hull);
+        vertices.iter().map(improve).collect::<Vec<_>>()
+    });
+    let mut errors = vec![0.0; points.vertex_count()];
+    let mut found = mixes.clone();
+    for (task, results) in done.into_iter().enumerate() {
+        for (&vertex, (mix, error)) in groups.task(task).1.iter().zip(results) {
+            (found[vertex as usize], errors[vertex as usize]) = (mix, error);
+        }
+    }
+    *mixes = found;
+    errors
+}
+
+fn improved(
+    points: &MovingPoints,
+    candidates: &Candidates,
+    vertex: usize,
+    most: usize,
+    smoothing: Option<Smoothing<'_>>,
+    before: &[Mix],
+    hull: &mut Hull,
+) -> (Mix, f64) {
+    let (count, moved) = (candidates.bones.len(), points.moved(vertex));
+    let rows = hull.begin(count, 3 * moved.len());
+    run_wide(Misses { count, coefficients: &candidates.coefficients, rest: points.rest[vertex], moved, rows });
+    let place = |bone: usize| candidates.bones.binary_search(&(bone as u32)).ok();
+    if let Some(Smoothing { stiffness, neighbors }) = smoothing.filter(|s| !s.neighbors.row(vertex).is_empty()) {
+        let around = neighbors.row(vertex);
+        let share = 1.0 / around.len() as f64;
+        let theirs = around.iter().flat_map(|&other| before[other as usize].iter());
+        hull.draw(stiffness, theirs.filter_map(|(bone, weight)| Some((place(bone)?, weight * share))));
+    }
+    let mut mix = local(&before[vertex], place);
+    let error = hull.nearest(&mut mix, most);
+    for k in 0..mix.len {
+        mix.points[k] = candidates.bones[mix.points[k] as usize];
+    }
+    (mix, error)
+}
+
+/// The same mix in terms of candidates, without bones that are none.
+fn local(mix: &Mix, place: impl Fn(usize) -> Option<usize>) -> Mix {
+    let mut own = *mix;
+    own.len = 0;
+    for (bone, weight) in mix.iter() {
+        if let Some(candidate) = place(bone) {
+            (own.points[own.len], own.weights[own.len]) = (candidate as u32, weight);
+            own.len += 1;
+        }
+    }
+    own
+}
+
+/// Vertices by their strongest bone, and what they choose among.
+struct Groups {
+    candidates: Vec<Candidates>,
+    vertices: Vec<u32>,
+    /// The candidates and the range of vertices of each task.
+    tasks: Vec<(usize, std::ops::Range<usize>)>,
+}
+
+impl Groups {
+    fn of(points: &MovingPoints, motions: &[Vec<Motion>], mixes: &[Mix]) -> Self {
+        let (bones, frames) = (motions.len(), points.frame_count());
+        if bones <= CANDIDATES {
+            let candidates = vec![Candidates::of((0..bones as u32).collect(), motions, frames)];
+            let vertices: Vec<u32> = (0..points.vertex_count() as u32).collect();
+            let tasks = (0..vertices.len()).step_by(GRAIN).map(|start| (0, start..(start + GRAIN).min(vertices.len()))).collect();
+            return Self { candidates, vertices, tasks };
+        }
+        let strongest = |mix: &Mix| mix.iter().fold((0, 0.0), |best, own| if own.1 > best.1 { own } else { best }).0;
+        let mut members = vec![Vec::new(); bones];
+        mixes.iter().enumerate().for_each(|(vertex, mix)| members[strongest(mix)].push(vertex as u32));
+        let near = nearest_bones(points, &members, mixes);
+        let candidates = parallel::map(bones, 4, |bone| Candidates::of(near[bone].clone(), motions, frames));
+        let (mut vertices, mut tasks) = (Vec::with_capacity(mixes.len()), Vec::new());
+        for (bone, own) in members.iter().enumerate() {
+            let (start, end) = (vertices.len(), vertices.len() + own.len());
+            vertices.extend_from_slice(own);
+            tasks.extend((start..end).step_by(GRAIN).map(|from| (bone, from..(from + GRAIN).min(end))));
+        }
+        Self { candidates, vertices, tasks }
+    }
+
+    fn task(&self, task: usize) -> (&Candidates, &[u32]) {
+        let (candidates, range) = &self.tasks[task];
+        (&self.candidates[*candidates], &self.vertices[range.clone()])
+    }
+}
+
+/// For each bone those whose vertices are nearest to its own at rest, itself included, ascending.
+fn nearest_bones(points: &MovingPoints, members: &[Vec<u32>], mixes: &[Mix]) -> Vec<Vec<u32>> {
+    let mean = |own: &Vec<u32>| own.iter().map(|&v| points.rest[v as usize]).sum::<DVec3>() / own.len().max(1) as f64;
+    let centers: Vec<DVec3> = members.iter().map(mean).collect();
+    parallel::map(members.len(), 4, |bone| {
+        // What its vertices follow already stays; the rest is filled by distance.
+        let mut near: Vec<u32> = members[bone].iter().flat_map(|&v| mixes[v as usize].iter().map(|(other, _)| other as u32)).collect();
+        near.push(bone as u32);
+        near.sort_unstable();
+        near.dedup();
+        let mut order: Vec<u32> = (0..members.len() as u32).filter(|other| near.binary_search(other).is_err()).collect();
+        let away = |other: u32| centers[other as usize].distance_squared(centers[bone]);
+        order.sort_by(|&a, &b| away(a).total_cmp(&away(b)).then(a.cmp(&b)));
+        near.extend(order.into_iter().take(CANDIDATES.saturating_sub(near.len())));
+        near.sort_unstable();
+        near
+    })
+}
+
+/// The ways from where a vertex goes to where each bone takes it.
+struct Misses<'a> {
+    count: usize,
+    coefficients: &'a [f64],
+    rest: DVec3,
+    moved: &'a [DVec3],
+    rows: &'a mut [f64],
+}
+
+impl Kernel for Misses<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run(self) {
+        let (n, [x, y, z]) = (self.count, self.rest.to_array());
+        for ((k, row), of_axis) in self.rows.chunks_exact_mut(n).enumerate().zip(self.coefficients.chunks_exact(4 * n)) {
+            let place = self.moved[k / 3][k % 3];
+            let (of_x, rest) = of_axis.split_at(n);
+            let (of_y, rest) = rest.split_at(n);
+            let (of_z, shift) = rest.split_at(n);
+            for j in 0..n {
+                row[j] = of_x[j] * x + of_y[j] * y + of_z[j] * z + shift[j] - place;
+            }
+        }
+    }
+}
