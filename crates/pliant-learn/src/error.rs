@@ -42,6 +42,75 @@ pub enum LearnError {
         /// The first such vertex.
         vertex: usize,
     },
+    /// A frame with another number of vertices than the reference.
+    #[error(
+        "frame {frame} of the examples has {found} vertices, the reference {expected}; all poses need the same vertices in the same order"
+    )]
+    FrameSize {
+        /// The frame, counted from 0.
+        frame: usize,
+        /// Its vertices.
+        found: usize,
+        /// Those of the reference.
+        expected: usize,
+    },
+    /// Too few control points to steer by.
+    #[error("{found} control points; at least {needed} are needed to tell a turn")]
+    TooFewControlPoints {
+        /// How many there are.
+        found: usize,
+        /// How many it takes.
+        needed: usize,
+    },
+    /// A control point that is no vertex.
+    #[error("control point {point} is vertex {vertex}, but the mesh has {vertices} vertices, counted from 0")]
+    NoSuchControlPoint {
+        /// Its place in the list, counted from 0.
+        point: usize,
+        /// The vertex that it names.
+        vertex: usize,
+        /// How many there are.
+        vertices: usize,
+    },
+    /// A vertex that is a control point twice.
+    #[error("control points {first} and {second} are both vertex {vertex}; name each vertex once")]
+    RepeatedControlPoint {
+        /// Places in the list, counted from 0.
+        first: usize,
+        /// The later one.
+        second: usize,
+        /// The vertex.
+        vertex: usize,
+    },
+    /// Places for another number of control points.
+    #[error("{found} places for {expected} control points; give one for each, in the order of the recipe")]
+    ControlCount {
+        /// How many places there are.
+        found: usize,
+        /// How many control points.
+        expected: usize,
+    },
+    /// A control point at NaN or infinity.
+    #[error("the place of control point {point} is not a finite number")]
+    ControlNotFinite {
+        /// Its place in the list, counted from 0.
+        point: usize,
+    },
+    /// A method that does not exist.
+    #[error("there is no method '{name}'; choose auto, paper, feng, meshik or arap")]
+    UnknownMethod {
+        /// What was asked for.
+        name: String,
+    },
+    /// A file that is no model.
+    #[error("this is no model of ours: {why}; write it anew with `pliant learn`")]
+    NotAModel {
+        /// What is wrong with it.
+        why: String,
+    },
+    /// Someone asked the work to stop.
+    #[error("cancelled")]
+    Cancelled,
     /// More bones than the vertices can tell apart.
     #[error("{bones} bones are too many for {vertices} vertices; ask for at most {most}")]
     TooManyBones {

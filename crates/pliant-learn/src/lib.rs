@@ -1,8 +1,51 @@
 //! A detailed mesh driven by a few control points, learned from a handful of examples.
+//!
+//! ```
+//! use pliant_learn::{ControlPoints, Examples, LearnOptions, Model};
+//! use pliant_mesh::{glam::DVec3, shapes};
+//!
+//! let sheet = shapes::flat_sheet(8, 0.0);
+//! let bent = |amount: f64| sheet.positions().iter().map(|p| *p + DVec3::Z * amount * p.x * p.x).collect::<Vec<_>>();
+//! let names = vec!["half".to_owned(), "full".to_owned()];
+//! let examples = Examples::new(sheet.clone(), vec![bent(0.2), bent(0.4)], names)?;
+//! let control = ControlPoints::new(&sheet, &[0, 8, 40, 72, 80])?;
+//! let model = Model::train(examples, control, &LearnOptions::default(), &())?;
+//! let goals = model.control().at(&bent(0.3));
+//! assert_eq!(model.drive(&goals)?.len(), sheet.vertex_count());
+//! # Ok::<(), pliant_learn::LearnError>(())
+//! ```
 
+mod arap;
+mod bone_turns;
 mod bones;
+#[cfg(test)]
+mod claims;
+mod control_points;
+mod edge_paths;
 mod error;
+mod examples;
+mod feng;
+mod local_blend;
+mod local_frame;
+mod meshik;
+mod method;
+mod model;
+mod model_file;
+mod poisson;
+mod pose_graph;
+mod selection;
+#[cfg(test)]
+mod test_bar;
+mod validation;
+mod workbench;
 
 pub use bones::{BoneKind, SkinOptions, SkinningDecomposition};
+pub use control_points::ControlPoints;
 pub use error::LearnError;
+pub use examples::Examples;
+pub use local_blend::LocalSettings;
+pub use method::{LearnOptions, Method};
+pub use model::{Driver, Model};
 pub use pliant_rig::{Influence, Joint, Skeleton, Skin};
+pub use poisson::Hold;
+pub use validation::{LeaveOneOut, PoseError};

@@ -19,6 +19,8 @@
 mod built_in;
 pub mod demo;
 mod film;
+pub mod learn_job;
+pub mod learn_recipe;
 pub mod marker_files;
 pub mod marker_picture;
 pub mod page;

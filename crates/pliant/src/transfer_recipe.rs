@@ -15,6 +15,7 @@
 
 use clap::ValueEnum;
 use pliant_io::IoError;
+use pliant_learn::LearnError;
 use pliant_mesh::glam::DVec3;
 use pliant_transfer::{CorrespondenceMethod, LayerMode, ReconstructionForm, RootMotion, TransferError};
 use serde::Deserialize;
@@ -431,9 +432,24 @@ pub enum RecipeError {
         /// What is wrong.
         source: TransferError,
     },
+    /// The examples or control points of a learn recipe, or the learning.
+    #[error("{place}: {source}")]
+    Learn {
+        /// The key.
+        place: &'static str,
+        /// What is wrong.
+        source: LearnError,
+    },
 }
 
 impl RecipeError {
+    /// What the parser says of `text`, with the line.
+    pub(crate) fn syntax(text: &str, error: &toml::de::Error) -> Self {
+        let start = error.span().map_or(0, |span| span.start.min(text.len()));
+        let line = 1 + text.as_bytes()[..start].iter().filter(|&&byte| byte == b'\n').count();
+        Self::Syntax { line, message: error.message().to_owned() }
+    }
+
     pub(crate) fn meaning(place: impl Into<String>, message: impl Into<String>) -> Self {
         Self::Meaning { place: place.into(), message: message.into() }
     }
@@ -453,11 +469,7 @@ impl TransferRecipe {
     /// # Errors
     /// [`RecipeError::Syntax`] with the line.
     pub fn parse(text: &str) -> Result<Self, RecipeError> {
-        toml::from_str(text).map_err(|error| {
-            let start = error.span().map_or(0, |span| span.start.min(text.len()));
-            let line = 1 + text.as_bytes()[..start].iter().filter(|&&byte| byte == b'\n').count();
-            RecipeError::Syntax { line, message: error.message().to_owned() }
-        })
+        toml::from_str(text).map_err(|error| RecipeError::syntax(text, &error))
     }
 
     /// The recipe of a whole clip on a whole target.

@@ -7,12 +7,14 @@ mod completions;
 mod console;
 mod convert;
 mod demo;
+mod drive;
 mod edited;
 mod failure;
 mod flexibility;
 mod geodesic;
 mod info;
 mod invert;
+mod learn;
 mod markers;
 mod mirror;
 mod obstacle;
@@ -33,6 +35,7 @@ mod stiffness;
 mod stroke_files;
 mod symmetry;
 mod transfer;
+mod validate;
 
 use std::process::ExitCode;
 
@@ -62,6 +65,11 @@ Examples:
                                            one head's expressions on another, as a rig
   pliant bones walk.glb --count 20 --out rig.glb
                                            a clip as a skinned rig that any engine plays
+  pliant learn horse.toml --out horse.safetensors
+                                           poses of a mesh as a model driven by a few points
+  pliant drive horse.safetensors --points p.npy --out run.glb
+                                           and the mesh where those points go
+  pliant validate horse.toml               how well it predicts poses that it has not seen
   pliant flexibility walk.glb --out f.npy  where a clip bends its mesh
   pliant geodesic head.obj --from 1204 --out d.npy
                                            distances along the surface
@@ -122,6 +130,9 @@ enum Command {
     Shapes(shapes::Args),
     Bones(bones::Args),
     Flexibility(flexibility::Args),
+    Learn(learn::Args),
+    Drive(drive::Args),
+    Validate(validate::Args),
     Geodesic(geodesic::Args),
     Render(render::Args),
     Reproduce(reproduce::Args),
@@ -150,6 +161,9 @@ pub(crate) fn run(cli: Cli) -> ExitCode {
         Command::Shapes(args) => shapes::run(&args, &console),
         Command::Bones(args) => bones::run(&args, &console),
         Command::Flexibility(args) => flexibility::run(&args, &console),
+        Command::Learn(args) => learn::run(&args, &console),
+        Command::Drive(args) => drive::run(&args, &console),
+        Command::Validate(args) => validate::run(&args, &console),
         Command::Geodesic(args) => geodesic::run(&args, &console),
         Command::Render(args) => render::run(&args, &console),
         Command::Reproduce(args) => reproduce::run(&args, &console),

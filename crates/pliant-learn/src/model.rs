@@ -1,0 +1,227 @@
+//! A trained model, and poses from it.
+
+use std::fmt;
+use std::ops::ControlFlow;
+use std::sync::Arc;
+
+use pliant_mesh::Progress;
+use pliant_mesh::glam::DVec3;
+
+use crate::arap::Arap;
+use crate::bone_turns::BoneTurns;
+use crate::feng::Feng;
+use crate::meshik::MeshIk;
+use crate::poisson::Poisson;
+use crate::pose_graph::PoseGraph;
+use crate::selection::{Choice, Library, SHARPNESS};
+use crate::workbench::{Predictor, Workbench};
+use crate::{ControlPoints, Examples, Hold, LearnError, LearnOptions, LocalSettings, Method};
+
+/// What a method has learned from examples.
+#[derive(Debug)]
+pub struct Model {
+    bench: Workbench,
+    options: LearnOptions,
+    predictor: Box<dyn Predictor>,
+    chosen: Option<LocalSettings>,
+    poisson: Arc<Poisson>,
+}
+
+/// A model with its control points held in one way, ready for many poses.
+#[derive(Debug)]
+pub struct Driver<'a> {
+    model: &'a Model,
+    poisson: Arc<Poisson>,
+}
+
+impl Model {
+    /// Learns from all of `examples`; [`Method::Auto`] chooses its settings by leaving each example out in turn.
+    ///
+    /// # Errors
+    /// Options out of range, a system that cannot be solved, or [`LearnError::Cancelled`].
+    pub fn train(examples: Examples, control: ControlPoints, options: &LearnOptions, progress: &dyn Progress) -> Result<Self, LearnError> {
+        let trainer = Trainer::new(examples, control, options, &SHARPNESS)?;
+        report(progress, "learning", 0.3)?;
+        let everything: Vec<usize> = (0..trainer.bench.examples.count()).collect();
+        let (predictor, chosen) = trainer.train(&everything)?;
+        report(progress, "learning", 1.0)?;
+        Ok(Self::of(trainer, predictor, chosen))
+    }
+
+    /// As [`train`](Self::train), with settings of [`Method::Auto`] chosen before.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn train_with(
+        examples: Examples,
+        control: ControlPoints,
+        options: &LearnOptions,
+        settings: &LocalSettings,
+    ) -> Result<Self, LearnError> {
+        settings.check()?;
+        let trainer = Trainer::new(examples, control, options, &[settings.sharpness])?;
+        let everything: Vec<usize> = (0..trainer.bench.examples.count()).collect();
+        let predictor = trainer.train_chosen(&everything, settings)?;
+        Ok(Self::of(trainer, predictor, Some(*settings)))
+    }
+
+    fn of(trainer: Trainer, predictor: Box<dyn Predictor>, chosen: Option<LocalSettings>) -> Self {
+        Self { bench: trainer.bench, options: trainer.options, predictor, chosen, poisson: Arc::new(trainer.poisson) }
+    }
+
+    /// The examples learned from.
+    #[must_use]
+    pub fn examples(&self) -> &Examples {
+        &self.bench.examples
+    }
+
+    /// The vertices that steer it.
+    #[must_use]
+    pub fn control(&self) -> &ControlPoints {
+        &self.bench.control
+    }
+
+    /// What it was trained with.
+    #[must_use]
+    pub fn options(&self) -> &LearnOptions {
+        &self.options
+    }
+
+    /// What [`Method::Auto`] chose; none for the other methods.
+    #[must_use]
+    pub fn chosen(&self) -> Option<LocalSettings> {
+        self.chosen
+    }
+
+    /// Regions of the surface that move by themselves.
+    #[must_use]
+    pub fn bone_count(&self) -> usize {
+        self.bench.regions.count()
+    }
+
+    /// A driver that holds control points as trained.
+    #[must_use]
+    pub fn driver(&self) -> Driver<'_> {
+        Driver { model: self, poisson: self.poisson.clone() }
+    }
+
+    /// A driver that holds control points in another way; factors a system once.
+    ///
+    /// # Errors
+    /// A `β` that is not a number above zero.
+    pub fn driver_with(&self, hold: Hold) -> Result<Driver<'_>, LearnError> {
+        Ok(Driver { model: self, poisson: Arc::new(Poisson::factor(self.bench.examples.reference(), &self.bench.control, hold)?) })
+    }
+
+    /// The pose for places of the control points, in their order.
+    ///
+    /// # Errors
+    /// As [`Driver::pose`].
+    pub fn drive(&self, control: &[DVec3]) -> Result<Vec<DVec3>, LearnError> {
+        self.driver().pose(control)
+    }
+
+    /// The mean error, RMS / longest side, of the examples driven by their own control points.
+    #[must_use]
+    pub fn fit_error(&self) -> f64 {
+        let count = self.bench.examples.count();
+        let error = |i: usize| {
+            let found = self.predictor.pose(&self.bench, &self.poisson, &self.bench.points[i]);
+            self.bench.examples.error(&found, i)
+        };
+        (0..count).map(error).sum::<f64>() / count as f64
+    }
+}
+
+impl Driver<'_> {
+    /// The pose for places of the control points, in their order.
+    ///
+    /// # Errors
+    /// Another number of places than control points, or one that is not finite.
+    pub fn pose(&self, control: &[DVec3]) -> Result<Vec<DVec3>, LearnError> {
+        let expected = self.model.bench.control.count();
+        if control.len() != expected {
+            return Err(LearnError::ControlCount { found: control.len(), expected });
+        }
+        if let Some(point) = control.iter().position(|p| !p.is_finite()) {
+            return Err(LearnError::ControlNotFinite { point });
+        }
+        Ok(self.model.predictor.pose(&self.model.bench, &self.poisson, control))
+    }
+}
+
+impl fmt::Display for LocalSettings {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "local frames, sharpness {}, ridge {}, {} refits", self.sharpness, self.ridge, self.refits)
+    }
+}
+
+/// Trains on any part of the examples.
+#[derive(Debug)]
+pub(crate) struct Trainer {
+    pub(crate) bench: Workbench,
+    pub(crate) poisson: Poisson,
+    options: LearnOptions,
+    stock: Stock,
+}
+
+/// What a method prepares once for all parts.
+#[derive(Debug)]
+enum Stock {
+    Library(Library),
+    Turns(BoneTurns),
+    None,
+}
+
+impl Stock {
+    fn of(bench: &Workbench, options: &LearnOptions, sharpness: &[f64]) -> Self {
+        match options.method() {
+            Method::Auto => Self::Library(Library::new(bench, options.neighbors(), sharpness)),
+            Method::Paper | Method::Feng => Self::Turns(BoneTurns::of(bench)),
+            Method::MeshIk | Method::Arap => Self::None,
+        }
+    }
+}
+
+impl Trainer {
+    /// `sharpness` lists what [`Method::Auto`] may choose from.
+    pub(crate) fn new(examples: Examples, control: ControlPoints, options: &LearnOptions, sharpness: &[f64]) -> Result<Self, LearnError> {
+        options.check()?;
+        let poisson = Poisson::factor(examples.reference(), &control, Hold::Soft(options.beta()))?;
+        let bench = Workbench::new(examples, control, options.bones())?;
+        let stock = Stock::of(&bench, options, sharpness);
+        Ok(Self { bench, poisson, options: *options, stock })
+    }
+
+    /// Trains on some examples, and says what was chosen from them alone.
+    pub(crate) fn train(&self, trained_on: &[usize]) -> Result<(Box<dyn Predictor>, Option<LocalSettings>), LearnError> {
+        let bench = &self.bench;
+        Ok(match (&self.stock, self.options.method()) {
+            (Stock::Library(library), _) => {
+                let Choice { settings, .. } = library.choose(bench, &self.poisson, trained_on)?;
+                (Box::new(library.train(trained_on, &settings)?), Some(settings))
+            }
+            (Stock::Turns(turns), Method::Feng) => (Box::new(Feng::train(bench, turns, trained_on)?), None),
+            (Stock::Turns(turns), _) => {
+                let (neighbors, pose_neighbors) = (self.options.neighbors(), self.options.pose_neighbors());
+                (Box::new(PoseGraph::train(bench, turns, trained_on, neighbors, pose_neighbors)?), None)
+            }
+            (Stock::None, Method::MeshIk) => (Box::new(MeshIk::train(bench, trained_on)), None),
+            (Stock::None, _) => (Box::new(Arap::new(bench, self.options.neighbors())), None),
+        })
+    }
+
+    fn train_chosen(&self, trained_on: &[usize], settings: &LocalSettings) -> Result<Box<dyn Predictor>, LearnError> {
+        match &self.stock {
+            Stock::Library(library) => Ok(Box::new(library.train(trained_on, settings)?)),
+            _ => Ok(self.train(trained_on)?.0),
+        }
+    }
+}
+
+pub(crate) fn report(progress: &dyn Progress, stage: &str, done: f64) -> Result<(), LearnError> {
+    match progress.report(stage, done) {
+        ControlFlow::Continue(()) => Ok(()),
+        ControlFlow::Break(()) => Err(LearnError::Cancelled),
+    }
+}

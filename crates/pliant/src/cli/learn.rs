@@ -1,0 +1,86 @@
+//! `pliant learn`.
+
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+use pliant::learn_job::LearnJob;
+use pliant::learn_recipe::LearnRecipe;
+use pliant_io::read_file;
+use serde_json::{Map, json};
+
+use super::console::Console;
+use super::failure::Failure;
+use super::output;
+use super::transfer::milliseconds;
+
+const EXAMPLES: &str = "\
+Examples:
+  pliant learn horse.toml --out horse.safetensors      a model that a few points drive
+  pliant validate horse.toml                           first see how well it predicts
+  pliant drive horse.safetensors --points p.npy --out run.glb
+
+A recipe:
+  examples = \"horse.reference.obj+horse.frames.npy\"    any clip; its reference pose is an example too
+  control_points = [12, 480, 3107]                     vertices, counted from 0
+  method = \"auto\"                                      or paper, feng, meshik, arap
+  k_c = 7                                              control points that a bone listens to
+  k_p = 7                                              poses that a local model of `paper` learns from
+  beta = 30                                            how closely the points are followed
+  bones = 200                                          regions that move by themselves
+
+`auto` chooses its settings by leaving each pose out in turn. rms is what is left of the examples when
+their own points drive them, over the longest side of the reference pose.";
+
+/// A model of a mesh that a few control points drive, from poses of it.
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Args {
+    /// The recipe.
+    #[arg(value_name = "RECIPE.toml")]
+    recipe: PathBuf,
+
+    /// Where to write the model.
+    #[arg(long, value_name = "MODEL.safetensors")]
+    out: PathBuf,
+}
+
+pub(crate) fn run(args: &Args, console: &Console) -> Result<(), Failure> {
+    output::require_ending(&args.out, &["safetensors"])?;
+    let job = load(&args.recipe)?;
+    let problems = job.problems.clone();
+    let bar = console.progress();
+    let began = Instant::now();
+    let model = job.learn(&bar).map_err(|error| Failure::about(args.recipe.display(), &error))?;
+    let train_ms = milliseconds(began);
+    drop(bar);
+    let rms = model.fit_error();
+    output::write(&args.out, model.to_bytes())?;
+    let chosen = model.chosen().map(|settings| settings.to_string());
+    let mut object = Map::new();
+    object.insert("out".into(), json!(args.out.display().to_string()));
+    object.insert("method".into(), json!(model.options().method().name()));
+    object.insert("chosen".into(), json!(chosen));
+    object.insert("examples".into(), json!(model.examples().count()));
+    object.insert("control_points".into(), json!(model.control().count()));
+    object.insert("bones".into(), json!(model.bone_count()));
+    object.insert("rms".into(), json!(rms));
+    object.insert("train_ms".into(), json!(train_ms));
+    let text = format!(
+        "{} examples, {} control points, {} bones; {}; the examples come back to {rms:.5} of the longest side; trained in {train_ms:.0} ms; written to {}\n",
+        model.examples().count(),
+        model.control().count(),
+        model.bone_count(),
+        chosen.as_deref().unwrap_or(model.options().method().name()),
+        args.out.display()
+    );
+    console.done(object, &text, &problems)
+}
+
+/// The recipe with what it names.
+pub(crate) fn load(recipe: &Path) -> Result<LearnJob, Failure> {
+    let about = |error: &dyn std::error::Error| Failure::about(recipe.display(), error);
+    let bytes = read_file(recipe)?;
+    let text = std::str::from_utf8(&bytes).map_err(|error| about(&error))?;
+    let folder = recipe.parent().filter(|folder| !folder.as_os_str().is_empty());
+    LearnJob::load(&LearnRecipe::parse(text).map_err(|error| about(&error))?, folder).map_err(|error| about(&error))
+}

@@ -1,0 +1,156 @@
+//! Learning with all its files at hand: from a [`LearnRecipe`] to a model or a validation, and from a model to a clip.
+
+use std::path::Path;
+
+use pliant_io::{Asset, IoError, LoadOptions, npy, read_file};
+use pliant_learn::{ControlPoints, Examples, LearnError, LearnOptions, LeaveOneOut, Model};
+use pliant_mesh::Progress;
+use pliant_mesh::glam::DVec3;
+use pliant_rig::{Clip, RigError};
+use thiserror::Error;
+
+use crate::BuiltIn;
+use crate::learn_recipe::LearnRecipe;
+use crate::transfer_recipe::RecipeError;
+
+/// Examples, control points and options, checked.
+#[derive(Debug, Clone)]
+pub struct LearnJob {
+    examples: Examples,
+    control: ControlPoints,
+    options: LearnOptions,
+    /// What was odd on reading.
+    pub problems: Vec<String>,
+}
+
+impl LearnJob {
+    /// Opens what `recipe` names; relative paths start at `folder`.
+    ///
+    /// # Errors
+    /// Files that cannot be read, examples or control points that cannot be learned from.
+    pub fn load(recipe: &LearnRecipe, folder: Option<&Path>) -> Result<Self, RecipeError> {
+        let mut options = LoadOptions::default().with_specimens(&BuiltIn);
+        if let Some(folder) = folder {
+            options = options.with_folder(folder);
+        }
+        let asset = pliant_io::load(&recipe.examples, &options)?;
+        let clip = asset.clip()?;
+        let at = |place: &'static str| move |source: LearnError| RecipeError::Learn { place, source };
+        let examples = Examples::from_clip(&clip).map_err(at("examples"))?;
+        let control = ControlPoints::new(examples.reference(), &recipe.control_points).map_err(at("control_points"))?;
+        let mut problems = asset.problems;
+        if recipe.detail.is_some() {
+            problems.push("[detail] is not learned yet; the model moves the mesh of the examples".into());
+        }
+        Ok(Self { examples, control, options: recipe.options(), problems })
+    }
+
+    /// What the model is trained with.
+    #[must_use]
+    pub fn options(&self) -> &LearnOptions {
+        &self.options
+    }
+
+    /// A model of all examples.
+    ///
+    /// # Errors
+    /// Options out of range; work that was cancelled.
+    pub fn learn(self, progress: &dyn Progress) -> Result<Model, LearnError> {
+        Model::train(self.examples, self.control, &self.options, progress)
+    }
+
+    /// Each example left out in turn.
+    ///
+    /// # Errors
+    /// As [`learn`](Self::learn).
+    pub fn validate(self, progress: &dyn Progress) -> Result<LeaveOneOut, LearnError> {
+        LeaveOneOut::of(self.examples, self.control, &self.options, progress)
+    }
+}
+
+/// What can be wrong with a file of control points over time.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum PointsError {
+    /// The file.
+    #[error(transparent)]
+    File(#[from] IoError),
+    /// An array of another kind.
+    #[error("{file}: {message}")]
+    Array {
+        /// The file.
+        file: String,
+        /// What is wrong.
+        message: String,
+    },
+    /// A row of a table.
+    #[error("{file}, line {line}: {message}")]
+    Row {
+        /// The file.
+        file: String,
+        /// Counted from 1.
+        line: usize,
+        /// What is wrong.
+        message: String,
+    },
+}
+
+/// Places of control points, frame by frame: a `.npy` of frames × points × 3, or CSV with a row `x,y,z,x,y,z,…` per frame.
+///
+/// # Errors
+/// A file that cannot be read, or rows for another number of points than `count`.
+pub fn read_points(path: &Path, count: usize) -> Result<Vec<Vec<DVec3>>, PointsError> {
+    let bytes = read_file(path)?;
+    let file = path.display().to_string();
+    if path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("npy")) {
+        let array = npy::read(&bytes).map_err(|error| PointsError::Array { file: file.clone(), message: error.to_string() })?;
+        if array.shape.len() != 3 || array.shape[1] != count || array.shape[2] != 3 {
+            let message = format!("it has the shape {:?}; the model needs frames x {count} x 3", array.shape);
+            return Err(PointsError::Array { file, message });
+        }
+        return Ok(array.values.chunks_exact(3 * count).map(points_of).collect());
+    }
+    let text = String::from_utf8(bytes).map_err(|_| PointsError::Array {
+        file: file.clone(),
+        message: "it is neither a .npy nor text; give frames x points x 3, or a row x,y,z,… per frame".into(),
+    })?;
+    let rows = text.lines().enumerate().filter(|(_, row)| !row.trim().is_empty());
+    rows.map(|(k, row)| parse_row(row, count).map_err(|message| PointsError::Row { file: file.clone(), line: k + 1, message })).collect()
+}
+
+fn points_of(values: &[f64]) -> Vec<DVec3> {
+    values.as_chunks::<3>().0.iter().map(|p| DVec3::from_array(*p)).collect()
+}
+
+fn parse_row(row: &str, count: usize) -> Result<Vec<DVec3>, String> {
+    let numbers = row.split(',').map(|cell| {
+        let cell = cell.trim();
+        cell.parse::<f64>().ok().filter(|value| value.is_finite()).ok_or_else(|| format!("'{cell}' is not a finite number"))
+    });
+    let numbers = numbers.collect::<Result<Vec<f64>, _>>()?;
+    if numbers.len() != 3 * count {
+        return Err(format!("it has {} numbers; {count} control points need {}", numbers.len(), 3 * count));
+    }
+    Ok(points_of(&numbers))
+}
+
+/// The frames as a clip of the model's mesh.
+///
+/// # Errors
+/// Frames of another vertex count.
+pub fn clip_asset(model: &Model, name: &str, frames: Vec<Vec<DVec3>>) -> Result<Asset, RigError> {
+    Ok(Asset::from_clip(&Clip::new(name, model.examples().reference().clone(), frames)?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_row_is_three_numbers_per_point() {
+        assert_eq!(parse_row("1, 2,3,4,5 ,6", 2).unwrap(), [DVec3::new(1.0, 2.0, 3.0), DVec3::new(4.0, 5.0, 6.0)]);
+        assert!(parse_row("1,2,3", 2).unwrap_err().contains('6'));
+        assert!(parse_row("1,2,x", 1).unwrap_err().contains("'x'"));
+        assert!(parse_row("1,2,nan", 1).is_err());
+    }
+}

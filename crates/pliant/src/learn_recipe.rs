@@ -1,0 +1,98 @@
+//! Recipes of learning: which poses, which control points, which method, as a TOML file.
+//!
+//! ```toml
+//! examples = "horse.reference.obj+horse.frames.npy"
+//! control_points = [12, 480, 3107]
+//! method = "auto"
+//! ```
+
+use pliant_learn::{LearnOptions, Method};
+use serde::Deserialize;
+
+use crate::transfer_recipe::RecipeError;
+
+/// What a recipe file says, before anything it names is opened.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct LearnRecipe {
+    /// The asset with the clip to learn from.
+    pub examples: String,
+    /// The vertices that steer it, counted from 0.
+    pub control_points: Vec<usize>,
+    /// How poses are made.
+    #[serde(default)]
+    pub method: RecipeLearnMethod,
+    /// Control points that a bone listens to.
+    pub k_c: Option<usize>,
+    /// Examples that a local model of the paper is trained on.
+    pub k_p: Option<usize>,
+    /// How closely control points are followed.
+    pub beta: Option<f64>,
+    /// Regions of the surface that move by themselves.
+    pub bones: Option<usize>,
+    /// Fine detail; kept for later.
+    pub detail: Option<toml::Table>,
+}
+
+/// The name of a [`Method`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
+#[serde(try_from = "String")]
+pub struct RecipeLearnMethod(pub Method);
+
+impl TryFrom<String> for RecipeLearnMethod {
+    type Error = pliant_learn::LearnError;
+
+    fn try_from(name: String) -> Result<Self, Self::Error> {
+        name.parse().map(Self)
+    }
+}
+
+impl LearnRecipe {
+    /// Reads a recipe; keys that it does not know are declined.
+    ///
+    /// # Errors
+    /// [`RecipeError::Syntax`] with the line.
+    pub fn parse(text: &str) -> Result<Self, RecipeError> {
+        toml::from_str(text).map_err(|error| RecipeError::syntax(text, &error))
+    }
+
+    /// What a model is to be trained with.
+    #[must_use]
+    pub fn options(&self) -> LearnOptions {
+        let mut options = LearnOptions::default().with_method(self.method.0);
+        options = self.k_c.map_or(options, |k_c| options.with_neighbors(k_c));
+        options = self.k_p.map_or(options, |k_p| options.with_pose_neighbors(k_p));
+        options = self.beta.map_or(options, |beta| options.with_beta(beta));
+        self.bones.map_or(options, |bones| options.with_bones(bones))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SHORT: &str = "examples = \"a.glb\"\ncontrol_points = [1, 2, 3]\n";
+
+    #[test]
+    fn what_a_recipe_leaves_out_is_the_default() {
+        assert_eq!(LearnRecipe::parse(SHORT).unwrap().options(), LearnOptions::default());
+        let more = LearnRecipe::parse(&format!("{SHORT}method = \"feng\"\nk_c = 5\nk_p = 4\nbeta = 0.3\nbones = 20\n")).unwrap();
+        let asked =
+            LearnOptions::default().with_method(Method::Feng).with_neighbors(5).with_pose_neighbors(4).with_beta(0.3).with_bones(20);
+        assert_eq!(more.options(), asked);
+    }
+
+    #[test]
+    fn errors_name_the_line_and_the_culprit() {
+        let at = |text: &str| match LearnRecipe::parse(text) {
+            Err(RecipeError::Syntax { line, message }) => (line, message),
+            other => panic!("{other:?}"),
+        };
+        let (line, message) = at(&format!("{SHORT}method = \"magic\"\n"));
+        assert!(line == 3 && message.contains("magic") && message.contains("meshik"), "{line}: {message}");
+        let (line, message) = at(&format!("{SHORT}contrl_points = [1]\n"));
+        assert!(line == 3 && message.contains("contrl_points"), "{line}: {message}");
+        assert_eq!(at("examples = \"a.glb\"\ncontrol_points = [1, -1]\n").0, 2);
+        assert!(at("examples = \"a.glb\"\n").1.contains("control_points"));
+    }
+}

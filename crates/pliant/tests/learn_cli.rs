@@ -1,0 +1,110 @@
+//! `learn`, `drive` and `validate` from the outside.
+
+mod command;
+
+use std::fs;
+
+use command::{declines, folder, inside, json};
+use pliant::io::npy;
+use pliant::mesh::glam::DVec3;
+use pliant::mesh::{Mesh, shapes};
+use tempfile::TempDir;
+
+const POINTS: [usize; 6] = [0, 4, 8, 40, 72, 80];
+
+fn sheet() -> Mesh {
+    shapes::flat_sheet(8, 0.0)
+}
+
+fn bent(amount: f64) -> Vec<DVec3> {
+    sheet().positions().iter().map(|p| *p + DVec3::Z * amount * p.x * p.x).collect()
+}
+
+fn array(frames: &[Vec<DVec3>]) -> Vec<u8> {
+    npy::write_points(&[frames.len(), frames[0].len()], frames.iter().flatten())
+}
+
+/// A folder with a clip of a bending sheet and a recipe for it.
+fn studio(more: &str) -> (TempDir, String) {
+    let folder = folder();
+    let mesh = sheet();
+    let vertices: String = mesh.positions().iter().map(|p| format!("v {} {} {}\n", p.x, p.y, p.z)).collect();
+    let faces: String = mesh.triangles().iter().map(|[a, b, c]| format!("f {} {} {}\n", a + 1, b + 1, c + 1)).collect();
+    fs::write(inside(&folder, "bend.reference.obj"), vertices + &faces).unwrap();
+    fs::write(inside(&folder, "bend.frames.npy"), array(&[bent(0.1), bent(0.2), bent(0.3), bent(-0.2)])).unwrap();
+    let recipe = inside(&folder, "bend.toml");
+    let text = format!("examples = \"bend.reference.obj+bend.frames.npy\"\ncontrol_points = {POINTS:?}\n{more}");
+    fs::write(&recipe, text).unwrap();
+    (folder, recipe)
+}
+
+fn points(amount: f64) -> Vec<DVec3> {
+    POINTS.map(|v| bent(amount)[v]).to_vec()
+}
+
+#[test]
+fn a_learned_sheet_bends_as_its_points_do_from_npy_and_csv_alike() {
+    let (folder, recipe) = studio("");
+    let (model, out) = (inside(&folder, "bend.safetensors"), inside(&folder, "out.npy"));
+    let told = json(&["learn", &recipe, "--out", &model]);
+    assert!(told["bones"].as_u64().unwrap() > 0 && told["rms"].as_f64().unwrap() < 0.01 && told["train_ms"].is_number(), "{told}");
+    let (array_file, table_file) = (inside(&folder, "p.npy"), inside(&folder, "p.csv"));
+    fs::write(&array_file, array(&[points(0.15), points(0.2)])).unwrap();
+    let row = |amount: f64| points(amount).iter().map(|p| format!("{},{},{}", p.x, p.y, p.z)).collect::<Vec<_>>().join(",");
+    fs::write(&table_file, format!("{}\n{}\n", row(0.15), row(0.2))).unwrap();
+    let frames = |file: &str| {
+        let told = json(&["drive", &model, "--points", file, "--out", &out]);
+        assert_eq!(told["frames"], 2);
+        npy::read(&fs::read(&out).unwrap()).unwrap().into_point_rows("frames").unwrap()
+    };
+    let found = frames(&array_file);
+    assert_eq!(found, frames(&table_file));
+    assert!(found[0].iter().zip(bent(0.15)).all(|(a, b)| a.distance(b) < 0.02));
+}
+
+#[test]
+fn hard_points_are_met_and_the_number_of_threads_changes_nothing() {
+    let (folder, recipe) = studio("");
+    let (model, out, file) = (inside(&folder, "m.safetensors"), inside(&folder, "out.npy"), inside(&folder, "p.npy"));
+    json(&["learn", &recipe, "--out", &model]);
+    let mut goals = points(0.1);
+    goals[3].z += 0.2;
+    fs::write(&file, array(&[goals.clone()])).unwrap();
+    let frames = |more: &[&str]| {
+        json(&[&["drive", &model, "--points", &file, "--out", &out], more].concat());
+        npy::read(&fs::read(&out).unwrap()).unwrap().into_point_rows("frames").unwrap().remove(0)
+    };
+    let hard = frames(&["--hard"]);
+    assert!(POINTS.iter().zip(&goals).all(|(&v, goal)| hard[v].distance(*goal) < 1e-9));
+    assert_eq!(frames(&["--threads", "1"]), frames(&["--threads", "2"]));
+}
+
+#[test]
+fn validate_tells_every_pose_by_name_or_index_and_what_was_chosen() {
+    let (folder, recipe) = studio("");
+    let told = json(&["validate", &recipe]);
+    let poses = told["poses"].as_array().unwrap();
+    assert_eq!(poses.iter().map(|pose| pose["name"].as_str().unwrap()).collect::<Vec<_>>(), ["0", "1", "2", "3"]);
+    let mean = poses.iter().map(|pose| pose["rms"].as_f64().unwrap()).sum::<f64>() / 4.0;
+    assert!((told["mean_rms"].as_f64().unwrap() - mean).abs() < 1e-12);
+    assert!(told["method"] == "auto" && told["chosen"].as_str().is_some_and(|text| !text.is_empty()));
+    fs::write(inside(&folder, "bend.frames.txt"), "low\nmiddle\nhigh\ndown\n").unwrap();
+    assert_eq!(json(&["validate", &recipe])["poses"][3]["name"], "down");
+}
+
+#[test]
+fn recipes_models_and_points_that_cannot_work_are_told_in_one_line() {
+    let (folder, recipe) = studio("method = \"magic\"\n");
+    let model = inside(&folder, "m.safetensors");
+    declines(&["learn", &recipe], &model, &["magic", "line 3"]);
+    let (folder, recipe) = studio("");
+    let model = inside(&folder, "m.safetensors");
+    json(&["learn", &recipe, "--out", &model]);
+    let bytes = fs::read(&model).unwrap();
+    let (cut, file, out) = (inside(&folder, "cut.safetensors"), inside(&folder, "p.npy"), inside(&folder, "out.npy"));
+    fs::write(&cut, &bytes[..bytes.len() / 2]).unwrap();
+    fs::write(&file, array(&[points(0.1)])).unwrap();
+    declines(&["drive", &cut, "--points", &file], &out, &["cut.safetensors"]);
+    fs::write(&file, array(&[points(0.1)[1..].to_vec()])).unwrap();
+    declines(&["drive", &model, "--points", &file], &out, &["p.npy"]);
+}
