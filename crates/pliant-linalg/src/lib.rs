@@ -40,5 +40,5 @@ pub use kernel::{CenteredGram, Kernel, median_distance};
 pub use kernel_cca::KernelCca;
 pub use kernel_ridge::KernelRidge;
 pub use least_squares::LeastSquares;
-pub use rotation::{RigidMotion, nearest_rotation};
+pub use rotation::{RigidMotion, nearest_rotation, outer};
 pub use sparse::SparseMatrix;

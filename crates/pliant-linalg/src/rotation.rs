@@ -70,6 +70,9 @@ pub struct RigidMotion {
 }
 
 impl RigidMotion {
+    /// No motion.
+    pub const IDENTITY: Self = Self { rotation: DQuat::IDENTITY, translation: DVec3::ZERO };
+
     /// Where `point` goes.
     #[must_use]
     pub fn apply(&self, point: DVec3) -> DVec3 {
@@ -98,18 +101,25 @@ impl RigidMotion {
         let weight = |i: usize| weights.map_or(1.0, |w| w[i]);
         let total: f64 = (0..expected).map(weight).sum();
         if total <= 0.0 {
-            return Ok(Self { rotation: DQuat::IDENTITY, translation: DVec3::ZERO });
+            return Ok(Self::IDENTITY);
         }
         let centroid = |points: &[DVec3]| (0..expected).map(|i| points[i] * weight(i)).sum::<DVec3>() / total;
         let (from_center, to_center) = (centroid(from), centroid(to));
         let mut covariance = DMat3::ZERO;
         for i in 0..expected {
             let (p, q) = ((from[i] - from_center) * weight(i), to[i] - to_center);
-            covariance += DMat3::from_cols(q * p.x, q * p.y, q * p.z);
+            covariance += outer(q, p);
         }
         let rotation = DQuat::from_mat3(&nearest_rotation(covariance)).normalize();
         Ok(Self { rotation, translation: to_center - rotation * from_center })
     }
+}
+
+/// `a bᵀ`.
+#[inline]
+#[must_use]
+pub fn outer(a: DVec3, b: DVec3) -> DMat3 {
+    DMat3::from_cols(a * b.x, a * b.y, a * b.z)
 }
 
 fn frobenius(m: &DMat3) -> f64 {

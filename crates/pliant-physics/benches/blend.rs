@@ -24,8 +24,7 @@ fn steps(criterion: &mut Criterion) {
             let mut blend = Blend::new(&shapes, &options).expect("the bar is sound");
             blend.prepare_walk(STEPS + 1).expect("the blend is sound");
             let half = blend.between(0.5).expect("the blend is sound");
-            let counts = blend.spring_counts();
-            let springs = counts.structure + counts.bending + counts.internal;
+            let springs = blend.spring_counts().in_shape();
             let vertices = half.positions.len() + half.interior.len();
             let mut step = 0;
             group.bench_function(format!("{name}/{size} ({vertices} vertices, {springs} springs)"), |bencher| {

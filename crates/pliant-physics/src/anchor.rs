@@ -21,7 +21,7 @@
 use std::collections::VecDeque;
 
 use pliant_linalg::{LinalgError, RigidMotion};
-use pliant_mesh::glam::{DQuat, DVec3};
+use pliant_mesh::glam::DVec3;
 
 use crate::energy::SpringEnergy;
 use crate::turning::mean_rotation;
@@ -129,14 +129,12 @@ fn centered(points: &[DVec3]) -> Vec<DVec3> {
     points.iter().map(|p| *p - center).collect()
 }
 
-/// No motion.
-pub(crate) const AT_REST: RigidMotion = RigidMotion { rotation: DQuat::IDENTITY, translation: DVec3::ZERO };
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::springs::Springs;
     use crate::test_shapes::{bar, bent};
+    use pliant_mesh::glam::DQuat;
 
     fn placed(shapes: &[Vec<DVec3>], seeds: &[u32]) -> Anchor {
         let bar = bar(12, 3);

@@ -11,7 +11,7 @@
 //! **Ours.** Every search starts from a prediction ([`crate::predictor`]) and not from the last result, so that a shape does not
 //! depend on those asked for before.
 
-mod on_cage;
+mod options;
 
 use std::collections::BTreeMap;
 
@@ -19,14 +19,18 @@ use pliant_linalg::RigidMotion;
 use pliant_mesh::glam::{DQuat, DVec3};
 use pliant_mesh::{Mesh, MeshError};
 
+pub use options::BlendOptions;
+
 use crate::PhysicsError;
 use crate::carry::{Carry, sample_levels};
 use crate::distortion::Distortion;
 use crate::energy::{Node, SpringEnergy};
-use crate::energy_terms::{EnergyTerms, Lengths};
+use crate::energy_terms::Lengths;
 use crate::equilibrium::{BlendReport, Equilibrium};
 use crate::fast::SpringLaplacian;
-use crate::interior::{Interior, InteriorOptions};
+use crate::interior::tetrahedron::volume;
+use crate::interior::{Interior, check_shapes};
+use crate::linear_blend::{linear_blend, sole_shape};
 use crate::parts::Parts;
 use crate::predictor::Predictor;
 use crate::push::Push;
@@ -35,62 +39,6 @@ use crate::solver::{Engine, Solver};
 use crate::springs::{SpringCounts, Springs};
 use crate::support::{Constraint, Support};
 use crate::terms::Terms;
-
-/// What holds a blend and how it is solved.
-#[derive(Debug, Clone, Default)]
-pub struct BlendOptions {
-    solver: Solver,
-    interior: InteriorOptions,
-    anchor: Vec<usize>,
-    fixed: Vec<usize>,
-    pulls: Vec<(usize, DVec3)>,
-    stiffness: Option<Vec<f64>>,
-    energy: EnergyTerms,
-}
-
-impl BlendOptions {
-    /// What is in balance. Default: [`EnergyTerms::springs`].
-    #[must_use]
-    pub fn with_energy(self, energy: EnergyTerms) -> Self {
-        Self { energy, ..self }
-    }
-
-    /// How equilibria are found. Default: [`Solver::Fast`].
-    #[must_use]
-    pub fn with_solver(self, solver: Solver) -> Self {
-        Self { solver, ..self }
-    }
-
-    /// How the inside is filled.
-    #[must_use]
-    pub fn with_interior(self, interior: InteriorOptions) -> Self {
-        Self { interior, ..self }
-    }
-
-    /// Anchors lie around these vertices; parts without one of them are anchored in their middle, as all are by default.
-    #[must_use]
-    pub fn with_anchor(self, vertices: Vec<usize>) -> Self {
-        Self { anchor: vertices, ..self }
-    }
-
-    /// These vertices move linearly between the shapes; the parts that they lie in have no anchor. Default: none.
-    #[must_use]
-    pub fn with_fixed(self, vertices: Vec<usize>) -> Self {
-        Self { fixed: vertices, ..self }
-    }
-
-    /// These vertices are held at given places, also where they are fixed; the last place of a vertex counts.
-    #[must_use]
-    pub fn with_pulls(self, pulls: Vec<(usize, DVec3)>) -> Self {
-        Self { pulls, ..self }
-    }
-
-    /// How stiff the surface is at each vertex; only ratios matter. Default: the same everywhere.
-    #[must_use]
-    pub fn with_stiffness(self, map: Vec<f64>) -> Self {
-        Self { stiffness: Some(map), ..self }
-    }
-}
 
 /// A shape between shapes.
 #[derive(Debug, Clone, PartialEq)]
@@ -156,7 +104,7 @@ pub(crate) enum Aim {
 }
 
 impl Blend {
-    /// Frames from which on sampling pays off.
+    /// Ways of fewer frames are not sampled: ours, the three samples that a way has at least would cost more than they save.
     pub const WORTH_SAMPLING: usize = 8;
 
     /// Fills the shapes, joins their points by springs and factors what serves every blend.
@@ -165,12 +113,13 @@ impl Blend {
     /// Shapes that are not poses of one mesh or not finite, vertices beyond the last, a stiffness that is not positive.
     pub fn new(shapes: &[Mesh], options: &BlendOptions) -> Result<Self, PhysicsError> {
         let all: Vec<&Mesh> = shapes.iter().collect();
+        check_shapes(&all)?;
+        shapes[0].require_surface()?;
+        options.check(&shapes[0])?;
         let interior = match options.energy.lengths() {
             Lengths::Springs => Interior::fill(&all, &options.interior)?,
-            Lengths::Edges => Interior::hollow(&all)?,
+            Lengths::Edges => Interior::none(shapes.len()),
         };
-        shapes[0].require_surface()?;
-        require_sound_options(&shapes[0], options)?;
         let place = |(s, shape): (usize, &Mesh)| [shape.positions(), interior.points(s)].concat();
         let mut blend = Self::join(&shapes[0], shapes.iter().enumerate().map(place).collect(), interior.tetrahedra(), options)?;
         blend.notes.splice(0..0, interior.notes().iter().cloned());
@@ -487,15 +436,12 @@ impl Blend {
 
     /// The shape that has all the weight, where nothing pulls.
     fn sole_shape(&self, weights: &[f64]) -> Option<usize> {
-        let sole = (0..weights.len()).find(|&s| weights[s] == 1.0)?;
-        let alone = (0..weights.len()).all(|s| s == sole || weights[s] == 0.0);
-        (alone && self.pulls.is_empty()).then_some(sole)
+        sole_shape(weights).filter(|_| self.pulls.is_empty())
     }
 
     /// The linear blend in the anchors' frames with pulled vertices in place: right for all that is held.
     fn held_positions(&self, weights: &[f64], frames: &[RigidMotion]) -> Vec<DVec3> {
-        let blended = |vertex: usize| self.local.iter().zip(weights).map(|(shape, &weight)| shape[vertex] * weight).sum();
-        let mut positions: Vec<DVec3> = (0..self.local[0].len()).map(blended).collect();
+        let mut positions = linear_blend(&self.local, weights, self.local[0].len());
         for &(vertex, place) in &self.pulls {
             positions[vertex] = self.parts.frame_of(vertex, frames).inverse().apply(place);
         }
@@ -515,23 +461,16 @@ impl Blend {
         let interior = positions.split_off(self.mesh.vertex_count());
         let surface = self.mesh.posed(positions)?;
         let Distortion { area, volume, strain } = Distortion::of(&surface, &self.shapes, weights);
-        let linear = Distortion::of(&self.mesh.posed(self.linear_blend(weights))?, &self.shapes, weights);
+        let linear = self.mesh.posed(linear_blend(&self.shapes, weights, self.mesh.vertex_count()))?;
+        let linear = Distortion::of(&linear, &self.shapes, weights);
         let positions = surface.positions().to_vec();
         Ok(BlendFrame { weights: weights.to_vec(), positions, interior, report, area, volume, strain, linear, inverted })
-    }
-
-    fn linear_blend(&self, weights: &[f64]) -> Vec<DVec3> {
-        let blended = |vertex: usize| self.shapes.iter().zip(weights).map(|(shape, &weight)| shape[vertex] * weight).sum();
-        (0..self.mesh.vertex_count()).map(blended).collect()
     }
 }
 
 /// Whether a tetrahedron has another orientation in `now` than in `before`.
 fn turned_over(tetrahedron: &[u32; 4], before: &[DVec3], now: &[DVec3]) -> bool {
-    let volume = |points: &[DVec3]| {
-        let [a, b, c, d] = tetrahedron.map(|v| points[v as usize]);
-        (b - a).cross(c - a).dot(d - a)
-    };
+    let volume = |points: &[DVec3]| volume(tetrahedron.map(|v| points[v as usize]));
     volume(before) * volume(now) < 0.0
 }
 
@@ -592,26 +531,6 @@ fn notes(parts: &Parts, options: &BlendOptions) -> Vec<String> {
         notes.push("fixed vertices take the place of the anchor in the parts they lie in".into());
     }
     notes
-}
-
-fn require_sound_options(mesh: &Mesh, options: &BlendOptions) -> Result<(), PhysicsError> {
-    let pulled = options.pulls.iter().map(|(vertex, _)| vertex);
-    for &vertex in options.fixed.iter().chain(&options.anchor).chain(pulled) {
-        mesh.require_vertex(vertex)?;
-    }
-    if let Some(&(vertex, _)) = options.pulls.iter().find(|(_, place)| !place.is_finite()) {
-        return Err(PhysicsError::Pull { vertex });
-    }
-    options.energy.check()?;
-    let Some(map) = &options.stiffness else { return Ok(()) };
-    let (found, expected) = (map.len(), mesh.vertex_count());
-    if found != expected {
-        return Err(PhysicsError::PerVertex { what: "the stiffness map", found, expected });
-    }
-    match map.iter().position(|k| !(k.is_finite() && *k > 0.0)) {
-        Some(vertex) => Err(PhysicsError::Stiffness { vertex, value: map[vertex] }),
-        None => Ok(()),
-    }
 }
 
 #[cfg(test)]

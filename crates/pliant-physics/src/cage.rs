@@ -38,6 +38,7 @@ use local_map::local_map;
 
 use crate::distortion::{Distortion, blended_lengths};
 use crate::interior::{by_coordinates, check_shapes, twins};
+use crate::linear_blend::{linear_at, linear_blend, sole_shape};
 use crate::{BlendFrame, BlendOptions, ContactBlend, ContactFrame, PhysicsError};
 
 /// How many vertices a cage shall have.
@@ -98,13 +99,13 @@ const EVENNESS: f64 = 1e-2;
 /// Vertices in one parallel task.
 const GRAIN: usize = 1024;
 
-/// Fixed vertices that are more than this share of the cage are thinned out there.
+/// Fixed vertices that are more than this share of the cage are thinned out there: ours, so that most of it is left for what moves.
 const FIXED_SHARE: f64 = 0.25;
 
 /// Passes that spread what held vertices lack over their surroundings: ours; each leaves about half of it, or less.
 const HOLD_PASSES: usize = 6;
 
-/// The share that a cage vertex has about in the vertex it lies at.
+/// The share that a cage vertex has about in the vertex it lies at, since a dozen of them share in it.
 const FULL_SHARE: f64 = 0.2;
 
 impl Cage {
@@ -113,8 +114,6 @@ impl Cage {
     /// Vertices of a cage by default. Measured on poses of a horse: after a rigid fit the full solve is off by 0.3 % of the diagonal
     /// (root mean square) with 2000, and by 0.15 % with 4000.
     pub const DEFAULT_VERTICES: usize = 3000;
-    /// What a user should know where a cage meets obstacles.
-    pub const CONTACT_NOTE: &str = "obstacles push the cage; vertices of the full mesh that still reach into one are put on its surface";
 
     /// The cage of shapes that are poses of one mesh; `None` where they are to have none. `options` are those of the full
     /// mesh.
@@ -145,8 +144,8 @@ impl Cage {
             shapes: shapes.iter().map(|shape| shape.positions().to_vec()).collect(),
             options: options.on_cage(&binding, sources.len()),
             around: surroundings(coarse),
-            fixed: options.fixed().to_vec(),
-            pulls: options.pulls().to_vec(),
+            fixed: options.fixed.clone(),
+            pulls: options.pulls.clone(),
             notes: vec![note(shapes[0].vertex_count(), sources.len(), decimation.budget_met())],
             coarse: shapes.iter().map(pose).collect::<Result<_, _>>()?,
             binding,
@@ -200,7 +199,8 @@ impl Cage {
     }
 
     fn figures(&self, frame: &BlendFrame, positions: Vec<DVec3>) -> Result<BlendFrame, PhysicsError> {
-        let (surface, linear) = (self.mesh.posed(positions)?, self.mesh.posed(self.linear_blend(&frame.weights))?);
+        let (surface, linear) =
+            (self.mesh.posed(positions)?, self.mesh.posed(linear_blend(&self.shapes, &frame.weights, self.mesh.vertex_count()))?);
         let blended = blended_lengths(&self.mesh, &self.shapes, &frame.weights);
         let of = |mesh: &Mesh| Distortion::beside(mesh, &blended);
         let (Distortion { area, volume, strain }, linear) = parallel::join(|| of(&surface), || of(&linear));
@@ -219,7 +219,7 @@ impl Cage {
             let mut turned = vec![DMat3::ZERO; active.len()];
             for (k, place) in chunk.iter_mut().enumerate() {
                 *place = match self.binding.row(start + k) {
-                    [] => self.linear_at(start + k, &frame.weights),
+                    [] => linear_at(&self.shapes, &frame.weights, start + k),
                     row => self.carried(start + k, row, &active, &maps, &mut turned),
                 };
             }
@@ -250,13 +250,12 @@ impl Cage {
 
     /// The shape that a frame is, to the bit.
     fn sole_shape(&self, frame: &BlendFrame) -> Option<usize> {
-        let sole = frame.weights.iter().position(|&weight| weight == 1.0)?;
-        (frame.positions == self.coarse[sole].positions() && self.pulls.is_empty()).then_some(sole)
+        sole_shape(&frame.weights).filter(|&sole| frame.positions == self.coarse[sole].positions() && self.pulls.is_empty())
     }
 
     /// Puts held vertices where they belong, and their surroundings with them.
     fn hold(&self, positions: &mut [DVec3], weights: &[f64]) {
-        let fixed = self.fixed.iter().map(|&v| (v, self.linear_at(v, weights)));
+        let fixed = self.fixed.iter().map(|&v| (v, linear_at(&self.shapes, weights, v)));
         let goals: Vec<(usize, DVec3)> = fixed.chain(self.pulls.iter().copied()).collect();
         if goals.is_empty() {
             return;
@@ -286,14 +285,6 @@ impl Cage {
         }
         // A cage vertex that barely touches a held one barely moves for it.
         sums.iter().map(|&(sum, total)| sum / total.max(FULL_SHARE)).collect()
-    }
-
-    fn linear_at(&self, vertex: usize, weights: &[f64]) -> DVec3 {
-        self.shapes.iter().zip(weights).map(|(shape, &weight)| shape[vertex] * weight).sum()
-    }
-
-    fn linear_blend(&self, weights: &[f64]) -> Vec<DVec3> {
-        parallel::map(self.mesh.vertex_count(), GRAIN, |vertex| self.linear_at(vertex, weights))
     }
 
     fn require_own(&self, frame: &BlendFrame) -> Result<(), PhysicsError> {
@@ -335,14 +326,14 @@ impl Welded {
 
 /// Pulled and fixed vertices, of the latter as many as the cage has room for, and at least one in each part that has any.
 fn kept_vertices(welded: &Welded, options: &BlendOptions, wanted: usize) -> Vec<u32> {
-    let fixed: BTreeSet<u32> = options.fixed().iter().map(|&v| welded.twins[v]).collect();
+    let fixed: BTreeSet<u32> = options.fixed.iter().map(|&v| welded.twins[v]).collect();
     let room = (FIXED_SHARE * wanted as f64).max(1.0);
     let stride = (fixed.len() as f64 / room).ceil().max(1.0) as usize;
     let mut parts = BTreeSet::new();
     let part_of = welded.surface.topology().component_of_vertex();
     let stays = |&(k, v): &(usize, &u32)| parts.insert(part_of[*v as usize]) || k % stride == 0;
     let mut kept: BTreeSet<u32> = fixed.iter().enumerate().filter(stays).map(|(_, &v)| v).collect();
-    kept.extend(options.pulls().iter().map(|&(v, _)| welded.twins[v]));
+    kept.extend(options.pulls.iter().map(|&(v, _)| welded.twins[v]));
     kept.into_iter().filter(|&v| welded.is_used(v as usize)).collect()
 }
 

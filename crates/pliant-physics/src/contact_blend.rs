@@ -32,7 +32,8 @@ use pliant_mesh::glam::DVec3;
 use crate::blend::Aim;
 use crate::contact_set::{ContactSet, ContactTolerance};
 use crate::face_contact::FaceContact;
-use crate::obstacle::{Contact, Obstacle, ObstacleMotion};
+use crate::obstacle::{Contact, Obstacle};
+use crate::obstacle_motion::ObstacleMotion;
 use crate::push::Push;
 use crate::self_contact::SelfContact;
 use crate::support::Constraint;
@@ -197,6 +198,19 @@ impl ContactBlend {
     #[must_use]
     pub fn blend(&self) -> &Blend {
         &self.blend
+    }
+
+    /// Gets ready for so many frames between the first two shapes, see [`Blend::prepare_walk`].
+    ///
+    /// # Errors
+    /// A system that cannot be factored.
+    pub fn prepare_walk(&mut self, frames: usize) -> Result<(), PhysicsError> {
+        self.blend.prepare_walk(frames)
+    }
+
+    /// Whether parts of the surface keep out of each other.
+    pub(crate) fn watches_itself(&self) -> bool {
+        self.own.is_some()
     }
 
     /// The shape at `weights`, with obstacles where they are at `time`, on the way from the last step, or from the first shape. What

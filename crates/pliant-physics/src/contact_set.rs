@@ -28,28 +28,28 @@ use pliant_mesh::glam::DVec3;
 use crate::obstacle::Contact;
 use crate::support::Constraint;
 
-/// Releases of one vertex in a step before it has to stay.
+/// Releases of one vertex in a step before it has to stay: ours; one that is released again and again is on the brink of touching.
 const MOST_RELEASES: u32 = 3;
 
 /// Tangent planes that are laid anew for their direction alone, in a step: each takes some hundredth of the error of the last. On
 /// the edge of an obstacle there is no end to it.
 const MOST_TILTS: u32 = 4;
 
-/// Friction is exceeded from this part above its limit on.
+/// Friction is exceeded from this part above its limit on: ours, so that a vertex on the rim of its cone comes to rest.
 const FRICTION_SLACK: f64 = 1e-3;
 
 /// How exactly contacts are met.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct ContactTolerance {
+pub(crate) struct ContactTolerance {
     /// Vertices may be this deep inside, or off the surface they slide on.
-    pub length: f64,
+    pub(crate) length: f64,
     /// Forces below this neither pull away nor slip.
-    pub force: f64,
+    pub(crate) force: f64,
 }
 
 /// The vertices that touch one obstacle.
 #[derive(Debug, Clone)]
-pub struct ContactSet {
+pub(crate) struct ContactSet {
     friction: f64,
     touches: BTreeMap<u32, Touch>,
     releases: BTreeMap<u32, u32>,
@@ -77,26 +77,22 @@ enum Grip {
 
 impl ContactSet {
     /// No vertex touches. `friction` is Coulomb's coefficient; what is not positive is none.
-    #[must_use]
-    pub fn new(friction: f64) -> Self {
+    pub(crate) fn new(friction: f64) -> Self {
         Self { friction: friction.max(0.0), touches: BTreeMap::new(), releases: BTreeMap::new() }
     }
 
     /// How many vertices touch.
-    #[must_use]
-    pub fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.touches.len()
     }
 
     /// Whether none touches.
-    #[must_use]
-    pub fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.touches.is_empty()
     }
 
     /// What the touching vertices may do, in ascending order.
-    #[must_use]
-    pub fn constraints(&self) -> Vec<(usize, Constraint)> {
+    pub(crate) fn constraints(&self) -> Vec<(usize, Constraint)> {
         let constraint = |touch: &Touch| match touch.grip {
             Grip::Holds => Constraint::Fixed(touch.point),
             Grip::Slides | Grip::Slips { .. } => Constraint::Plane { normal: touch.normal, offset: touch.normal.dot(touch.point) },
@@ -115,7 +111,7 @@ impl ContactSet {
     }
 
     /// Begins a step: the obstacle moved by `motion` and takes along who touches it.
-    pub fn begin_step(&mut self, motion: &RigidMotion) {
+    pub(crate) fn begin_step(&mut self, motion: &RigidMotion) {
         self.releases.clear();
         for touch in self.touches.values_mut() {
             touch.point = motion.apply(touch.point);
@@ -131,7 +127,7 @@ impl ContactSet {
     ///
     /// `contacts` are those of the solved `positions` with a margin of some tolerances at least; `force_on` is the force of
     /// the springs on a vertex, without that of the obstacle.
-    pub fn update(
+    pub(crate) fn update(
         &mut self,
         positions: &[DVec3],
         contacts: &[Contact],

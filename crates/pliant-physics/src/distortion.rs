@@ -1,10 +1,14 @@
 //! How much a shape between shapes is distorted.
 //!
+//! **Problem.** Tell in a few numbers whether a shape shrank, lost volume or was stretched, beside the linear blend.
+//!
 //! **Equation.** With the blended lengths `r̄` of the edges of the surface, the strain of a shape is the mean of `|ℓ − r̄| / r̄`.
 
 use pliant_linalg::parallel;
 use pliant_mesh::Mesh;
 use pliant_mesh::glam::DVec3;
+
+use crate::springs::length;
 
 /// Edges in one parallel task.
 const EDGES_PER_TASK: usize = 4096;
@@ -45,10 +49,6 @@ pub(crate) fn blended_lengths(mesh: &Mesh, shapes: &[Vec<DVec3>], weights: &[f64
     let edges = mesh.topology().edges();
     let blended = |edge: usize| shapes.iter().zip(weights).map(|(shape, &weight)| weight * length(shape, edges[edge])).sum();
     parallel::map(edges.len(), EDGES_PER_TASK, blended)
-}
-
-fn length(points: &[DVec3], [i, j]: [u32; 2]) -> f64 {
-    points[i as usize].distance(points[j as usize])
 }
 
 #[cfg(test)]

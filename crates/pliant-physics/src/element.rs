@@ -13,11 +13,11 @@
 //! **Ours.** Volumes have both parts where the exact Hessian is asked for; angles, which are close to where they should be, the first
 //! one always.
 
-use pliant_linalg::parallel;
+use pliant_linalg::{outer, parallel};
 use pliant_mesh::glam::{DMat3, DVec3};
 
 use crate::enclosed::Shell;
-use crate::energy::{Node, Transverse, add_to_row, outer};
+use crate::energy::{Node, Transverse, add_to_row};
 use crate::hinge::{angle, wrapped};
 use crate::support::Support;
 use crate::tet_volume::{price, volume, volume_curvature};

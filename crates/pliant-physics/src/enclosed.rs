@@ -21,10 +21,9 @@ use pliant_mesh::glam::DVec3;
 use pliant_mesh::{Mesh, Topology, triangle_area};
 
 use crate::energy::Node;
+use crate::interior::LARGEST_CAPS;
 use crate::terms::blended;
 
-/// Fans over holes may have this share of a part's area, as where the inside is filled.
-const LARGEST_CAPS: f64 = 0.1;
 /// The least volume of a part in any shape beside the largest: ours; what is less is flat.
 const LEAST_VOLUME: f64 = 1e-3;
 

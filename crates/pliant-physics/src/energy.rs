@@ -18,7 +18,7 @@
 
 use std::collections::BTreeMap;
 
-use pliant_linalg::{SparseMatrix, parallel};
+use pliant_linalg::{SparseMatrix, outer, parallel};
 use pliant_mesh::glam::{DMat3, DVec3};
 
 use crate::element::Further;
@@ -249,7 +249,7 @@ impl SpringEnergy {
     }
 
     /// The Hessian over the coordinates of the vertices that `support` leaves unknown, restricted to the directions in
-    /// which they may move; directions that are barred have the mean stiffness and no coupling. What is dense in it is left out
+    /// which they may move; directions that are barred have the vertex' largest stiffness and no coupling. What is dense in it is left out
     /// ([`Further::columns`]).
     pub(crate) fn hessian(&self, positions: &[DVec3], support: &Support, transverse: Transverse, shift: f64) -> SparseMatrix {
         let mut pattern = BlockRows::with_capacity(self.halves.len());
@@ -276,9 +276,9 @@ impl SpringEnergy {
                     add_to_row(&mut row, column, support.between(vertex, block, other as usize));
                 }
             }
-            let mean = diagonal.x_axis.x.abs().max(diagonal.y_axis.y.abs()).max(diagonal.z_axis.z.abs()).max(f64::MIN_POSITIVE);
-            let barred = (DMat3::IDENTITY - here) * mean;
-            let own = here * diagonal * here + barred + DMat3::from_diagonal(DVec3::splat(shift * mean));
+            let largest = diagonal.x_axis.x.abs().max(diagonal.y_axis.y.abs()).max(diagonal.z_axis.z.abs()).max(f64::MIN_POSITIVE);
+            let barred = (DMat3::IDENTITY - here) * largest;
+            let own = here * diagonal * here + barred + DMat3::from_diagonal(DVec3::splat(shift * largest));
             let at = row.partition_point(|entry| entry.0 < unknown as u32);
             row.insert(at, (unknown as u32, own));
             pattern.push(&row);
@@ -305,11 +305,6 @@ pub(crate) fn add_to_row(row: &mut Vec<(u32, DMat3)>, column: u32, block: DMat3)
         Some(entry) => entry.1 += block,
         None => row.insert(at, (column, block)),
     }
-}
-
-/// `a bᵀ`.
-pub(crate) fn outer(a: DVec3, b: DVec3) -> DMat3 {
-    DMat3::from_cols(a * b.x, a * b.y, a * b.z)
 }
 
 /// Compressed rows that are filled three at a time.

@@ -1,7 +1,11 @@
 //! Which terms a blend balances, as a user names them.
 //!
-//! `springs` are those of the paper, `edges` the edges of the surface alone. `angles` and `volume` join either. `shell` stands for
-//! `edges,angles,volume`, the energy of Fröhlich and Botsch, "Example-driven deformations based on discrete shells", 2011.
+//! **Problem.** Springs fit solids, shells fit cloth, and some shapes need angles or volumes beside lengths: let a user say so in a word.
+//!
+//! **Method.** `springs` are those of the paper, `edges` the edges of the surface alone. `angles` and `volume` join either. `shell`
+//! stands for `edges,angles,volume`.
+//!
+//! **Source.** Ma et al. 2012 (springs); Fröhlich and Botsch, "Example-driven deformations based on discrete shells", 2011 (the shell).
 
 use std::fmt;
 use std::str::FromStr;

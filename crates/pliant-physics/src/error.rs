@@ -13,7 +13,7 @@ pub enum PhysicsError {
     #[error(transparent)]
     Solver(#[from] LinalgError),
     /// There is nothing to blend.
-    #[error("a blend needs at least one shape")]
+    #[error("there is no shape to blend; give one or more poses of one mesh")]
     NoShapes,
     /// A shape cannot be blended with the first one.
     #[error("shape {shape} has {found} vertices where the first has {expected}; shapes to be blended are poses of one mesh")]
@@ -98,7 +98,7 @@ pub enum PhysicsError {
         expected: usize,
     },
     /// A stiffness that no spring can have.
-    #[error("the stiffness {value} of vertex {vertex} is not a positive, finite number")]
+    #[error("the stiffness {value} of vertex {vertex} is none; give finite numbers above 0, of which only ratios matter")]
     Stiffness {
         /// The vertex.
         vertex: usize,
@@ -117,7 +117,7 @@ pub enum PhysicsError {
         term: String,
     },
     /// The weight of a term that no energy can have.
-    #[error("the weight {value} of {term} is not a positive, finite number")]
+    #[error("the weight {value} of {term} is none; give a finite number above 0, as in {term}:2")]
     TermWeight {
         /// The term.
         term: &'static str,
@@ -128,7 +128,7 @@ pub enum PhysicsError {
     #[error("angles and volumes do not hold a shape together without lengths; add springs or edges, as in springs,volume")]
     NoLengths,
     /// A vertex is pulled to a place that is none.
-    #[error("vertex {vertex} is pulled to a place that is not finite")]
+    #[error("vertex {vertex} is pulled to a place that is not finite; give three finite coordinates")]
     Pull {
         /// The vertex.
         vertex: usize,

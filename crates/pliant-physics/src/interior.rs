@@ -3,8 +3,8 @@
 //! **Problem.** Springs on the surface alone let a large shape of small triangles crumple. Springs through the inside hold its
 //! volume; they must be the same in every shape, join nothing across a gap, and favour no shape by its place in the list.
 //!
-//! **Method.** For each connected part: close its small holes ([`part`]), choose the shape in which it is spread the furthest and the fullest,
-//! place points inside ([`lattice`]), join all by Delaunay tetrahedra ([`delaunay`](mod@delaunay)), keep those inside
+//! **Method.** For each connected part: close its small holes ([`part`]), choose the shape in which it is spread the furthest and
+//! the fullest, place points inside ([`lattice`]), join all by Delaunay tetrahedra ([`delaunay`](mod@delaunay)), keep those inside
 //! ([`cull`]), find the points in the other shapes ([`carry`]), drop what any shape turns inside out.
 //!
 //! **Source.** Section 3.1 of the paper: internal springs along the edges of a constrained Delaunay tetrahedralization of the
@@ -19,7 +19,7 @@ mod cull;
 mod delaunay;
 mod lattice;
 mod part;
-mod tetrahedron;
+pub(crate) mod tetrahedron;
 
 use std::cmp::Ordering;
 
@@ -28,8 +28,8 @@ use pliant_mesh::{Mesh, MeshError, triangle_area};
 
 use crate::PhysicsError;
 use carry::Carrier;
-pub(crate) use part::twins;
 use part::{Frame, Part, Solid};
+pub(crate) use part::{LARGEST_CAPS, twins};
 use tetrahedron::thickness;
 
 /// A tetrahedron less thick than this part of its shortest edge in any shape is dropped.
@@ -107,18 +107,8 @@ pub struct Interior {
 
 impl Interior {
     /// No points and no tetrahedra inside any of so many shapes.
-    #[must_use]
-    pub fn none(shapes: usize) -> Self {
+    pub(crate) fn none(shapes: usize) -> Self {
         Self { points: vec![Vec::new(); shapes], tetrahedra: Vec::new(), notes: Vec::new() }
-    }
-
-    /// No points and no tetrahedra inside shapes that are poses of one mesh.
-    ///
-    /// # Errors
-    /// As [`fill`](Self::fill).
-    pub fn hollow(shapes: &[&Mesh]) -> Result<Self, PhysicsError> {
-        check_shapes(shapes)?;
-        Ok(Self::none(shapes.len()))
     }
 
     /// Fills shapes that are poses of one mesh. No tetrahedron is turned inside out in any of them.

@@ -1,12 +1,14 @@
 //! The connected parts of a shape, what holds each, and the frame in which each is balanced.
 //!
-//! A part that has a fixed vertex is balanced in place. Every other part has an [`Anchor`] of its own and is balanced in the
-//! anchor's frame, where it does not matter where the shapes stand. Corners of anchors are points behind all others.
+//! **Problem.** Eyes, teeth and head are one mesh but hold no spring in common: each needs something that says where it stands.
+//!
+//! **Ours.** A part that has a fixed vertex is balanced in place. Every other part has an [`Anchor`] of its own and is balanced in
+//! the anchor's frame, where it does not matter where the shapes stand. Corners of anchors are points behind all others.
 
 use pliant_linalg::{LinalgError, RigidMotion};
 use pliant_mesh::glam::DVec3;
 
-use crate::anchor::{AT_REST, Anchor, CORNERS};
+use crate::anchor::{Anchor, CORNERS};
 use crate::energy::SpringEnergy;
 
 /// Parts and their anchors.
@@ -71,7 +73,7 @@ impl Parts {
 
     /// The frame of a vertex among `frames`.
     pub(crate) fn frame_of(&self, vertex: usize, frames: &[RigidMotion]) -> RigidMotion {
-        self.anchor_of[vertex].map_or(AT_REST, |anchor| frames[anchor as usize])
+        self.anchor_of[vertex].map_or(RigidMotion::IDENTITY, |anchor| frames[anchor as usize])
     }
 }
 

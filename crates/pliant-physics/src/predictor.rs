@@ -20,10 +20,10 @@
 
 use std::collections::VecDeque;
 
-use pliant_linalg::{nearest_rotation, parallel};
+use pliant_linalg::{nearest_rotation, outer, parallel};
 use pliant_mesh::glam::{DMat3, DQuat, DVec3};
 
-use crate::energy::{SpringEnergy, outer};
+use crate::energy::SpringEnergy;
 use crate::fast::SpringLaplacian;
 use crate::quasi_newton::Preconditioner;
 use crate::support::Support;
@@ -65,7 +65,8 @@ impl Predictor {
         })
     }
 
-    /// The prediction at `weights`, with the rotations there and springs as long as they are in `energy`. `positions` gives the place of held vertices and takes that of the others.
+    /// The prediction at `weights`, with the rotations there and springs as long as they are in `energy`. `positions` gives the place
+    /// of held vertices and takes that of the others.
     pub(crate) fn predict(
         &self,
         weights: &[f64],

@@ -15,9 +15,8 @@
 //! **Source.** Rockafellar, "The multiplier method of Hestenes and Powell applied to convex programming", 1973; Nocedal and
 //! Wright 2006, section 17.4 (inequalities).
 
+use pliant_linalg::outer;
 use pliant_mesh::glam::{DMat3, DVec3};
-
-use crate::energy::outer;
 
 /// Vertices that a push joins at most: one and the corners of a triangle.
 pub(crate) const ENDS: usize = 4;

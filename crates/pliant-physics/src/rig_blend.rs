@@ -16,21 +16,21 @@
 
 use pliant_rig::Rig;
 
-use crate::{Blend, BlendFrame, BlendOptions, PhysicsError};
+use crate::{BlendFrame, ContactFrame, PhysicsError, SceneBlend, SceneOptions};
 
 /// A rig whose shapes are blended by springs.
 #[derive(Debug)]
 pub struct RigBlend {
     rig: Rig,
-    blend: Blend,
+    scene: SceneBlend,
 }
 
 impl RigBlend {
     /// Joins the neutral shape and all shapes of the rig.
     ///
     /// # Errors
-    /// As [`Blend::new`].
-    pub fn new(rig: Rig, options: &BlendOptions) -> Result<Self, PhysicsError> {
+    /// As [`SceneBlend::new`].
+    pub fn new(rig: Rig, options: &SceneOptions) -> Result<Self, PhysicsError> {
         let neutral = rig.neutral();
         let mut shapes = vec![neutral.clone()];
         for (vertices, deltas) in rig.shapes() {
@@ -40,47 +40,75 @@ impl RigBlend {
             }
             shapes.push(neutral.posed(positions)?);
         }
-        let blend = Blend::new(&shapes, options)?;
-        Ok(Self { rig, blend })
+        let scene = SceneBlend::new(&shapes, options)?;
+        Ok(Self { rig, scene })
     }
 
-    /// The blend, whose shapes are the neutral and then those of the rig.
+    /// The scene, whose shapes are the neutral and then those of the rig.
     #[must_use]
-    pub fn blend(&self) -> &Blend {
-        &self.blend
+    pub fn scene(&self) -> &SceneBlend {
+        &self.scene
     }
 
-    /// The shape at slider weights, one for each target; missing ones count as zero.
+    /// The shape at slider weights, one for each target, with obstacles where they are at time 0; missing weights count as zero.
     ///
     /// # Errors
-    /// As [`Blend::at`].
+    /// As [`SceneBlend::step`].
     pub fn at(&mut self, sliders: &[f64]) -> Result<BlendFrame, PhysicsError> {
+        Ok(self.step(sliders, 0.0)?.shape)
+    }
+
+    /// The same with obstacles where they are at `time`, on the way from the last step.
+    ///
+    /// # Errors
+    /// As [`SceneBlend::step`].
+    pub fn step(&mut self, sliders: &[f64], time: f64) -> Result<ContactFrame, PhysicsError> {
         let coefficients = self.rig.activation().coefficients(sliders);
         let rest = 1.0 - coefficients.iter().sum::<f64>();
         let weights: Vec<f64> = std::iter::once(rest).chain(coefficients).collect();
-        self.blend.at(&weights)
+        self.scene.step(&weights, time)
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::CageSize;
     use crate::test_shapes::{bar, bent};
+    use pliant_mesh::Mesh;
     use pliant_rig::Target;
+
+    /// A rig whose only slider bends a bar by a right angle.
+    fn bending(mesh: &Mesh) -> Rig {
+        let target = bent(mesh.positions(), 90.0);
+        let deltas = target.iter().zip(mesh.positions()).map(|(b, a)| (*b - *a).as_vec3());
+        Rig::new(mesh.clone(), vec![Target::from_dense("bend", deltas)]).unwrap()
+    }
 
     #[test]
     fn a_slider_at_one_is_its_target_and_half_way_keeps_lengths() {
         let mesh = bar(12, 3).mesh;
-        let target = bent(mesh.positions(), 90.0);
-        let deltas = target.iter().zip(mesh.positions()).map(|(b, a)| (*b - *a).as_vec3());
-        let rig = Rig::new(mesh.clone(), vec![Target::from_dense("bend", deltas)]).unwrap();
+        let rig = bending(&mesh);
         let linear = mesh.posed(rig.evaluate(&[0.5])).unwrap();
         let full = rig.evaluate(&[1.0]);
-        let mut blend = RigBlend::new(rig, &BlendOptions::default()).unwrap();
+        let mut blend = RigBlend::new(rig, &SceneOptions::default()).unwrap();
         assert_eq!(blend.at(&[1.0]).unwrap().positions, full);
         assert_eq!(blend.at(&[]).unwrap().positions, mesh.positions());
         let half = mesh.posed(blend.at(&[0.5]).unwrap().positions).unwrap();
-        let shrunk = |m: &pliant_mesh::Mesh| (m.area() / mesh.area() - 1.0).abs();
+        let shrunk = |m: &Mesh| (m.area() / mesh.area() - 1.0).abs();
         assert!(shrunk(&half) < 0.02 && shrunk(&linear) > 0.05, "{} {}", shrunk(&half), shrunk(&linear));
+    }
+
+    #[test]
+    fn a_big_rig_is_blended_on_a_cage_and_its_sliders_mean_the_same() {
+        let mesh = bar(24, 6).mesh;
+        let rig = bending(&mesh);
+        let full = rig.evaluate(&[1.0]);
+        let mut blend = RigBlend::new(rig, &SceneOptions::default().with_cage(CageSize::Vertices(200))).unwrap();
+        assert!(blend.scene().cage().is_some());
+        assert_eq!(blend.at(&[1.0]).unwrap().positions, full);
+        let half = blend.at(&[0.5]).unwrap();
+        assert!((half.volume / mesh.signed_volume() - 1.0).abs() < 0.02, "{}", half.volume);
+        assert!(half.linear.volume < 0.9 * mesh.signed_volume());
     }
 }

@@ -41,9 +41,9 @@ pub(crate) struct RigidModes {
 
 /// Vertices in a piece, on average: measured, a horse takes as many steps with 15, at twice the price of each.
 const PIECE_SIZE: usize = 40;
-/// Above this many pieces their own system is no longer small.
+/// Above this many pieces their own system is no longer small: ours, 12 000 unknowns are those of about 4000 vertices.
 const MOST_PIECES: usize = 2000;
-/// Shares below this are dropped, and what is left is scaled to one.
+/// Shares below this are dropped, and what is left is scaled to one: ours, they couple pieces and hardly move anything.
 const LEAST_SHARE: f64 = 0.05;
 
 impl RigidModes {

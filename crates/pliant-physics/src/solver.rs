@@ -1,4 +1,10 @@
 //! The three ways to balance springs, and what is kept between blends.
+//!
+//! **Problem.** Cheap steps serve most shapes, dear ones the soft and the crumpled; none knows beforehand which it has.
+//!
+//! **Ours.** From cheap to dear, each only as far as it helps: quasi-Newton steps on the factored Laplacian ([`crate::fast`]), then on
+//! two levels ([`crate::two_level`]) that are made anew when they are out of date, then Newton's method ([`crate::newton`]). Where there
+//! are terms beside springs, of which the first two know nothing, steps are on factors of the Hessian.
 
 use pliant_linalg::LinalgError;
 

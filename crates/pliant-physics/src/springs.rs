@@ -22,6 +22,8 @@
 use pliant_mesh::Mesh;
 use pliant_mesh::glam::DVec3;
 
+use crate::interior::tetrahedron::edges_of;
+
 /// How many springs there are of each kind.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct SpringCounts {
@@ -33,6 +35,14 @@ pub struct SpringCounts {
     pub internal: usize,
     /// Springs from the shape to its anchors.
     pub anchor: usize,
+}
+
+impl SpringCounts {
+    /// All but those to anchors.
+    #[must_use]
+    pub fn in_shape(&self) -> usize {
+        self.structure + self.bending + self.internal
+    }
 }
 
 /// Springs with a rest length in each of several shapes.
@@ -149,7 +159,12 @@ impl Springs {
 }
 
 fn lengths(points: &[DVec3], ends: &[[u32; 2]]) -> Vec<f64> {
-    ends.iter().map(|&[i, j]| points[i as usize].distance(points[j as usize])).collect()
+    ends.iter().map(|&ends| length(points, ends)).collect()
+}
+
+/// How far two points are apart.
+pub(crate) fn length(points: &[DVec3], [i, j]: [u32; 2]) -> f64 {
+    points[i as usize].distance(points[j as usize])
 }
 
 /// Structure, bending and internal springs, in this order, each pair once.
@@ -160,9 +175,7 @@ fn connect(mesh: &Mesh, tetrahedra: &[[u32; 4]]) -> (Vec<[u32; 2]>, SpringCounts
     let bending = ends.len() - structure;
     let mut known = ends.clone();
     known.sort_unstable();
-    let mut internal: Vec<[u32; 2]> = tetrahedra.iter().flat_map(tetrahedron_edges).map(ascending).collect();
-    internal.sort_unstable();
-    internal.dedup();
+    let mut internal = edges_of(tetrahedra);
     internal.retain(|pair| known.binary_search(pair).is_err());
     ends.extend_from_slice(&internal);
     (ends, SpringCounts { structure, bending, internal: internal.len(), anchor: 0 })
@@ -177,10 +190,6 @@ fn second_neighbors(mesh: &Mesh) -> Vec<[u32; 2]> {
         pairs.extend(topology.two_ring(vertex).into_iter().filter(beyond).map(|other| [vertex as u32, other]));
     }
     pairs
-}
-
-fn tetrahedron_edges(&[a, b, c, d]: &[u32; 4]) -> [[u32; 2]; 6] {
-    [[a, b], [a, c], [a, d], [b, c], [b, d], [c, d]]
 }
 
 fn ascending([i, j]: [u32; 2]) -> [u32; 2] {
@@ -226,7 +235,8 @@ mod tests {
         let bar = bar(5, 3);
         let springs = springs_of(&bar);
         let known: std::collections::BTreeSet<_> = springs.ends().iter().copied().collect();
-        assert!(bar.tetrahedra.iter().flat_map(tetrahedron_edges).all(|e| known.contains(&ascending(e))));
+        let mut corners = bar.tetrahedra.iter().flat_map(|t| t.iter().flat_map(move |&v| t.iter().map(move |&w| [v, w])));
+        assert!(corners.all(|[v, w]| v == w || known.contains(&ascending([v, w]))));
     }
 
     #[test]

@@ -18,9 +18,10 @@
 
 use std::collections::BTreeMap;
 
+use pliant_linalg::outer;
 use pliant_mesh::glam::{DMat3, DVec3};
 
-use crate::energy::{Node, outer};
+use crate::energy::Node;
 
 /// Where a vertex may go.
 #[derive(Debug, Clone, Copy, PartialEq)]

@@ -14,7 +14,7 @@ use crate::element::{Element, Further, Law};
 use crate::enclosed::ClosedParts;
 use crate::energy_terms::EnergyTerms;
 use crate::hinge::Hinges;
-use crate::springs::LEAST_SHARE;
+use crate::springs::{LEAST_SHARE, length};
 use crate::tet_volume::Tetrahedra;
 
 /// Angles beside edges: `μ / λ` of Fröhlich and Botsch.
@@ -100,5 +100,5 @@ fn stiffness_of(corners: &[u32; 4], stiffness: Option<(&[f64], f64)>) -> f64 {
 
 fn mean_edge(mesh: &Mesh, points: &[DVec3]) -> f64 {
     let edges = mesh.topology().edges();
-    edges.iter().map(|&[i, j]| points[i as usize].distance(points[j as usize])).sum::<f64>() / edges.len().max(1) as f64
+    edges.iter().map(|&edge| length(points, edge)).sum::<f64>() / edges.len().max(1) as f64
 }

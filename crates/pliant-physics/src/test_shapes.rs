@@ -1,7 +1,8 @@
-//! Shapes for tests: a bar of cubes with its tetrahedra, straight, bent and twisted.
+//! Shapes for tests: a bar of cubes with its tetrahedra, straight, bent and twisted; and how far shapes are apart.
 
-use pliant_mesh::Mesh;
+use pliant_linalg::RigidMotion;
 use pliant_mesh::glam::DVec3;
+use pliant_mesh::{Bounds, Mesh};
 
 /// A box from x = 0 to 4, one wide and one high, with a lattice of points inside.
 pub(crate) struct Bar {
@@ -82,4 +83,21 @@ pub(crate) fn twisted(points: &[DVec3], degrees: f64) -> Vec<DVec3> {
         DVec3::new(p.x, c * p.y - s * p.z, s * p.y + c * p.z)
     };
     points.iter().map(turn).collect()
+}
+
+/// The vertices of the end at the origin.
+pub(crate) fn foot(bar: &Bar) -> Vec<usize> {
+    (0..bar.mesh.vertex_count()).filter(|&v| bar.points[v].x == 0.0).collect()
+}
+
+/// The largest distance as a share of the diagonal.
+pub(crate) fn apart(a: &[DVec3], b: &[DVec3]) -> f64 {
+    let most = a.iter().zip(b).map(|(p, q)| p.distance(*q)).fold(0.0, f64::max);
+    most / Bounds::of(b).expect("there are points").diagonal()
+}
+
+/// The same after the best rigid motion.
+pub(crate) fn apart_rigid(a: &[DVec3], b: &[DVec3]) -> f64 {
+    let motion = RigidMotion::fit(a, b, None).expect("as many points");
+    apart(&a.iter().map(|p| motion.apply(*p)).collect::<Vec<_>>(), b)
 }

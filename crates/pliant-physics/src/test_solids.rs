@@ -3,6 +3,8 @@
 use pliant_mesh::Mesh;
 use pliant_mesh::glam::DVec3;
 
+use crate::test_shapes::{self, LENGTH};
+
 /// The surface of a set of grid cells, each between the planes of `xs`, `ys` and `zs`, as triangles that look outward.
 pub(crate) fn cells(planes: [&[f64]; 3], filled: impl Fn([usize; 3]) -> bool) -> Mesh {
     let counts = planes.map(|p| p.len() - 1);
@@ -54,26 +56,17 @@ pub(crate) fn steps(low: f64, high: f64, count: usize) -> Vec<f64> {
 /// A bar along x from 0 to 4, one wide and high, of `across` cells along its short sides.
 pub(crate) fn bar(across: usize) -> Mesh {
     let side = steps(-0.5, 0.5, across);
-    cells([&steps(0.0, 4.0, 4 * across), &side, &side], |_| true)
+    cells([&steps(0.0, LENGTH, 4 * across), &side, &side], |_| true)
 }
 
 /// The bar bent to an arc of `degrees` that starts where it was; sections stay plane.
 pub(crate) fn bent(bar: &Mesh, degrees: f64) -> Mesh {
-    let radius = 4.0 / degrees.to_radians();
-    let bend = |p: &DVec3| {
-        let (sine, cosine) = (p.x / radius).sin_cos();
-        DVec3::new((radius - p.z) * sine, p.y, radius - (radius - p.z) * cosine)
-    };
-    bar.posed(bar.positions().iter().map(bend).collect()).expect("the same vertices")
+    bar.posed(test_shapes::bent(bar.positions(), degrees)).expect("the same vertices")
 }
 
 /// The bar twisted by `degrees` from end to end.
 pub(crate) fn twisted(bar: &Mesh, degrees: f64) -> Mesh {
-    let twist = |p: &DVec3| {
-        let (sine, cosine) = (degrees.to_radians() * p.x / 4.0).sin_cos();
-        DVec3::new(p.x, cosine * p.y - sine * p.z, sine * p.y + cosine * p.z)
-    };
-    bar.posed(bar.positions().iter().map(twist).collect()).expect("the same vertices")
+    bar.posed(test_shapes::twisted(bar.positions(), degrees)).expect("the same vertices")
 }
 
 /// A block below z = 0 with two prongs above it, `gap` apart across x = 0.

@@ -21,6 +21,7 @@
 
 use pliant_mesh::glam::{DMat3, DVec3};
 
+use crate::interior::tetrahedron::EDGES;
 use crate::terms::blended;
 
 /// Below this share of its volume a tetrahedron resists about as much as it ever does: ours. At the turning point the push of a
@@ -90,7 +91,7 @@ pub(crate) fn price(share: f64) -> [f64; 3] {
 }
 
 fn mean_edge(p: [DVec3; 4]) -> f64 {
-    [[0, 1], [0, 2], [0, 3], [1, 2], [1, 3], [2, 3]].iter().map(|&[i, j]: &[usize; 2]| p[i].distance(p[j])).sum::<f64>() / 6.0
+    EDGES.iter().map(|&[i, j]| p[i].distance(p[j])).sum::<f64>() / EDGES.len() as f64
 }
 
 #[cfg(test)]

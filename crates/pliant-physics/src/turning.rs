@@ -23,6 +23,7 @@ use pliant_mesh::glam::{DQuat, DVec3};
 pub(crate) fn log(rotation: DQuat) -> DVec3 {
     let rotation = if rotation.w < 0.0 { -rotation } else { rotation };
     let sine = rotation.xyz().length();
+    // Near no turn the quotient is two to the last digit, and at none it does not exist.
     let scale = if sine < 1e-12 { 2.0 } else { 2.0 * sine.atan2(rotation.w) / sine };
     rotation.xyz() * scale
 }

@@ -18,10 +18,10 @@
 //!
 //! **Ours.** As the path of a line search rather than of modes.
 
-use pliant_linalg::parallel;
+use pliant_linalg::{outer, parallel};
 use pliant_mesh::glam::{DMat3, DQuat, DVec3};
 
-use crate::energy::{SpringEnergy, outer};
+use crate::energy::SpringEnergy;
 use crate::equilibrium::Equilibrium;
 use crate::fast::SpringLaplacian;
 use crate::quasi_newton::Preconditioner;

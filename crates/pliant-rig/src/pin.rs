@@ -9,6 +9,7 @@
 //!
 //! **Source.** Lewis and Anjyo, "Direct manipulation blendshapes", 2010, for pins in space; the projections are *ours*.
 
+use pliant_linalg::outer;
 use pliant_mesh::glam::{DMat3, DVec3, Vec3};
 use pliant_mesh::{Mesh, SurfacePoint};
 
@@ -145,18 +146,14 @@ impl Aim {
     pub fn measure(&self, place: DVec3, goal: DVec3) -> (DMat3, DVec3) {
         match self {
             Self::Point => (DMat3::IDENTITY, goal),
-            Self::Across(n) => (DMat3::IDENTITY - outer(n.normalize()), goal),
-            Self::Along(n) => (outer(n.normalize()), goal),
+            Self::Across(n) => (DMat3::IDENTITY - outer(n.normalize(), n.normalize()), goal),
+            Self::Along(n) => (outer(n.normalize(), n.normalize()), goal),
             Self::Curve(points) => {
                 let (nearest, tangent) = nearest_on_polyline(points, place);
-                (DMat3::IDENTITY - outer(tangent), nearest)
+                (DMat3::IDENTITY - outer(tangent, tangent), nearest)
             }
         }
     }
-}
-
-fn outer(n: DVec3) -> DMat3 {
-    DMat3::from_cols(n * n.x, n * n.y, n * n.z)
 }
 
 /// The nearest point of a polyline and its direction there: at a corner between those of its two segments, and none at the

@@ -13,7 +13,7 @@
 //! triangles by eq. 5. A difference of the whole meshes (one looks along x, the other along z) is taken out first and put
 //! back after the deformation: then the animation plays in the target's own directions.
 
-use pliant_linalg::{nearest_rotation, parallel};
+use pliant_linalg::{nearest_rotation, outer, parallel};
 use pliant_mesh::glam::{DMat3, DQuat, DVec3};
 use pliant_mesh::{Mesh, triangle_area, triangle_normal};
 
@@ -203,10 +203,6 @@ fn fit_turn(faces: &[MatchedFace], member: impl Fn(usize) -> bool) -> Option<DMa
         covariance += (outer(q, p) + outer(face.source[1], face.target[1]) * NORMAL_WEIGHT) * (face.area / total);
     }
     Some(nearest_rotation(covariance))
-}
-
-fn outer(a: DVec3, b: DVec3) -> DMat3 {
-    DMat3::from_cols(a * b.x, a * b.y, a * b.z)
 }
 
 #[cfg(test)]

@@ -7,7 +7,7 @@
 //! fitting `q` to `p` gives the inverse, where the least-squares scale would shrink both ways.
 
 use pliant_linalg::RigidMotion;
-use pliant_mesh::glam::{DQuat, DVec3};
+use pliant_mesh::glam::DVec3;
 
 use crate::TransferError;
 
@@ -22,7 +22,7 @@ pub struct Similarity {
 
 impl Similarity {
     /// Nothing moves.
-    pub const IDENTITY: Self = Self { scale: 1.0, motion: RigidMotion { rotation: DQuat::IDENTITY, translation: DVec3::ZERO } };
+    pub const IDENTITY: Self = Self { scale: 1.0, motion: RigidMotion::IDENTITY };
 
     /// The similarity that takes `from` to `to` best; scale one where either has no extent.
     ///
@@ -57,6 +57,7 @@ fn spread(points: &[DVec3]) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use pliant_mesh::glam::DQuat;
     use pliant_mesh::shapes::bumpy_sheet;
 
     #[test]

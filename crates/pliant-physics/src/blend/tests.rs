@@ -1,32 +1,16 @@
 use pliant_mesh::glam::DQuat;
-use pliant_mesh::{Bounds, shapes};
+use pliant_mesh::shapes;
 
 use super::*;
-use crate::test_shapes::{Bar, LENGTH, bar, bent, twisted};
+use crate::test_shapes::{Bar, LENGTH, apart, apart_rigid, bar, bent, foot, twisted};
 
 /// A blend of poses of a bar with its points inside.
 fn blend_of(bar: &Bar, poses: Vec<Vec<DVec3>>, options: &BlendOptions) -> Blend {
     Blend::join(&bar.mesh, poses, &bar.tetrahedra, options).expect("the bar is sound")
 }
 
-fn foot(bar: &Bar) -> Vec<usize> {
-    (0..bar.mesh.vertex_count()).filter(|&v| bar.points[v].x == 0.0).collect()
-}
-
 fn tight() -> BlendOptions {
     BlendOptions::default().with_solver(Solver::Tight)
-}
-
-/// The largest distance as a share of the diagonal.
-fn apart(a: &[DVec3], b: &[DVec3]) -> f64 {
-    let most = a.iter().zip(b).map(|(p, q)| p.distance(*q)).fold(0.0, f64::max);
-    most / Bounds::of(b).expect("there are points").diagonal()
-}
-
-/// The same after the best rigid motion.
-fn apart_rigid(a: &[DVec3], b: &[DVec3]) -> f64 {
-    let motion = RigidMotion::fit(a, b, None).expect("as many points");
-    apart(&a.iter().map(|p| motion.apply(*p)).collect::<Vec<_>>(), b)
 }
 
 fn motion() -> RigidMotion {
@@ -220,12 +204,11 @@ fn a_plane_through_the_free_result_changes_nothing_and_one_beyond_it_is_kept() {
 #[test]
 fn a_stiff_end_strains_less_than_a_soft_one() {
     let bar = bar(12, 3);
-    let target: Vec<DVec3> = bar.points.iter().map(|p| *p * DVec3::new(1.0, 1.0, 1.0)).collect();
     let tip: Vec<(usize, DVec3)> =
         (0..bar.mesh.vertex_count()).filter(|&v| bar.points[v].x == LENGTH).map(|v| (v, bar.points[v] + DVec3::X * 0.4)).collect();
     let map: Vec<f64> = bar.mesh.positions().iter().map(|p| if p.x < 0.5 * LENGTH { 10.0 } else { 1.0 }).collect();
     let options = tight().with_fixed(foot(&bar)).with_pulls(tip).with_stiffness(map);
-    let frame = blend_of(&bar, vec![bar.points.clone(), target], &options).between(0.5).unwrap();
+    let frame = blend_of(&bar, vec![bar.points.clone(); 2], &options).between(0.5).unwrap();
     let middle = (0..bar.mesh.vertex_count()).find(|&v| (bar.points[v].x - 0.5 * LENGTH).abs() < 1e-9).unwrap();
     let moved = frame.positions[middle].x - bar.points[middle].x;
     assert!(moved > 0.0 && moved < 0.1, "an even bar would give half of 0.4: {moved}");

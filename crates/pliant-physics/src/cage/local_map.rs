@@ -14,15 +14,14 @@
 //!
 //! **Ours.** A map of a shape to itself is the identity, and of a shape to its copy the rotation, for any `λ`.
 
-use pliant_linalg::nearest_rotation;
+use pliant_linalg::{nearest_rotation, outer};
 use pliant_mesh::glam::{DMat3, DQuat, DVec3};
-
-use crate::energy::outer;
 
 /// `λ` beside the sum of `ω e eᵀ`: ours. Less follows stretches closer, and noise of thin triangles too.
 const TRUST_IN_ROTATION: f64 = 0.05;
 
-/// Vectors whose spread across their main direction is below this part of that along it say nothing of turns around it.
+/// Vectors whose spread across their main direction is below this part of that along it say nothing of turns around it: ours, far
+/// above what rounding leaves.
 const NEEDLE: f64 = 1e-8;
 
 /// The map from the surroundings of `vertex` in one shape to those in another.

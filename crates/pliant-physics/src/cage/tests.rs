@@ -1,9 +1,9 @@
 use pliant_linalg::RigidMotion;
 use pliant_mesh::glam::{DQuat, DVec3};
-use pliant_mesh::{Bounds, Mesh, shapes, triangle_normal};
+use pliant_mesh::{Mesh, shapes, triangle_normal};
 
 use super::*;
-use crate::test_shapes::{LENGTH, bar, bent, twisted};
+use crate::test_shapes::{LENGTH, apart, apart_rigid, bar, bent, twisted};
 use crate::{Blend, Obstacle, ObstacleMotion, Solver};
 
 /// A bar with ripples that its cage cannot hold.
@@ -31,18 +31,6 @@ fn at(shapes: &[Mesh], vertices: usize, options: &BlendOptions, weights: &[f64])
     let frame = blend.at(weights).unwrap();
     assert!(frame.report.converged, "{:?}", frame.report);
     cage.carry(&frame).unwrap()
-}
-
-/// The largest distance as a share of the diagonal.
-fn apart(a: &[DVec3], b: &[DVec3]) -> f64 {
-    let most = a.iter().zip(b).map(|(p, q)| p.distance(*q)).fold(0.0, f64::max);
-    most / Bounds::of(b).expect("there are points").diagonal()
-}
-
-/// The same after the best rigid motion.
-fn apart_rigid(a: &[DVec3], b: &[DVec3]) -> f64 {
-    let motion = RigidMotion::fit(a, b, None).expect("as many points");
-    apart(&a.iter().map(|p| motion.apply(*p)).collect::<Vec<_>>(), b)
 }
 
 /// The sharpest angle between neighbouring triangles.

@@ -19,7 +19,7 @@
 //! is bent far finds its place. Tetrahedra that are still turned are opened by moving their inner corners into the half
 //! spaces above the opposite faces, one after the other (Agmon 1954); what cannot be opened is for the caller to drop.
 
-use pliant_linalg::{LinalgError, SolveWorkspace, SparseMatrix, SpdSolver, nearest_rotation, parallel};
+use pliant_linalg::{LinalgError, SolveWorkspace, SparseMatrix, SpdSolver, nearest_rotation, outer, parallel};
 use pliant_mesh::glam::{DMat3, DVec3};
 use pliant_mesh::{Mesh, vertex_normals};
 
@@ -208,11 +208,6 @@ fn surface_rotations(rest: &Mesh, shape: &Mesh) -> Vec<DMat3> {
         }
         nearest_rotation(turned + outer(normals[v], rest_normals[v]) * (0.5 * scale))
     })
-}
-
-/// `a bᵀ`.
-fn outer(a: DVec3, b: DVec3) -> DMat3 {
-    DMat3::from_cols(a * b.x, a * b.y, a * b.z)
 }
 
 #[cfg(test)]

@@ -20,7 +20,7 @@ use pliant_linalg::parallel;
 use pliant_mesh::glam::DVec3;
 
 use super::part::Solid;
-use super::tetrahedron::{EDGES, thickness};
+use super::tetrahedron::{EDGES, edges_of, thickness};
 
 /// Tetrahedra that are less thick than this part of their shortest edge are left out.
 const LEAST_THICKNESS: f64 = 0.05;
@@ -48,15 +48,6 @@ pub(super) fn inside(solid: &Solid, points: &[DVec3], depths: &[f64], mut tetrah
     let is_good = |a: u32, b: u32| edges.binary_search(&[a.min(b), a.max(b)]).is_ok_and(|k| stays[k]);
     tetrahedra.retain(|t| EDGES.iter().all(|&[i, j]| is_good(t[i], t[j])));
     tetrahedra
-}
-
-/// The edges of tetrahedra, each once, low end first, ascending.
-pub(super) fn edges_of(tetrahedra: &[[u32; 4]]) -> Vec<[u32; 2]> {
-    let pair = |t: &[u32; 4], [i, j]: [usize; 2]| [t[i].min(t[j]), t[i].max(t[j])];
-    let mut edges: Vec<[u32; 2]> = tetrahedra.iter().flat_map(|t| EDGES.map(|edge| pair(t, edge))).collect();
-    edges.sort_unstable();
-    edges.dedup();
-    edges
 }
 
 fn stays_inside(solid: &Solid, points: &[DVec3], depths: &[f64], [a, b]: [u32; 2]) -> bool {

@@ -14,7 +14,7 @@ use pliant_mesh::{Mesh, MeshError, SurfaceIndex, Topology, WindingTree, triangle
 use super::delaunay::mixed;
 
 /// Fans over holes may have this share of a part's area. Ours: a head cut at its neck needs about 0.07, half a sphere 0.5.
-const LARGEST_CAPS: f64 = 0.1;
+pub(crate) const LARGEST_CAPS: f64 = 0.1;
 
 /// A frame whose second axis is nearer to its first than this is replaced by the axes of space.
 const LEAST_ANGLE: f64 = 1e-6;

@@ -1,13 +1,13 @@
-//! One tetrahedron: its volume and its thickness.
+//! Tetrahedra: their volume, their thickness and their edges.
 
 use pliant_mesh::glam::DVec3;
 use pliant_mesh::triangle_area;
 
 /// The six edges of a tetrahedron, as places of its corners.
-pub(super) const EDGES: [[usize; 2]; 6] = [[0, 1], [0, 2], [0, 3], [1, 2], [1, 3], [2, 3]];
+pub(crate) const EDGES: [[usize; 2]; 6] = [[0, 1], [0, 2], [0, 3], [1, 2], [1, 3], [2, 3]];
 
 /// The signed volume, positive where `d` lies on the side that the triangle `a b c` turns counterclockwise to.
-pub(super) fn volume([a, b, c, d]: [DVec3; 4]) -> f64 {
+pub(crate) fn volume([a, b, c, d]: [DVec3; 4]) -> f64 {
     (b - a).dot((c - a).cross(d - a)) / 6.0
 }
 
@@ -19,6 +19,15 @@ pub(super) fn thickness(corners: [DVec3; 4]) -> f64 {
     let shortest_edge = EDGES.iter().map(|&[i, j]| corners[i].distance(corners[j])).fold(f64::INFINITY, f64::min);
     let size = largest_face * shortest_edge;
     if size > 0.0 { 3.0 * volume(corners) / size } else { 0.0 }
+}
+
+/// The edges of tetrahedra, each once, low end first, ascending.
+pub(crate) fn edges_of(tetrahedra: &[[u32; 4]]) -> Vec<[u32; 2]> {
+    let pair = |t: &[u32; 4], [i, j]: [usize; 2]| [t[i].min(t[j]), t[i].max(t[j])];
+    let mut edges: Vec<[u32; 2]> = tetrahedra.iter().flat_map(|t| EDGES.map(|edge| pair(t, edge))).collect();
+    edges.sort_unstable();
+    edges.dedup();
+    edges
 }
 
 #[cfg(test)]

@@ -22,7 +22,7 @@
 //! the rim neither move nor turn, and the bending of those next to it counts, which makes slope and value vanish there. Weights
 //! come from the intrinsic Delaunay triangulation; negative ones, left on boundaries only, count as zero among the edges.
 
-use pliant_linalg::{SparseMatrix, nearest_rotation, parallel};
+use pliant_linalg::{SparseMatrix, nearest_rotation, outer, parallel};
 use pliant_mesh::glam::{DMat3, DVec3};
 use pliant_mesh::{Laplacian, MeshError};
 
@@ -169,10 +169,6 @@ fn well_conditioned(s: DMat3) -> DMat3 {
     } else {
         s
     }
-}
-
-fn outer(a: DVec3, b: DVec3) -> DMat3 {
-    DMat3::from_cols(a * b.x, a * b.y, a * b.z)
 }
 
 #[cfg(test)]

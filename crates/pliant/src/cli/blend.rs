@@ -8,18 +8,19 @@ use pliant_io::{Animation, Asset};
 use pliant_mesh::glam::DVec3;
 use pliant_mesh::{Mesh, Progress as _};
 use pliant_physics::{
-    Blend, BlendOptions, Cage, CageSize, ContactBlend, ContactFrame, ContactMethod, ContactOptions, EnergyTerms, InteriorOptions,
-    InteriorPoints, PhysicsError, Solver,
+    BlendOptions, CageSize, ContactMethod, ContactOptions, EnergyTerms, InteriorOptions, InteriorPoints, PhysicsError, SceneBlend,
+    SceneOptions, Solver,
 };
-use serde_json::{Map, Value, json};
 
+use super::blend_report::{BlendReport, Timed};
 use super::cage::parse_cage;
 use super::console::{Bar, Console};
 use super::failure::Failure;
 use super::obstacle::{ObstacleArg, parse_obstacle};
 use super::pose::parse_pin;
 use super::stiffness::{StiffnessArg, parse_stiffness};
-use super::{cage, edited, output, source};
+use super::transfer::milliseconds;
+use super::{edited, output, source};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -38,7 +39,7 @@ Examples:
   pliant blend a.obj b.obj --solver newton --interior none --out paper.glb
                                       the way of Ma et al. 2012, surface springs only
   pliant blend scan-a.obj scan-b.obj --cage 4000 --out scan.glb
-                                      a big mesh: 4000 of its vertices are balanced, the others follow
+                                      a big mesh: 4000 vertices are balanced, the others follow
   pliant blend painted.glb b.glb --stiffness color --out firm.glb
                                       painted white where it is firm, black where it is soft
   pliant blend 'specimen:hand@0' 'specimen:hand@3' --energy springs,volume --out fist.glb
@@ -58,20 +59,20 @@ neighbours and through the inside; lengths fit a solid and its mirror image, so 
 turn over. volume makes that dear: elements inside keep their share of volume, and closed surfaces
 without any the volume they enclose. angles keep the bend of the surface over its edges. shell is
 edges,angles,volume, with the weights of Froehlich and Botsch 2011: the surface alone, for cloth,
-skins and open sheets. A weight may follow a term, 1 being as it is: volume:10 is ten times as stiff.
-With terms beside springs a frame takes a few factorisations, so several times as long.
+skins and open sheets. A weight may follow angles and volume: volume:10 is ten times as stiff as
+volume. With terms beside springs a frame takes a few factorisations, so several times as long.
 
 An obstacle is a closed mesh or a solid: sphere:x,y,z,r, capsule:x,y,z,x,y,z,r or
 cylinder:x,y,z,x,y,z,r with both ends of the axis. Vertices do not enter it, but slide along it
 and leave it again; what is thinner than two edges of the surface is kept from passing between
-vertices, too (faces counts where). An obstacle with a clip moves through its frames, as a whole, while the shape
-goes from the first to the second.
+vertices, too (faces counts where). An obstacle with a clip moves through its frames, as a whole,
+while the shape goes from the first to the second.
 
 With --self-contact no vertex enters another part of the same surface: parts that meet push each
 other away until they touch. The surface is best closed, since inside is told by how often it winds
-around a vertex. What the shapes themselves have inside may stay, and is counted. The report lists the
-pairs that push (self_contacts) and how deep a vertex still is inside (self_depth; 0 in frames that
-converged). Frames depend on those before them, as with obstacles: more steps, safer ways.
+around a vertex. What the shapes themselves have inside may stay, and is counted. The report lists
+the pairs that push (self_contacts) and how deep a vertex still is inside (self_depth; 0 in frames
+that converged). Frames depend on those before them, as with obstacles: more steps, safer ways.
 
 A mesh of more than 50 000 vertices is blended on a cage: some of its vertices, chosen where all
 shapes need them, are balanced, and all others keep their place beside them, turned from each
@@ -93,15 +94,15 @@ pub(crate) struct Args {
 
     /// One mesh: a weight for each shape; they sum to 1.
     #[arg(long, value_name = "W,W…", allow_hyphen_values = true, value_delimiter = ',', value_parser = parse_weight)]
-    weights: Vec<f64>,
+    pub(super) weights: Vec<f64>,
 
     /// How balance is found.
     #[arg(long, value_enum, default_value_t = SolverArg::Fast)]
-    solver: SolverArg,
+    pub(super) solver: SolverArg,
 
     /// What is in balance: springs, edges or shell, and angles and volume, each with a weight if one likes.
     #[arg(long, value_name = "TERM,TERM…", default_value_t = EnergyTerms::springs())]
-    energy: EnergyTerms,
+    pub(super) energy: EnergyTerms,
 
     /// Whether points are added inside closed shapes.
     #[arg(long, value_enum, default_value_t = InteriorArg::Auto)]
@@ -121,7 +122,7 @@ pub(crate) struct Args {
 
     /// What is in the way: a closed mesh, sphere:x,y,z,r, or a capsule or cylinder; as often as there are obstacles.
     #[arg(long, value_name = "FILE|sphere:x,y,z,r", allow_hyphen_values = true, value_parser = parse_obstacle)]
-    obstacle: Vec<ObstacleArg>,
+    pub(super) obstacle: Vec<ObstacleArg>,
 
     /// Coulomb's friction at obstacles.
     #[arg(long, value_name = "MU", default_value_t = 0.0, value_parser = parse_friction)]
@@ -133,7 +134,7 @@ pub(crate) struct Args {
 
     /// Parts of the surface keep out of each other, as they do out of obstacles.
     #[arg(long)]
-    self_contact: bool,
+    pub(super) self_contact: bool,
 
     /// How stiff the surface is: a file with one number above 0 per vertex, of which only ratios matter; or `color`, the first
     /// shape's vertex colours: black is ten times softer than middle grey, white ten times stiffer (by the brightest channel).
@@ -146,11 +147,11 @@ pub(crate) struct Args {
 
     /// Where to write the clip, or with --weights the mesh.
     #[arg(long, value_name = "CLIP")]
-    out: PathBuf,
+    pub(super) out: PathBuf,
 }
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
-enum SolverArg {
+pub(super) enum SolverArg {
     /// A prediction, refined until forces balance to 1e-3.
     Fast,
     /// The same to 1e-6.
@@ -179,12 +180,6 @@ enum ContactArg {
 #[derive(Debug, Clone, Default)]
 struct Anchor(Vec<usize>);
 
-/// A frame, and how long it took.
-struct Timed {
-    frame: ContactFrame,
-    ms: f64,
-}
-
 pub(crate) fn run(args: &Args, console: &Console) -> Result<(), Failure> {
     let walks = args.weights.is_empty();
     if walks && args.shapes.len() != 2 {
@@ -201,37 +196,36 @@ pub(crate) fn run(args: &Args, console: &Console) -> Result<(), Failure> {
     }
     // An ending that cannot be written is told now rather than after the work.
     pliant_io::plan_save(&args.asset(first, &[meshes[0].positions().to_vec()])?, &args.out)?;
-    let obstacles = args.obstacle.iter().map(ObstacleArg::load).collect::<Result<Vec<_>, _>>()?;
+    let options = args.options(&meshes[0])?;
     let bar = console.progress();
     let _ = bar.report("filling the inside", 0.0);
     let began = Instant::now();
-    let options = args.options(&meshes[0])?;
-    let cage = Cage::build(&meshes, args.cage, &options).map_err(|error| args.failed(&error))?;
-    let (shapes, options) = cage.as_ref().map_or((&meshes[..], &options), |cage| (cage.shapes(), cage.options()));
-    let mut blend = Blend::new(shapes, options).map_err(|error| args.failed(&error))?;
+    let mut scene = SceneBlend::new(&meshes, &options).map_err(|error| args.failed(&error))?;
     let _ = bar.report("sampling the way", 0.0);
-    blend.prepare_walk(args.weights().len()).map_err(|error| args.failed(&error))?;
-    let options =
-        ContactOptions::default().with_method(args.contact.into()).with_friction(args.friction).with_self_contact(args.self_contact);
-    let mut contact = ContactBlend::new(blend, obstacles, &options).map_err(|error| args.failed(&error))?;
+    scene.prepare_walk(args.weights().len()).map_err(|error| args.failed(&error))?;
     let setup_ms = milliseconds(began);
-    let frames = args.frames(&mut contact, cage.as_ref(), &bar)?;
+    let frames = args.frames(&mut scene, &bar)?;
     drop(bar);
-    let blend = contact.blend();
+    let report = BlendReport { args, scene: &scene, vertices: meshes[0].vertex_count(), frames: &frames, setup_ms };
+    let mut object = report.describe();
+    let mut problems: Vec<String> = assets.iter().flat_map(|asset| &asset.problems).cloned().chain(report.problems()).collect();
     let positions: Vec<Vec<DVec3>> = frames.iter().map(|timed| timed.frame.shape.positions.clone()).collect();
-    let mut object = args.describe(blend, &frames, setup_ms);
-    object.insert("vertices".into(), json!(meshes[0].vertex_count()));
-    object.insert("cage".into(), cage::describe(cage.as_ref()));
-    let mut problems: Vec<String> = assets.iter().flat_map(|asset| &asset.problems).chain(blend.notes()).cloned().collect();
-    problems.extend(cage.iter().flat_map(|cage| cage::problems(cage, !args.obstacle.is_empty())));
-    problems.extend(contact.notes());
-    problems.extend([not_converged(&frames), moved(&frames), stuck(&frames), entered(&frames)].into_iter().flatten());
     edited::save(&args.asset(first, &positions)?, &args.out, &mut object, &mut problems)?;
-    console.done(object, &args.told(blend, meshes[0].vertex_count(), &frames, setup_ms), &problems)
+    console.done(object, &report.told(), &problems)
 }
 
 impl Args {
-    fn options(&self, first: &Mesh) -> Result<BlendOptions, Failure> {
+    fn options(&self, first: &Mesh) -> Result<SceneOptions, Failure> {
+        let contact =
+            ContactOptions::default().with_method(self.contact.into()).with_friction(self.friction).with_self_contact(self.self_contact);
+        let options = SceneOptions::default().with_blend(self.blend_options(first)?).with_cage(self.cage).with_contact(contact);
+        self.obstacle.iter().try_fold(options, |options, obstacle| {
+            let (obstacle, motion) = obstacle.load()?;
+            Ok(options.with_obstacle(obstacle, motion))
+        })
+    }
+
+    fn blend_options(&self, first: &Mesh) -> Result<BlendOptions, Failure> {
         let options = BlendOptions::default()
             .with_solver(self.solver.into())
             .with_energy(self.energy)
@@ -252,19 +246,14 @@ impl Args {
         (0..=self.steps).map(|step| vec![1.0 - alpha(step), alpha(step)]).collect()
     }
 
-    fn frames(&self, contact: &mut ContactBlend, cage: Option<&Cage>, bar: &Bar) -> Result<Vec<Timed>, Failure> {
+    fn frames(&self, scene: &mut SceneBlend, bar: &Bar) -> Result<Vec<Timed>, Failure> {
         let all = self.weights();
         let mut frames = Vec::with_capacity(all.len());
         for (k, weights) in all.iter().enumerate() {
             let _ = bar.report("balancing", k as f64 / all.len() as f64);
             let began = Instant::now();
             let time = k as f64 / (all.len().max(2) - 1) as f64;
-            let frame = contact.step(weights, time);
-            let frame = match cage {
-                Some(cage) => frame.and_then(|frame| cage.carry_contact(&frame, contact)),
-                None => frame,
-            };
-            let frame = frame.map_err(|error| self.failed(&error))?;
+            let frame = scene.step(weights, time).map_err(|error| self.failed(&error))?;
             frames.push(Timed { frame, ms: milliseconds(began) });
         }
         Ok(frames)
@@ -279,105 +268,10 @@ impl Args {
         Ok(still.with_point_clip(Animation::new("blend", frames.len()), frames)?)
     }
 
-    /// An error with the shape that it is about.
+    /// An error with the shape that it is about, the first where it is about all of them.
     fn failed(&self, error: &PhysicsError) -> Failure {
-        match error.shape() {
-            Some(shape) => Failure::about(&self.shapes[shape], error),
-            None => Failure::about(&self.shapes[0], error),
-        }
+        Failure::about(&self.shapes[error.shape().unwrap_or(0)], error)
     }
-
-    fn describe(&self, blend: &Blend, frames: &[Timed], setup_ms: f64) -> Map<String, Value> {
-        let counts = blend.spring_counts();
-        let mut object = Map::new();
-        object.insert("springs".into(), json!({"structure": counts.structure, "bending": counts.bending, "internal": counts.internal}));
-        object.insert("interior_points".into(), json!(blend.interior_points()));
-        object.insert("solver".into(), json!(format!("{:?}", self.solver).to_lowercase()));
-        object.insert("energy".into(), json!(self.energy.to_string()));
-        object.insert("setup_ms".into(), json!(setup_ms));
-        object.insert("frames".into(), frames.iter().map(|timed| self.describe_frame(timed)).collect());
-        object
-    }
-
-    fn describe_frame(&self, Timed { frame, ms }: &Timed) -> Value {
-        let shape = &frame.shape;
-        let mut object = json!({
-            "iterations": shape.report.iterations,
-            "residual": shape.report.residual,
-            "converged": shape.report.converged,
-            "area": shape.area,
-            "volume": shape.volume,
-            "strain": shape.strain,
-            "linear": {"area": shape.linear.area, "volume": shape.linear.volume, "strain": shape.linear.strain},
-            "inverted": shape.inverted,
-            "contacts": frame.contacts,
-            "faces": frame.faces,
-            "substeps": frame.substeps,
-            "ms": ms,
-        });
-        if self.self_contact {
-            object["self_contacts"] = json!(frame.self_contacts);
-            object["self_depth"] = json!(frame.self_depth);
-        }
-        match self.weights.is_empty() {
-            true => object["alpha"] = json!(shape.weights[1]),
-            false => object["weights"] = json!(shape.weights),
-        }
-        object
-    }
-
-    fn told(&self, blend: &Blend, vertices: usize, frames: &[Timed], setup_ms: f64) -> String {
-        let counts = blend.spring_counts();
-        let ms: f64 = frames.iter().map(|timed| timed.ms).sum::<f64>() / frames.len() as f64;
-        let worst = frames.iter().map(|timed| timed.frame.shape.report.residual).fold(0.0, f64::max);
-        let inverted: usize = frames.iter().map(|timed| timed.frame.shape.inverted).max().unwrap_or(0);
-        let touching = frames.iter().map(|timed| timed.frame.contacts).max().unwrap_or(0);
-        let touching = if self.obstacle.is_empty() { String::new() } else { format!(", at most {touching} contact(s)") };
-        let pairs = frames.iter().map(|timed| timed.frame.self_contacts).max().unwrap_or(0);
-        let pairs = if self.self_contact { format!(", at most {pairs} pair(s) of the surface push each other") } else { String::new() };
-        format!(
-            "{} frame(s) of {vertices} vertices and {} points inside, {} springs; ready in {setup_ms:.0} ms, {ms:.1} ms a frame; forces balance to \
-             {worst:.1e}, at most {inverted} element(s) turned over{touching}{pairs}; written to {}\n",
-            frames.len(),
-            blend.interior_points(),
-            counts.structure + counts.bending + counts.internal,
-            self.out.display()
-        )
-    }
-}
-
-/// Frames whose forces do not balance, in one sentence.
-fn not_converged(frames: &[Timed]) -> Option<String> {
-    let lost = listed(frames, |frame| !frame.shape.report.converged)?;
-    let worst = frames.iter().map(|timed| timed.frame.shape.report.residual).fold(0.0, f64::max);
-    Some(format!("forces do not balance or contacts do not settle in frame(s) {lost}: the residual is up to {worst:.1e}"))
-}
-
-/// Frames with vertices that were put on an obstacle's surface in the end.
-fn moved(frames: &[Timed]) -> Option<String> {
-    let some = listed(frames, |frame| frame.moved > 0)?;
-    Some(format!("vertices that were still inside an obstacle were moved to its surface in frame(s) {some}"))
-}
-
-/// Frames with held vertices inside an obstacle.
-fn stuck(frames: &[Timed]) -> Option<String> {
-    let some = listed(frames, |frame| frame.stuck > 0)?;
-    Some(format!("fixed or pulled vertices are inside an obstacle, and stay, in frame(s) {some}"))
-}
-
-/// Frames with vertices inside other parts of the surface.
-fn entered(frames: &[Timed]) -> Option<String> {
-    let some = listed(frames, |frame| frame.self_depth > 0.0)?;
-    let deepest = frames.iter().map(|timed| timed.frame.self_depth).fold(0.0, f64::max);
-    Some(format!(
-        "vertices are still inside other parts of the surface, up to {deepest:.1e} deep, in frame(s) {some}; more --steps may help"
-    ))
-}
-
-/// The frames that are so, or `None`.
-fn listed(frames: &[Timed], is_so: impl Fn(&ContactFrame) -> bool) -> Option<String> {
-    let some: Vec<String> = (0..frames.len()).filter(|&k| is_so(&frames[k].frame)).map(|k| k.to_string()).collect();
-    (!some.is_empty()).then(|| some.join(", "))
 }
 
 fn parse_friction(text: &str) -> Result<f64, String> {
@@ -424,8 +318,4 @@ impl From<ContactArg> for ContactMethod {
             ContactArg::Paper => Self::Paper,
         }
     }
-}
-
-fn milliseconds(since: Instant) -> f64 {
-    since.elapsed().as_secs_f64() * 1e3
 }

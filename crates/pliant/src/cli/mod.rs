@@ -1,6 +1,7 @@
 //! The command line: arguments in, one library call, results out.
 
 mod blend;
+mod blend_report;
 mod bones;
 mod cage;
 mod completions;

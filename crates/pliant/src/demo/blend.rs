@@ -77,8 +77,7 @@ fn lines(shapes: &[Mesh; 2], alpha: f64) -> Vec<DVec3> {
 }
 
 fn springs(among: &ContactBlend) -> String {
-    let counts = among.blend().spring_counts();
-    (counts.structure + counts.bending + counts.internal).to_string()
+    among.blend().spring_counts().in_shape().to_string()
 }
 
 /// How much more than the mean of both shapes a frame holds.

@@ -9,6 +9,7 @@ use pliant_view::{ContactSheet, View};
 
 use super::numerals::{file_stem, grouped, mean, rounded};
 use super::portrait::{Origin, picture};
+use super::times::milliseconds;
 use super::{Data, ReproduceError, failed};
 use crate::page::{Section, Table};
 use crate::picture::Shot;
@@ -103,11 +104,10 @@ impl Walk {
             let began = Instant::now();
             frames.push(blend.between(step as f64 / STEPS as f64)?);
             if step % STEPS != 0 {
-                spans.push(began.elapsed().as_secs_f64() * 1e3); // The ends cost nothing.
+                spans.push(milliseconds(began)); // The ends cost nothing.
             }
         }
-        let counts = blend.spring_counts();
-        let springs = counts.structure + counts.bending + counts.internal;
+        let springs = blend.spring_counts().in_shape();
         let vertices = shapes[0].vertex_count() + blend.interior_points();
         Ok(Self { mesh: shapes[0].clone(), frames, vertices, springs, step_ms: mean(spans) })
     }

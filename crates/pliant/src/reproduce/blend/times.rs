@@ -97,13 +97,12 @@ impl Walked {
             spans.push(milliseconds(began));
             failed += usize::from(!frame.report.converged);
         }
-        let counts = blend.spring_counts();
-        let springs = counts.structure + counts.bending + counts.internal;
+        let springs = blend.spring_counts().in_shape();
         Ok(Self { vertices: shapes[0].vertex_count() + blend.interior_points(), springs, ready, step: mean(spans), failed })
     }
 }
 
-fn milliseconds(began: Instant) -> f64 {
+pub(super) fn milliseconds(began: Instant) -> f64 {
     began.elapsed().as_secs_f64() * 1e3
 }
 

@@ -1,0 +1,183 @@
+//! A blend as a scene has it: big meshes on a cage, obstacles in the way, in one call.
+//!
+//! **Problem.** Cage, balance and contact are parts by themselves; whoever blends shapes of any size among obstacles needs them put
+//! together, in the same way by every program.
+//!
+//! **Method.** The shapes, or their [`Cage`] where they have one, are joined to a [`Blend`], which goes among the obstacles as a
+//! [`ContactBlend`]. Each frame is balanced there and, with a cage, carried to the full mesh.
+//!
+//! **Ours.** Without a cage, obstacles and self-contact a frame is that of [`Blend::at`] to the bit.
+
+use pliant_mesh::Mesh;
+
+use crate::{Blend, BlendOptions, Cage, CageSize, ContactBlend, ContactFrame, ContactOptions, Obstacle, ObstacleMotion, PhysicsError};
+
+/// What a scene asks of a blend.
+#[derive(Debug, Clone, Default)]
+pub struct SceneOptions {
+    blend: BlendOptions,
+    cage: CageSize,
+    contact: ContactOptions,
+    obstacles: Vec<(Obstacle, ObstacleMotion)>,
+}
+
+impl SceneOptions {
+    /// What holds the shapes and how balance is found, in vertices of the full mesh.
+    #[must_use]
+    pub fn with_blend(self, blend: BlendOptions) -> Self {
+        Self { blend, ..self }
+    }
+
+    /// Whether big meshes are blended on a cage. Default: [`CageSize::Auto`].
+    #[must_use]
+    pub fn with_cage(self, cage: CageSize) -> Self {
+        Self { cage, ..self }
+    }
+
+    /// How obstacles, and parts of the surface, meet.
+    #[must_use]
+    pub fn with_contact(self, contact: ContactOptions) -> Self {
+        Self { contact, ..self }
+    }
+
+    /// Adds what is in the way.
+    #[must_use]
+    pub fn with_obstacle(mut self, obstacle: Obstacle, motion: ObstacleMotion) -> Self {
+        self.obstacles.push((obstacle, motion));
+        self
+    }
+}
+
+/// Shapes ready to be blended in a scene.
+///
+/// ```
+/// use pliant_mesh::{glam::DVec3, shapes};
+/// use pliant_physics::{CageSize, Obstacle, ObstacleMotion, SceneBlend, SceneOptions};
+///
+/// // A ball becomes an egg; a smaller ball is in its way.
+/// let ball = shapes::icosphere(4);
+/// let egg = ball.posed(ball.positions().iter().map(|p| *p * DVec3::new(1.5, 1.0, 1.0)).collect())?;
+/// let obstacle = Obstacle::sphere(DVec3::X * 1.8, 0.5)?;
+/// let options = SceneOptions::default().with_cage(CageSize::Vertices(300)).with_obstacle(obstacle, ObstacleMotion::still());
+/// let mut scene = SceneBlend::new(&[ball, egg], &options)?;
+/// let frame = scene.step(&[0.1, 0.9], 0.0)?;
+/// assert!(frame.contacts > 0 && frame.shape.positions.len() == 2562);
+/// # Ok::<(), pliant_physics::PhysicsError>(())
+/// ```
+#[derive(Debug)]
+pub struct SceneBlend {
+    cage: Option<Cage>,
+    contact: ContactBlend,
+    notes: Vec<String>,
+}
+
+/// What a user should know where a cage meets obstacles.
+const OBSTACLE_NOTE: &str = "obstacles push the cage; vertices of the full mesh that still reach into one are put on its surface";
+
+/// What a user should know where parts of a cage meet.
+const SELF_CONTACT_NOTE: &str = "parts of the cage keep out of each other; details of the full mesh may still touch";
+
+impl SceneBlend {
+    /// Builds the cage, if there is to be one, fills the shapes, joins them by springs and puts them among the obstacles.
+    ///
+    /// # Errors
+    /// As [`Blend::new`] and [`ContactBlend::new`].
+    pub fn new(shapes: &[Mesh], options: &SceneOptions) -> Result<Self, PhysicsError> {
+        let cage = Cage::build(shapes, options.cage, &options.blend)?;
+        let blend = match &cage {
+            Some(cage) => Blend::new(cage.shapes(), cage.options())?,
+            None => Blend::new(shapes, &options.blend)?,
+        };
+        let contact = ContactBlend::new(blend, options.obstacles.clone(), &options.contact)?;
+        let mut notes = contact.blend().notes().to_vec();
+        if let Some(cage) = &cage {
+            notes.extend_from_slice(cage.notes());
+            notes.extend((!options.obstacles.is_empty()).then(|| OBSTACLE_NOTE.to_owned()));
+            notes.extend(contact.watches_itself().then(|| SELF_CONTACT_NOTE.to_owned()));
+        }
+        notes.extend(contact.notes());
+        Ok(Self { cage, contact, notes })
+    }
+
+    /// Gets ready for so many frames between the first two shapes, see [`Blend::prepare_walk`].
+    ///
+    /// # Errors
+    /// A system that cannot be factored.
+    pub fn prepare_walk(&mut self, frames: usize) -> Result<(), PhysicsError> {
+        self.contact.prepare_walk(frames)
+    }
+
+    /// The full mesh at `weights`, with obstacles where they are at `time`, on the way from the last step, see
+    /// [`ContactBlend::step`] and [`Cage::carry_contact`].
+    ///
+    /// # Errors
+    /// As [`Blend::at`].
+    pub fn step(&mut self, weights: &[f64], time: f64) -> Result<ContactFrame, PhysicsError> {
+        let frame = self.contact.step(weights, time)?;
+        match &self.cage {
+            Some(cage) => cage.carry_contact(&frame, &self.contact),
+            None => Ok(frame),
+        }
+    }
+
+    /// What is balanced: the shapes, or their cage.
+    #[must_use]
+    pub fn blend(&self) -> &Blend {
+        self.contact.blend()
+    }
+
+    /// The cage, if the mesh has one.
+    #[must_use]
+    pub fn cage(&self) -> Option<&Cage> {
+        self.cage.as_ref()
+    }
+
+    /// What a user should know.
+    #[must_use]
+    pub fn notes(&self) -> &[String] {
+        &self.notes
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use pliant_mesh::glam::DVec3;
+    use pliant_mesh::shapes::icosphere;
+
+    fn ball_and_egg() -> [Mesh; 2] {
+        let ball = icosphere(3);
+        let egg = ball.posed(ball.positions().iter().map(|p| *p * DVec3::new(1.6, 0.9, 0.9)).collect()).unwrap();
+        [ball, egg]
+    }
+
+    #[test]
+    fn a_scene_of_nothing_else_is_the_blend_itself() {
+        let shapes = ball_and_egg();
+        let mut scene = SceneBlend::new(&shapes, &SceneOptions::default()).unwrap();
+        let expected = Blend::new(&shapes, &BlendOptions::default()).unwrap().at(&[0.4, 0.6]).unwrap();
+        assert_eq!(scene.step(&[0.4, 0.6], 0.0).unwrap().shape, expected);
+        assert!(scene.cage().is_none());
+        assert_eq!(scene.notes(), scene.blend().notes());
+    }
+
+    #[test]
+    fn a_caged_scene_gives_all_vertices_keeps_them_out_of_obstacles_and_says_so() {
+        let shapes = ball_and_egg();
+        let (center, radius) = (DVec3::X * 1.9, 0.5);
+        let options = SceneOptions::default()
+            .with_cage(CageSize::Vertices(200))
+            .with_contact(ContactOptions::default().with_self_contact(true))
+            .with_obstacle(Obstacle::sphere(center, radius).unwrap(), ObstacleMotion::still());
+        let mut scene = SceneBlend::new(&shapes, &options).unwrap();
+        scene.prepare_walk(Blend::WORTH_SAMPLING).unwrap();
+        assert_eq!(scene.step(&[1.0, 0.0], 0.0).unwrap().shape.positions, shapes[0].positions());
+        let last = scene.step(&[0.0, 1.0], 1.0).unwrap();
+        assert!(last.contacts > 0 && last.shape.positions.len() == shapes[0].vertex_count());
+        let nearest = last.shape.positions.iter().map(|p| p.distance(center)).fold(f64::INFINITY, f64::min);
+        assert!(nearest > radius - 1e-5 * shapes[0].mean_edge_length(), "{nearest}");
+        for note in ["cage of 200", OBSTACLE_NOTE, SELF_CONTACT_NOTE] {
+            assert!(scene.notes().iter().any(|said| said.contains(note)), "{note}: {:?}", scene.notes());
+        }
+    }
+}
