@@ -119,7 +119,9 @@ impl FromStr for EnergyTerms {
             let unknown = || PhysicsError::Term { term: part.to_owned() };
             let value = weight.map_or(Ok(1.0), |w| w.trim().parse::<f64>().map_err(|_| unknown()))?;
             match name {
-                "springs" | "edges" | "shell" if weight.is_some() || has_lengths => return Err(unknown()),
+                "springs" | "edges" | "shell" if weight.is_some() || has_lengths => {
+                    return Err(PhysicsError::LengthsTerm { term: part.to_owned() });
+                }
                 "springs" => has_lengths = true,
                 "edges" => (terms.lengths, has_lengths) = (Lengths::Edges, true),
                 "shell" => {

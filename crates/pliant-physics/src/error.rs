@@ -64,7 +64,7 @@ pub enum PhysicsError {
         value: f64,
     },
     /// An obstacle changes its form as it moves.
-    #[error("the obstacle bends in frame {frame}: vertex {vertex} is {off} off the best rigid motion; obstacles move as a whole")]
+    #[error("the obstacle bends in frame {frame}: vertex {vertex} is {off:.3e} off the best rigid motion; obstacles move as a whole")]
     BendingObstacle {
         /// The frame, counted from 0.
         frame: usize,
@@ -82,7 +82,7 @@ pub enum PhysicsError {
         expected: usize,
     },
     /// The weights are not shares of a whole.
-    #[error("the weights sum to {sum}; weights of a blend sum to 1")]
+    #[error("the weights sum to {sum:.6}; weights of a blend sum to 1, so divide them by their sum")]
     WeightSum {
         /// What they sum to.
         sum: f64,
@@ -113,6 +113,12 @@ pub enum PhysicsError {
         "'{term}' is no term of the energy; give springs, edges or shell, and angles and volume, as in springs,volume or edges,angles:0.5"
     )]
     Term {
+        /// What was given.
+        term: String,
+    },
+    /// What keeps lengths, with a weight or a second time.
+    #[error("'{term}' keeps lengths: it stands once and has no weight; weigh angles and volume against it, as in springs,volume:2")]
+    LengthsTerm {
         /// What was given.
         term: String,
     },

@@ -17,7 +17,7 @@ use super::cage::parse_cage;
 use super::console::{Bar, Console};
 use super::failure::Failure;
 use super::obstacle::{ObstacleArg, parse_obstacle};
-use super::pose::parse_pin;
+use super::pose::vertex_and_triple;
 use super::stiffness::{StiffnessArg, parse_stiffness};
 use super::transfer::milliseconds;
 use super::{edited, output, source};
@@ -31,13 +31,13 @@ Examples:
   pliant blend neutral.obj smile.obj frown.obj --weights 0.2,0.5,0.3 --out mix.obj
                                       one shape out of three
   pliant blend a.obj b.obj --fix 0,1,2,3 --obstacle sphere:0,1,0,0.4 --out around.glb
-                                      held at four vertices, and in the way of a ball
+                                      held at four vertices, around a ball that is in the way
   pliant blend 'specimen:hand@0' 'specimen:hand@3' --self-contact --out fist.glb
                                       fingers that do not pass through each other or the palm
   pliant blend a.obj b.obj --weights 0.5,0.5 --pull 1204:0,1.5,0 --out pulled.obj
                                       half way, with a vertex held elsewhere
   pliant blend a.obj b.obj --solver newton --interior none --out paper.glb
-                                      the way of Ma et al. 2012, surface springs only
+                                      the way of Ma et al. 2012, without points inside
   pliant blend scan-a.obj scan-b.obj --cage 4000 --out scan.glb
                                       a big mesh: 4000 vertices are balanced, the others follow
   pliant blend painted.glb b.glb --stiffness color --out firm.glb
@@ -66,7 +66,7 @@ An obstacle is a closed mesh or a solid: sphere:x,y,z,r, capsule:x,y,z,x,y,z,r o
 cylinder:x,y,z,x,y,z,r with both ends of the axis. Vertices do not enter it, but slide along it
 and leave it again; what is thinner than two edges of the surface is kept from passing between
 vertices, too (faces counts where). An obstacle with a clip moves through its frames, as a whole,
-while the shape goes from the first to the second.
+while the shape goes from the first to the second; with --weights it stands where it begins.
 
 With --self-contact no vertex enters another part of the same surface: parts that meet push each
 other away until they touch. The surface is best closed, since inside is told by how often it winds
@@ -112,21 +112,21 @@ pub(crate) struct Args {
     #[arg(long, value_name = "auto|V,V…", default_value = "auto", value_parser = parse_anchor)]
     anchor: Anchor,
 
-    /// Vertices that move linearly between the shapes; they take the anchor's place.
-    #[arg(long, value_name = "V,V…", value_delimiter = ',')]
+    /// Vertices that move linearly between the shapes, so that what turns between them shrinks there; they take the anchor's place.
+    #[arg(long, value_name = "V,V…", value_delimiter = ',', allow_hyphen_values = true)]
     fix: Vec<usize>,
 
     /// A vertex and the place it is held at; as often as there are pulls.
-    #[arg(long, value_name = "V:x,y,z", allow_hyphen_values = true, value_parser = parse_pin)]
+    #[arg(long, value_name = "V:x,y,z", allow_hyphen_values = true, value_parser = parse_pull)]
     pull: Vec<(usize, DVec3)>,
 
     /// What is in the way: a closed mesh, sphere:x,y,z,r, or a capsule or cylinder; as often as there are obstacles.
-    #[arg(long, value_name = "FILE|sphere:x,y,z,r", allow_hyphen_values = true, value_parser = parse_obstacle)]
+    #[arg(long, value_name = "FILE|sphere:…|capsule:…|cylinder:…", allow_hyphen_values = true, value_parser = parse_obstacle)]
     pub(super) obstacle: Vec<ObstacleArg>,
 
     /// Coulomb's friction at obstacles.
-    #[arg(long, value_name = "MU", default_value_t = 0.0, value_parser = parse_friction)]
-    friction: f64,
+    #[arg(long, value_name = "MU", default_value_t = 0.0, allow_hyphen_values = true, value_parser = parse_friction)]
+    pub(super) friction: f64,
 
     /// How a shape gives way to obstacles.
     #[arg(long, value_enum, default_value_t = ContactArg::Active)]
@@ -145,7 +145,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "auto|none|N", default_value = "auto", value_parser = parse_cage)]
     cage: CageSize,
 
-    /// Where to write the clip, or with --weights the mesh.
+    /// Where to write the clip (.glb, .usda, .mdd, .pc2, .frames.npy), or with --weights the mesh (.obj, .ply, .glb …).
     #[arg(long, value_name = "CLIP")]
     pub(super) out: PathBuf,
 }
@@ -188,6 +188,9 @@ pub(crate) fn run(args: &Args, console: &Console) -> Result<(), Failure> {
     if args.self_contact && matches!(args.contact, ContactArg::Paper) {
         return Err(Failure::usage("the published contact knows no --self-contact; leave out --contact paper"));
     }
+    if let Some(vertex) = args.pulled_twice() {
+        return Err(Failure::usage(format!("vertex {vertex} is pulled to two places; give it one --pull")));
+    }
     let assets = args.shapes.iter().map(|shape| pliant_io::load(shape, &source::options(None))).collect::<Result<Vec<_>, _>>()?;
     let meshes = assets.iter().map(Asset::mesh).collect::<Result<Vec<_>, _>>()?;
     let first = &assets[0];
@@ -209,6 +212,10 @@ pub(crate) fn run(args: &Args, console: &Console) -> Result<(), Failure> {
     let report = BlendReport { args, scene: &scene, vertices: meshes[0].vertex_count(), frames: &frames, setup_ms };
     let mut object = report.describe();
     let mut problems: Vec<String> = assets.iter().flat_map(|asset| &asset.problems).cloned().chain(report.problems()).collect();
+    if meshes.iter().all(|mesh| mesh.positions() == meshes[0].positions()) {
+        problems
+            .push("the shapes are all the same; a clip stands for its reference pose unless a frame is named, as in walk.glb@12".into());
+    }
     let positions: Vec<Vec<DVec3>> = frames.iter().map(|timed| timed.frame.shape.positions.clone()).collect();
     edited::save(&args.asset(first, &positions)?, &args.out, &mut object, &mut problems)?;
     console.done(object, &report.told(), &problems)
@@ -268,10 +275,25 @@ impl Args {
         Ok(still.with_point_clip(Animation::new("blend", frames.len()), frames)?)
     }
 
-    /// An error with the shape that it is about, the first where it is about all of them.
+    /// A vertex that is pulled to two places.
+    fn pulled_twice(&self) -> Option<usize> {
+        let twice = |&(k, pull): &(usize, &(usize, DVec3))| self.pull[..k].iter().any(|other| other.0 == pull.0);
+        self.pull.iter().enumerate().find(twice).map(|(_, pull)| pull.0)
+    }
+
+    /// An error with the file or shape that it is about, the first shape where it is about all of them.
     fn failed(&self, error: &PhysicsError) -> Failure {
+        if let (PhysicsError::Stiffness { .. } | PhysicsError::PerVertex { .. }, Some(StiffnessArg::File(path))) = (error, &self.stiffness)
+        {
+            return Failure::about(path.display(), error);
+        }
         Failure::about(&self.shapes[error.shape().unwrap_or(0)], error)
     }
+}
+
+fn parse_pull(text: &str) -> Result<(usize, DVec3), String> {
+    vertex_and_triple(text)
+        .map_err(|what| format!("'{text}' pulls nothing: {what}; write V:x,y,z, a vertex and its place, as in 1204:0,1.5,0"))
 }
 
 fn parse_friction(text: &str) -> Result<f64, String> {

@@ -1,6 +1,7 @@
 //! What `pliant blend` says of its frames.
 
-use pliant_physics::{ContactFrame, SceneBlend};
+use pliant_mesh::glam::DVec3;
+use pliant_physics::{ContactFrame, SceneBlend, Solver, snaps};
 use serde_json::{Map, Value, json};
 
 use super::blend::Args;
@@ -71,30 +72,77 @@ impl BlendReport<'_> {
         let inverted: usize = frames.iter().map(|timed| timed.frame.shape.inverted).max().unwrap_or(0);
         let touching = frames.iter().map(|timed| timed.frame.contacts).max().unwrap_or(0);
         let touching = if args.obstacle.is_empty() { String::new() } else { format!(", at most {touching} contact(s)") };
+        let volume = self
+            .volume()
+            .map(|[least, most, lines]| format!(", volume {least:.0} to {most:.0} % of the way's (straight lines {lines:.0} %)"));
         let pairs = frames.iter().map(|timed| timed.frame.self_contacts).max().unwrap_or(0);
         let pairs = if args.self_contact { format!(", at most {pairs} pair(s) of the surface push each other") } else { String::new() };
         format!(
             "{} frame(s) of {vertices} vertices and {} points inside, {} springs; ready in {setup_ms:.0} ms, {ms:.1} ms a frame; forces \
-             balance to {worst:.1e}, at most {inverted} element(s) turned over{touching}{pairs}; written to {}\n",
+             balance to {worst:.1e}{}, at most {inverted} element(s) turned over{touching}{pairs}; written to {}\n",
             frames.len(),
             scene.blend().interior_points(),
             scene.blend().spring_counts().in_shape(),
+            volume.unwrap_or_default(),
             args.out.display()
         )
     }
 
+    /// Volumes on a walk in percent of what lies evenly between its ends': the least, the most, and the least of straight lines.
+    fn volume(&self) -> Option<[f64; 3]> {
+        let [first, .., last] = self.frames else { return None };
+        let (a, b) = (first.frame.shape.volume, last.frame.shape.volume);
+        let percent = |volume: f64, alpha: f64| 100.0 * volume / (a + (b - a) * alpha);
+        let own = || self.frames.iter().map(|timed| percent(timed.frame.shape.volume, timed.frame.shape.weights[1]));
+        let lines = self.frames.iter().map(|timed| percent(timed.frame.shape.linear.volume, timed.frame.shape.weights[1]));
+        let least = |values: &mut dyn Iterator<Item = f64>| values.fold(f64::INFINITY, f64::min);
+        (a > 0.0 && b > 0.0).then(|| [least(&mut own()), own().fold(0.0, f64::max), least(&mut { lines })])
+    }
+
     /// What a user should know.
     pub(super) fn problems(&self) -> impl Iterator<Item = String> {
-        let of_frames = [not_converged(self.frames), moved(self.frames), stuck(self.frames), entered(self.frames)];
+        let of_frames = [
+            self.not_balanced(),
+            not_settled(self.frames, self.tolerance()),
+            self.snaps(),
+            moved(self.frames),
+            stuck(self.frames),
+            entered(self.frames),
+            self.without_effect(),
+        ];
         self.scene.notes().iter().cloned().chain(of_frames.into_iter().flatten())
+    }
+
+    /// Frames whose forces do not balance, in one sentence.
+    fn not_balanced(&self) -> Option<String> {
+        let lost = listed(self.frames, |frame| frame.shape.report.residual > self.tolerance())?;
+        let worst = self.frames.iter().map(|timed| timed.frame.shape.report.residual).fold(0.0, f64::max);
+        Some(format!("forces do not balance in frame(s) {lost}: the residual is up to {worst:.1e}, above {:.0e}", self.tolerance()))
+    }
+
+    fn tolerance(&self) -> f64 {
+        Solver::from(self.args.solver).tolerance()
+    }
+
+    /// Frames to which the shape snaps.
+    fn snaps(&self) -> Option<String> {
+        let walk: Vec<&[DVec3]> = self.frames.iter().map(|timed| &timed.frame.shape.positions[..]).collect();
+        let found: Vec<String> = snaps(&walk).iter().map(usize::to_string).collect();
+        let advice = "look at them; --energy springs,volume, a coarse --cage or a shape in between may lead around that";
+        (!found.is_empty()).then(|| format!("the shape snaps to another balance on the way to frame(s) {}; {advice}", found.join(", ")))
+    }
+
+    /// What was asked for and changes nothing.
+    fn without_effect(&self) -> Option<String> {
+        let idle = self.args.friction > 0.0 && self.args.obstacle.is_empty();
+        idle.then(|| "--friction is felt at obstacles only, and there is none".into())
     }
 }
 
-/// Frames whose forces do not balance, in one sentence.
-fn not_converged(frames: &[Timed]) -> Option<String> {
-    let lost = listed(frames, |frame| !frame.shape.report.converged)?;
-    let worst = frames.iter().map(|timed| timed.frame.shape.report.residual).fold(0.0, f64::max);
-    Some(format!("forces do not balance or contacts do not settle in frame(s) {lost}: the residual is up to {worst:.1e}"))
+/// Frames whose forces balance while what touches changes from round to round.
+fn not_settled(frames: &[Timed], tolerance: f64) -> Option<String> {
+    let lost = listed(frames, |frame| !frame.shape.report.converged && frame.shape.report.residual <= tolerance)?;
+    Some(format!("contacts do not settle in frame(s) {lost}; more --steps, or an obstacle that leaves the shape some way out, may help"))
 }
 
 /// Frames with vertices that were put on an obstacle's surface in the end.

@@ -18,7 +18,16 @@ const FORMS: [(&str, &str); 3] = [("sphere", "x,y,z,r"), ("capsule", "x,y,z,x,y,
 
 pub(crate) fn parse_obstacle(text: &str) -> Result<ObstacleArg, String> {
     let form = text.split_once(':').and_then(|(name, numbers)| Some((FORMS.iter().find(|form| form.0 == name)?, numbers)));
-    let Some((&(name, wanted), listed)) = form else { return Ok(ObstacleArg::File(text.to_owned())) };
+    let Some((&(name, wanted), listed)) = form else {
+        // A word, a colon and numbers are no file that anyone has.
+        let is_solid = text.split_once(':').is_some_and(|(_, listed)| listed.split(',').all(|part| part.trim().parse::<f64>().is_ok()));
+        let forms = || FORMS.map(|(name, wanted)| format!("{name}:{wanted}")).join(", ");
+        return if is_solid {
+            Err(format!("'{text}' is no solid; give a file or one of {}", forms()))
+        } else {
+            Ok(ObstacleArg::File(text.to_owned()))
+        };
+    };
     let wrong = |what: &str| format!("'{text}' is no {name}: {what}; write {name}:{wanted}");
     let numbers: Option<Vec<f64>> = listed.split(',').map(|part| part.trim().parse().ok()).collect();
     let numbers = numbers.ok_or_else(|| wrong(&format!("'{listed}' is not a list of numbers")))?;

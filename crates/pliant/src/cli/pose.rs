@@ -140,13 +140,17 @@ fn protected(rig: &Rig, args: &Args) -> Result<Vec<u32>, Failure> {
 }
 
 pub(crate) fn parse_pin(text: &str) -> Result<(usize, DVec3), String> {
-    let wrong = |what: &str| format!("'{text}' is not a pin: {what}; write V:dx,dy,dz, as in 1204:0,0.5,0");
-    let (vertex, way) = text.split_once(':').ok_or_else(|| wrong("there is no colon"))?;
-    let vertex = vertex.trim().parse().map_err(|_| wrong(&format!("'{vertex}' is not a vertex")))?;
-    let numbers: Option<Vec<f64>> = way.split(',').map(|part| part.trim().parse().ok()).collect();
+    vertex_and_triple(text).map_err(|what| format!("'{text}' is not a pin: {what}; write V:dx,dy,dz, as in 1204:0,0.5,0"))
+}
+
+/// `V:x,y,z`, or what is wrong with it.
+pub(crate) fn vertex_and_triple(text: &str) -> Result<(usize, DVec3), String> {
+    let (vertex, triple) = text.split_once(':').ok_or("there is no colon")?;
+    let vertex = vertex.trim().parse().map_err(|_| format!("'{vertex}' is not a vertex"))?;
+    let numbers: Option<Vec<f64>> = triple.split(',').map(|part| part.trim().parse().ok()).collect();
     match numbers.as_deref() {
         Some(&[x, y, z]) => Ok((vertex, DVec3::new(x, y, z))),
-        _ => Err(wrong(&format!("'{way}' is not three numbers"))),
+        _ => Err(format!("'{triple}' is not three numbers")),
     }
 }
 

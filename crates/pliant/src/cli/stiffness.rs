@@ -16,7 +16,7 @@ pub(crate) enum StiffnessArg {
 }
 
 pub(crate) fn parse_stiffness(text: &str) -> Result<StiffnessArg, String> {
-    Ok(if text == "color" { StiffnessArg::Color } else { StiffnessArg::File(text.into()) })
+    Ok(if matches!(text, "color" | "colour") { StiffnessArg::Color } else { StiffnessArg::File(text.into()) })
 }
 
 impl StiffnessArg {
