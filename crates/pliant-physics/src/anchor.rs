@@ -15,16 +15,17 @@
 //! **Source.** Ma et al. 2012, section 3.4, steps 1–5 and figure 4; the mean form: Gower, "Generalized Procrustes analysis", 1975.
 //!
 //! **Ours.** The region is where all shapes have their middle; every shape's part in it is the same, so their order does not
-//! matter. The published search for the anchor's place in the target (the target fixed, the anchor free) becomes a rigid
+//! matter; the corners lie along directions that turn with the mean form. The published search for the anchor's place in the target (the target fixed, the anchor free) becomes a rigid
 //! fit, since the anchor is rigid. Its springs are as stiff as others: a rigid object that is held needs no more.
 
 use std::collections::VecDeque;
 
 use pliant_linalg::{LinalgError, RigidMotion};
-use pliant_mesh::glam::DVec3;
+use pliant_mesh::glam::{DQuat, DVec3};
 
 use crate::energy::SpringEnergy;
-use crate::turning::mean_rotation;
+use crate::interior::Frame;
+use crate::turning::{interpolated, mean_rotation};
 
 /// The rigid object that holds one connected part.
 #[derive(Debug, Clone)]
@@ -54,10 +55,13 @@ impl Anchor {
         let size = ((REGION_SHARE * part.len() as f64) as usize).clamp(*REGION_SIZE.start(), *REGION_SIZE.end());
         let region = grow(seeds, size, network);
         let forms: Vec<Vec<DVec3>> = shapes.iter().map(|shape| region.iter().map(|&v| shape[v as usize]).collect()).collect();
-        let (form, placements) = mean_form(&forms)?;
+        let (form, motions) = mean_form(&forms)?;
+        // The form came with the first shape's directions; corners that turned with that would make it special.
+        let axes = Frame::of(&form).map_or(DQuat::IDENTITY, |frame| DQuat::from_mat3(&frame.axes()).normalize());
+        let turned = |motion: &RigidMotion| RigidMotion { rotation: motion.rotation * axes, ..*motion };
         let spread = (form.iter().map(|p| p.length_squared()).sum::<f64>() / form.len() as f64).sqrt();
         let reach = if spread > 0.0 { spread } else { 1.0 };
-        Ok(Self { region, placements, reach })
+        Ok(Self { region, placements: motions.iter().map(turned).collect(), reach })
     }
 
     /// The corners in the anchor's own frame.
@@ -72,11 +76,19 @@ impl Anchor {
 
     /// Where it stands between the shapes.
     pub(crate) fn at(&self, weights: &[f64]) -> RigidMotion {
-        let heaviest = (1..weights.len()).fold(0, |best, s| if weights[s] > weights[best] { s } else { best });
-        let rotations = self.placements.iter().zip(weights).map(|(placement, &weight)| (weight, placement.rotation));
-        let rotation = mean_rotation(rotations, self.placements[heaviest].rotation);
         let translation = self.placements.iter().zip(weights).map(|(placement, &weight)| placement.translation * weight).sum();
-        RigidMotion { rotation, translation }
+        RigidMotion { rotation: self.rotation_at(weights), translation }
+    }
+
+    fn rotation_at(&self, weights: &[f64]) -> DQuat {
+        let rotation = |shape: usize| self.placements[shape].rotation;
+        let active: Vec<usize> = (0..weights.len()).filter(|&s| weights[s] != 0.0).collect();
+        if let [from, to] = active[..] {
+            // The mean has no definite direction near half a turn; the way between two has.
+            return interpolated(rotation(from), rotation(to), weights[to]);
+        }
+        let heaviest = (1..weights.len()).fold(0, |best, s| if weights[s] > weights[best] { s } else { best });
+        mean_rotation(active.iter().map(|&s| (weights[s], rotation(s))), rotation(heaviest))
     }
 }
 
@@ -134,7 +146,6 @@ mod tests {
     use super::*;
     use crate::springs::Springs;
     use crate::test_shapes::{bar, bent};
-    use pliant_mesh::glam::DQuat;
 
     fn placed(shapes: &[Vec<DVec3>], seeds: &[u32]) -> Anchor {
         let bar = bar(12, 3);
@@ -156,6 +167,30 @@ mod tests {
         let half = anchor.at(&[0.5, 0.5]);
         assert!((half.rotation.angle_between(anchor.in_shape(0).rotation) - 1.0).abs() < 1e-12, "half of the turn");
         assert!(half.translation.distance((anchor.in_shape(0).translation + anchor.in_shape(1).translation) * 0.5) < 1e-12);
+    }
+
+    #[test]
+    fn neither_the_order_of_the_shapes_nor_how_the_first_stands_moves_the_corners_in_the_shapes() {
+        let points = bar(12, 3).points;
+        let (second, turn) = (bent(&points, 80.0), DQuat::from_rotation_y(1.3) * DQuat::from_rotation_x(0.4));
+        let corners_in = |anchor: &Anchor, shape: usize| anchor.corners().map(|corner| anchor.in_shape(shape).apply(corner));
+        let expected = corners_in(&placed(&[points.clone(), second.clone()], &[]), 1);
+        let swapped = corners_in(&placed(&[second.clone(), points.clone()], &[]), 0);
+        let turned = corners_in(&placed(&[points.iter().map(|p| turn * *p).collect(), second], &[]), 1);
+        for (k, corner) in expected.iter().enumerate() {
+            assert!(corner.distance(swapped[k]) < 1e-9 && corner.distance(turned[k]) < 1e-9, "corner {k}");
+        }
+    }
+
+    #[test]
+    fn an_anchor_turns_evenly_also_by_almost_half_a_turn_and_beyond_a_shape() {
+        let points = bar(12, 3).points;
+        for (turn_rad, share) in [(3.1, 0.25), (3.1, 0.49), (3.1, 0.51), (1.7, 1.7), (1.7, -0.7)] {
+            let turn = DQuat::from_rotation_y(turn_rad);
+            let anchor = placed(&[points.clone(), points.iter().map(|p| turn * *p).collect()], &[]);
+            let expected = DQuat::from_rotation_y(turn_rad * share) * anchor.in_shape(0).rotation;
+            assert!(anchor.at(&[1.0 - share, share]).rotation.dot(expected).abs() > 1.0 - 1e-12, "{turn_rad} {share}");
+        }
     }
 
     #[test]

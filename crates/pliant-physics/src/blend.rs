@@ -319,7 +319,7 @@ impl Blend {
     /// Gives the springs their lengths; returns where the anchors stand.
     fn blend_springs(&mut self, weights: &[f64]) -> Vec<RigidMotion> {
         self.energy.set(&self.springs.blended(weights));
-        self.energy.set_further(self.terms.blended(weights, self.springs.points()));
+        self.energy.set_further(self.terms.blended(weights, self.springs.points(), self.springs.mean_edge(weights)));
         self.parts.frames(weights)
     }
 

@@ -22,7 +22,7 @@ use pliant_mesh::{Mesh, Topology, triangle_area};
 
 use crate::energy::Node;
 use crate::interior::LARGEST_CAPS;
-use crate::terms::blended;
+use crate::springs::blended;
 
 /// The least volume of a part in any shape beside the largest: ours; what is less is flat.
 const LEAST_VOLUME: f64 = 1e-3;
@@ -89,7 +89,7 @@ impl ClosedParts {
     /// The parts between the shapes at `weights`, with `weight` on squares of shares.
     pub(crate) fn blended(&self, weights: &[f64], weight: f64) -> Vec<Shell> {
         let shell = |(part, triangles): (usize, &Vec<[u32; 3]>)| {
-            let volume = blended(&self.volumes, part, weights);
+            let volume = blended(self.volumes.iter().map(|volumes| volumes[part]), weights);
             Shell { triangles: triangles.clone(), volume, weight: weight / (volume * volume) }
         };
         self.parts.iter().enumerate().map(shell).collect()

@@ -28,8 +28,8 @@ use pliant_mesh::{Mesh, MeshError, triangle_area};
 
 use crate::PhysicsError;
 use carry::Carrier;
-use part::{Frame, Part, Solid};
-pub(crate) use part::{LARGEST_CAPS, twins};
+pub(crate) use part::{Frame, LARGEST_CAPS, twins};
+use part::{Part, Solid};
 use tetrahedron::thickness;
 
 /// A tetrahedron less thick than this part of its shortest edge in any shape is dropped.

@@ -25,6 +25,9 @@ const POINTS_PER_TASK: usize = 256;
 /// the triangle's own normal is taken.
 const ON_SURFACE: f64 = 1e-9;
 
+/// Directions along which the extent of a mesh is measured: ours, so that big ones cost no more than their search trees.
+const MOST_DIRECTIONS: usize = 256;
+
 /// A vertex that is inside an obstacle, or near it.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Contact {
@@ -62,6 +65,7 @@ struct MeshSolid {
     /// Minus one where the triangles look inward.
     outward: f64,
     on_surface: f64,
+    thickness: f64,
 }
 
 impl Obstacle {
@@ -106,9 +110,10 @@ impl Obstacle {
         }
         let bounds = mesh.bounds().expect("a mesh with triangles has vertices");
         let outward = if mesh.signed_volume() < 0.0 { -1.0 } else { 1.0 };
-        let normals = (0..mesh.triangles().len()).map(|t| triangle_normal(mesh.triangle_points(t)) * outward).collect();
+        let normals: Vec<DVec3> = (0..mesh.triangles().len()).map(|t| triangle_normal(mesh.triangle_points(t)) * outward).collect();
         let on_surface = ON_SURFACE * bounds.diagonal();
-        let solid = MeshSolid { index, winding: WindingTree::new(mesh)?, normals, outward, on_surface };
+        let thickness = least_extent(mesh.positions(), &normals).min(bounds.size().min_element());
+        let solid = MeshSolid { index, winding: WindingTree::new(mesh)?, normals, outward, on_surface, thickness };
         Ok(Self { solid: Solid::Mesh(Box::new(solid)), bounds })
     }
 
@@ -118,12 +123,13 @@ impl Obstacle {
         self.bounds
     }
 
-    /// How far a vertex can get inside by any way, at least: the least extent of the solid or of its box.
+    /// The least extent of the solid, of a mesh along the normals of its triangles; about how far apart two of its sides are where it
+    /// is convex.
     pub(crate) fn thickness(&self) -> f64 {
         match &self.solid {
             Solid::Sphere { radius, .. } | Solid::Capsule { radius, .. } => 2.0 * radius,
             Solid::Cylinder { start, end, radius } => start.distance(*end).min(2.0 * radius),
-            Solid::Mesh(_) => self.bounds.size().min_element(),
+            Solid::Mesh(solid) => solid.thickness,
         }
     }
 
@@ -176,6 +182,17 @@ fn require_solid(what: &'static str, size: f64, points: &[DVec3]) -> Result<(), 
 fn around(centers: &[DVec3], radius: f64) -> Bounds {
     let bounds = Bounds::of(centers).expect("the centres are finite");
     Bounds { min: bounds.min - DVec3::splat(radius), max: bounds.max + DVec3::splat(radius) }
+}
+
+/// The least extent of points along `normals`, at most about [`MOST_DIRECTIONS`] of them; infinite where all are zero.
+fn least_extent(points: &[DVec3], normals: &[DVec3]) -> f64 {
+    let extent = |normal: &DVec3| {
+        let heights = points.iter().map(|p| p.dot(*normal));
+        let (low, high) = heights.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), h| (low.min(h), high.max(h)));
+        high - low
+    };
+    let stride = normals.len().div_ceil(MOST_DIRECTIONS).max(1);
+    normals.iter().step_by(stride).filter(|normal| **normal != DVec3::ZERO).map(extent).fold(f64::INFINITY, f64::min)
 }
 
 /// The surface at `radius` around the nearest point `core` of a core.
@@ -252,6 +269,16 @@ mod tests {
             assert!((position + contact.normal * contact.depth).distance(contact.point) < tolerance);
             let there = obstacle.contacts(&[contact.point], 1.0);
             assert!(there[0].depth.abs() < tolerance, "{} left", there[0].depth);
+        }
+    }
+
+    #[test]
+    fn a_plate_is_as_thin_however_it_is_turned() {
+        let bar = bar(2);
+        for turn in [DQuat::IDENTITY, DQuat::from_rotation_x(0.8) * DQuat::from_rotation_y(0.7)] {
+            let points = bar.positions().iter().map(|p| turn * (*p * DVec3::new(1.0, 3.0, 0.1))).collect();
+            let plate = Obstacle::mesh(&bar.posed(points).unwrap()).unwrap();
+            assert!((plate.thickness() - 0.1).abs() < 1e-12, "{}", plate.thickness());
         }
     }
 

@@ -9,6 +9,8 @@
 //! r̄ = Σₛ wₛ rˢ        k = 1 / r̄
 //! ```
 //!
+//! or, where edges alone are strained, `k = L̄ / r̄²` with the mean edge `L̄` of the surface, blended as all lengths are.
+//!
 //! Structure springs are the edges of the triangulation, bending springs join vertices at graph distance two, internal
 //! springs are the edges of tetrahedra. A pair has one spring, of the first of these kinds that it fits.
 //!
@@ -53,10 +55,10 @@ pub(crate) struct Springs {
     points: usize,
     /// One list per shape.
     rest: Vec<Vec<f64>>,
-    /// Of each spring, mean one.
+    /// Of each spring, beside `k`: one without a map.
     stiffness: Vec<f64>,
-    /// Mean rest length over springs and shapes.
-    unit: f64,
+    /// By shape: the mean edge of the surface.
+    edges: Vec<f64>,
     law: Law,
 }
 
@@ -65,7 +67,7 @@ pub(crate) struct Springs {
 enum Law {
     /// `k = 1 / r̄`.
     Inverse,
-    /// `k = unit / r̄²`: all have the same energy when strained by the same share.
+    /// `k = L̄ / r̄²`: all have the same energy when strained by the same share.
     InverseSquare,
 }
 
@@ -80,7 +82,7 @@ pub(crate) struct Spring {
 /// is a fold already.
 pub(crate) const LEAST_SHARE: f64 = 0.05;
 
-/// The constant of a spring shorter than this share of the mean is that of one as long: ours, far below the edges of a sound mesh.
+/// The constant of a spring shorter than this share of the mean edge is that of one as long: ours, far below the edges of a sound mesh.
 const SHORT: f64 = 1e-3;
 
 /// Where edges alone are strained, springs to anchors only say where the shape stands: ours, small beside edges and large beside what
@@ -109,17 +111,16 @@ impl Springs {
         counts.anchor = extra.len();
         ends.extend_from_slice(extra);
         let rest: Vec<Vec<f64>> = shapes.iter().map(|points| lengths(points, &ends)).collect();
-        let unit = rest.iter().flatten().sum::<f64>() / (rest.len() * ends.len()).max(1) as f64;
+        let edges = rest.iter().map(|lengths| lengths[..counts.structure].iter().sum::<f64>() / counts.structure.max(1) as f64).collect();
         let stiffness = vec![1.0; ends.len()];
-        Self { points: shapes.first().map_or(0, Vec::len), ends, counts, rest, stiffness, unit, law: Law::Inverse }
+        Self { points: shapes.first().map_or(0, Vec::len), ends, counts, rest, stiffness, edges, law: Law::Inverse }
     }
 
-    /// Springs as stiff as the mean of `map` at their ends; only ratios matter.
+    /// Springs as stiff as the mean of `map` at their ends, beside its mean over all points: only ratios matter.
     pub(crate) fn with_stiffness(mut self, map: &[f64]) -> Self {
+        let mean = map.iter().sum::<f64>() / map.len().max(1) as f64;
         let ends = self.ends.iter().map(|e| 0.5 * (map[e[0] as usize] + map[e[1] as usize]));
-        self.stiffness = ends.zip(&self.stiffness).map(|(k, own)| k * own).collect();
-        let mean = self.stiffness.iter().sum::<f64>() / self.stiffness.len().max(1) as f64;
-        self.stiffness.iter_mut().for_each(|k| *k /= mean);
+        self.stiffness.iter_mut().zip(ends).for_each(|(own, k)| *own *= k / mean);
         self
     }
 
@@ -137,25 +138,30 @@ impl Springs {
 
     /// The springs between the shapes at `weights`.
     pub(crate) fn blended(&self, weights: &[f64]) -> Vec<Spring> {
-        (0..self.ends.len()).map(|q| self.blend_one(q, weights)).collect()
+        let edge = self.mean_edge(weights);
+        (0..self.ends.len()).map(|q| self.blend_one(q, weights, edge)).collect()
     }
 
-    fn blend_one(&self, q: usize, weights: &[f64]) -> Spring {
-        let mut rest = 0.0;
-        let mut shortest = f64::INFINITY;
-        for (lengths, &weight) in self.rest.iter().zip(weights) {
-            rest += weight * lengths[q];
-            shortest = shortest.min(lengths[q]);
-        }
-        let rest = rest.max(LEAST_SHARE * shortest);
-        let floor = if self.unit > 0.0 { SHORT * self.unit } else { 1.0 };
-        let length = rest.max(floor);
+    /// The mean edge of the surface between the shapes.
+    pub(crate) fn mean_edge(&self, weights: &[f64]) -> f64 {
+        blended(self.edges.iter().copied(), weights)
+    }
+
+    fn blend_one(&self, q: usize, weights: &[f64], edge: f64) -> Spring {
+        let rest = blended(self.rest.iter().map(|lengths| lengths[q]), weights);
+        let floor = if edge > 0.0 { SHORT * edge } else { 1.0 };
         let softness = match self.law {
-            Law::Inverse => length,
-            Law::InverseSquare => (rest * rest / self.unit.max(floor)).max(floor),
+            Law::Inverse => rest.max(floor),
+            Law::InverseSquare => (rest * rest / edge.max(floor)).max(floor),
         };
         Spring { rest, stiffness: self.stiffness[q] / softness }
     }
+}
+
+/// The weighted mean of a measure over the shapes, and at least a share of the least of them where weights extrapolate.
+pub(crate) fn blended(by_shape: impl Iterator<Item = f64>, weights: &[f64]) -> f64 {
+    let (sum, least) = by_shape.zip(weights).fold((0.0, f64::INFINITY), |(sum, least), (value, w)| (sum + w * value, value.min(least)));
+    sum.max(LEAST_SHARE * least)
 }
 
 fn lengths(points: &[DVec3], ends: &[[u32; 2]]) -> Vec<f64> {
@@ -259,6 +265,22 @@ mod tests {
         bar.points[j as usize] = bar.points[i as usize];
         let springs = springs_of(&bar).blended(&[1.0]);
         assert!(springs.iter().any(|s| s.rest == 0.0) && springs.iter().all(|s| s.stiffness.is_finite()));
+    }
+
+    #[test]
+    fn strained_edges_weigh_by_the_mean_edge_whatever_holds_the_shape_and_an_even_map_changes_nothing() {
+        let bar = bar(5, 2);
+        let larger: Vec<DVec3> = bar.points.iter().map(|p| *p * 3.0).collect();
+        let far = [[0, bar.points.len() as u32 - 1]; 40];
+        let held = Springs::edges(&bar.mesh, &far, &[bar.points.clone(), larger]);
+        let weights = [0.25, 0.75];
+        let edge = held.mean_edge(&weights);
+        assert!((edge - 2.5 * bar.mesh.mean_edge_length()).abs() < 1e-12);
+        let springs = held.blended(&weights);
+        let count = held.counts().structure;
+        assert!(springs[..count].iter().all(|s| (s.stiffness * s.rest * s.rest / edge - 1.0).abs() < 1e-12));
+        let even = held.with_stiffness(&vec![7.0; bar.points.len()]).blended(&weights);
+        assert!(springs.iter().zip(even).all(|(a, b)| (a.stiffness / b.stiffness - 1.0).abs() < 1e-12));
     }
 
     #[test]

@@ -1,7 +1,8 @@
 //! Terms beside springs, in every shape, and what they become between the shapes.
 //!
-//! **Equation.** `E = E_springs + L̄ μ Σ E_hinge + ν Σ E_tetrahedron + L̄ ν₀ Σ E_shell` ([`crate::hinge`], [`crate::tet_volume`],
-//! [`crate::enclosed`]). The mean edge `L̄` of the blended surface gives terms that are shares the unit of springs of `k = 1/r̄`.
+//! **Equation.** `E = E_springs + L̄ Σ E_hinge + Σ E_tetrahedron + L̄ Σ E_shell` ([`crate::hinge`], [`crate::tet_volume`],
+//! [`crate::enclosed`]), each with its own `μ` or `ν`. The mean edge `L̄` of the blended surface gives terms that are shares the unit of
+//! springs of `k = 1/r̄`, and of edges of `k = L̄/r̄²`.
 //!
 //! **Source.** Fröhlich and Botsch 2011: `λ Σ (l − l̄)²/l̄² + μ Σ (l̄²/Ā)(θ − θ̄)² + ν (V − V̄)²/V̄²` with `λ : μ : ν = 100 : 1 : 1000`.
 
@@ -14,7 +15,6 @@ use crate::element::{Element, Further, Law};
 use crate::enclosed::ClosedParts;
 use crate::energy_terms::EnergyTerms;
 use crate::hinge::Hinges;
-use crate::springs::{LEAST_SHARE, length};
 use crate::tet_volume::Tetrahedra;
 
 /// Angles beside edges: `μ / λ` of Fröhlich and Botsch.
@@ -30,8 +30,6 @@ pub(crate) struct Terms {
     hinges: Option<Weighted<Hinges>>,
     tetrahedra: Option<Weighted<Tetrahedra>>,
     closed: Option<(ClosedParts, f64)>,
-    /// By shape: the mean edge of the surface, as the only entry.
-    edges: Vec<Vec<f64>>,
     notes: Vec<String>,
 }
 
@@ -58,7 +56,7 @@ impl Terms {
             .map(|weight| Weighted { weights: weighted(tetrahedra, TETRAHEDRA * weight), elements: Tetrahedra::of(tetrahedra, shapes) });
         let hollow = energy.volume().is_some() && tetrahedra.is_none() && closed.as_ref().is_some_and(|(parts, _)| parts.is_empty());
         let notes = if hollow { vec!["nothing is closed in all shapes, so there is no volume to keep".to_owned()] } else { Vec::new() };
-        Self { hinges, tetrahedra, closed, edges: shapes.iter().map(|points| vec![mean_edge(mesh, points)]).collect(), notes }
+        Self { hinges, tetrahedra, closed, notes }
     }
 
     /// What a user should know.
@@ -66,9 +64,8 @@ impl Terms {
         &self.notes
     }
 
-    /// The terms at `weights`, over `points` points; none where there are springs alone.
-    pub(crate) fn blended(&self, weights: &[f64], points: usize) -> Further {
-        let unit = blended(&self.edges, 0, weights);
+    /// The terms at `weights`, over `points` points, with the mean edge `unit` of the surface there; none where there are springs alone.
+    pub(crate) fn blended(&self, weights: &[f64], points: usize, unit: f64) -> Further {
         let mut elements = Vec::new();
         if let Some(Weighted { elements: hinges, weights: own }) = &self.hinges {
             elements.extend((0..own.len()).map(|k| {
@@ -87,18 +84,7 @@ impl Terms {
     }
 }
 
-/// The weighted mean of an entry over the shapes, and at least a share of the least of them where weights extrapolate.
-pub(crate) fn blended(by_shape: &[Vec<f64>], entry: usize, weights: &[f64]) -> f64 {
-    let sum: f64 = by_shape.iter().zip(weights).map(|(values, weight)| values[entry] * weight).sum();
-    sum.max(LEAST_SHARE * by_shape.iter().map(|values| values[entry]).fold(f64::INFINITY, f64::min))
-}
-
 /// The mean over the corners of an element, beside the mean of all.
 fn stiffness_of(corners: &[u32; 4], stiffness: Option<(&[f64], f64)>) -> f64 {
     stiffness.map_or(1.0, |(map, mean)| corners.iter().map(|&v| map[v as usize]).sum::<f64>() / (4.0 * mean))
-}
-
-fn mean_edge(mesh: &Mesh, points: &[DVec3]) -> f64 {
-    let edges = mesh.topology().edges();
-    edges.iter().map(|&edge| length(points, edge)).sum::<f64>() / edges.len().max(1) as f64
 }

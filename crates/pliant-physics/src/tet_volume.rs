@@ -22,7 +22,7 @@
 use pliant_mesh::glam::{DMat3, DVec3};
 
 use crate::interior::tetrahedron::EDGES;
-use crate::terms::blended;
+use crate::springs::blended;
 
 /// Below this share of its volume a tetrahedron resists about as much as it ever does: ours. At the turning point the push of a
 /// tetrahedron is then `ν / (4 ε²) · ⅙`, some 17, where those of springs, sums of strains, are seldom above one.
@@ -50,8 +50,8 @@ impl Tetrahedra {
 
     /// The volume of a tetrahedron at `weights` and its weight `V̄ / ℓ̄²`.
     pub(crate) fn blended(&self, tetrahedron: usize, weights: &[f64]) -> (f64, f64) {
-        let root = blended(&self.roots, tetrahedron, weights);
-        let edge = blended(&self.edges, tetrahedron, weights);
+        let root = blended(self.roots.iter().map(|roots| roots[tetrahedron]), weights);
+        let edge = blended(self.edges.iter().map(|edges| edges[tetrahedron]), weights);
         let volume = root.powi(3);
         (volume, if edge > 0.0 { volume / (edge * edge) } else { 0.0 })
     }

@@ -60,6 +60,11 @@ pub(crate) fn mean_rotation(rotations: impl Iterator<Item = (f64, DQuat)> + Clon
     mean
 }
 
+/// The rotation at `share` of the shorter way from one rotation to another, or on its continuation.
+pub(crate) fn interpolated(from: DQuat, to: DQuat, share: f64) -> DQuat {
+    (from * exp(log(from.conjugate() * to) * share)).normalize()
+}
+
 /// The vector of the same rotation as `turn` that is nearest to `near`.
 pub(crate) fn unwrap_towards(turn: DVec3, near: DVec3) -> DVec3 {
     let angle = turn.length();
@@ -89,6 +94,13 @@ mod tests {
             prop_assume!(way.length() < 2.7);
             let mean = mean_rotation([(1.0 - share, a), (share, b)].into_iter(), a);
             prop_assert!(log((a * exp(way * share)).conjugate() * mean).length() < 1e-12);
+        }
+
+        #[test]
+        fn what_is_interpolated_turns_evenly_up_to_half_a_turn_and_beyond(a in turn(), axis in turn(), angle in 0.1..3.1_f64, share in -1.0..2.0_f64) {
+            let (a, turn) = (exp(a), axis.normalize_or_zero() * angle);
+            let found = interpolated(a, a * exp(turn), share);
+            prop_assert!((found.dot(a * exp(turn * share)).abs() - 1.0).abs() < 1e-12);
         }
 
         #[test]

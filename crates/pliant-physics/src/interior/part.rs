@@ -72,7 +72,7 @@ pub(crate) fn twins(shapes: &[&Mesh]) -> Vec<u32> {
 
 /// A place, a direction and a size: what a part is seen from, so that none of these matters.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Frame {
+pub(crate) struct Frame {
     center: DVec3,
     axes: DMat3,
     size: f64,
@@ -80,7 +80,7 @@ pub(super) struct Frame {
 
 impl Frame {
     /// The frame of points, which must not all coincide.
-    pub(super) fn of(points: &[DVec3]) -> Option<Self> {
+    pub(crate) fn of(points: &[DVec3]) -> Option<Self> {
         let center = points.iter().map(|p| *p / points.len() as f64).sum::<DVec3>();
         let size = points.iter().map(|p| p.distance(center)).fold(0.0, f64::max);
         let moment = |seed: u64| {
@@ -88,6 +88,11 @@ impl Frame {
             points.iter().enumerate().map(|(i, p)| (*p - center) / size * weight(i)).sum::<DVec3>()
         };
         (size > 0.0 && size.is_finite()).then(|| Self { center, axes: orthonormal(moment(1), moment(2)), size })
+    }
+
+    /// Unit vectors that turn with the points.
+    pub(crate) fn axes(&self) -> DMat3 {
+        self.axes
     }
 
     pub(super) fn local(&self, point: DVec3) -> DVec3 {
