@@ -14,9 +14,10 @@
 //!
 //! **Source.** Ma et al. 2012, section 3.4, steps 1–5 and figure 4; the mean form: Gower, "Generalized Procrustes analysis", 1975.
 //!
-//! **Ours.** The region is where all shapes have their middle; every shape's part in it is the same, so their order does not
-//! matter; the corners lie along directions that turn with the mean form. The published search for the anchor's place in the target (the target fixed, the anchor free) becomes a rigid
-//! fit, since the anchor is rigid. Its springs are as stiff as others: a rigid object that is held needs no more.
+//! **Ours.** The region is where all shapes have their middle; every shape's part in it is the same, and the corners lie along
+//! directions that turn with the mean form, so the order of the shapes does not matter. The published search for the anchor's
+//! place in the target (the target fixed, the anchor free) becomes a rigid fit, since the anchor is rigid. Its springs are as
+//! stiff as others: a rigid object that is held needs no more.
 
 use std::collections::VecDeque;
 

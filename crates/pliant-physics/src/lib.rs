@@ -39,6 +39,7 @@ mod obstacle;
 mod obstacle_motion;
 mod painted_stiffness;
 mod parts;
+mod passing;
 mod patch;
 mod predictor;
 mod push;

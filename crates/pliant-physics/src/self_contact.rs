@@ -28,6 +28,7 @@ use pliant_mesh::glam::DVec3;
 use pliant_mesh::{ClosestPoint, Mesh, SurfaceIndex, TrianglePoint, WindingTree, triangle_normal, vertex_normals};
 
 use crate::PhysicsError;
+use crate::passing::Passing;
 use crate::push::Push;
 
 /// Vertices in one parallel task.
@@ -205,21 +206,17 @@ impl SelfContact {
 
     /// How much any vertex moves from `from` to `to` against a part that it might pass on the way; zero where there is none.
     pub(crate) fn longest_way(&self, from: &[DVec3], to: &[DVec3]) -> Result<f64, PhysicsError> {
-        let survey = self.survey(from)?;
-        let way = |vertex: usize| to[vertex] - from[vertex];
-        let part_way = |t: u32| self.mesh.triangles()[t as usize].map(|v| way(v as usize)).iter().sum::<DVec3>() / 3.0;
-        let longest = (0..from.len()).map(|v| way(v).length()).fold(0.0, f64::max);
+        let mesh = self.mesh.posed(from.to_vec())?;
+        let (index, faces) = (SurfaceIndex::new(&mesh)?, self.face_normals(&mesh));
+        let passing = Passing::new(mesh.triangles(), from, to);
         let ways = parallel::map(from.len(), GRAIN, |vertex| {
-            let reach = longest + way(vertex).length() + self.edge;
+            let (place, way) = (from[vertex], to[vertex] - from[vertex]);
             let meets = |t: u32| {
-                let [a, b, c] = self.mesh.triangles()[t as usize].map(|v| from[v as usize]);
-                let middle = (a + b + c) / 3.0;
-                let radius = middle.distance(a).max(middle.distance(b)).max(middle.distance(c));
-                let passed = (way(vertex) - part_way(t)).length() + radius >= middle.distance(from[vertex]);
-                passed && self.is_apart(vertex, t) && survey.faces[t as usize].dot(from[vertex] - a) > 0.0
+                let is_in_front = || faces[t as usize].dot(place - from[mesh.triangles()[t as usize][0] as usize]) > 0.0;
+                passing.may_meet(place, way, t) && self.is_apart(vertex, t) && is_in_front()
             };
-            let met = survey.index.closest_point_within(from[vertex], reach, meets);
-            met.map_or(0.0, |closest| (way(vertex) - part_way(closest.place.triangle)).length())
+            let met = index.closest_point_within(place, passing.reach(place, way), meets);
+            met.map_or(0.0, |closest| way.distance(passing.way(closest.place.triangle)))
         });
         Ok(ways.into_iter().fold(0.0, f64::max))
     }
@@ -235,9 +232,13 @@ impl SelfContact {
 
     fn survey(&self, surface: &[DVec3]) -> Result<Survey, PhysicsError> {
         let mesh = self.mesh.posed(surface.to_vec())?;
-        let faces = (0..mesh.triangles().len()).map(|t| triangle_normal(mesh.triangle_points(t)) * self.outward).collect();
+        let faces = self.face_normals(&mesh);
         let normals = vertex_normals(&mesh).into_iter().map(|normal| normal * self.outward).collect();
         Ok(Survey { index: SurfaceIndex::new(&mesh)?, winding: WindingTree::new(&mesh)?, normals, faces })
+    }
+
+    fn face_normals(&self, mesh: &Mesh) -> Vec<DVec3> {
+        (0..mesh.triangles().len()).map(|t| triangle_normal(mesh.triangle_points(t)) * self.outward).collect()
     }
 
     /// How often the surface winds around the points below its vertices.

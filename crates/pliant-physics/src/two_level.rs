@@ -142,10 +142,11 @@ impl Sweep {
             let sum = below.fold(forces[i], |sum, at| sum + self.blocks[at].times(moves[self.columns[at] as usize]));
             moves[i] = self.inverse_diagonals[i] * sum;
         }
+        // What lies below has its share in the move already.
         for i in (0..forces.len()).rev() {
-            let all = self.starts[i]..self.starts[i + 1];
-            let sum = all.fold(forces[i], |sum, at| sum + self.blocks[at].times(moves[self.columns[at] as usize]));
-            moves[i] = self.inverse_diagonals[i] * sum;
+            let above = (self.starts[i]..self.starts[i + 1]).rev().take_while(|&at| self.columns[at] as usize > i);
+            let sum = above.fold(DVec3::ZERO, |sum, at| sum + self.blocks[at].times(moves[self.columns[at] as usize]));
+            moves[i] += self.inverse_diagonals[i] * sum;
         }
     }
 }
@@ -218,10 +219,26 @@ struct Parting {
 }
 
 impl Parting {
-    /// Along `axis`, by each of the motions.
-    fn along(&self, axis: DVec3) -> [f64; MODES] {
-        let (moved, turned) = (axis * self.share, self.lever.cross(axis));
-        [moved.x, moved.y, moved.z, turned.x, turned.y, turned.z]
+    /// `block` times how far the ends part, by each of the motions.
+    fn pulls(&self, block: &DMat3) -> [[f64; MODES]; 3] {
+        [block.x_axis, block.y_axis, block.z_axis].map(|axis| {
+            let (moved, turned) = (axis * self.share, self.lever.cross(axis));
+            [moved.x, moved.y, moved.z, turned.x, turned.y, turned.z]
+        })
+    }
+
+    /// Adds what `pulls` do along each of the motions.
+    fn add_work(&self, pulls: &[[f64; MODES]; 3], target: &mut Block) {
+        let [x, y, z] = pulls;
+        let DVec3 { x: a, y: b, z: c } = self.lever;
+        for k in 0..MODES {
+            target[0][k] += self.share * x[k];
+            target[1][k] += self.share * y[k];
+            target[2][k] += self.share * z[k];
+            target[3][k] += b * z[k] - c * y[k];
+            target[4][k] += c * x[k] - a * z[k];
+            target[5][k] += a * y[k] - b * x[k];
+        }
     }
 }
 
@@ -242,8 +259,11 @@ fn coarse_blocks(modes: &RigidModes, levers: &[DVec3], state: &Equilibrium<'_>, 
                 continue;
             }
             part_ends(modes, levers, [state.support.unknown_of(vertex), far_end], &mut partings);
-            for (p, q) in partings.iter().flat_map(|p| partings.iter().map(move |q| (p, q))).filter(|(p, q)| p.piece <= q.piece) {
-                add_product(block_of(&mut rows[p.piece as usize], q.piece), p, &block, q);
+            for q in &partings {
+                let pulls = q.pulls(&block);
+                for p in partings.iter().filter(|p| p.piece <= q.piece) {
+                    p.add_work(&pulls, block_of(&mut rows[p.piece as usize], q.piece));
+                }
             }
         }
     }
@@ -313,19 +333,6 @@ fn part_ends(modes: &RigidModes, levers: &[DVec3], ends: [Option<u32>; 2], parti
     }
 }
 
-/// Adds `pᵀ block q`.
-fn add_product(target: &mut Block, p: &Parting, block: &DMat3, q: &Parting) {
-    let left = DMat3::IDENTITY.to_cols_array_2d().map(|axis| p.along(DVec3::from_array(axis)));
-    let right = block.to_cols_array_2d().map(|column| q.along(DVec3::from_array(column)));
-    for (left, right) in left.iter().zip(&right) {
-        for (row, l) in target.iter_mut().zip(left) {
-            for (value, r) in row.iter_mut().zip(right) {
-                *value += l * r;
-            }
-        }
-    }
-}
-
 fn block_of(row: &mut Vec<(u32, Block)>, piece: u32) -> &mut Block {
     let at = row.partition_point(|entry| entry.0 < piece);
     if row.get(at).is_none_or(|entry| entry.0 != piece) {
@@ -336,21 +343,26 @@ fn block_of(row: &mut Vec<(u32, Block)>, piece: u32) -> &mut Block {
 
 /// The whole matrix, shifted.
 fn into_matrix(rows: &[Vec<(u32, Block)>]) -> SparseMatrix {
-    let size = MODES * rows.len();
-    let mut triplets = Vec::new();
+    let mut below: Vec<Vec<(usize, &Block)>> = vec![Vec::new(); rows.len()];
     for (p, row) in rows.iter().enumerate() {
-        for (q, block) in row {
-            for (r, c) in (0..MODES).flat_map(|r| (0..MODES).map(move |c| (r, c))) {
-                let (i, j) = ((MODES * p + r) as u32, MODES as u32 * q + c as u32);
-                let shift = if i == j { PIECE_SHIFT * block[r][c] + f64::MIN_POSITIVE } else { 0.0 };
-                triplets.push((i, j, block[r][c] + shift));
-                if p as u32 != *q {
-                    triplets.push((j, i, block[r][c]));
-                }
+        row.iter().filter(|(q, _)| *q as usize != p).for_each(|(q, block)| below[*q as usize].push((p, block)));
+    }
+    let (mut starts, mut indices, mut values) = (vec![0], Vec::new(), Vec::new());
+    for (p, (row, below)) in rows.iter().zip(&below).enumerate() {
+        for r in 0..MODES {
+            for &(q, block) in below {
+                indices.extend((0..MODES).map(|c| (MODES * q + c) as u32));
+                values.extend(block.iter().map(|column| column[r]));
             }
+            for (q, block) in row {
+                let shift = |c: usize| if *q as usize == p && c == r { PIECE_SHIFT * block[r][r] + f64::MIN_POSITIVE } else { 0.0 };
+                indices.extend((0..MODES).map(|c| MODES as u32 * q + c as u32));
+                values.extend((0..MODES).map(|c| block[r][c] + shift(c)));
+            }
+            starts.push(indices.len());
         }
     }
-    SparseMatrix::from_triplets(size, size, &triplets)
+    SparseMatrix::from_rows(MODES * rows.len(), starts, indices, values)
 }
 
 #[cfg(test)]

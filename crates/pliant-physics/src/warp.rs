@@ -18,8 +18,8 @@
 //!
 //! **Ours.** As the path of a line search rather than of modes.
 
-use pliant_linalg::{outer, parallel};
-use pliant_mesh::glam::{DMat3, DQuat, DVec3};
+use pliant_linalg::parallel;
+use pliant_mesh::glam::{DMat3, DQuat, DVec3, Vec3Swizzles};
 
 use crate::energy::SpringEnergy;
 use crate::equilibrium::Equilibrium;
@@ -110,14 +110,19 @@ fn cross_matrix(a: DVec3) -> DMat3 {
 
 /// The turn that fits the moves around a vertex best.
 fn turn(energy: &SpringEnergy, positions: &[DVec3], moves: &[DVec3], vertex: usize) -> DVec3 {
-    let (mut inertia, mut momentum) = (DMat3::ZERO, DVec3::ZERO);
+    // The sums of `d dᵀ`, beside and on its diagonal.
+    let (mut mixed, mut squares, mut momentum) = (DVec3::ZERO, DVec3::ZERO, DVec3::ZERO);
     for ((other, _), rest) in energy.around(vertex).zip(energy.rests(vertex)) {
         let (spring, moved) = (positions[vertex] - positions[other], moves[vertex] - moves[other]);
-        let weight = 1.0 / rest.max(f64::MIN_POSITIVE);
-        inertia += (DMat3::from_diagonal(DVec3::splat(spring.length_squared())) - outer(spring, spring)) * weight;
-        momentum += spring.cross(moved) * weight;
+        let weighted = spring / rest.max(f64::MIN_POSITIVE);
+        mixed += weighted * spring.yzx();
+        squares += weighted * spring;
+        momentum += weighted.cross(moved);
     }
-    let trace = inertia.x_axis.x + inertia.y_axis.y + inertia.z_axis.z;
+    let diagonal = squares.yzx() + squares.zxy();
+    let [xy, yz, zx] = (-mixed).to_array();
+    let inertia = DMat3::from_cols(DVec3::new(diagonal.x, xy, zx), DVec3::new(xy, diagonal.y, yz), DVec3::new(zx, yz, diagonal.z));
+    let trace = diagonal.element_sum();
     let turn = (inertia + DMat3::from_diagonal(DVec3::splat(LEAST_INERTIA * trace))).inverse() * momentum;
     if turn.is_finite() { turn } else { DVec3::ZERO }
 }
