@@ -1,4 +1,4 @@
-//! Terms of the energy over four points: angles between triangles and volumes of tetrahedra.
+//! Terms of the energy over four points: angles between triangles, areas of triangles and volumes of tetrahedra.
 //!
 //! **Problem.** Add to forces, energy and Hessian of springs what further terms contribute, to the same bits on any number of threads.
 //!
@@ -10,15 +10,17 @@
 //!
 //! The first part of `H`, with `φ″` no less than zero, never curves down: it is the matrix of Gauss and Newton where `φ` is a square.
 //!
-//! **Ours.** Volumes have both parts where the exact Hessian is asked for; angles, which are close to where they should be, the first
-//! one always.
+//! **Ours.** Both parts where the exact Hessian is asked for, the first alone where it is to be definite.
+
+use std::collections::BTreeSet;
 
 use pliant_linalg::{outer, parallel};
 use pliant_mesh::glam::{DMat3, DVec3};
 
+use crate::collapse::{area, area_curvature};
 use crate::enclosed::Shell;
 use crate::energy::{Node, Transverse, add_to_row};
-use crate::hinge::{angle, wrapped};
+use crate::hinge::{angle, angle_curvature, wrapped};
 use crate::support::Support;
 use crate::tet_volume::{price, volume, volume_curvature};
 
@@ -30,6 +32,8 @@ const GRAIN: usize = 512;
 pub(crate) enum Law {
     /// The angle over the edge of the first two corners, in radians.
     Angle(f64),
+    /// The area of the first three corners.
+    Area(f64),
     /// The volume.
     Volume(f64),
 }
@@ -71,24 +75,31 @@ impl Element {
                 let off = wrapped(angle - target);
                 Local { energy: 0.5 * self.weight * off * off, slope: self.weight * off, curvature: self.weight, gradients }
             }
-            Law::Volume(target) if target > 0.0 => {
-                let (volume, gradients) = volume(places);
-                let [value, first, second] = price(volume / target).map(|p| p * self.weight);
-                Local { energy: value, slope: first / target, curvature: second.max(0.0) / (target * target), gradients }
-            }
-            Law::Volume(_) => Local::default(),
+            Law::Area(target) if target > 0.0 => self.priced(target, area(places)),
+            Law::Volume(target) if target > 0.0 => self.priced(target, volume(places)),
+            Law::Area(_) | Law::Volume(_) => Local::default(),
         }
+    }
+
+    /// A measure that is to be `target`, with its gradients.
+    fn priced(&self, target: f64, (measure, gradients): (f64, [DVec3; 4])) -> Local {
+        let [value, first, second] = price(measure / target).map(|p| p * self.weight);
+        Local { energy: value, slope: first / target, curvature: second.max(0.0) / (target * target), gradients }
     }
 
     /// The block of the Hessian between two corners.
     fn block(&self, local: &Local, row: usize, column: usize, positions: &[DVec3], transverse: Transverse) -> DMat3 {
         let block = outer(local.gradients[row], local.gradients[column] * local.curvature);
-        match self.law {
-            Law::Volume(_) if transverse == Transverse::Exact => {
-                block + volume_curvature(self.corners.map(|v| positions[v as usize]), row, column) * local.slope
-            }
-            _ => block,
+        if transverse == Transverse::Projected {
+            return block;
         }
+        let places = self.corners.map(|v| positions[v as usize]);
+        let bent = match self.law {
+            Law::Angle(_) => angle_curvature(places, row, column),
+            Law::Area(_) => area_curvature(places, row, column),
+            Law::Volume(_) => volume_curvature(places, row, column),
+        };
+        block + bent * local.slope
     }
 }
 
@@ -114,6 +125,32 @@ impl Further {
 
     pub(crate) fn is_empty(&self) -> bool {
         self.elements.is_empty() && self.shells.is_empty()
+    }
+
+    /// Whether all elements are tetrahedra, whose edges are springs: what suits those then suits all.
+    pub(crate) fn follows_springs(&self) -> bool {
+        self.shells.is_empty() && self.elements.iter().all(|element| matches!(element.law, Law::Volume(_)))
+    }
+
+    /// The elements of some vertices by themselves, with the numbers that `number` gives their corners.
+    pub(crate) fn elements_of(&self, vertices: &[u32], mut number: impl FnMut(u32) -> u32) -> Vec<Element> {
+        debug_assert!(self.shells.is_empty(), "closed surfaces have no patches");
+        if self.elements.is_empty() {
+            return Vec::new();
+        }
+        let around = |&v: &u32| self.around[self.starts[v as usize]..self.starts[v as usize + 1]].iter().map(|(element, _)| *element);
+        let own: BTreeSet<u32> = vertices.iter().flat_map(around).collect();
+        own.into_iter().map(|k| self.elements[k as usize]).map(|e| Element { corners: e.corners.map(&mut number), ..e }).collect()
+    }
+
+    /// What elements that are stiff at `positions` resist: `c` and `g` of the `c g gᵀ` of each in the Hessian, by corners.
+    pub(crate) fn stiff(&self, positions: &[DVec3]) -> Vec<(f64, [(usize, DVec3); 4])> {
+        let locals = self.locals(positions);
+        let of = |(element, local): (&Element, &Local)| {
+            let corner = |k: usize| (element.corners[k] as usize, local.gradients[k]);
+            (local.curvature > 0.0).then(|| (local.curvature, [corner(0), corner(1), corner(2), corner(3)]))
+        };
+        self.elements.iter().zip(&locals).filter_map(of).collect()
     }
 
     /// All elements where they stand.

@@ -132,9 +132,8 @@ impl SpringEnergy {
         self.halves[self.starts[vertex]..self.starts[vertex + 1]].iter().map(|half| half.stiffness).sum()
     }
 
-    /// The springs of some vertices by themselves, and which vertices they join: those first, then their neighbours.
+    /// Springs, terms and pushes of some vertices by themselves, and which vertices they join: those first, then their neighbours.
     pub(crate) fn patch(&self, vertices: &[u32]) -> (Self, Vec<u32>) {
-        debug_assert!(self.further.is_empty(), "patches are for springs alone");
         let mut number: BTreeMap<u32, u32> = vertices.iter().zip(0..).map(|(&v, k)| (v, k)).collect();
         let mut all = vertices.to_vec();
         let (mut ends, mut springs) = (Vec::new(), Vec::new());
@@ -152,18 +151,17 @@ impl SpringEnergy {
         }
         let reaches = |push: &&Push| push.ends.iter().any(|end| number.get(&end.0).is_some_and(|&k| (k as usize) < vertices.len()));
         let near: Vec<Push> = self.pushes.iter().filter(reaches).copied().collect();
-        let renumbered = near.into_iter().map(|push| {
-            let ends = push.ends.map(|(vertex, gradient)| {
-                let number = *number.entry(vertex).or_insert_with(|| {
-                    all.push(vertex);
-                    all.len() as u32 - 1
-                });
-                (number, gradient)
-            });
-            Push { ends, ..push }
-        });
+        let mut number_of = |vertex: u32| {
+            *number.entry(vertex).or_insert_with(|| {
+                all.push(vertex);
+                all.len() as u32 - 1
+            })
+        };
+        let renumbered = near.into_iter().map(|push| Push { ends: push.ends.map(|(v, gradient)| (number_of(v), gradient)), ..push });
         let pushes = renumbered.collect();
-        (Self { pushes, ..Self::new(all.len(), &ends, &springs) }, all)
+        let elements = self.further.elements_of(vertices, number_of);
+        let further = Further::new(all.len(), elements, Vec::new());
+        (Self { pushes, further, ..Self::new(all.len(), &ends, &springs) }, all)
     }
 
     /// Number of vertices.

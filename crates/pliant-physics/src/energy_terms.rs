@@ -49,7 +49,8 @@ impl EnergyTerms {
         Self { lengths, ..self }
     }
 
-    /// Angles between triangles, `weight` times as stiff as they are by default.
+    /// Angles between triangles, `weight` times as stiff as they are by default, and a price on triangles that collapse, which would
+    /// have no angle.
     #[must_use]
     pub fn with_angles(self, weight: f64) -> Self {
         Self { angles: Some(weight), ..self }

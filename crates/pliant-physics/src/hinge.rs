@@ -24,7 +24,7 @@
 
 use std::f64::consts::TAU;
 
-use pliant_mesh::glam::DVec3;
+use pliant_mesh::glam::{DMat3, DVec3};
 use pliant_mesh::{Mesh, triangle_area};
 
 /// The area of two triangles counts as at least this share of the square of their edge: ours, a twentieth of what it is where both
@@ -125,6 +125,38 @@ pub(crate) fn angle([a, b, c, d]: [DVec3; 4]) -> Option<(f64, [DVec3; 4])> {
     Some((angle, [at_a, at_b, at_c, at_d]))
 }
 
+/// The second derivative of the angle by two corners: how the gradient at `row` changes with `column`, along each axis.
+pub(crate) fn angle_curvature(places: [DVec3; 4], row: usize, column: usize) -> DMat3 {
+    DMat3::from_cols(
+        gradient_change(places, column, DVec3::X)[row],
+        gradient_change(places, column, DVec3::Y)[row],
+        gradient_change(places, column, DVec3::Z)[row],
+    )
+}
+
+/// How the gradients change when a corner moves; nothing where a triangle has no area.
+fn gradient_change(places: [DVec3; 4], corner: usize, step: DVec3) -> [DVec3; 4] {
+    let Some((_, [_, _, at_c, at_d])) = angle(places) else { return [DVec3::ZERO; 4] };
+    let [a, b, c, d] = places;
+    let mut moves = [DVec3::ZERO; 4];
+    moves[corner] = step;
+    let (edge, way) = (b - a, moves[1] - moves[0]);
+    let length = edge.length();
+    let lengthened = edge.dot(way) / length;
+    let side = |third: DVec3, moved: DVec3, at: DVec3, sign: f64| {
+        let (arm, swing) = (third - a, moved - moves[0]);
+        let (normal, turn) = (edge.cross(arm) * sign, (way.cross(arm) + edge.cross(swing)) * sign);
+        let square = normal.length_squared();
+        let change = (normal * lengthened + turn * length) / -square - at * (2.0 * normal.dot(turn) / square);
+        let foot = arm.dot(edge) / (length * length);
+        let slide = (swing.dot(edge) + arm.dot(way)) / (length * length) - 2.0 * foot * lengthened / length;
+        (change, -(change * foot + at * slide))
+    };
+    let (first, second) = (side(c, moves[2], at_c, 1.0), side(d, moves[3], at_d, -1.0));
+    let at_b = first.1 + second.1;
+    [-(first.0 + second.0 + at_b), at_b, first.0, second.0]
+}
+
 /// The same direction within half a turn of zero.
 pub(crate) fn wrapped(angle: f64) -> f64 {
     angle - TAU * (angle / TAU).round()
@@ -152,6 +184,26 @@ mod tests {
             assert!((found - turn).abs() < 1e-12, "{found} {turn}");
         }
         assert!(angle([DVec3::ZERO, DVec3::X, DVec3::X * 2.0, DVec3::Y]).is_none());
+    }
+
+    #[test]
+    fn the_curvature_of_the_angle_is_the_derivative_of_its_gradients() {
+        let step = 1e-6;
+        for turn in [-2.0, 0.0, 0.4, 3.0] {
+            let places = hinge(turn);
+            for (column, axis) in (0..4).flat_map(|column| (0..3).map(move |axis| (column, axis))) {
+                let moved = |by: f64| {
+                    let mut places = places;
+                    places[column][axis] += by;
+                    angle(places).unwrap().1
+                };
+                let (above, below) = (moved(step), moved(-step));
+                for row in 0..4 {
+                    let slope = (above[row] - below[row]) / (2.0 * step);
+                    assert!(slope.distance(angle_curvature(places, row, column).col(axis)) < 1e-7, "{turn} {row} {column} {axis}");
+                }
+            }
+        }
     }
 
     #[test]

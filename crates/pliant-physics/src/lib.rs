@@ -19,6 +19,7 @@ mod arap_interpolation;
 mod blend;
 mod cage;
 mod carry;
+mod collapse;
 mod contact_blend;
 mod contact_set;
 mod distortion;

@@ -100,7 +100,7 @@ impl Engine {
 
     /// Quasi-Newton steps towards `tolerance`; no further round begins once the residual is at most `enough`.
     fn approach(&mut self, state: &mut Equilibrium<'_>, tolerance: f64, enough: f64) -> Result<(), LinalgError> {
-        if !state.energy.further().is_empty() {
+        if !state.energy.further().follows_springs() {
             return self.approach_on_factors(state, tolerance);
         }
         // What touches is stiff beyond what the Laplacian knows: close to balance it only delays.

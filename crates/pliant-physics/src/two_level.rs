@@ -16,12 +16,12 @@
 //! **Source.** Dryja and Widlund, "Towards a unified theory of domain decomposition algorithms for elliptic problems", 1990
 //! (the sum of levels); Vaněk, Mandel, Brezina 1996 (pieces).
 //!
-//! **Ours.** In the sweep negative transverse terms are left out; in the pieces' system only where asked or needed. Steps turn what
+//! **Ours.** Of terms beside springs the sweep knows the diagonal. In the sweep negative transverse terms are left out; in the pieces' system only where asked or needed. Steps turn what
 //! they turn ([`crate::warp`]) and vertices that lag behind are balanced by themselves ([`crate::patch`]).
 
 use std::collections::BTreeMap;
 
-use pliant_linalg::{LinalgError, SolveWorkspace, SparseMatrix, SpdSolver};
+use pliant_linalg::{LinalgError, SolveWorkspace, SparseMatrix, SpdSolver, outer};
 use pliant_mesh::glam::{DMat3, DVec3};
 
 use crate::energy::Transverse;
@@ -112,6 +112,11 @@ impl Sweep {
         for push in state.energy.pushing(&state.positions) {
             for (end, (vertex, _)) in push.ends.iter().enumerate() {
                 *pushed.entry(*vertex).or_insert(DMat3::ZERO) += push.block(end, end);
+            }
+        }
+        for (curvature, corners) in state.energy.further().stiff(&state.positions) {
+            for (vertex, gradient) in corners {
+                *pushed.entry(vertex as u32).or_insert(DMat3::ZERO) += outer(gradient, gradient * curvature);
             }
         }
         for &vertex in state.support.unknown_vertices() {
@@ -270,6 +275,10 @@ fn coarse_blocks(modes: &RigidModes, levers: &[DVec3], state: &Equilibrium<'_>, 
     for push in state.energy.pushing(&state.positions) {
         let response = respond(modes, levers, state.support, &push.ends.map(|(vertex, gradient)| (vertex as usize, gradient)));
         add_responses(&mut rows, push.stiffness, &response, &response);
+    }
+    for (curvature, corners) in state.energy.further().stiff(&state.positions) {
+        let response = respond(modes, levers, state.support, &corners);
+        add_responses(&mut rows, curvature, &response, &response);
     }
     rows
 }

@@ -1,11 +1,12 @@
 //! The inside of whole figures: the built-in hand, and scanned and captured ones where `PLIANT_DATA` names them.
 
-use std::path::PathBuf;
+mod poses;
 
-use pliant_io::LoadOptions;
 use pliant_mesh::glam::DVec3;
-use pliant_mesh::{Mesh, SurfaceIndex};
+use pliant_mesh::shapes::icosphere;
+use pliant_mesh::{Mesh, SurfaceIndex, triangle_area};
 use pliant_physics::{Interior, InteriorOptions, InteriorPoints};
+use poses::poses;
 
 fn filled(shapes: &[Mesh], options: &InteriorOptions) -> Interior {
     Interior::fill(&shapes.iter().collect::<Vec<_>>(), options).unwrap()
@@ -23,6 +24,43 @@ fn assert_filled(shapes: &[Mesh], interior: &Interior, least_share: f64) {
         assert!(volumes.iter().all(|&v| v > 0.0), "shape {shape}");
         let share = volumes.iter().sum::<f64>() / mesh.signed_volume().abs();
         assert!((least_share..1.03).contains(&share), "shape {shape}: {share}");
+    }
+}
+
+/// The least height of a tetrahedron and the width of its widest face, both beside its longest edge.
+fn height_and_width([a, b, c, d]: [DVec3; 4]) -> [f64; 2] {
+    let longest = [(a, b), (a, c), (a, d), (b, c), (b, d), (c, d)].map(|(p, q)| p.distance(q)).into_iter().fold(0.0, f64::max);
+    let widest = [[a, b, c], [a, b, d], [a, c, d], [b, c, d]].map(triangle_area).into_iter().fold(0.0, f64::max);
+    [3.0 * volume([a, b, c, d]) / widest / longest, 2.0 * widest / (longest * longest)]
+}
+
+/// No tetrahedron is a line or a plane in any shape, and by far the most are neither by a good measure.
+fn assert_thick(name: &str, shapes: &[Mesh]) {
+    const LEAST_HEIGHT: f64 = 1e-6;
+    const LEAST_WIDTH: f64 = 1e-3;
+    const MEAN_HEIGHT: f64 = 0.2;
+    let interior = filled(shapes, &InteriorOptions::default());
+    for (shape, mesh) in shapes.iter().enumerate() {
+        let points = [mesh.positions(), interior.points(shape)].concat();
+        let forms: Vec<[f64; 2]> = interior.tetrahedra().iter().map(|t| height_and_width(t.map(|v| points[v as usize]))).collect();
+        let least = forms.iter().fold([f64::INFINITY; 2], |l, f| [l[0].min(f[0]), l[1].min(f[1])]);
+        assert!(least[0] > LEAST_HEIGHT && least[1] > LEAST_WIDTH, "{name} in shape {shape}: {least:?}");
+        let mean = forms.iter().map(|f| f[0]).sum::<f64>() / forms.len() as f64;
+        assert!(mean > MEAN_HEIGHT, "{name} in shape {shape}: {mean}");
+    }
+}
+
+#[test]
+fn no_tetrahedron_is_a_line_or_a_plane_in_any_shape() {
+    assert_thick("ball", &[icosphere(4)]);
+    for name in ["bar", "bar:fine", "hand", "hound"] {
+        let specimen = pliant_specimens::specimen(name).expect("built in");
+        let clip = &specimen.clips[0];
+        assert_thick(name, &[0, clip.frames().len() / 2].map(|frame| clip.mesh_at(frame).unwrap()));
+    }
+    for (name, frames) in [("horse-camel/horse-poses", [0, 4, 8]), ("elastic-cow/elastic-cow-every4th", [0, 12, 30])] {
+        let Some(shapes) = poses(name, &frames) else { return };
+        assert_thick(name, &shapes);
     }
 }
 
@@ -57,22 +95,6 @@ fn fingers_of_the_hand_are_not_bridged_and_no_pose_turns_a_tetrahedron() {
     let surface_only = filled(&shapes, &InteriorOptions::default().with_points(InteriorPoints::None));
     assert!(surface_only.points(0).is_empty());
     assert_edges_stay_inside(&shapes[0], &surface_only, 1009);
-}
-
-/// Some frames of a set of poses; `None`, said so, without the data.
-fn poses(name: &str, frames: &[usize]) -> Option<Vec<Mesh>> {
-    let Some(folder) = std::env::var_os("PLIANT_DATA") else {
-        #[allow(clippy::print_stderr, reason = "a skipped test says why")]
-        {
-            eprintln!("skipped: PLIANT_DATA is not set, so {name} is not read");
-        }
-        return None;
-    };
-    let path = PathBuf::from(folder).join(format!("{name}.reference.obj"));
-    let mesh = pliant_io::load(path.to_str().expect("a path in UTF-8"), &LoadOptions::default()).unwrap().mesh().unwrap();
-    let bytes = std::fs::read(path.with_file_name(format!("{}.frames.npy", name.rsplit('/').next().unwrap()))).unwrap();
-    let rows = pliant_io::npy::read(&bytes).unwrap().into_point_rows("frames").unwrap();
-    Some(frames.iter().map(|&frame| mesh.posed(rows[frame].clone()).unwrap()).collect())
 }
 
 #[test]

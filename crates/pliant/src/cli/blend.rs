@@ -60,7 +60,8 @@ turn over. volume makes that dear: elements inside keep their share of volume, a
 without any the volume they enclose. angles keep the bend of the surface over its edges. shell is
 edges,angles,volume, with the weights of Froehlich and Botsch 2011: the surface alone, for cloth,
 skins and open sheets. A weight may follow angles and volume: volume:10 is ten times as stiff as
-volume. With terms beside springs a frame takes a few factorisations, so several times as long.
+volume. With volume a frame takes one to four times as long, with angles, which need factorisations,
+often ten times.
 
 An obstacle is a closed mesh or a solid: sphere:x,y,z,r, capsule:x,y,z,x,y,z,r or
 cylinder:x,y,z,x,y,z,r with both ends of the axis. Vertices do not enter it, but slide along it

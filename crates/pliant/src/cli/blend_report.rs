@@ -1,5 +1,7 @@
 //! What `pliant blend` says of its frames.
 
+use std::cmp::Reverse;
+
 use pliant_mesh::glam::DVec3;
 use pliant_physics::{ContactFrame, SceneBlend, Solver, snaps};
 use serde_json::{Map, Value, json};
@@ -105,6 +107,7 @@ impl BlendReport<'_> {
             self.not_balanced(),
             not_settled(self.frames, self.tolerance()),
             self.snaps(),
+            self.turned_over(),
             moved(self.frames),
             stuck(self.frames),
             entered(self.frames),
@@ -130,6 +133,14 @@ impl BlendReport<'_> {
         let found: Vec<String> = snaps(&walk).iter().map(usize::to_string).collect();
         let advice = "look at them; --energy springs,volume, a coarse --cage or a shape in between may lead around that";
         (!found.is_empty()).then(|| format!("the shape snaps to another balance on the way to frame(s) {}; {advice}", found.join(", ")))
+    }
+
+    /// Frames with elements inside that turned over, in one sentence.
+    fn turned_over(&self) -> Option<String> {
+        let inverted = |timed: &Timed| timed.frame.shape.inverted;
+        let (frame, most) = self.frames.iter().map(inverted).enumerate().max_by_key(|&(k, n)| (n, Reverse(k)))?;
+        let way_out = if self.args.energy.volume().is_none() { "; --energy springs,volume keeps them" } else { "" };
+        (most > 0).then(|| format!("{most} element(s) inside turned over in frame {frame}, the most of all{way_out}"))
     }
 
     /// What was asked for and changes nothing.
