@@ -26,13 +26,13 @@ const EXAMPLES: &str = "\
 Examples:
   pliant blend straight.obj bent.obj --out bend.glb
                                       36 steps from one shape to the other; nothing shrinks
-  pliant blend 'specimen:hand@0' 'specimen:hand@3' --steps 12 --out fist.glb
-                                      two frames of a clip
+  pliant blend 'specimen:hand@0' 'specimen:hand@3' --cage 1500 --out fist.glb
+                                      two frames of a clip; coarse springs, so that no finger snaps
   pliant blend neutral.obj smile.obj frown.obj --weights 0.2,0.5,0.3 --out mix.obj
                                       one shape out of three
   pliant blend a.obj b.obj --fix 0,1,2,3 --obstacle sphere:0,1,0,0.4 --out around.glb
                                       held at four vertices, around a ball that is in the way
-  pliant blend 'specimen:hand@0' 'specimen:hand@3' --self-contact --out fist.glb
+  pliant blend 'specimen:hand@0' 'specimen:hand@3' --cage 1500 --self-contact --out fist.glb
                                       fingers that do not pass through each other or the palm
   pliant blend a.obj b.obj --weights 0.5,0.5 --pull 1204:0,1.5,0 --out pulled.obj
                                       half way, with a vertex held elsewhere
@@ -79,7 +79,9 @@ A mesh of more than 50 000 vertices is blended on a cage: some of its vertices, 
 shapes need them, are balanced, and all others keep their place beside them, turned from each
 shape and mixed, so that wrinkles and pores go along. Ends are exact as ever. Springs, residual and
 elements that turned over are then the cage's, area, volume and strain the mesh's. --cage none
-balances every vertex; fewer cage vertices are faster, more follow thin parts better.";
+balances every vertex; fewer cage vertices are faster, more follow thin parts better. Springs can
+balance in several ways; where the one that a walk follows ends, the shape snaps to another, and the
+report says so. Fine springs crease and snap sooner than coarse ones: --cage helps there, too.";
 
 /// Shapes between shapes, as springs in balance.
 #[derive(Debug, clap::Args)]

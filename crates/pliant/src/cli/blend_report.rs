@@ -131,7 +131,7 @@ impl BlendReport<'_> {
     fn snaps(&self) -> Option<String> {
         let walk: Vec<&[DVec3]> = self.frames.iter().map(|timed| &timed.frame.shape.positions[..]).collect();
         let found: Vec<String> = snaps(&walk).iter().map(usize::to_string).collect();
-        let advice = "look at them; --energy springs,volume, a coarse --cage or a shape in between may lead around that";
+        let advice = "look at them; a coarse --cage, such as 1500, or a shape in between may lead around that";
         (!found.is_empty()).then(|| format!("the shape snaps to another balance on the way to frame(s) {}; {advice}", found.join(", ")))
     }
 
