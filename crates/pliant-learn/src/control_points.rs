@@ -1,6 +1,6 @@
 //! The vertices by which a deformation is steered.
 
-use pliant_linalg::nearest_rotation;
+use pliant_linalg::{nearest_rotation, outer};
 use pliant_mesh::Mesh;
 use pliant_mesh::glam::{DMat3, DVec3};
 
@@ -86,11 +86,6 @@ impl Alignment {
     pub(crate) fn to_present(&self, point: DVec3) -> DVec3 {
         self.rotation * (point - self.rest_center) + self.center
     }
-}
-
-/// `a bᵀ`.
-pub(crate) fn outer(a: DVec3, b: DVec3) -> DMat3 {
-    DMat3::from_cols(a * b.x, a * b.y, a * b.z)
 }
 
 #[cfg(test)]

@@ -15,10 +15,10 @@
 //! **Source.** The neighbourhood: Huang et al., "Detail-preserving controllable deformation from sparse examples", 2012, section
 //! 6.1.1. The frame is *ours*.
 
-use pliant_linalg::nearest_rotation;
+use pliant_linalg::{nearest_rotation, outer};
 use pliant_mesh::glam::{DMat3, DVec3};
 
-use crate::control_points::{Alignment, outer};
+use crate::control_points::Alignment;
 
 /// Part of an even weight that every neighbour keeps in the fit, so that a sharp weight cannot leave points on a line.
 const LEAST_WEIGHT: f64 = 1e-3;

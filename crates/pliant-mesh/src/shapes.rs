@@ -1,5 +1,7 @@
 //! Small meshes in closed form, for tests, examples and benches.
 
+use std::collections::BTreeMap;
+
 use glam::DVec3;
 
 use crate::Mesh;
@@ -75,6 +77,36 @@ fn split_in_four(positions: &mut Vec<DVec3>, triangles: &[[u32; 3]]) -> Vec<[u32
         .collect()
 }
 
+/// A closed box around the origin with edges of `size`, its faces divided into `cells` along x, y and z, as quads.
+#[must_use]
+pub fn closed_box(cells: [usize; 3], size: DVec3) -> Mesh {
+    let mut vertex_of = BTreeMap::new();
+    let mut positions = Vec::new();
+    let mut vertex = |k: [usize; 3]| {
+        *vertex_of.entry(k).or_insert_with(|| {
+            let share = |axis: usize| k[axis] as f64 / cells[axis] as f64 - 0.5;
+            positions.push(size * DVec3::new(share(0), share(1), share(2)));
+            positions.len() as u32 - 1
+        })
+    };
+    let mut faces = Vec::new();
+    for axis in 0..3 {
+        let (u, v) = ((axis + 1) % 3, (axis + 2) % 3);
+        for (side, outward) in [(0, false), (cells[axis], true)] {
+            for (i, j) in (0..cells[u]).flat_map(|i| (0..cells[v]).map(move |j| (i, j))) {
+                let mut corner = |di: usize, dj: usize| {
+                    let mut k = [0; 3];
+                    (k[axis], k[u], k[v]) = (side, i + di, j + dj);
+                    vertex(k)
+                };
+                let [a, b, c, d] = [corner(0, 0), corner(1, 0), corner(1, 1), corner(0, 1)];
+                faces.push(if outward { vec![a, b, c, d] } else { vec![a, d, c, b] });
+            }
+        }
+    }
+    Mesh::from_polygons(positions, &faces).expect("a box is a mesh")
+}
+
 /// The quads of an `n` × `n` grid of `(n + 1)²` vertices.
 fn grid_quads(n: usize) -> Vec<Vec<u32>> {
     let at = |i: usize, j: usize| (i * (n + 1) + j) as u32;
@@ -92,5 +124,13 @@ mod tests {
         assert_eq!(sphere.vertex_count(), 10 * 4_usize.pow(4) + 2);
         assert!((sphere.signed_volume() / (4.0 / 3.0 * std::f64::consts::PI) - 1.0).abs() < 0.01);
         assert!((sphere.area() / (4.0 * std::f64::consts::PI) - 1.0).abs() < 0.01);
+    }
+
+    #[test]
+    fn a_box_is_closed_and_has_its_volume_and_area() {
+        let solid = closed_box([5, 3, 2], DVec3::new(4.0, 1.0, 0.5));
+        assert!(solid.topology().is_closed());
+        assert_eq!(solid.vertex_count(), 2 * (5 * 3 + 5 * 2 + 3 * 2) + 2); // Euler: V = F + 2 of quads.
+        assert!((solid.signed_volume() - 2.0).abs() < 1e-12 && (solid.area() - 13.0).abs() < 1e-12);
     }
 }

@@ -194,7 +194,7 @@ impl Cage {
         self.require_own(&frame.shape)?;
         let mut positions = self.positions(&frame.shape);
         let held: BTreeSet<usize> = self.fixed.iter().copied().chain(self.pulls.iter().map(|pull| pull.0)).collect();
-        contact.push_detail_out(&mut positions, |vertex| held.contains(&vertex));
+        contact.push_out(&mut positions, |vertex| held.contains(&vertex));
         Ok(ContactFrame { shape: self.figures(&frame.shape, positions)?, ..frame.clone() })
     }
 

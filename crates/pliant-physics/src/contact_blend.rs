@@ -297,7 +297,7 @@ impl ContactBlend {
             return Ok((self.untouched(free), true));
         }
         let constraints = self.constraints();
-        let moved = self.push_out(&mut points);
+        let moved = self.push_out(&mut points[..self.blend.mesh().vertex_count()], |vertex| self.blend.holds(vertex));
         if moved > 0 {
             report.residual = largest_left(self.forces(weights, &points), &constraints);
         }
@@ -399,7 +399,7 @@ impl ContactBlend {
             frame.report.iterations += iterations;
         }
         let mut points = joined(&frame);
-        let moved = self.push_out(&mut points);
+        let moved = self.push_out(&mut points[..self.blend.mesh().vertex_count()], |vertex| self.blend.holds(vertex));
         let report = BlendReport { converged: frame.report.converged && moved == 0, ..frame.report };
         let shape = if moved > 0 { self.blend.frame(weights, points, report)? } else { frame };
         Ok((ContactFrame { contacts: fixed.len(), moved, ..self.untouched(shape) }, fixed.is_empty()))
@@ -456,46 +456,37 @@ impl ContactBlend {
         shared
     }
 
-    /// Vertices deeper inside than they may be.
-    fn inside(&self, surface: &[DVec3]) -> Vec<Contact> {
-        let deep = |contact: &Contact| contact.depth > self.tolerance.length && !self.blend.holds(contact.vertex as usize);
-        self.bodies.iter().flat_map(|body| body.obstacle.contacts_at(&body.place, surface, 0.0)).filter(deep).collect()
-    }
-
-    fn stuck(&self, surface: &[DVec3]) -> usize {
-        let held = |contact: &Contact| contact.depth > self.tolerance.length && self.blend.holds(contact.vertex as usize);
+    /// Vertices of a surface that are deeper inside than they may be.
+    fn deep<'a>(&'a self, surface: &'a [DVec3]) -> impl Iterator<Item = Contact> + 'a {
         let contacts = self.bodies.iter().flat_map(|body| body.obstacle.contacts_at(&body.place, surface, 0.0));
-        contacts.filter(held).map(|contact| contact.vertex).collect::<BTreeSet<_>>().len()
+        contacts.filter(|contact| contact.depth > self.tolerance.length)
     }
 
-    /// Moves vertices that are inside to the surface; how many.
-    fn push_out(&self, points: &mut [DVec3]) -> usize {
-        let vertices = self.blend.mesh().vertex_count();
+    /// Those that are free to leave.
+    fn inside(&self, surface: &[DVec3]) -> Vec<Contact> {
+        self.deep(surface).filter(|contact| !self.blend.holds(contact.vertex as usize)).collect()
+    }
+
+    /// How many of them are held there.
+    fn stuck(&self, surface: &[DVec3]) -> usize {
+        let held = self.deep(surface).filter(|contact| self.blend.holds(contact.vertex as usize));
+        held.map(|contact| contact.vertex).collect::<BTreeSet<_>>().len()
+    }
+
+    /// Moves vertices of a surface, the blend's own or a finer one, that are inside to where they leave, but for held ones; how many.
+    pub(crate) fn push_out(&self, surface: &mut [DVec3], holds: impl Fn(usize) -> bool) -> usize {
         let mut moved = BTreeSet::new();
         for _ in 0..PASSES {
-            let inside = self.inside(&points[..vertices]);
+            let inside: Vec<Contact> = self.deep(surface).filter(|contact| !holds(contact.vertex as usize)).collect();
             if inside.is_empty() {
                 break;
             }
             for contact in inside {
-                points[contact.vertex as usize] = contact.point;
+                surface[contact.vertex as usize] = contact.point;
                 moved.insert(contact.vertex);
             }
         }
         moved.len()
-    }
-
-    /// Moves vertices of a finer surface than the blend's own that are inside to the surface, but for held ones.
-    pub(crate) fn push_detail_out(&self, surface: &mut [DVec3], holds: impl Fn(usize) -> bool) {
-        for _ in 0..PASSES {
-            let contacts = self.bodies.iter().flat_map(|body| body.obstacle.contacts_at(&body.place, surface, 0.0));
-            let deep = |contact: &Contact| contact.depth > self.tolerance.length && !holds(contact.vertex as usize);
-            let inside: Vec<Contact> = contacts.filter(deep).collect();
-            if inside.is_empty() {
-                break;
-            }
-            inside.iter().for_each(|contact| surface[contact.vertex as usize] = contact.point);
-        }
     }
 
     /// Whether a balance that touches nothing is the one without obstacles, which is near and touches nothing either.

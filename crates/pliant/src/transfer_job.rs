@@ -351,7 +351,7 @@ fn go_on(progress: &dyn Progress, stage: &str, done: f64) -> Result<(), RecipeEr
     }
 }
 
-fn milliseconds(since: Instant) -> f64 {
+pub(crate) fn milliseconds(since: Instant) -> f64 {
     since.elapsed().as_secs_f64() * 1e3
 }
 

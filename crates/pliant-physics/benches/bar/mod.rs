@@ -2,6 +2,7 @@
 
 use pliant_mesh::Mesh;
 use pliant_mesh::glam::DVec3;
+use pliant_mesh::shapes::closed_box;
 
 /// Cells along and across a bar that has, filled, about as many vertices as the paper's man, cat, face, horse and hand.
 pub(crate) const SIZES: [(&str, usize, usize); 5] =
@@ -11,41 +12,11 @@ const LENGTH: f64 = 4.0;
 
 /// A straight bar, and the same bent by a right angle; the end at the origin stays.
 pub(crate) fn pair(along: usize, across: usize) -> [Mesh; 2] {
-    let straight = bar(along, across);
+    let centered = closed_box([along, across, across], DVec3::new(LENGTH, 1.0, 1.0));
+    let from_origin = centered.positions().iter().map(|p| *p + DVec3::X * (LENGTH / 2.0)).collect();
+    let straight = centered.posed(from_origin).expect("as many positions");
     let bent = straight.posed(straight.positions().iter().map(|p| bend(*p)).collect()).expect("as many positions");
     [straight, bent]
-}
-
-/// A closed box around the x axis, one wide and one high.
-fn bar(along: usize, across: usize) -> Mesh {
-    let cells = [along, across, across];
-    let mut index = std::collections::BTreeMap::new();
-    let mut positions = Vec::new();
-    let mut vertex = |k: [usize; 3]| {
-        *index.entry(k).or_insert_with(|| {
-            let share = |axis: usize| k[axis] as f64 / cells[axis] as f64;
-            positions.push(DVec3::new(LENGTH * share(0), share(1) - 0.5, share(2) - 0.5));
-            positions.len() as u32 - 1
-        })
-    };
-    let mut faces = Vec::new();
-    for axis in 0..3 {
-        let (u, v) = ((axis + 1) % 3, (axis + 2) % 3);
-        for (side, outward) in [(0, false), (cells[axis], true)] {
-            for i in 0..cells[u] {
-                for j in 0..cells[v] {
-                    let mut corner = |di: usize, dj: usize| {
-                        let mut k = [0; 3];
-                        (k[axis], k[u], k[v]) = (side, i + di, j + dj);
-                        vertex(k)
-                    };
-                    let [a, b, c, d] = [corner(0, 0), corner(1, 0), corner(1, 1), corner(0, 1)];
-                    faces.push(if outward { vec![a, b, c, d] } else { vec![a, d, c, b] });
-                }
-            }
-        }
-    }
-    Mesh::from_polygons(positions, &faces).expect("the bar is sound")
 }
 
 /// The x axis becomes a quarter of a circle; sections stay plane.

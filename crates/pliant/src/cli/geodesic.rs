@@ -10,6 +10,7 @@ use serde_json::{Map, json};
 
 use super::console::Console;
 use super::failure::Failure;
+use super::transfer::milliseconds;
 use super::{output, source};
 
 const EXAMPLES: &str = "\
@@ -103,10 +104,6 @@ fn exactly(mesh: &Mesh, sources: &[SurfacePoint], radius: f64) -> Result<Measure
     let began = Instant::now();
     let distances = geodesics.disc(sources, radius)?.to_dense(mesh.vertex_count());
     Ok(Measured { distances, factor_ms, solve_ms: milliseconds(began) })
-}
-
-fn milliseconds(since: Instant) -> f64 {
-    since.elapsed().as_secs_f64() * 1e3
 }
 
 fn report(measured: &Measured, args: &Args, problems: &[String], console: &Console) -> Result<(), Failure> {

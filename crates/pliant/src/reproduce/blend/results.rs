@@ -9,10 +9,10 @@ use pliant_view::{ContactSheet, View};
 
 use super::numerals::{file_stem, grouped, mean, rounded};
 use super::portrait::{Origin, picture};
-use super::times::milliseconds;
 use super::{Data, ReproduceError, failed};
 use crate::page::{Section, Table};
 use crate::picture::Shot;
+use crate::transfer_job::milliseconds;
 
 const SIZE: [usize; 2] = [208, 210];
 /// Frames that are shown, all of them measured.

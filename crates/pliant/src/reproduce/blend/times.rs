@@ -8,6 +8,7 @@ use pliant_physics::{Blend, BlendOptions, PhysicsError, Solver};
 use super::numerals::{grouped, mean, rounded};
 use super::{Data, ReproduceError, bars, failed};
 use crate::page::{Axis, Marks, Plot, Section, Series, Table};
+use crate::transfer_job::milliseconds;
 
 /// *Paper*: steps from shape to shape.
 const STEPS: usize = 36;
@@ -66,7 +67,7 @@ pub(super) fn section(_: &Data) -> Result<Section, ReproduceError> {
 }
 
 fn measure([along, across]: [usize; 2]) -> Result<Measured, PhysicsError> {
-    let straight = bars::plain(along, across)?;
+    let straight = bars::plain(along, across);
     let shapes = [straight.clone(), bars::bent(&straight, 90.0)?];
     let fast = Walked::new(&shapes, Solver::Fast, 1)?;
     let tight = Walked::new(&shapes, Solver::Tight, TIGHT_STRIDE)?;
@@ -100,10 +101,6 @@ impl Walked {
         let springs = blend.spring_counts().in_shape();
         Ok(Self { vertices: shapes[0].vertex_count() + blend.interior_points(), springs, ready, step: mean(spans), failed })
     }
-}
-
-pub(super) fn milliseconds(began: Instant) -> f64 {
-    began.elapsed().as_secs_f64() * 1e3
 }
 
 fn table(measured: &[Measured]) -> Table {
