@@ -19,6 +19,7 @@ mod surface_nets;
 
 use pliant_rig::{Clip, Rig, WeightTrack};
 
+pub use hand::{HandLandmark, landmarks as hand_landmarks};
 pub use quadruped::markers;
 
 /// A model with everything that moves it.

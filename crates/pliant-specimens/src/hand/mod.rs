@@ -7,6 +7,7 @@
 
 mod anatomy;
 mod creases;
+mod landmarks;
 mod poses;
 
 use pliant_mesh::glam::DVec3;
@@ -17,6 +18,7 @@ use crate::skeleton::Skin;
 use crate::surface_nets::{self, Grid};
 use anatomy::Anatomy;
 use creases::Creases;
+pub use landmarks::HandLandmark;
 use poses::{GESTURES, Gesture};
 
 /// Rounds of smoothing and projection; beyond this the quads change little.
@@ -40,6 +42,14 @@ pub(crate) fn build() -> (Rig, Vec<Clip>) {
     let names = GESTURES.iter().map(|gesture| gesture.name.to_owned()).collect();
     let clip = Clip::new("gestures", open.clone(), GESTURES.iter().map(pose).collect()).expect("frames are poses of the mesh");
     (Rig::new(open, Vec::new()).expect("a rig without targets is always consistent"), vec![clip.with_frame_names(names)])
+}
+
+/// The named points of the hand.
+#[must_use]
+pub fn landmarks() -> Vec<HandLandmark> {
+    let anatomy = anatomy::anatomy();
+    let quads = surface_nets::mesh(&anatomy.body, &grid(), EVENING_ROUNDS);
+    landmarks::of(&anatomy, &quads.into_mesh("hand", vec![""; 0], |_| DVec3::ONE))
 }
 
 fn grid() -> Grid {
