@@ -51,7 +51,7 @@ pub struct Performance {
 /// The specimens, by name.
 #[must_use]
 pub fn names() -> &'static [&'static str] {
-    &["bar", "bar:coarse", "bar:fine", "hand", "head", "hound", "tapir"]
+    &["bar", "bar:coarse", "bar:fine", "hand", "hand:play", "hand:smooth", "head", "hound", "tapir"]
 }
 
 /// Builds the specimen called `name`; `None` where [`names`] does not list it.
@@ -63,6 +63,8 @@ pub fn specimen(name: &str) -> Option<Specimen> {
         "bar:coarse" => bar::build(bar::Resolution::Coarse),
         "bar:fine" => bar::build(bar::Resolution::Fine),
         "hand" => hand::build(),
+        "hand:play" => hand::play(),
+        "hand:smooth" => hand::smooth(),
         "head" => {
             let (rig, performance) = head::build();
             performances.push(performance);

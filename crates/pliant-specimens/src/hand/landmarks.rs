@@ -23,7 +23,8 @@ pub struct HandLandmark {
 
 /// The forearm, the wrist and the palm first, then digit by digit from root to tip.
 pub(super) fn of(anatomy: &Anatomy, mesh: &Mesh) -> Vec<HandLandmark> {
-    let root = |name: &str, place: DVec3, parent| HandLandmark { name: name.to_owned(), vertex: nearest(mesh, place), parent, is_tip: false };
+    let root =
+        |name: &str, place: DVec3, parent| HandLandmark { name: name.to_owned(), vertex: nearest(mesh, place), parent, is_tip: false };
     let mut landmarks = vec![
         root("forearm", at(0.0, -4.0, -2.0), None),
         root("wrist", at(0.1, 0.2, -1.9), Some(0)),

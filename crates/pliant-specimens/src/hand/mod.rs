@@ -10,6 +10,7 @@ mod creases;
 mod landmarks;
 mod poses;
 
+use pliant_mesh::Mesh;
 use pliant_mesh::glam::DVec3;
 use pliant_rig::{Clip, Rig};
 
@@ -26,30 +27,74 @@ const EVENING_ROUNDS: usize = 18;
 /// Rounds of diffusion of the skin's weights.
 const DIFFUSION_ROUNDS: usize = 14;
 
+/// Frames from one gesture of [`poses::PLAY`] to the next.
+const FRAMES_PER_GESTURE: usize = 12;
+
+/// Everything that moves the hand.
+struct Hand {
+    anatomy: Anatomy,
+    skin: Skin,
+    /// Without creases.
+    smooth: Mesh,
+    creases: Creases,
+}
+
+impl Hand {
+    fn new() -> Self {
+        let anatomy = anatomy::anatomy();
+        let quads = surface_nets::mesh(&anatomy.body, &grid(), EVENING_ROUNDS);
+        let skin = Skin::bind(&anatomy.body, anatomy.skeleton.bones.len(), &quads, DIFFUSION_ROUNDS);
+        let parts = skin.parts(&anatomy.skeleton, &quads);
+        let smooth = quads.into_mesh("hand", parts, |p| complexion(&anatomy, p));
+        let creases = Creases::of(&anatomy, &smooth, &skin);
+        Self { anatomy, skin, smooth, creases }
+    }
+
+    fn skinned(&self, gesture: &Gesture) -> Vec<DVec3> {
+        let motions = self.anatomy.skeleton.motions(&gesture.turns(&self.anatomy), DVec3::ZERO);
+        self.skin.pose(&motions, self.smooth.positions())
+    }
+
+    fn folded(&self, gesture: &Gesture) -> Vec<DVec3> {
+        self.creases.fold(gesture, &self.smooth, self.skinned(gesture))
+    }
+
+    /// The open hand and a clip, all poses made by `pose`.
+    fn with_clip(&self, name: &str, gestures: &[Gesture], pose: impl Fn(&Gesture) -> Vec<DVec3>) -> (Rig, Clip) {
+        let open = self.smooth.posed(pose(&Gesture::REST)).expect("a pose has one position per vertex");
+        let clip = Clip::new(name, open.clone(), gestures.iter().map(pose).collect()).expect("frames are poses of the mesh");
+        (Rig::new(open, Vec::new()).expect("a rig without targets is always consistent"), clip)
+    }
+}
+
 /// The hand and its clip `gestures`, one named frame each.
 pub(crate) fn build() -> (Rig, Vec<Clip>) {
-    let anatomy = anatomy::anatomy();
-    let quads = surface_nets::mesh(&anatomy.body, &grid(), EVENING_ROUNDS);
-    let skin = Skin::bind(&anatomy.body, anatomy.skeleton.bones.len(), &quads, DIFFUSION_ROUNDS);
-    let parts = skin.parts(&anatomy.skeleton, &quads);
-    let smooth = quads.into_mesh("hand", parts, |p| complexion(&anatomy, p));
-    let creases = Creases::of(&anatomy, &smooth, &skin);
-    let pose = |gesture: &Gesture| {
-        let motions = anatomy.skeleton.motions(&gesture.turns(&anatomy), DVec3::ZERO);
-        creases.fold(gesture, &smooth, skin.pose(&motions, smooth.positions()))
-    };
-    let open = smooth.posed(pose(&Gesture::REST)).expect("a pose has one position per vertex");
-    let names = GESTURES.iter().map(|gesture| gesture.name.to_owned()).collect();
-    let clip = Clip::new("gestures", open.clone(), GESTURES.iter().map(pose).collect()).expect("frames are poses of the mesh");
-    (Rig::new(open, Vec::new()).expect("a rig without targets is always consistent"), vec![clip.with_frame_names(names)])
+    let hand = Hand::new();
+    named(hand.with_clip("gestures", &GESTURES, |gesture| hand.folded(gesture)))
+}
+
+/// The same gestures without creases.
+pub(crate) fn smooth() -> (Rig, Vec<Clip>) {
+    let hand = Hand::new();
+    named(hand.with_clip("gestures", &GESTURES, |gesture| hand.skinned(gesture)))
+}
+
+fn named((rig, clip): (Rig, Clip)) -> (Rig, Vec<Clip>) {
+    (rig, vec![clip.with_frame_names(GESTURES.iter().map(|gesture| gesture.name.to_owned()).collect())])
+}
+
+/// The hand and its clip `play`, which goes through some gestures and back to the open hand.
+pub(crate) fn play() -> (Rig, Vec<Clip>) {
+    let hand = Hand::new();
+    let (rig, clip) = hand.with_clip("play", &poses::play(FRAMES_PER_GESTURE), |gesture| hand.folded(gesture));
+    (rig, vec![clip])
 }
 
 /// The named points of the hand.
 #[must_use]
 pub fn landmarks() -> Vec<HandLandmark> {
-    let anatomy = anatomy::anatomy();
-    let quads = surface_nets::mesh(&anatomy.body, &grid(), EVENING_ROUNDS);
-    landmarks::of(&anatomy, &quads.into_mesh("hand", vec![""; 0], |_| DVec3::ONE))
+    let hand = Hand::new();
+    landmarks::of(&hand.anatomy, &hand.smooth)
 }
 
 fn grid() -> Grid {
@@ -80,7 +125,7 @@ fn complexion(anatomy: &Anatomy, p: DVec3) -> DVec3 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use pliant_mesh::{Health, Mesh};
+    use pliant_mesh::Health;
     use std::sync::LazyLock;
 
     /// Built once for all claims.
@@ -118,17 +163,11 @@ mod tests {
 
     #[test]
     fn creases_deepen_where_fingers_bend_and_leave_the_forearm_alone() {
-        let anatomy = anatomy::anatomy();
-        let quads = surface_nets::mesh(&anatomy.body, &grid(), EVENING_ROUNDS);
-        let skin = Skin::bind(&anatomy.body, anatomy.skeleton.bones.len(), &quads, DIFFUSION_ROUNDS);
-        let smooth: Mesh = quads.into_mesh("hand", vec!["hand"; 0], |_| DVec3::ONE);
-        let creases = Creases::of(&anatomy, &smooth, &skin);
+        let hand = Hand::new();
         let depth = |name: &str| {
             let gesture = GESTURES.iter().find(|g| g.name == name).unwrap_or(&Gesture::REST);
-            let motions = anatomy.skeleton.motions(&gesture.turns(&anatomy), DVec3::ZERO);
-            let skinned = skin.pose(&motions, smooth.positions());
-            let folded = creases.fold(gesture, &smooth, skinned.clone());
-            let forearm = smooth.positions().iter().position(|p| p.y < -2.0).unwrap();
+            let (skinned, folded) = (hand.skinned(gesture), hand.folded(gesture));
+            let forearm = hand.smooth.positions().iter().position(|p| p.y < -2.0).unwrap();
             assert_eq!(folded[forearm], skinned[forearm]);
             farthest(&folded, &skinned)
         };
@@ -151,5 +190,18 @@ mod tests {
             assert!(in_palm.y < 8.0 && in_palm.z < 3.0, "digit {digit} ends at {in_palm}");
         }
         assert!(tip("pinch", 0).0.distance(tip("pinch", 1).0) < 1.5);
+    }
+
+    #[test]
+    fn the_play_begins_and_ends_open_and_passes_through_gestures() {
+        let (rig, clips) = play();
+        let frames = clips[0].frames();
+        assert!(farthest(&frames[0], rig.neutral().positions()) < 1e-12);
+        assert!(farthest(frames.last().unwrap(), rig.neutral().positions()) < 1e-12);
+        let (_, gestures) = &*HAND;
+        let shown = poses::PLAY.iter().map(|name| gestures[0].frame_names().iter().position(|known| known == name).unwrap());
+        for gesture in shown {
+            assert!(frames.iter().any(|frame| farthest(frame, &gestures[0].frames()[gesture]) < 1e-9));
+        }
     }
 }

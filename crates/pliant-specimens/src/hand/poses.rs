@@ -86,7 +86,31 @@ pub(super) const GESTURES: [Gesture; 14] = [
     ),
 ];
 
+/// The gestures that a play passes through.
+pub(super) const PLAY: [&str; 5] = ["point", "victory", "pinch", "fist", "spread"];
+
+/// From the open hand through [`PLAY`] and back, each way in `steps` frames that start and end slowly.
+pub(super) fn play(steps: usize) -> Vec<Gesture> {
+    let named = |name: &&str| *GESTURES.iter().find(|gesture| gesture.name == *name).expect("a play shows gestures of the list");
+    let stops: Vec<Gesture> = [Gesture::REST].into_iter().chain(PLAY.iter().map(named)).chain([Gesture::REST]).collect();
+    let between = stops
+        .windows(2)
+        .flat_map(|pair| (0..steps).map(move |k| pair[0].towards(&pair[1], crate::math::smooth_step(0.0, 1.0, k as f64 / steps as f64))));
+    between.chain([Gesture::REST]).collect()
+}
+
 impl Gesture {
+    /// A part of the way to another, angle by angle.
+    fn towards(&self, other: &Self, part: f64) -> Self {
+        let mix = |from: f64, to: f64| from + part * (to - from);
+        Self {
+            name: other.name,
+            wrist: mix(self.wrist, other.wrist),
+            thumb: std::array::from_fn(|k| mix(self.thumb[k], other.thumb[k])),
+            fingers: std::array::from_fn(|f| std::array::from_fn(|k| mix(self.fingers[f][k], other.fingers[f][k]))),
+        }
+    }
+
     /// The open hand at rest.
     pub(super) const REST: Self = gesture("open", 0.0, [0.0; 6], [STRAIGHT; 4]);
 
