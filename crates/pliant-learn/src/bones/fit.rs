@@ -9,12 +9,13 @@ use super::clustering::{Clusters, RIGID};
 use super::motions::{BoneKind, improve_motions};
 use super::moving_points::{Motion, MovingPoints};
 use super::nearest_in_hull::Mix;
-use super::weights::{Smoothing, improve_weights};
+use super::weights::{Curiosity, Smoothing, improve_weights};
 use super::{SkinOptions, SkinningDecomposition};
 use crate::LearnError;
 
-/// Rounds stop where ten of them lower the error by less than this part of it.
-const LEAST_GAIN: f64 = 0.02;
+/// Rounds stop where ten of them lower the sum of squared errors by less than this part of it. *Measured*: going on to a quarter of it
+/// takes half as long again and lowers the RMS of the shared clips by 1 % at most.
+const LEAST_GAIN: f64 = 0.08;
 
 /// How nearly equal motions are one, in units of the diagonal.
 const ALIKE: f64 = 1e-6;
@@ -35,6 +36,7 @@ pub(super) struct Fit<'a> {
     mesh: &'a Mesh,
     motions: Vec<Vec<Motion>>,
     mixes: Vec<Mix>,
+    curiosity: Curiosity,
     /// What the clusters leave of the squared distances.
     clusters_error: f64,
 }
@@ -43,7 +45,7 @@ impl<'a> Fit<'a> {
     pub(super) fn of(points: &'a MovingPoints, mesh: &'a Mesh, clusters: Clusters, options: &'a SkinOptions) -> Self {
         let mixes = clusters.of_vertex.iter().map(|&cluster| Mix::one(cluster)).collect();
         let clusters_error = clusters.error();
-        Self { points, options, mesh, motions: clusters.motions, mixes, clusters_error }
+        Self { points, options, mesh, motions: clusters.motions, mixes, curiosity: Curiosity::new(points.vertex_count()), clusters_error }
     }
 
     fn improve_weights(&mut self) -> f64 {
@@ -51,8 +53,7 @@ impl<'a> Fit<'a> {
             stiffness: self.options.smoothness * self.points.frame_count() as f64,
             neighbors: self.mesh.topology().vertex_neighbors(),
         });
-        let errors = improve_weights(self.points, &self.motions, self.options.influences, smoothing, &mut self.mixes);
-        errors.iter().sum()
+        improve_weights(self.points, &self.motions, self.options.influences, smoothing, &mut self.curiosity, &mut self.mixes)
     }
 
     /// Improves weights and motions by turns until that gains little, and gives the number of rounds.

@@ -31,8 +31,8 @@ pub enum BoneKind {
     Affine,
 }
 
-/// Sweeps over the bones for one set of weights.
-const SWEEPS: usize = 8;
+/// Sweeps over the bones for one set of weights. *Measured*: with twice as many the RMS differs by less than 1 %, either way.
+const SWEEPS: usize = 4;
 
 /// The part of the trace of `Mⱼⱼ` by which an affine bone is held to what it was.
 const HOLD: f64 = 1e-9;

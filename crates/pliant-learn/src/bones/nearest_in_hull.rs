@@ -56,35 +56,46 @@ impl Mix {
         self.len -= 1;
     }
 
+    /// Whether both are of the same points.
+    pub(super) fn has_points_of(&self, other: &Self) -> bool {
+        self.len == other.len && other.points[..other.len].iter().all(|&point| self.holds(point))
+    }
+
     fn holds(&self, point: u32) -> bool {
         self.points[..self.len].contains(&point)
     }
 }
 
+/// The points of a mix and one that may enter.
+const IN_PLAY: usize = MOST_INFLUENCES + 1;
+
 /// Room for the points of one vertex and their products.
 #[derive(Debug, Default)]
 pub(super) struct Hull {
     count: usize,
+    dimensions: usize,
     /// Coordinates, each a row over the points.
     rows: Vec<f64>,
-    /// Columns of `G`, filled when they are asked for.
-    gram: Vec<f64>,
-    filled: Vec<bool>,
+    /// Which points are in play, their coordinates one after the other, and their products.
+    in_play: [u32; IN_PLAY],
+    gathered: Vec<f64>,
+    gram: [[f64; IN_PLAY]; IN_PLAY],
     /// `μ w̄`, point by point; empty where nothing draws.
     pull: Vec<f64>,
     stiffness: f64,
+    /// `Σ wⱼ aⱼ`, and its products with all points.
+    sum: Vec<f64>,
     gradient: Vec<f64>,
 }
 
 impl Hull {
     /// Begins with `count` new points and gives room for their coordinates: rows of `count`, one for each of `dimensions`.
     pub(super) fn begin(&mut self, count: usize, dimensions: usize) -> &mut [f64] {
-        self.count = count;
+        (self.count, self.dimensions) = (count, dimensions);
         self.rows.resize(count * dimensions, 0.0);
-        self.gram.resize(count * count, 0.0);
+        self.gathered.resize(IN_PLAY * dimensions, 0.0);
+        self.sum.resize(dimensions, 0.0);
         self.gradient.resize(count, 0.0);
-        self.filled.clear();
-        self.filled.resize(count, false);
         self.pull.clear();
         self.stiffness = 0.0;
         &mut self.rows
@@ -97,11 +108,22 @@ impl Hull {
         toward.for_each(|(point, weight)| self.pull[point] += stiffness * weight);
     }
 
+    /// Gives the points of `mix` the best weights, without those that get none, and gives what it then measures.
+    pub(super) fn balance(&mut self, mix: &mut Mix) -> f64 {
+        let began = self.begin_play(mix);
+        let (settled, value) = self.settled(began);
+        *mix = self.in_points(settled);
+        value
+    }
+
     /// Improves `mix` until no exchange of one point is known to help, and gives what it then measures.
     pub(super) fn nearest(&mut self, mix: &mut Mix, most: usize) -> f64 {
-        let mut best = self.settled(*mix);
+        let began = self.begin_play(mix);
+        let mut best = self.settled(began);
         for _ in 0..MOST_EXCHANGES {
             let Some(entering) = self.entering(&best.0, best.1) else { break };
+            let place = (0..IN_PLAY as u32).find(|&place| !best.0.holds(place)).expect("a mix leaves a place free");
+            self.play(place as usize, entering, &best.0);
             let mut tried: Option<(Mix, f64)> = None;
             for k in 0..if best.0.len < most { 1 } else { best.0.len } {
                 let mut mix = best.0;
@@ -109,7 +131,7 @@ impl Hull {
                 if best.0.len >= most {
                     mix.remove(k);
                 }
-                mix.push(entering, weight);
+                mix.push(place, weight);
                 let settled = self.settled(mix);
                 if tried.as_ref().is_none_or(|tried| settled.1 < tried.1) {
                     tried = Some(settled);
@@ -120,30 +142,66 @@ impl Hull {
                 _ => break,
             }
         }
-        *mix = best.0;
+        *mix = self.in_points(best.0);
         best.1
+    }
+
+    /// The same mix in terms of places in play.
+    fn begin_play(&mut self, mix: &Mix) -> Mix {
+        let mut played = *mix;
+        played.len = 0;
+        for (point, weight) in mix.iter() {
+            self.play(played.len, point as u32, &played);
+            played.push(played.len as u32, weight);
+        }
+        played
+    }
+
+    /// Puts a point into play, beside those of `mix`.
+    fn play(&mut self, place: usize, point: u32, mix: &Mix) {
+        let n = self.dimensions;
+        self.in_play[place] = point;
+        let column = self.rows.iter().skip(point as usize).step_by(self.count);
+        self.gathered[place * n..(place + 1) * n].iter_mut().zip(column).for_each(|(own, &value)| *own = value);
+        for (other, _) in mix.iter().chain([(place, 0.0)]) {
+            let of = |place: usize| &self.gathered[place * n..(place + 1) * n];
+            let product = run_wide(Dot { a: of(place), b: of(other) });
+            (self.gram[place][other], self.gram[other][place]) = (product, product);
+        }
+        self.gram[place][place] += self.stiffness;
+    }
+
+    /// The mix in terms of points again.
+    fn in_points(&self, mut mix: Mix) -> Mix {
+        mix.points[..mix.len].iter_mut().for_each(|place| *place = self.in_play[*place as usize]);
+        mix
+    }
+
+    fn pull(&self, place: usize) -> f64 {
+        self.pull.get(self.in_play[place] as usize).copied().unwrap_or(0.0)
     }
 
     /// The point outside that promises most, if any promises enough.
     fn entering(&mut self, mix: &Mix, value: f64) -> Option<u32> {
-        let mut gradient = std::mem::take(&mut self.gradient);
-        gradient.fill(0.0);
-        for (point, weight) in mix.iter() {
-            let column = self.column(point);
-            gradient.iter_mut().zip(column).for_each(|(g, c)| *g += weight * c);
+        let n = self.dimensions;
+        self.sum.fill(0.0);
+        for (place, weight) in mix.iter() {
+            let own = &self.gathered[place * n..(place + 1) * n];
+            self.sum.iter_mut().zip(own).for_each(|(sum, value)| *sum += weight * value);
         }
-        gradient.iter_mut().zip(&self.pull).for_each(|(g, pull)| *g -= pull);
-        let level: f64 = mix.iter().map(|(point, weight)| weight * gradient[point]).sum();
+        run_wide(Along { rows: &self.rows, sum: &self.sum, gradient: &mut self.gradient });
+        self.gradient.iter_mut().zip(&self.pull).for_each(|(g, pull)| *g -= pull);
+        let inside = |p: u32| mix.iter().any(|(place, _)| self.in_play[place] == p);
+        let slope = |(place, weight): (usize, f64)| weight * (self.gradient[self.in_play[place] as usize] + self.stiffness * weight);
+        let level: f64 = mix.iter().map(slope).sum();
         let least = (0..self.count as u32)
-            .filter(|&p| !mix.holds(p))
-            .reduce(|a, b| if gradient[b as usize] < gradient[a as usize] { b } else { a });
-        let promise = least.map_or(0.0, |p| level - gradient[p as usize]);
-        self.gradient = gradient;
-        least.filter(|_| promise > LEAST_GAIN * value.abs())
+            .filter(|&p| !inside(p))
+            .reduce(|a, b| if self.gradient[b as usize] < self.gradient[a as usize] { b } else { a });
+        least.filter(|&p| level - self.gradient[p as usize] > LEAST_GAIN * value.abs())
     }
 
-    /// The best weights of some of the points, by Wolfe's minor cycles, and the value.
-    fn settled(&mut self, mut mix: Mix) -> (Mix, f64) {
+    /// The best weights of some of the points in play, by Wolfe's minor cycles, and the value.
+    fn settled(&self, mut mix: Mix) -> (Mix, f64) {
         while mix.len > 1 {
             let wanted = self.affine_minimum(&mix);
             let blocked = (0..mix.len).filter(|&k| wanted[k] <= 0.0);
@@ -163,12 +221,13 @@ impl Hull {
     }
 
     /// The weights of least norm that sum to 1, of any sign.
-    fn affine_minimum(&mut self, mix: &Mix) -> [f64; MOST_INFLUENCES] {
+    fn affine_minimum(&self, mix: &Mix) -> [f64; MOST_INFLUENCES] {
         let n = mix.len;
         let mut factor = [[0.0; MOST_INFLUENCES]; MOST_INFLUENCES];
         for i in 0..n {
+            let row = &self.gram[mix.points[i] as usize];
             for j in 0..=i {
-                factor[i][j] = self.product(mix.points[i] as usize, mix.points[j] as usize);
+                factor[i][j] = row[mix.points[j] as usize];
             }
         }
         let trace: f64 = (0..n).map(|i| factor[i][i]).sum();
@@ -181,7 +240,7 @@ impl Hull {
         let shift = if self.pull.is_empty() {
             0.0
         } else {
-            (0..n).for_each(|i| drawn[i] = self.pull[mix.points[i] as usize]);
+            (0..n).for_each(|i| drawn[i] = self.pull(mix.points[i] as usize));
             substitute(&factor, n, &mut drawn);
             drawn[..n].iter().sum()
         };
@@ -190,52 +249,60 @@ impl Hull {
     }
 
     /// What is made least: the squared length of the mix, and the draw up to a constant.
-    fn value(&mut self, mix: &Mix) -> f64 {
+    fn value(&self, mix: &Mix) -> f64 {
         let mut value = 0.0;
         for (a, weight) in mix.iter() {
             for (b, other) in mix.iter() {
-                value += weight * other * self.product(a, b);
+                value += weight * other * self.gram[a][b];
             }
-            value -= 2.0 * weight * self.pull.get(a).copied().unwrap_or(0.0);
+            value -= 2.0 * weight * self.pull(a);
         }
         value
     }
-
-    fn product(&mut self, a: usize, b: usize) -> f64 {
-        self.column(b)[a]
-    }
-
-    fn column(&mut self, point: usize) -> &[f64] {
-        let range = point * self.count..(point + 1) * self.count;
-        if !self.filled[point] {
-            self.filled[point] = true;
-            run_wide(Products { count: self.count, rows: &self.rows, point, column: &mut self.gram[range.clone()] });
-            self.gram[range.start + point] += self.stiffness;
-        }
-        &self.gram[range]
-    }
 }
 
-/// The products of one point with all.
-struct Products<'a> {
-    count: usize,
+/// The products of a sum with all points.
+struct Along<'a> {
     rows: &'a [f64],
-    point: usize,
-    column: &'a mut [f64],
+    sum: &'a [f64],
+    gradient: &'a mut [f64],
 }
 
-impl Kernel for Products<'_> {
+impl Kernel for Along<'_> {
     type Output = ();
 
     #[inline(always)]
     fn run(self) {
-        self.column.fill(0.0);
-        for row in self.rows.chunks_exact(self.count) {
-            let own = row[self.point];
-            for (product, other) in self.column.iter_mut().zip(row) {
-                *product += own * other;
+        self.gradient.fill(0.0);
+        for (row, sum) in self.rows.chunks_exact(self.gradient.len()).zip(self.sum) {
+            for (product, value) in self.gradient.iter_mut().zip(row) {
+                *product += sum * value;
             }
         }
+    }
+}
+
+/// Sums kept side by side, so that they need not wait for each other.
+const LANES: usize = 8;
+
+struct Dot<'a> {
+    a: &'a [f64],
+    b: &'a [f64],
+}
+
+impl Kernel for Dot<'_> {
+    type Output = f64;
+
+    #[inline(always)]
+    fn run(self) -> f64 {
+        let mut sums = [0.0; LANES];
+        let ((a, a_rest), (b, b_rest)) = (self.a.as_chunks::<LANES>(), self.b.as_chunks::<LANES>());
+        for (a, b) in a.iter().zip(b) {
+            for k in 0..LANES {
+                sums[k] += a[k] * b[k];
+            }
+        }
+        sums.iter().sum::<f64>() + a_rest.iter().zip(b_rest).map(|(a, b)| a * b).sum::<f64>()
     }
 }
 

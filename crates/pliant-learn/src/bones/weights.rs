@@ -51,20 +51,62 @@ pub(super) struct Smoothing<'a> {
     pub(super) neighbors: &'a Rows,
 }
 
-/// Improves the weights of every vertex, of at most `most` bones each, and gives their squared errors.
+/// Which vertices look at all bones, and which only weigh those they have.
+///
+/// **Ours.** A vertex that looked around twice and stayed with its bones looks again every fourth round only. *Measured*: a fifth to a
+/// third of the time of a fit goes, and its RMS rises by 1 % on bodies.
+#[derive(Debug)]
+pub(super) struct Curiosity {
+    /// Looks in vain, vertex by vertex.
+    in_vain: Vec<u8>,
+    round: usize,
+}
+
+impl Curiosity {
+    /// Looks in vain after which a vertex rests.
+    const PATIENCE: u8 = 2;
+    /// Rounds between the looks of a vertex that rests.
+    const REST: usize = 4;
+
+    pub(super) fn new(vertices: usize) -> Self {
+        Self { in_vain: vec![0; vertices], round: 0 }
+    }
+
+    fn looks(&self, vertex: usize) -> bool {
+        self.in_vain[vertex] < Self::PATIENCE || (self.round + vertex).is_multiple_of(Self::REST)
+    }
+
+    fn learn(&mut self, before: &[Mix], after: &[Mix]) {
+        for vertex in (0..before.len()).filter(|&vertex| self.looks(vertex)).collect::<Vec<_>>() {
+            let stayed = before[vertex].has_points_of(&after[vertex]);
+            self.in_vain[vertex] = if stayed { self.in_vain[vertex].saturating_add(1) } else { 0 };
+        }
+        self.round += 1;
+    }
+}
+
+/// Improves the weights of every vertex, of at most `most` bones each, and gives the sum of their squared errors.
 pub(super) fn improve_weights(
     points: &MovingPoints,
     motions: &[Vec<Motion>],
     most: usize,
     smoothing: Option<Smoothing<'_>>,
+    curiosity: &mut Curiosity,
     mixes: &mut Vec<Mix>,
-) -> Vec<f64> {
+) -> f64 {
     let groups = Groups::of(points, motions, mixes);
-    let before: &[Mix] = mixes;
+    let (before, curious): (&[Mix], &Curiosity) = (mixes, curiosity);
     let done = parallel::map(groups.tasks.len(), 1, |task| {
         let (candidates, vertices) = groups.task(task);
         let mut hull = Hull::default();
-        let improve = |&vertex: &u32| improved(points, candidates, vertex as usize, most, smoothing, before, &mut hull);
+        let improve = |&vertex: &u32| {
+            let vertex = vertex as usize;
+            if curious.looks(vertex) {
+                improved(points, candidates, vertex, most, smoothing, before, &mut hull)
+            } else {
+                rebalanced(points, motions, vertex, smoothing, before, &mut hull)
+            }
+        };
         vertices.iter().map(improve).collect::<Vec<_>>()
     });
     let mut errors = vec![0.0; points.vertex_count()];
@@ -74,10 +116,39 @@ pub(super) fn improve_weights(
             (found[vertex as usize], errors[vertex as usize]) = (mix, error);
         }
     }
+    curiosity.learn(mixes, &found);
     *mixes = found;
-    errors
+    errors.iter().sum()
 }
 
+/// The best weights of the bones that a vertex has, and its squared error.
+fn rebalanced(
+    points: &MovingPoints,
+    motions: &[Vec<Motion>],
+    vertex: usize,
+    smoothing: Option<Smoothing<'_>>,
+    before: &[Mix],
+    hull: &mut Hull,
+) -> (Mix, f64) {
+    let (own, rest, moved) = (&before[vertex], points.rest[vertex], points.moved(vertex));
+    let rows = hull.begin(own.len, 3 * moved.len());
+    for (k, (bone, _)) in own.iter().enumerate() {
+        for (frame, (motion, place)) in motions[bone].iter().zip(moved).enumerate() {
+            let miss = motion.apply(rest) - *place;
+            (0..3).for_each(|axis| rows[(3 * frame + axis) * own.len + k] = miss[axis]);
+        }
+    }
+    let place = |bone: usize| own.iter().position(|(known, _)| known == bone);
+    draw_to_neighbors(hull, smoothing, vertex, before, place);
+    let mut mix = local(own, place);
+    let error = hull.balance(&mut mix);
+    for k in 0..mix.len {
+        mix.points[k] = own.points[mix.points[k] as usize];
+    }
+    (mix, error)
+}
+
+/// The best weights among all candidates, and the squared error.
 fn improved(
     points: &MovingPoints,
     candidates: &Candidates,
@@ -91,18 +162,28 @@ fn improved(
     let rows = hull.begin(count, 3 * moved.len());
     run_wide(Misses { count, coefficients: &candidates.coefficients, rest: points.rest[vertex], moved, rows });
     let place = |bone: usize| candidates.bones.binary_search(&(bone as u32)).ok();
-    if let Some(Smoothing { stiffness, neighbors }) = smoothing.filter(|s| !s.neighbors.row(vertex).is_empty()) {
-        let around = neighbors.row(vertex);
-        let share = 1.0 / around.len() as f64;
-        let theirs = around.iter().flat_map(|&other| before[other as usize].iter());
-        hull.draw(stiffness, theirs.filter_map(|(bone, weight)| Some((place(bone)?, weight * share))));
-    }
+    draw_to_neighbors(hull, smoothing, vertex, before, place);
     let mut mix = local(&before[vertex], place);
     let error = hull.nearest(&mut mix, most);
     for k in 0..mix.len {
         mix.points[k] = candidates.bones[mix.points[k] as usize];
     }
     (mix, error)
+}
+
+/// Draws the weights of a vertex to the mean of its neighbours', bones in terms of `place`.
+fn draw_to_neighbors(
+    hull: &mut Hull,
+    smoothing: Option<Smoothing<'_>>,
+    vertex: usize,
+    before: &[Mix],
+    place: impl Fn(usize) -> Option<usize>,
+) {
+    let Some(Smoothing { stiffness, neighbors }) = smoothing.filter(|s| !s.neighbors.row(vertex).is_empty()) else { return };
+    let around = neighbors.row(vertex);
+    let share = 1.0 / around.len() as f64;
+    let theirs = around.iter().flat_map(|&other| before[other as usize].iter());
+    hull.draw(stiffness, theirs.filter_map(|(bone, weight)| Some((place(bone)?, weight * share))));
 }
 
 /// The same mix in terms of candidates, without bones that are none.
