@@ -34,10 +34,10 @@ pub struct Motion {
     pub object: usize,
     /// How its shape changes.
     pub shape: Shape,
+    /// How joints then take it along.
+    pub skin: Option<SkinTrack>,
     /// How it then moves as a whole.
     pub placement: Option<PlacementTrack>,
-    /// The skin that its positions come of, where they come of one.
-    pub skin: Option<SkinTrack>,
 }
 
 /// How the shape of an object changes over time.
@@ -119,6 +119,9 @@ impl Motion {
             Shape::Points(frames) => frames[frame].clone(),
             Shape::Weights(track) => object.rig.evaluate(&track.at(time_secs)),
         };
+        if let Some(track) = &self.skin {
+            positions = track.positions(&positions, frame);
+        }
         if let Some(placement) = &self.placement {
             let moved = placement.at(time_secs);
             positions.iter_mut().for_each(|p| *p = moved.transform_point3(*p));

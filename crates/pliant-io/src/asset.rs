@@ -11,7 +11,7 @@ use pliant_mesh::{FaceLabels, Mesh};
 use pliant_rig::{Clip, Rig, RigError};
 
 use crate::gltf::Seams;
-use crate::{Animation, IoError, Motion, ReadError, Shape, UpAxis};
+use crate::{Animation, IoError, Motion, ReadError, Shape, SkinBinding, UpAxis};
 
 /// Everything that was in a file.
 #[derive(Debug, Clone, Default)]
@@ -50,6 +50,8 @@ pub struct Object {
     pub smoothing: FaceLabels,
     /// The weights at which the file has it rest, one for each target; empty where they are all zero.
     pub rest_weights: Vec<f64>,
+    /// The joints that its vertices follow, where there are some; its neutral is the pose in which it is bound to them.
+    pub skin: Option<SkinBinding>,
     /// How glTF stored its vertices, so that they are stored so again.
     pub(crate) seams: Option<Arc<Seams>>,
 }
@@ -59,7 +61,8 @@ impl Object {
     #[must_use]
     pub fn new(rig: Rig) -> Self {
         let (path, file_vertices) = (rig.neutral().name().to_owned(), rig.neutral().vertex_count());
-        Self { path, rig, file_vertices, file_index: None, smoothing: FaceLabels::default(), rest_weights: Vec::new(), seams: None }
+        let (smoothing, rest_weights) = (FaceLabels::default(), Vec::new());
+        Self { path, rig, file_vertices, file_index: None, smoothing, rest_weights, skin: None, seams: None }
     }
 
     /// The last part of its path.
@@ -76,7 +79,7 @@ impl Object {
 
     fn posed(&self, positions: Vec<DVec3>) -> Result<Self, RigError> {
         let neutral = self.rig.neutral().posed(positions)?;
-        Ok(Self { rig: Rig::still(neutral), rest_weights: Vec::new(), ..self.clone() })
+        Ok(Self { rig: Rig::still(neutral), rest_weights: Vec::new(), skin: None, ..self.clone() })
     }
 }
 
@@ -194,6 +197,9 @@ impl Asset {
     pub(crate) fn check(&self) -> Result<(), ReadError> {
         let total: usize = self.objects.iter().map(Object::vertex_count).sum();
         for object in &self.objects {
+            if let Some(Err(message)) = object.skin.as_ref().map(|skin| skin.check(object.vertex_count())) {
+                return Err(ReadError::whole(format!("object '{}' {message}", object.path)));
+            }
             let Some(index) = &object.file_index else { continue };
             // Every vertex of the file is in an object, so that no index may exceed their sum.
             if index.len() != object.vertex_count() || index.iter().any(|&v| v as usize >= total) {
@@ -216,7 +222,14 @@ impl Asset {
 }
 
 fn frame_not_finite(clip: &Animation) -> Option<String> {
+    let joint_not_finite = |motion: &Motion| {
+        let frame = motion.skin.as_ref()?.motions.iter().position(|joints| joints.iter().any(|joint| !joint.is_finite()))?;
+        Some(format!("frame {frame} of clip '{}' moves a joint to a place that is not finite; repair the file", clip.name))
+    };
     clip.motions.iter().find_map(|motion| {
+        if let Some(message) = joint_not_finite(motion) {
+            return Some(message);
+        }
         let bad_track = |numbers: &[Vec<f64>]| numbers.iter().position(|row| row.iter().any(|w| !w.is_finite()));
         match &motion.shape {
             Shape::Rest => None,

@@ -118,11 +118,10 @@ impl Holds {
             let resting = asset.objects.iter().flat_map(|o| &o.rest_weights).filter(|w| **w != 0.0);
             say(self.rest_weights, resting.count(), "weight(s) at rest (all targets rest at zero)");
         }
+        say(self.skins, asset.objects.iter().filter(|o| o.skin.is_some()).count(), "skin(s) (clips hold the positions that come of them)");
         if self.clips > 0 {
             let by_weight = asset.clips.iter().flat_map(|c| &c.motions).filter(|m| matches!(m.shape, Shape::Weights(_)));
             say(self.weight_tracks, by_weight.count(), "animation(s) of weights (written as positions)");
-            let skinned = asset.clips.iter().flat_map(|c| &c.motions).filter(|m| m.skin.is_some());
-            say(self.skins, skinned.count(), "skin(s) (written as positions)");
             say(self.frame_names, asset.clips.iter().map(|c| c.frame_names.len()).sum(), "name(s) of frames");
         }
         lost.extend(clips_left_out(asset, self.clips));

@@ -57,5 +57,5 @@ pub use load::{LoadOptions, Specimens, load};
 pub use locator::{Base, Locator};
 pub use retarget::Retargeted;
 pub use save::{Planned, Saved, plan_save, save};
-pub use skin_track::SkinTrack;
+pub use skin_track::{SkinBinding, SkinTrack};
 pub use up_axis::UpAxis;

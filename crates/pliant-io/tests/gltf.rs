@@ -297,7 +297,9 @@ fn the_robots_clips_move_its_parts_by_their_bones() {
     let walking = asset.clips.iter().find(|c| c.name == "Walking").unwrap();
     let moved = walking.motions.iter().filter(|m| m.placement.is_some()).count();
     assert!(moved >= 10, "{moved} parts move as a whole");
-    assert!(asset.problems.iter().any(|p| p.contains("skinned")));
+    let hands = walking.motions.iter().filter(|m| m.skin.is_some()).count();
+    assert_eq!(hands, 2, "the hands follow joints");
+    assert!(asset.problems.iter().any(|p| p.contains("rests in another pose")));
     assert!(asset.target_names().iter().any(|n| n == "Surprised"));
 }
 

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use pliant_io::{Animation, Asset, SkinTrack, gltf, obj, usda};
+use pliant_io::{Animation, Asset, SkinBinding, SkinTrack, gltf, obj, usda};
 use pliant_mesh::glam::{DAffine3, DMat4, DQuat, DVec3};
 use pliant_rig::{Influence, Joint, Skeleton, Skin};
 use serde_json::Value;
@@ -20,7 +20,12 @@ fn skinned() -> Asset {
         &[(2, 1.0)],
         &[(0, 0.2), (1, 0.3), (2, 0.5)],
     ];
-    let joint = |name: &str, x: f64, parent| Joint { name: name.into(), origin: DVec3::new(x, 0.5, 0.25), parent };
+    let joint = |name: &str, x: f64, parent| Joint {
+        name: name.into(),
+        origin: DVec3::new(x, 0.5, 0.25),
+        axes: DQuat::from_rotation_z(0.4 * x),
+        parent,
+    };
     let motion = |joint: u32, frame: u32| {
         let angle = 0.3 * f64::from(frame * (joint + 1));
         DAffine3::from_rotation_translation(
@@ -29,8 +34,10 @@ fn skinned() -> Asset {
         )
     };
     let track = SkinTrack {
-        skin: Skin::new(3, shares.map(share)).unwrap(),
-        skeleton: Arc::new(Skeleton::new(vec![joint("hip", 0.0, None), joint("knee", 1.0, Some(0)), joint("hat", 3.0, None)]).unwrap()),
+        binding: SkinBinding {
+            skin: Arc::new(Skin::new(3, shares.map(share)).unwrap()),
+            skeleton: Arc::new(Skeleton::new(vec![joint("hip", 0.0, None), joint("knee", 1.0, Some(0)), joint("hat", 3.0, None)]).unwrap()),
+        },
         motions: Arc::new((0..4).map(|frame| (0..3).map(|joint| motion(joint, frame)).collect()).collect()),
     };
     obj::read(text).unwrap().with_skin_clip(Animation::new("step", 0), &track).unwrap()

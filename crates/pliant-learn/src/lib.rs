@@ -39,7 +39,7 @@ mod test_bar;
 mod validation;
 mod workbench;
 
-pub use bones::{BoneKind, SkinOptions, SkinningDecomposition};
+pub use bones::{BoneKind, Correctives, SkinOptions, SkinningDecomposition};
 pub use control_points::ControlPoints;
 pub use error::LearnError;
 pub use examples::Examples;

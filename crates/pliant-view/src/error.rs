@@ -35,6 +35,20 @@ pub enum ViewError {
     /// A sheet without cells.
     #[error("the sheet holds no pictures; add one")]
     EmptySheet,
+    /// A mesh without a layout to bake into.
+    #[error("the mesh has no UVs, so there is nothing to bake maps into; unwrap it in a modelling program and export it with UVs")]
+    NoUvs,
+    /// A layout of which no texel is inside the picture.
+    #[error("no triangle of the UVs covers a texel of the square from 0 to 1; move the UVs into it, or ask for a larger map")]
+    UvsOutside,
+    /// Positions that maps cannot be made from.
+    #[error("{what} has a position that is not a finite number, at vertex {vertex}; export it again")]
+    NotFinite {
+        /// Whose.
+        what: &'static str,
+        /// The first such vertex.
+        vertex: usize,
+    },
     /// The PNG encoder gave up.
     #[error("the picture could not be encoded as PNG: {0}")]
     Png(#[from] png::EncodingError),

@@ -23,6 +23,7 @@
 //! are built from them. Work is cut into tiles of fixed size that share nothing, so the number of threads does not
 //! matter either. The PNG encoder's settings are fixed.
 
+mod bake;
 mod bins;
 mod camera;
 mod color;
@@ -47,6 +48,7 @@ mod stage;
 mod surface;
 mod text;
 
+pub use bake::{BakeOptions, Baker, DetailMaps, HeightRange};
 pub use camera::{Camera, Framing, Projection, View};
 pub use color::Color;
 pub use colormap::{ColorMap, ScalarRange};

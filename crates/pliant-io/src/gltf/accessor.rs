@@ -248,6 +248,7 @@ fn width_of(kind: &str) -> Option<usize> {
         "VEC2" => 2,
         "VEC3" => 3,
         "VEC4" => 4,
+        "MAT4" => 16,
         _ => return None,
     })
 }

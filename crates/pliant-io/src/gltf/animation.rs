@@ -4,13 +4,14 @@
 //! one of scale, rotation and translation of a node; a clip has frames, and an object moves as a whole.
 //!
 //! **Form.** Curves of weights stay as they are. Of the nodes above a mesh the product is taken at every key of
-//! their curves, relative to the place at rest: `W(t) W(0)⁻¹`. Frames lie on the grid of the keys where these
-//! have one, else at the default rate.
+//! their curves, relative to the place at rest: `W(t) W(0)⁻¹`. Joints are taken at every frame. Frames lie on the
+//! grid of the keys where these have one, else at the default rate.
 //!
 //! **Ours.** Where the product of several curves is not a straight way between keys, frames are keys as well; a
 //! step is a key just before the next one.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
 
 use pliant_mesh::glam::{DAffine3, DQuat, DVec3};
 use pliant_rig::{Clip, Interpolation, Target, WeightTrack};
@@ -20,7 +21,8 @@ use super::document;
 use super::memo::{self, ClipMemo};
 use super::nodes::{Local, Nodes, unit};
 use super::read::Placed;
-use crate::{Animation, Motion, Object, PlacementTrack, ReadError, Shape};
+use super::skin::{BoundSkin, walk};
+use crate::{Animation, Motion, Object, PlacementTrack, ReadError, Shape, SkinTrack};
 
 /// Frames that a clip may have.
 const MOST_FRAMES: usize = 100_000;
@@ -29,11 +31,12 @@ const MOST_FRAMES: usize = 100_000;
 pub(super) fn read(
     source: &Source<'_>,
     nodes: &Nodes<'_>,
-    objects: &mut [Object],
+    skins: &BTreeMap<usize, BoundSkin>,
+    objects: &[Object],
     placed: &[Placed],
     problems: &mut Vec<String>,
 ) -> Result<Vec<Animation>, ReadError> {
-    let reader = Reader { source, nodes, objects, placed };
+    let reader = Reader { source, nodes, skins, objects, placed };
     let mut clips = Vec::new();
     for (k, animation) in source.document.animations.iter().enumerate() {
         let name = animation.name.clone().unwrap_or_else(|| format!("animation{k}"));
@@ -46,6 +49,7 @@ pub(super) fn read(
 struct Reader<'a> {
     source: &'a Source<'a>,
     nodes: &'a Nodes<'a>,
+    skins: &'a BTreeMap<usize, BoundSkin>,
     objects: &'a [Object],
     placed: &'a [Placed],
 }
@@ -71,11 +75,15 @@ impl Reader<'_> {
         let moves = self.moves(animation, memo.as_ref(), problems, name)?;
         let times = self.times(&moves, memo.as_ref());
         let mut clip = frames_of(name, &times, memo.as_ref(), problems);
+        let joints: BTreeMap<usize, Arc<Vec<Vec<DAffine3>>>> =
+            self.skins.iter().filter_map(|(&k, skin)| Some((k, Arc::new(self.joint_motions(skin, &moves, &clip, problems)?)))).collect();
         for (k, place) in self.placed.iter().enumerate() {
             let shape = self.shape(k, place, &moves, memo.as_ref(), &clip)?;
             let placement = self.placement(place, &moves, &clip, problems);
-            if placement.is_some() || !matches!(shape, Shape::Rest) {
-                clip.motions.push(Motion { placement, ..Motion::new(k, shape) });
+            let motions = place.skin.and_then(|skin| joints.get(&skin)).map(Arc::clone);
+            let skin = motions.zip(self.objects[k].skin.clone()).map(|(motions, binding)| SkinTrack { binding, motions });
+            if placement.is_some() || skin.is_some() || !matches!(shape, Shape::Rest) {
+                clip.motions.push(Motion { placement, skin, ..Motion::new(k, shape) });
             }
         }
         if clip.motions.is_empty() {
@@ -95,6 +103,7 @@ impl Reader<'_> {
         let mut moves: HashMap<usize, Moves> = HashMap::new();
         let mut needed = vec![false; self.nodes.nodes.len()];
         self.placed.iter().flat_map(|p| &p.chain).for_each(|&node| needed[node] = true);
+        self.skins.values().flat_map(|skin| &skin.nodes).for_each(|&node| needed[node] = true);
         let mut dropped = 0;
         for channel in &animation.channels {
             let Some(node) = channel.target.node.filter(|&node| needed.get(node) == Some(&true)) else { continue };
@@ -205,7 +214,7 @@ impl Reader<'_> {
     ) -> Option<PlacementTrack> {
         let moving: Vec<&Moves> = place.chain.iter().filter_map(|node| moves.get(node)).filter(|m| m.placing().next().is_some()).collect();
         // The joints of a skinned mesh move it, not its node.
-        if moving.is_empty() || place.skinned {
+        if moving.is_empty() || place.skin.is_some() {
             return None;
         }
         let times = placement_times(&moving, clip);
@@ -224,18 +233,44 @@ impl Reader<'_> {
     }
 
     fn world_at(&self, place: &Placed, moves: &HashMap<usize, Moves>, time: f64) -> DAffine3 {
-        let local = |node: usize| match moves.get(&node).filter(|m| m.placing().next().is_some()) {
-            None => self.nodes.local(node),
-            Some(moves) => {
-                let mut local = self.local_parts(node);
-                let three = |curve: &Curve| DVec3::from_slice(&curve.at(time));
-                local.translation = moves.translation.as_ref().map_or(local.translation, three);
-                local.scale = moves.scale.as_ref().map_or(local.scale, three);
-                local.rotation = moves.rotation.as_ref().map_or(local.rotation, |curve| curve.rotation_at(time));
-                local.matrix()
-            }
+        place.chain.iter().fold(DAffine3::IDENTITY, |below, &node| self.local_at(node, moves, time) * below)
+    }
+
+    /// A node's own place at one moment.
+    fn local_at(&self, node: usize, moves: &HashMap<usize, Moves>, time: f64) -> DAffine3 {
+        let Some(moves) = moves.get(&node).filter(|m| m.placing().next().is_some()) else { return self.nodes.local(node) };
+        let mut local = self.local_parts(node);
+        let three = |curve: &Curve| DVec3::from_slice(&curve.at(time));
+        local.translation = moves.translation.as_ref().map_or(local.translation, three);
+        local.scale = moves.scale.as_ref().map_or(local.scale, three);
+        local.rotation = moves.rotation.as_ref().map_or(local.rotation, |curve| curve.rotation_at(time));
+        local.matrix()
+    }
+
+    /// Where each joint takes what follows it, frame by frame; nothing where all of it stays in the bind pose.
+    fn joint_motions(
+        &self,
+        skin: &BoundSkin,
+        moves: &HashMap<usize, Moves>,
+        clip: &Animation,
+        problems: &mut Vec<String>,
+    ) -> Option<Vec<Vec<DAffine3>>> {
+        let moving = |node: &usize| moves.get(node).is_some_and(|m| m.placing().next().is_some());
+        if skin.rests_as_bound && !skin.nodes.iter().any(moving) {
+            return None;
+        }
+        let numbers = clip.frame_count.saturating_mul(skin.nodes.len() + 12 * skin.joints.len());
+        if !self.source.buffers.budget.try_spend(numbers) {
+            problems
+                .push(format!("clip '{}' moves joints in more frames than a file of this size can hold; they were not read", clip.name));
+            return None;
+        }
+        let mut worlds = vec![DAffine3::IDENTITY; self.nodes.nodes.len()];
+        let frame = |frame: usize| {
+            walk(self.nodes, &skin.nodes, |node| self.local_at(node, moves, clip.time_secs(frame)), &mut worlds);
+            skin.joints.iter().zip(&skin.from_neutral).map(|(&node, from_neutral)| worlds[node] * *from_neutral).collect()
         };
-        place.chain.iter().fold(DAffine3::IDENTITY, |below, &node| local(node) * below)
+        Some((0..clip.frame_count).map(frame).collect())
     }
 
     fn local_parts(&self, node: usize) -> Local {

@@ -17,14 +17,13 @@ use crate::{Animation, Asset, Motion, PlacementTrack, Shape};
 /// The frames of clips that become targets, object by object.
 pub(super) struct Frames<'a> {
     asset: &'a Asset,
-    skins: &'a Skins<'a>,
     /// For each object the number of its targets, and of its targets and frames.
     counts: Vec<(usize, usize)>,
 }
 
 impl<'a> Frames<'a> {
-    pub(super) fn of(asset: &'a Asset, skins: &'a Skins<'a>) -> Self {
-        Self { asset, skins, counts: vec![(0, 0); asset.objects.len()] }
+    pub(super) fn of(asset: &'a Asset) -> Self {
+        Self { asset, counts: vec![(0, 0); asset.objects.len()] }
     }
 
     /// The object has `targets` of its own, before any frame.
@@ -44,10 +43,9 @@ impl<'a> Frames<'a> {
         })
     }
 
-    /// The clips that hold positions of an object, but for those that are written as skins.
+    /// The clips that hold positions of an object.
     fn point_motions(&self, object: usize) -> impl Iterator<Item = (&'a Animation, &'a Vec<Vec<DVec3>>)> {
-        let skins = self.skins;
-        self.asset.clips.iter().filter(move |clip| skins.track(clip, object).is_none()).filter_map(move |clip| {
+        self.asset.clips.iter().filter_map(move |clip| {
             // As when frames are evaluated, the first motion counts.
             let motion = clip.motions.iter().find(|m| m.object == object)?;
             match &motion.shape {
@@ -137,7 +135,6 @@ impl ClipWriter<'_> {
         match &motion.shape {
             Shape::Rest => {}
             Shape::Weights(track) => self.weights(motion.object, track),
-            Shape::Points(_) if self.frames.skins.track(self.clip, motion.object).is_some() => {}
             Shape::Points(_) => points = self.points(motion.object),
         }
         if let Some(placement) = &motion.placement {

@@ -41,7 +41,7 @@ pub(super) struct Document {
     pub(super) nodes: Vec<Node>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(super) meshes: Vec<Mesh>,
-    #[serde(default, skip_deserializing, skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(super) skins: Vec<Skin>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(super) materials: Vec<Value>,
@@ -88,12 +88,14 @@ pub(super) struct Node {
     pub(super) weights: Option<Vec<f64>>,
 }
 
-#[derive(Debug, Default, Serialize)]
+#[derive(Debug, Default, Deserialize, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Skin {
-    pub(super) inverse_bind_matrices: usize,
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) inverse_bind_matrices: Option<usize>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) skeleton: Option<usize>,
+    #[serde(default)]
     pub(super) joints: Vec<usize>,
 }
 

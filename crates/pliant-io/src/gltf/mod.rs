@@ -17,8 +17,8 @@
 //! **Ours.** The document is read with types of our own, which take what the published schema takes and decline
 //! only what cannot be used: other readers decline whole files for a part that nobody asked for. The size of
 //! everything is checked against the bytes that are there before it is made. A mesh that stands at several
-//! nodes is read at the first. Cameras, lights, tangents and textures are not modelled; skins are written, but a
-//! skinned mesh is read in its bind pose. The neutral of a mesh is its shape at weights zero, whatever weights it rests at.
+//! nodes is read at the first. Cameras, lights, tangents and textures are not modelled. The neutral of a mesh is its
+//! shape at weights zero, whatever weights it rests at, and in its bind pose, whatever pose its joints rest in.
 
 mod accessor;
 mod animation;
@@ -32,6 +32,7 @@ mod morph;
 mod nodes;
 mod primitive;
 mod read;
+mod skin;
 mod skin_write;
 mod split;
 mod store;

@@ -87,6 +87,26 @@ impl<'a> Nodes<'a> {
         std::iter::successors(Some(node), |&node| self.parents[node]).collect()
     }
 
+    /// The node above.
+    pub(super) fn parent(&self, node: usize) -> Option<usize> {
+        self.parents[node]
+    }
+
+    /// The nodes and all above them, each once and after the one above it.
+    pub(super) fn with_those_above(&self, nodes: &[usize]) -> Vec<usize> {
+        let mut seen = vec![false; self.nodes.len()];
+        let (mut order, mut way) = (Vec::new(), Vec::new());
+        for &node in nodes {
+            let mut at = Some(node);
+            while let Some(node) = at.filter(|&node| !std::mem::replace(&mut seen[node], true)) {
+                way.push(node);
+                at = self.parents[node];
+            }
+            order.extend(way.drain(..).rev());
+        }
+        order
+    }
+
     /// The node's own place at rest.
     pub(super) fn local(&self, node: usize) -> DAffine3 {
         match &self.nodes[node].matrix {

@@ -1,6 +1,6 @@
 //! From a document to objects: stored vertices are welded, faces put together, and all of it placed in the scene.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 use pliant_mesh::glam::{DAffine3, DMat3, DVec2, DVec3, DVec4, Vec3};
@@ -14,11 +14,12 @@ use super::document::{self, Document};
 use super::memo::{self, MeshMemo};
 use super::nodes::Nodes;
 use super::primitive::Stored;
+use super::skin::BoundSkin;
 use super::split::{Displacements, Seams};
 use super::{animation, container, morph, weld};
 use crate::format::Declined;
 use crate::merge::check_file_order;
-use crate::{Asset, Beside, IoError, Object, ReadError};
+use crate::{Asset, Beside, IoError, Object, ReadError, SkinBinding};
 
 /// Extensions that change how meshes are to be read, and are understood.
 const UNDERSTOOD: [&str; 2] = ["KHR_mesh_quantization", "EXT_meshopt_compression"];
@@ -70,18 +71,21 @@ pub(super) struct Placed {
     pub(super) world: DAffine3,
     /// Targets that are frames of our own clips.
     pub(super) frames: Vec<Target>,
-    pub(super) skinned: bool,
+    /// The skin of the document that moves it.
+    pub(super) skin: Option<usize>,
 }
 
 struct Scene<'a> {
     source: &'a Source<'a>,
     nodes: Nodes<'a>,
+    /// Those of the document's skins that move a mesh.
+    skins: BTreeMap<usize, BoundSkin>,
     problems: Vec<String>,
 }
 
 impl<'a> Scene<'a> {
     fn read(source: &'a Source<'a>) -> Result<Asset, ReadError> {
-        let mut scene = Self { source, nodes: Nodes::of(source.document)?, problems: Vec::new() };
+        let mut scene = Self { source, nodes: Nodes::of(source.document)?, skins: BTreeMap::new(), problems: Vec::new() };
         let (mut objects, mut placed) = (Vec::new(), Vec::new());
         let nodes_of = scene.nodes_of_meshes()?;
         for (k, mesh) in source.document.meshes.iter().enumerate() {
@@ -98,7 +102,7 @@ impl<'a> Scene<'a> {
         }
         scene.note_unread();
         check_file_order(&mut objects);
-        let clips = animation::read(source, &scene.nodes, &mut objects, &placed, &mut scene.problems)?;
+        let clips = animation::read(source, &scene.nodes, &scene.skins, &objects, &placed, &mut scene.problems)?;
         Ok(Asset { objects, clips, problems: scene.problems, ..Asset::default() })
     }
 
@@ -129,14 +133,15 @@ impl<'a> Scene<'a> {
             self.problems.push(format!("mesh '{name}' stands at {} nodes and was read at the first only", nodes.len()));
         }
         let chain = nodes.first().map_or_else(Vec::new, |&node| self.nodes.chain(node));
-        let world = self.nodes.world(&chain);
+        let skin = nodes.first().and_then(|&node| self.nodes.nodes[node].skin);
+        let world = match skin {
+            Some(skin) => self.bound(skin, &name)?.place,
+            None => self.nodes.world(&chain),
+        };
         let path = if chain.is_empty() { name.clone() } else { self.nodes.path(&chain, &name) };
         self.source.buffers.budget.spend(chain.len().saturating_mul(16) + path.len(), "the way to a mesh")?;
-        let skinned = nodes.first().is_some_and(|&node| self.nodes.nodes[node].skin.is_some());
-        if skinned {
-            self.problems.push(format!("mesh '{name}' is skinned and was read in its bind pose; its skin is not kept"));
-        }
         let assembly = Assembly::new(self.source, mesh, stored, world, &mut self.problems);
+        let binding = skin.map(|skin| assembly.binding(&self.skins[&skin], &name, &mut self.problems)).transpose()?;
         let file_vertices = assembly.stored.positions.len();
         let (rig, seams, memo) = assembly.build(name)?;
         let faces = rig.neutral().face_count();
@@ -146,8 +151,20 @@ impl<'a> Scene<'a> {
         object.file_index = memo::list(self.source, memo.file_index, "file_index", object.vertex_count());
         let own = nodes.first().and_then(|&node| self.nodes.nodes[node].weights.as_ref());
         object.rest_weights = morph::rest_weights(own.or(mesh.weights.as_ref()), &object, &mut self.problems);
-        object.seams = Some(Arc::new(seams));
-        Ok(Some((object, Placed { mesh: index, chain, world, frames, skinned })))
+        (object.seams, object.skin) = (Some(Arc::new(seams)), binding);
+        Ok(Some((object, Placed { mesh: index, chain, world, frames, skin })))
+    }
+
+    /// A skin of the document, read once.
+    fn bound(&mut self, skin: usize, mesh: &str) -> Result<&BoundSkin, ReadError> {
+        if !self.skins.contains_key(&skin) {
+            self.skins.insert(skin, BoundSkin::read(self.source, &self.nodes, skin)?);
+        }
+        let bound = &self.skins[&skin];
+        if !bound.rests_as_bound {
+            self.problems.push(format!("mesh '{mesh}' rests in another pose than it is bound in; its neutral is the bind pose"));
+        }
+        Ok(bound)
     }
 
     fn note_unread(&mut self) {
@@ -225,6 +242,12 @@ impl<'a> Assembly<'a> {
             target_normals,
         };
         Ok((rig, seams, self.memo))
+    }
+
+    fn binding(&self, bound: &BoundSkin, name: &str, problems: &mut Vec<String>) -> Result<SkinBinding, ReadError> {
+        let (skin, odd) = bound.skin_of(&self.stored, &weld::speakers(&self.vertex_of, self.vertices))?;
+        problems.extend(odd.map(|odd| format!("mesh '{name}': {odd}")));
+        Ok(SkinBinding { skin: Arc::new(skin), skeleton: Arc::clone(&bound.skeleton) })
     }
 
     fn polygons(&self) -> Polygons {

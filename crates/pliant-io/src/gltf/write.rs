@@ -12,7 +12,7 @@ use super::container::{pack, to_data_uri};
 use super::document::{self, Attributes, Buffer, Document, Node, POINTS, Primitive, Scene};
 use super::memo::{KEY, LabelMemo, MeshMemo};
 use super::morph::default_name;
-use super::skin_write::Skins;
+use super::skin_write::{Skins, playable};
 use super::split::{Block, Displacements, Seams, by_vertex};
 use super::store::Store;
 use crate::{Asset, Holds, Object, UpAxes, UpAxis, Written};
@@ -56,10 +56,11 @@ impl Writer {
     fn write(asset: &Asset) -> (Document, Vec<u8>, Vec<String>) {
         let mut writer = Self { left_out: HOLDS.left_out_of(asset), ..Self::default() };
         writer.document.asset = json!({ "version": "2.0", "generator": "pliant" });
+        let asset = playable(asset);
+        let asset = asset.as_ref();
         let nodes = writer.nodes(asset);
         let skins = Skins::write(asset, &nodes, &mut writer.document, &mut writer.store);
-        writer.left_out.extend(skins.left_out());
-        let mut frames = Frames::of(asset, &skins);
+        let mut frames = Frames::of(asset);
         for (k, object) in asset.objects.iter().enumerate() {
             let mesh = writer.mesh(k, object, &skins, &mut frames);
             writer.document.meshes.push(mesh);

@@ -44,6 +44,8 @@ const SKELETON: &str = "_Skeleton";
 pub fn write(asset: &Asset) -> Result<Written, IoError> {
     require_single_precision(asset)?;
     let mut left_out = HOLDS.left_out_of(asset);
+    let skinned = asset.objects.iter().any(|object| object.skin.is_some()).then(|| asset.without_skins());
+    let asset = skinned.as_ref().unwrap_or(asset);
     let clip = asset.clips.first();
     let tree = Branch::of(asset);
     let places = asset.file_indices();

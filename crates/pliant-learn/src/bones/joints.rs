@@ -4,14 +4,19 @@
 //! are neighbours, the closer the more of the weight they share (`Σᵥ wᵥⱼ wᵥₖ`); the tree of greatest sharing, from the
 //! joint that moves most, is the skeleton. Joints that share nothing with it begin trees of their own.
 
-use pliant_mesh::glam::DVec3;
+use pliant_mesh::glam::{DQuat, DVec3};
 use pliant_rig::{Joint, Skeleton, Skin};
 
 /// The skeleton of a skin over vertices at `rest`.
 pub(super) fn skeleton_of(skin: &Skin, rest: &[DVec3]) -> Skeleton {
     let digits = skin.bone_count().saturating_sub(1).to_string().len();
     let joints = skin.centers(rest).into_iter().zip(parents(skin)).enumerate();
-    let joint = |(k, (origin, parent)): (usize, (DVec3, Option<usize>))| Joint { name: format!("bone_{k:0digits$}"), origin, parent };
+    let joint = |(k, (origin, parent)): (usize, (DVec3, Option<usize>))| Joint {
+        name: format!("bone_{k:0digits$}"),
+        origin,
+        axes: DQuat::IDENTITY,
+        parent,
+    };
     Skeleton::new(joints.map(joint).collect()).expect("a tree has no rings")
 }
 

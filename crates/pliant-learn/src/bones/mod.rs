@@ -18,6 +18,7 @@
 //! it worse, so that the error never rises.
 
 mod clustering;
+mod correctives;
 mod fit;
 mod joints;
 mod motions;
@@ -32,6 +33,7 @@ use pliant_rig::{Clip, Skeleton, Skin};
 
 use crate::LearnError;
 use clustering::Clusters;
+pub use correctives::Correctives;
 use fit::Fit;
 pub use motions::BoneKind;
 use moving_points::MovingPoints;

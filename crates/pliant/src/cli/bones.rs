@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Instant;
 
-use pliant_io::{SkinTrack, npy};
+use pliant_io::{SkinBinding, SkinTrack, npy};
 use pliant_learn::{SkinOptions, SkinningDecomposition};
 use serde_json::{Map, json};
 
@@ -20,11 +20,20 @@ Examples:
                                                           and what the rig shows, frames x vertices x 3
   pliant bones 'specimen:hound#walk' --count 15 --influences 2 --out rig.glb
                                                           for an engine that blends two bones
+  pliant bones walk.glb --count 20 --morphs 8 --out rig.glb
+                                                          and shapes for what the bones leave over
+  pliant drive horse.safetensors --points p.npy --out run.glb
+  pliant bones run.glb --count 20 --morphs 8 --out rig.glb
+                                                          a driven clip for an engine
 
 The rig has one skin and one animation with a key for every frame: rotations and translations of
 joints, which stand in the middle of what they move and hang on those they share most vertices with.
 Its bind pose is the clip's reference, and vertices keep their order. The report says how far the rig
-is from the clip (rms, in the clip's units).";
+is from the clip (rms, in the clip's units).
+
+Morphs are corrective shapes in the bind pose, in the same mesh, with a weight for every frame; engines
+apply them before the bones. Each one more lowers the error (rms_with_morphs), and as many as there
+are frames show the clip itself.";
 
 /// A clip as bones, with a skin that any engine plays.
 #[derive(Debug, clap::Args)]
@@ -40,6 +49,10 @@ pub(crate) struct Args {
     /// The most bones that move a vertex, 1 to 4.
     #[arg(long, value_name = "K", default_value_t = SkinOptions::DEFAULT_INFLUENCES as u8, value_parser = clap::value_parser!(u8).range(1..=4))]
     influences: u8,
+
+    /// How many corrective shapes for what the bones leave over.
+    #[arg(long, value_name = "K")]
+    morphs: Option<usize>,
 
     /// Draw the weights of a vertex to its neighbours', e.g. 1e-5.
     #[arg(long, value_name = "S", default_value_t = 0.0)]
@@ -64,28 +77,39 @@ pub(crate) fn run(args: &Args, console: &Console) -> Result<(), Failure> {
     let clip = asset.clip()?;
     let began = Instant::now();
     let options = SkinOptions::default().with_bones(args.count).with_influences(args.influences.into()).with_smoothness(args.smoothness);
-    let made = SkinningDecomposition::of(&clip, &options).map_err(|error| Failure::about(&args.clip, &error))?;
+    let about = |error| Failure::about(&args.clip, &error);
+    let made = SkinningDecomposition::of(&clip, &options).map_err(about)?;
+    let shapes = args.morphs.map(|count| made.correctives(&clip, count).map_err(about)).transpose()?;
     let ms = began.elapsed().as_secs_f64() * 1e3;
     let rest = clip.reference().positions();
-    let track = SkinTrack { skin: made.skin.clone(), skeleton: Arc::new(made.skeleton(rest)), motions: Arc::new(made.transforms.clone()) };
+    let binding = SkinBinding { skin: Arc::new(made.skin.clone()), skeleton: Arc::new(made.skeleton(rest)) };
+    let track = SkinTrack { binding, motions: Arc::new(made.transforms.clone()) };
     let mut outputs = Outputs::default();
-    outputs.add_asset(&args.out, &asset.with_skin_clip(asset.only_clip()?.clone(), &track)?)?;
+    let (targets, weights) = shapes.as_ref().map_or((&[][..], &[][..]), |shapes| (&shapes.targets[..], &shapes.weights[..]));
+    let rig = asset.with_shaped_skin_clip(asset.only_clip()?.clone(), &track, targets, weights)?;
+    outputs.add_asset(&args.out, &rig)?;
     if let Some(path) = &args.reconstruction {
-        let shown = made.reconstruction(rest);
-        outputs.add(path, npy::write_points(&[shown.len(), rest.len()], shown.iter().flatten()));
+        let shown = rig.clip()?;
+        outputs.add(path, npy::write_points(&[shown.frames().len(), rest.len()], shown.frames().iter().flatten()));
     }
     outputs.write()?;
-    let problems = [asset.problems.clone(), outputs.problems.clone(), made.problems.clone()].concat();
+    let odd_shapes = shapes.as_ref().map_or(Vec::new(), |shapes| shapes.problems.clone());
+    let problems = [asset.problems.clone(), outputs.problems.clone(), made.problems.clone(), odd_shapes].concat();
     let mut object = Map::new();
     object.insert("out".into(), json!(args.out.display().to_string()));
     object.insert("bones".into(), json!(made.bone_count()));
     object.insert("frames".into(), json!(clip.frames().len()));
     object.insert("influences".into(), json!(made.skin.most_influences()));
     object.insert("rms".into(), json!(made.rms));
+    if let Some(shapes) = &shapes {
+        object.insert("morphs".into(), json!(shapes.targets.len()));
+        object.insert("rms_with_morphs".into(), json!(shapes.rms));
+    }
     object.insert("rounds".into(), json!(made.rounds));
     object.insert("ms".into(), json!(ms));
+    let with_shapes = shapes.map_or(String::new(), |shapes| format!(", {:.4} with {} morphs", shapes.rms, shapes.targets.len()));
     let text = format!(
-        "{} bones over {} frames, {:.4} from the clip in the root mean square; found in {ms:.0} ms; written to {}\n",
+        "{} bones over {} frames, {:.4} from the clip in the root mean square{with_shapes}; found in {ms:.0} ms; written to {}\n",
         made.bone_count(),
         clip.frames().len(),
         made.rms,

@@ -21,6 +21,8 @@ Examples:
                                                                    the points are met exactly
   pliant drive horse.safetensors --points markers.csv --beta 0.3 --out run.glb
                                                                    noisy markers, followed loosely
+  pliant drive horse.safetensors --points p.npy --out run.glb && \\
+  pliant bones run.glb --count 20 --morphs 8 --out rig.glb         for an engine: bones and shapes
 
 The points are those of the recipe, in its order, where they are in each frame.";
 

@@ -1,5 +1,6 @@
 //! The command line: arguments in, one library call, results out.
 
+mod bake;
 mod blend;
 mod blend_report;
 mod bones;
@@ -66,6 +67,8 @@ Examples:
                                            one head's expressions on another, as a rig
   pliant bones walk.glb --count 20 --out rig.glb
                                            a clip as a skinned rig that any engine plays
+  pliant bake smooth.obj wrinkled.obj --out maps
+                                           wrinkles as a displacement and a normal map
   pliant learn horse.toml --out horse.safetensors
                                            poses of a mesh as a model driven by a few points
   pliant drive horse.safetensors --points p.npy --out run.glb
@@ -130,6 +133,7 @@ enum Command {
     Markers(markers::Args),
     Shapes(shapes::Args),
     Bones(bones::Args),
+    Bake(bake::Args),
     Flexibility(flexibility::Args),
     Learn(learn::Args),
     Drive(drive::Args),
@@ -161,6 +165,7 @@ pub(crate) fn run(cli: Cli) -> ExitCode {
         Command::Markers(args) => markers::run(&args, &console),
         Command::Shapes(args) => shapes::run(&args, &console),
         Command::Bones(args) => bones::run(&args, &console),
+        Command::Bake(args) => bake::run(&args, &console),
         Command::Flexibility(args) => flexibility::run(&args, &console),
         Command::Learn(args) => learn::run(&args, &console),
         Command::Drive(args) => drive::run(&args, &console),
