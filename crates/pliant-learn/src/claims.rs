@@ -38,6 +38,53 @@ fn an_examples_own_control_points_return_the_example() {
 }
 
 #[test]
+fn with_bones_an_example_comes_back_to_what_skin_and_regression_leave() {
+    for method in [Method::Paper, Method::Feng] {
+        let model = trained(method);
+        assert_eq!((model.bone_count(), model.skin().unwrap().vertex_count()), (30, bar().vertex_count()));
+        assert!(model.fit_error() < 0.015, "{}: {}", method.name(), model.fit_error());
+    }
+}
+
+#[test]
+fn local_in_geometry_local_in_pose_both_and_neither_are_four_methods() {
+    let goals = bar_control().at(&bent(0.75, 0.2));
+    let drive = |neighbors: usize, pose_neighbors: usize| {
+        let options = LearnOptions::default().with_method(Method::Paper).with_bones(30);
+        let options = options.with_neighbors(neighbors).with_pose_neighbors(pose_neighbors);
+        Model::train(bar_examples(), bar_control(), &options, &()).unwrap().drive(&goals).unwrap()
+    };
+    let all = LearnOptions::ALL;
+    let variants = [drive(all, all), drive(6, all), drive(all, 3), drive(6, 3)];
+    assert_eq!(variants[0], trained(Method::Feng).drive(&goals).unwrap());
+    for (k, variant) in variants.iter().enumerate() {
+        assert!(variants[..k].iter().all(|other| rms(variant, other) > 1e-5), "variant {k}");
+        assert!(rms(variant, &bent(0.75, 0.2)) < 0.2, "variant {k}");
+    }
+}
+
+#[test]
+fn more_bones_than_the_mesh_can_carry_are_clipped() {
+    let options = LearnOptions::default().with_method(Method::Paper).with_bones(1000);
+    let model = Model::train(bar_examples(), bar_control(), &options, &()).unwrap();
+    assert_eq!(model.bone_count(), bar().vertex_count() / 3);
+}
+
+#[test]
+fn with_bones_one_thread_and_two_give_the_same_bits() {
+    let goals = bar_control().at(&bent(0.75, 0.2));
+    let options = LearnOptions::default().with_method(Method::Paper).with_bones(66);
+    let driven = [1, 2].map(|threads| {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("a pool of threads");
+        pool.install(|| {
+            let model = Model::train(bar_examples(), bar_control(), &options, &()).unwrap();
+            (model.to_bytes(), model.drive(&goals).unwrap(), model.driver_with(Hold::Hard).unwrap().pose(&goals).unwrap())
+        })
+    });
+    assert!(driven[0] == driven[1]);
+}
+
+#[test]
 fn a_pose_between_the_examples_is_met_better_than_by_any_baseline() {
     let truth = bent(0.75, 0.2);
     let goals = bar_control().at(&truth);

@@ -15,16 +15,18 @@
 //! # Ok::<(), pliant_learn::LearnError>(())
 //! ```
 
+mod abstract_bones;
 mod arap;
-mod bone_turns;
+mod bone_driver;
+mod bone_translations;
 mod bones;
 #[cfg(test)]
 mod claims;
 mod control_points;
+mod control_reach;
 mod edge_paths;
 mod error;
 mod examples;
-mod feng;
 mod local_blend;
 mod local_frame;
 mod meshik;

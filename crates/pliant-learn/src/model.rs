@@ -6,13 +6,14 @@ use std::sync::Arc;
 
 use pliant_mesh::Progress;
 use pliant_mesh::glam::DVec3;
+use pliant_rig::Skin;
 
+use crate::abstract_bones::AbstractBones;
 use crate::arap::Arap;
-use crate::bone_turns::BoneTurns;
-use crate::feng::Feng;
+use crate::bone_driver::BoneDriver;
+use crate::control_reach::ControlReach;
 use crate::meshik::MeshIk;
 use crate::poisson::Poisson;
-use crate::pose_graph::PoseGraph;
 use crate::selection::{Choice, Library, SHARPNESS};
 use crate::workbench::{Predictor, Workbench};
 use crate::{ControlPoints, Examples, Hold, LearnError, LearnOptions, LocalSettings, Method};
@@ -22,7 +23,7 @@ use crate::{ControlPoints, Examples, Hold, LearnError, LearnOptions, LocalSettin
 pub struct Model {
     bench: Workbench,
     options: LearnOptions,
-    predictor: Box<dyn Predictor>,
+    predictor: Arc<dyn Predictor>,
     chosen: Option<LocalSettings>,
     poisson: Arc<Poisson>,
 }
@@ -31,6 +32,7 @@ pub struct Model {
 #[derive(Debug)]
 pub struct Driver<'a> {
     model: &'a Model,
+    predictor: Arc<dyn Predictor>,
     poisson: Arc<Poisson>,
 }
 
@@ -65,8 +67,22 @@ impl Model {
         Ok(Self::of(trainer, predictor, Some(*settings)))
     }
 
+    /// As [`train`](Self::train) by a method on abstract bones, with bones found before.
+    pub(crate) fn train_on_bones(
+        examples: Examples,
+        control: ControlPoints,
+        options: &LearnOptions,
+        bones: AbstractBones,
+    ) -> Result<Self, LearnError> {
+        let trainer = Trainer::new(examples, control, options, &SHARPNESS)?;
+        let everything: Vec<usize> = (0..trainer.bench.examples.count()).collect();
+        let reach = ControlReach::of(trainer.bench.examples.reference(), &trainer.bench.control);
+        let predictor = BoneDriver::train(&trainer.bench, &reach, &everything, bones, options)?;
+        Ok(Self::of(trainer, Box::new(predictor), None))
+    }
+
     fn of(trainer: Trainer, predictor: Box<dyn Predictor>, chosen: Option<LocalSettings>) -> Self {
-        Self { bench: trainer.bench, options: trainer.options, predictor, chosen, poisson: Arc::new(trainer.poisson) }
+        Self { bench: trainer.bench, options: trainer.options, predictor: Arc::from(predictor), chosen, poisson: Arc::new(trainer.poisson) }
     }
 
     /// The examples learned from.
@@ -96,13 +112,23 @@ impl Model {
     /// Regions of the surface that move by themselves.
     #[must_use]
     pub fn bone_count(&self) -> usize {
-        self.bench.regions.count()
+        self.bones().map_or(self.bench.regions.count(), |bones| bones.skin.bone_count())
+    }
+
+    /// Which abstract bones each vertex follows, for the methods that have them.
+    #[must_use]
+    pub fn skin(&self) -> Option<&Skin> {
+        self.bones().map(|bones| &bones.skin)
+    }
+
+    pub(crate) fn bones(&self) -> Option<&AbstractBones> {
+        self.predictor.bones()
     }
 
     /// A driver that holds control points as trained.
     #[must_use]
     pub fn driver(&self) -> Driver<'_> {
-        Driver { model: self, poisson: self.poisson.clone() }
+        Driver { model: self, predictor: Arc::clone(&self.predictor), poisson: self.poisson.clone() }
     }
 
     /// A driver that holds control points in another way; factors a system once.
@@ -110,7 +136,9 @@ impl Model {
     /// # Errors
     /// A `β` that is not a number above zero.
     pub fn driver_with(&self, hold: Hold) -> Result<Driver<'_>, LearnError> {
-        Ok(Driver { model: self, poisson: Arc::new(Poisson::factor(self.bench.examples.reference(), &self.bench.control, hold)?) })
+        let poisson = Poisson::factor(self.bench.examples.reference(), &self.bench.control, hold)?;
+        let held = self.predictor.held(&self.bench, hold)?;
+        Ok(Driver { model: self, predictor: held.map_or_else(|| Arc::clone(&self.predictor), Arc::from), poisson: Arc::new(poisson) })
     }
 
     /// The pose for places of the control points, in their order.
@@ -146,7 +174,7 @@ impl Driver<'_> {
         if let Some(point) = control.iter().position(|p| !p.is_finite()) {
             return Err(LearnError::ControlNotFinite { point });
         }
-        Ok(self.model.predictor.pose(&self.model.bench, &self.poisson, control))
+        Ok(self.predictor.pose(&self.model.bench, &self.poisson, control))
     }
 }
 
@@ -169,7 +197,7 @@ pub(crate) struct Trainer {
 #[derive(Debug)]
 enum Stock {
     Library(Library),
-    Turns(BoneTurns),
+    Reach(ControlReach),
     None,
 }
 
@@ -177,7 +205,7 @@ impl Stock {
     fn of(bench: &Workbench, options: &LearnOptions, sharpness: &[f64]) -> Self {
         match options.method() {
             Method::Auto => Self::Library(Library::new(bench, options.neighbors(), sharpness)),
-            Method::Paper | Method::Feng => Self::Turns(BoneTurns::of(bench)),
+            Method::Paper | Method::Feng => Self::Reach(ControlReach::of(bench.examples.reference(), &bench.control)),
             Method::MeshIk | Method::Arap => Self::None,
         }
     }
@@ -188,7 +216,7 @@ impl Trainer {
     pub(crate) fn new(examples: Examples, control: ControlPoints, options: &LearnOptions, sharpness: &[f64]) -> Result<Self, LearnError> {
         options.check()?;
         let poisson = Poisson::factor(examples.reference(), &control, Hold::Soft(options.beta()))?;
-        let bench = Workbench::new(examples, control, options.bones())?;
+        let bench = Workbench::new(examples, control, options.regions())?;
         let stock = Stock::of(&bench, options, sharpness);
         Ok(Self { bench, poisson, options: *options, stock })
     }
@@ -201,10 +229,9 @@ impl Trainer {
                 let Choice { settings, .. } = library.choose(bench, &self.poisson, trained_on)?;
                 (Box::new(library.train(trained_on, &settings)?), Some(settings))
             }
-            (Stock::Turns(turns), Method::Feng) => (Box::new(Feng::train(bench, turns, trained_on)?), None),
-            (Stock::Turns(turns), _) => {
-                let (neighbors, pose_neighbors) = (self.options.neighbors(), self.options.pose_neighbors());
-                (Box::new(PoseGraph::train(bench, turns, trained_on, neighbors, pose_neighbors)?), None)
+            (Stock::Reach(reach), _) => {
+                let bones = AbstractBones::find(bench, trained_on, self.options.bones())?;
+                (Box::new(BoneDriver::train(bench, reach, trained_on, bones, &self.options)?), None)
             }
             (Stock::None, Method::MeshIk) => (Box::new(MeshIk::train(bench, trained_on)), None),
             (Stock::None, _) => (Box::new(Arap::new(bench, self.options.neighbors())), None),

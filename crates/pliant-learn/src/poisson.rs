@@ -84,6 +84,12 @@ impl Poisson {
         }
     }
 
+    /// The harmonic displacement of the surface that moves the control points by `steps`.
+    pub(crate) fn spread(&self, steps: &[DVec3]) -> Vec<DVec3> {
+        let (still, anchors) = (vec![DVec3::ZERO; self.rows.rows()], vec![DVec3::ZERO; self.rows.columns()]);
+        self.solve_rows(&still, &anchors, steps)
+    }
+
     /// `√A M_t e_a`, row by row.
     pub(crate) fn right_side(&self, gradients: &[DMat3]) -> Vec<DVec3> {
         self.directions.iter().map(|&(t, direction)| gradients[t as usize] * direction).collect()

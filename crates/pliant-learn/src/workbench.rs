@@ -4,16 +4,17 @@ use pliant_linalg::parallel;
 use pliant_mesh::glam::{DMat3, DVec3};
 use pliant_mesh::{DeformationGradients, Polar};
 
+use crate::abstract_bones::AbstractBones;
 use crate::control_points::Alignment;
 use crate::edge_paths::{Regions, distances_from};
-use crate::poisson::Poisson;
+use crate::poisson::{Hold, Poisson};
 use crate::{ControlPoints, Examples, LearnError};
 
 /// Triangles in one parallel task.
 pub(crate) const TRIANGLES_PER_TASK: usize = 1024;
 
 /// Distances between parts that no edges join are counted from here, in diagonals.
-const ANOTHER_PART: f64 = 10.0;
+pub(crate) const ANOTHER_PART: f64 = 10.0;
 
 /// The examples taken apart: regions of the surface, how each triangle turns and stretches, where the control points are.
 #[derive(Debug)]
@@ -35,6 +36,16 @@ pub(crate) struct Workbench {
 /// A trained method: a pose for places of the control points.
 pub(crate) trait Predictor: Send + Sync + std::fmt::Debug {
     fn pose(&self, bench: &Workbench, poisson: &Poisson, control: &[DVec3]) -> Vec<DVec3>;
+
+    /// The same with control points held in another way; none where that is up to the Poisson system alone.
+    fn held(&self, _bench: &Workbench, _hold: Hold) -> Result<Option<Box<dyn Predictor>>, LearnError> {
+        Ok(None)
+    }
+
+    /// The bones that it moves, where it has any.
+    fn bones(&self) -> Option<&AbstractBones> {
+        None
+    }
 }
 
 impl Workbench {

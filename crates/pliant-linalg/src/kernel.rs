@@ -33,12 +33,15 @@ impl Kernel {
     pub fn between(&self, x: &[f64], y: &[f64]) -> f64 {
         match *self {
             Self::Linear => x.iter().zip(y).map(|(a, b)| a * b).sum(),
-            Self::Gaussian { width } => {
-                let squared = squared_distance(x, y);
-                if squared > 0.0 { (-0.5 * squared / (width * width)).exp() } else { 1.0 }
-            }
+            Self::Gaussian { width } => gaussian(squared_distance(x, y), width),
         }
     }
+}
+
+/// `exp(−d²/2w²)` of a squared distance `d²`; equal places are alike even for `w = 0`.
+#[must_use]
+pub fn gaussian(squared: f64, width: f64) -> f64 {
+    if squared > 0.0 { (-0.5 * squared / (width * width)).exp() } else { 1.0 }
 }
 
 /// The median distance between two of `features`; zero for fewer than two.
@@ -108,6 +111,11 @@ impl CenteredGram {
         let raw: Vec<f64> = self.features.iter().map(|example| self.kernel.between(example, query)).collect();
         let mean = raw.iter().sum::<f64>() / raw.len() as f64;
         raw.iter().zip(&self.means).map(|(value, own)| value - own - mean + self.mean).collect()
+    }
+
+    /// The kernel's mean row `K 1/n`, and the mean of all of it.
+    pub(crate) fn means(&self) -> (&[f64], f64) {
+        (&self.means, self.mean)
     }
 
     /// `κ̃(q, q)`: how far the query is from the examples' mean, squared, in the space of the kernel.

@@ -90,6 +90,25 @@ impl KernelCca {
         }
         outputs
     }
+
+    /// The prediction as `ŷ(q) = a + Σᵢ bᵢ κ(xᵢ, q)`: the constant `a`, and the `bᵢ` one after the other.
+    ///
+    /// Predictors of many outputs that share their examples then share the kernel's values too.
+    #[must_use]
+    pub fn folded(&self) -> (Vec<f64>, Vec<f64>) {
+        let (n, width) = (self.gram.size(), self.mean.len());
+        let (means, mean) = self.gram.means();
+        let product = &self.responses * self.projections.transpose();
+        let (mut constant, mut slopes) = (self.mean.clone(), vec![0.0; n * width]);
+        for c in 0..width {
+            let row_mean = (0..n).map(|i| product[(c, i)]).sum::<f64>() / n as f64;
+            for i in 0..n {
+                slopes[i * width + c] = product[(c, i)] - row_mean;
+                constant[c] -= product[(c, i)] * (means[i] - mean);
+            }
+        }
+        (constant, slopes)
+    }
 }
 
 /// The mean output, and the outputs less it, by rows.
@@ -172,6 +191,19 @@ mod tests {
             let alpha = found.projections.subcols(r, 1);
             let rest = &left * alpha - Mat::from_fn(N, 1, |i, _| sigma * sigma * (&right * alpha)[(i, 0)]);
             assert!(rest.norm_l2() < 1e-10, "pair {r}: {}", rest.norm_l2());
+        }
+    }
+
+    #[test]
+    fn folded_to_kernel_values_it_predicts_the_same() {
+        let kernel = Kernel::Gaussian { width: 1.0 };
+        let found = KernelCca::fit(features(), &outputs(), kernel, 0.1, 0.3).unwrap();
+        let (constant, slopes) = found.folded();
+        let query = [0.3, -0.2, 0.9];
+        let values: Vec<f64> = features().iter().map(|own| kernel.between(own, &query)).collect();
+        for (c, expected) in found.predict(&query).into_iter().enumerate() {
+            let folded = constant[c] + values.iter().enumerate().map(|(i, value)| slopes[2 * i + c] * value).sum::<f64>();
+            assert!((folded - expected).abs() < 1e-12, "{folded} {expected}");
         }
     }
 

@@ -36,7 +36,7 @@ pub use box_quadratic::{BoxQuadratic, BoxReport, BoxTerms, BoxWorkspace};
 pub use cholesky::{SolveWorkspace, SpdSolver, Symbolic};
 pub use dense::{DenseMatrix, Svd, symmetric_eigen};
 pub use error::LinalgError;
-pub use kernel::{CenteredGram, Kernel, median_distance};
+pub use kernel::{CenteredGram, Kernel, gaussian, median_distance};
 pub use kernel_cca::KernelCca;
 pub use kernel_ridge::KernelRidge;
 pub use least_squares::LeastSquares;

@@ -54,6 +54,8 @@ impl Skin {
             }
             own.retain(|influence| influence.weight > 0.0);
             own.sort_by(|a, b| b.weight.total_cmp(&a.weight).then(a.bone.cmp(&b.bone)));
+            // What was made to sum to 1 before comes back as it is.
+            let sum = if (sum - 1.0).abs() <= own.len() as f64 * f64::EPSILON { 1.0 } else { sum };
             influences.extend(own.iter().map(|influence| Influence { weight: influence.weight / sum, ..*influence }));
             starts.push(influences.len());
         }

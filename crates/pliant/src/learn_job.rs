@@ -42,6 +42,7 @@ impl LearnJob {
         if recipe.detail.is_some() {
             problems.push("[detail] is not learned yet; the model moves the mesh of the examples".into());
         }
+        problems.extend(recipe.options().problems(examples.reference().vertex_count()));
         Ok(Self { examples, control, options: recipe.options(), problems })
     }
 

@@ -22,10 +22,10 @@ pub struct LearnRecipe {
     /// How poses are made.
     #[serde(default)]
     pub method: RecipeLearnMethod,
-    /// Control points that a bone listens to.
-    pub k_c: Option<usize>,
-    /// Examples that a local model of the paper is trained on.
-    pub k_p: Option<usize>,
+    /// Control points that a bone listens to: a number or "all".
+    pub k_c: Option<RecipeCount>,
+    /// Examples that a local model of the paper is trained on: a number, or "all" for one model of all poses.
+    pub k_p: Option<RecipeCount>,
     /// How closely control points are followed.
     pub beta: Option<f64>,
     /// Regions of the surface that move by themselves.
@@ -47,6 +47,33 @@ impl TryFrom<String> for RecipeLearnMethod {
     }
 }
 
+/// How many neighbours.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(untagged, expecting = "give a number or \"all\"")]
+pub enum RecipeCount {
+    /// So many.
+    Number(usize),
+    /// By name: as many as there are.
+    Name(RecipeAll),
+}
+
+/// The word for all of them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum RecipeAll {
+    /// `"all"`.
+    All,
+}
+
+impl RecipeCount {
+    fn count(&self) -> usize {
+        match self {
+            Self::Number(count) => *count,
+            Self::Name(RecipeAll::All) => LearnOptions::ALL,
+        }
+    }
+}
+
 impl LearnRecipe {
     /// Reads a recipe; keys that it does not know are declined.
     ///
@@ -60,8 +87,8 @@ impl LearnRecipe {
     #[must_use]
     pub fn options(&self) -> LearnOptions {
         let mut options = LearnOptions::default().with_method(self.method.0);
-        options = self.k_c.map_or(options, |k_c| options.with_neighbors(k_c));
-        options = self.k_p.map_or(options, |k_p| options.with_pose_neighbors(k_p));
+        options = self.k_c.as_ref().map_or(options, |k_c| options.with_neighbors(k_c.count()));
+        options = self.k_p.as_ref().map_or(options, |k_p| options.with_pose_neighbors(k_p.count()));
         options = self.beta.map_or(options, |beta| options.with_beta(beta));
         self.bones.map_or(options, |bones| options.with_bones(bones))
     }
@@ -80,6 +107,16 @@ mod tests {
         let asked =
             LearnOptions::default().with_method(Method::Feng).with_neighbors(5).with_pose_neighbors(4).with_beta(0.3).with_bones(20);
         assert_eq!(more.options(), asked);
+    }
+
+    #[test]
+    fn the_four_variants_of_figure_6_are_told_by_all() {
+        let with = |more: &str| LearnRecipe::parse(&format!("{SHORT}{more}")).map(|recipe| recipe.options());
+        let all = with("k_c = \"all\"\nk_p = \"all\"\n").unwrap();
+        assert_eq!((all.neighbors(), all.pose_neighbors()), (LearnOptions::ALL, LearnOptions::ALL));
+        assert_eq!(with("k_p = \"all\"\n").unwrap().neighbors(), LearnOptions::DEFAULT_NEIGHBORS);
+        let Err(RecipeError::Syntax { line, message }) = with("k_c = \"many\"\n") else { panic!("a word that is no number") };
+        assert!(line == 3 && message.contains("\"all\""), "{line}: {message}");
     }
 
     #[test]

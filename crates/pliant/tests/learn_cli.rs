@@ -80,6 +80,20 @@ fn hard_points_are_met_and_the_number_of_threads_changes_nothing() {
 }
 
 #[test]
+fn the_papers_method_takes_all_neighbours_clips_its_bones_and_says_so() {
+    let (folder, recipe) = studio("method = \"paper\"\nk_c = \"all\"\nk_p = \"all\"\nbones = 500\n");
+    let (model, out, file) = (inside(&folder, "m.safetensors"), inside(&folder, "out.npy"), inside(&folder, "p.npy"));
+    let told = json(&["learn", &recipe, "--out", &model]);
+    assert!(told["bones"] == 27 && told["problems"][0].as_str().is_some_and(|text| text.contains("500 bones")), "{told}");
+    fs::write(&file, array(&[points(0.15)])).unwrap();
+    json(&["drive", &model, "--points", &file, "--out", &out]);
+    let found = npy::read(&fs::read(&out).unwrap()).unwrap().into_point_rows("frames").unwrap().remove(0);
+    assert!(POINTS.iter().zip(points(0.15)).all(|(&v, goal)| found[v].distance(goal) < 0.03));
+    let (folder, recipe) = studio("k_c = \"many\"\n");
+    declines(&["learn", &recipe], &inside(&folder, "m.safetensors"), &["\"all\"", "line 3"]);
+}
+
+#[test]
 fn validate_tells_every_pose_by_name_or_index_and_what_was_chosen() {
     let (folder, recipe) = studio("");
     let told = json(&["validate", &recipe]);

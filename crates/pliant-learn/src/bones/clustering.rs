@@ -5,8 +5,8 @@
 //!
 //! **Form.** Sets double until there are enough: those with the largest errors are split by two seeds, the vertex
 //! that its set fits worst and the one that the first seed's surroundings fit worst. Rounds of assigning and fitting
-//! follow. In the end, as long as splitting one set gains more than merging two others costs, both are done. A set
-//! that runs empty is made anew by a split, so that no bone is ever lost.
+//! follow. In the end, as long as splitting one set gains more than merging two others costs, both are done; where there
+//! are many sets, many such exchanges at once. A set that runs empty is made anew by a split, so that no bone is ever lost.
 //!
 //! **Source.** Linde, Buzo, Gray, "An algorithm for vector quantizer design", 1980, for the doubling; James and Twigg,
 //! "Skinning mesh animations", 2005, for clusters of rigid motions; Le and Deng, "Robust and accurate skeletal
@@ -180,6 +180,7 @@ impl Clusters {
         let mut splits: Vec<Option<Split>> = vec![None; self.len()];
         // What rounding alone could gain is none.
         let least = RIGID * (points.vertex_count() * points.frame_count()) as f64;
+        let at_once = if self.len() <= MOST_COMPARED { 1 } else { self.len() };
         for _ in 0..self.len() {
             let members = self.members();
             let known = |cluster: usize| splits[cluster].clone();
@@ -189,25 +190,45 @@ impl Clusters {
                     (own.len() > 1).then(|| Split::of(points, neighbors, own, &self.motions[cluster], self.errors[cluster]))
                 })
             });
-            let gain = |cluster: usize| splits[cluster].as_ref().map_or(0.0, |split| self.errors[cluster] - split.error());
-            let pairs = self.pairs(neighbors);
-            let costs = parallel::map(pairs.len(), 8, |k| {
-                let [a, b] = pairs[k];
-                self.moments[a].union(&self.moments[b]).fit().1 - self.errors[a] - self.errors[b]
-            });
-            let order = by_gain((0..self.len()).map(gain));
-            let best = (0..pairs.len())
-                .filter_map(|k| {
-                    let split = *order.iter().find(|&&cluster| splits[cluster].is_some() && !pairs[k].contains(&cluster))?;
-                    Some((gain(split) - costs[k], pairs[k], split))
-                })
-                .reduce(|best, other| if other.0 > best.0 { other } else { best });
-            let Some((_, [kept, freed], split)) = best.filter(|best| best.0 > least) else { break };
-            self.merge(points, kept, freed);
-            let halves = splits[split].take().expect("only sets with a split are chosen");
-            self.put(&halves, split, freed);
-            (splits[kept], splits[freed]) = (None, None);
+            let exchanges = self.exchanges(&self.pairs(neighbors), &splits, least, at_once);
+            if exchanges.is_empty() {
+                break;
+            }
+            for Exchange { merged: [kept, freed], split } in exchanges {
+                self.merge(points, kept, freed);
+                let halves = splits[split].take().expect("only sets with a split are chosen");
+                self.put(&halves, split, freed);
+                (splits[kept], splits[freed]) = (None, None);
+            }
         }
+    }
+
+    /// The exchanges that gain most and more than `least`, at most `at_once` and no set in two of them.
+    fn exchanges(&self, pairs: &[[usize; 2]], splits: &[Option<Split>], least: f64, at_once: usize) -> Vec<Exchange> {
+        let gain = |cluster: usize| splits[cluster].as_ref().map_or(0.0, |split| self.errors[cluster] - split.error());
+        let costs = parallel::map(pairs.len(), 8, |k| {
+            let [a, b] = pairs[k];
+            self.moments[a].union(&self.moments[b]).fit().1 - self.errors[a] - self.errors[b]
+        });
+        let by_gain = sorted_falling((0..self.len()).map(gain));
+        let mut taken = vec![false; self.len()];
+        let best = |merged: [usize; 2], taken: &[bool]| {
+            let free = |cluster: usize| splits[cluster].is_some() && !taken[cluster] && !merged.contains(&cluster);
+            by_gain.iter().copied().find(|&cluster| free(cluster))
+        };
+        let worth = |k: usize, split: Option<usize>| split.map_or(f64::NEG_INFINITY, |split| gain(split) - costs[k]);
+        let order = sorted_falling((0..pairs.len()).map(|k| worth(k, best(pairs[k], &taken))));
+        let mut chosen: Vec<Exchange> = Vec::new();
+        for k in order {
+            let merged = pairs[k];
+            if chosen.len() == at_once || merged.iter().any(|&cluster| taken[cluster]) {
+                continue;
+            }
+            let Some(split) = best(merged, &taken).filter(|&split| worth(k, Some(split)) > least) else { continue };
+            [merged[0], merged[1], split].into_iter().for_each(|cluster| taken[cluster] = true);
+            chosen.push(Exchange { merged, split });
+        }
+        chosen
     }
 
     fn merge(&mut self, points: &MovingPoints, kept: usize, freed: usize) {
@@ -232,11 +253,18 @@ impl Clusters {
     }
 }
 
-/// The sets by falling gain.
-fn by_gain(gains: impl Iterator<Item = f64>) -> Vec<usize> {
-    let gains: Vec<f64> = gains.collect();
-    let mut order: Vec<usize> = (0..gains.len()).collect();
-    order.sort_by(|&a, &b| gains[b].total_cmp(&gains[a]).then(a.cmp(&b)));
+/// Two sets that become one, and the one that is split instead.
+#[derive(Debug, Clone, Copy)]
+struct Exchange {
+    merged: [usize; 2],
+    split: usize,
+}
+
+/// The places of values, the greatest first.
+fn sorted_falling(values: impl Iterator<Item = f64>) -> Vec<usize> {
+    let values: Vec<f64> = values.collect();
+    let mut order: Vec<usize> = (0..values.len()).collect();
+    order.sort_by(|&a, &b| values[b].total_cmp(&values[a]).then(a.cmp(&b)));
     order
 }
 

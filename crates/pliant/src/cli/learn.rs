@@ -23,10 +23,10 @@ A recipe:
   examples = \"horse.reference.obj+horse.frames.npy\"    any clip; its reference pose is an example too
   control_points = [12, 480, 3107]                     vertices, counted from 0
   method = \"auto\"                                      or paper, feng, meshik, arap
-  k_c = 7                                              control points that a bone listens to
-  k_p = 7                                              poses that a local model of `paper` learns from
-  beta = 30                                            how closely the points are followed
-  bones = 200                                          regions that move by themselves
+  k_c = 7                                              control points that a bone listens to, or \"all\"
+  k_p = 7                                              poses that a local model of `paper` learns from, or \"all\"
+  beta = 30                                            how closely the points are followed; 100 for `paper`, `feng`
+  bones = 200                                          regions that move by themselves; 100 for `paper`, `feng`
 
 `auto` chooses its settings by leaving each pose out in turn. rms is what is left of the examples when
 their own points drive them, over the longest side of the reference pose.";

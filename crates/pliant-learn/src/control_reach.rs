@@ -1,0 +1,71 @@
+//! How far every vertex is from every control point along the surface.
+//!
+//! **Source.** Geodesic distances decide which control points a bone listens to: Huang et al. 2012, section 6.1.1.
+//!
+//! **Ours.** Distances by heat, which are smooth and cost one factorisation for all points; along edges where a mesh has no surface
+//! that heat could flow on. Parts that nothing joins are farther from each other than anything on them.
+
+use pliant_linalg::parallel;
+use pliant_mesh::{HeatGeodesics, HeatOptions, Mesh, SurfacePoint};
+
+use crate::ControlPoints;
+use crate::edge_paths::distances_from;
+use crate::workbench::ANOTHER_PART;
+
+/// By control point and vertex.
+#[derive(Debug)]
+pub(crate) struct ControlReach {
+    distances: Vec<Vec<f64>>,
+}
+
+impl ControlReach {
+    pub(crate) fn of(mesh: &Mesh, control: &ControlPoints) -> Self {
+        let heat = HeatGeodesics::factor(mesh, &HeatOptions::default()).ok();
+        let far = ANOTHER_PART * mesh.bounds().map_or(1.0, |bounds| bounds.diagonal());
+        let distances = parallel::map(control.count(), 1, |k| {
+            let source = control.vertices()[k];
+            let along = heat.as_ref().and_then(|heat| heat.distances(&[SurfacePoint::Vertex(source)]).ok());
+            let mut along = along.unwrap_or_else(|| distances_from(mesh, source));
+            let apart = |v: usize| mesh.positions()[v].distance(mesh.positions()[source as usize]);
+            along.iter_mut().enumerate().filter(|(_, d)| !d.is_finite()).for_each(|(v, d)| *d = far + apart(v));
+            along
+        });
+        Self { distances }
+    }
+
+    /// The distances of a vertex from all control points.
+    pub(crate) fn at(&self, vertex: usize) -> Vec<f64> {
+        self.distances.iter().map(|of_point| of_point[vertex]).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use pliant_mesh::glam::DVec3;
+    use pliant_mesh::shapes;
+
+    #[test]
+    fn on_a_sphere_the_distances_are_arcs() {
+        let mesh = shapes::icosphere(4);
+        let control = ControlPoints::new(&mesh, &[0, 5, 9]).unwrap();
+        let reach = ControlReach::of(&mesh, &control);
+        for v in (0..mesh.vertex_count()).step_by(37) {
+            for (found, &k) in reach.at(v).iter().zip(control.vertices()) {
+                let arc = mesh.positions()[v].angle_between(mesh.positions()[k as usize]);
+                assert!((found - arc).abs() < 0.05 * arc + 1e-9, "{found} for {arc}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_surface_with_three_triangles_on_an_edge_and_one_of_two_parts_have_distances() {
+        let fan = [DVec3::ZERO, DVec3::X, DVec3::Y, -DVec3::Y, DVec3::Z];
+        let far = [DVec3::X * 9.0, DVec3::X * 10.0, DVec3::X * 9.0 + DVec3::Y];
+        let positions = fan.into_iter().chain(far).collect();
+        let mesh = Mesh::from_triangles(positions, &[[0, 1, 2], [0, 1, 3], [0, 1, 4], [5, 6, 7]]).unwrap();
+        let reach = ControlReach::of(&mesh, &ControlPoints::new(&mesh, &[2, 3, 5]).unwrap());
+        assert!(reach.at(4)[0].is_finite() && reach.at(4)[0] >= DVec3::Y.distance(DVec3::Z) - 1e-6);
+        assert!(reach.at(4)[2] > 20.0 && reach.at(6)[2] < 2.0);
+    }
+}
