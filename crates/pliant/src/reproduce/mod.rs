@@ -4,6 +4,7 @@
 
 mod blend;
 mod data;
+mod lcg;
 mod numerals;
 mod pose;
 mod transfer;

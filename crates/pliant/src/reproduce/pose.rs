@@ -6,7 +6,6 @@ mod drags;
 mod equal_reach;
 mod hybrid;
 mod jumps;
-mod lcg;
 mod localization;
 mod methods;
 mod outline;
@@ -22,7 +21,7 @@ use pliant_mesh::glam::DVec3;
 use pliant_mesh::{Bounds, SurfacePoint};
 
 use super::data::set_of;
-use super::{Data, Model, ReproduceError, numerals};
+use super::{Data, Model, ReproduceError, lcg, numerals};
 use crate::page::Section;
 use subject::Subject;
 
