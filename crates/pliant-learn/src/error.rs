@@ -124,4 +124,46 @@ pub enum LearnError {
     /// A reference pose in one point.
     #[error("all vertices of the reference pose are in one place; give a mesh with an extent")]
     NoExtent,
+    /// A mode of detail that does not exist.
+    #[error("there is no detail mode '{name}'; choose auto, direct, cascaded or static")]
+    UnknownDetailMode {
+        /// What was asked for.
+        name: String,
+    },
+    /// Detailed poses for another number of examples.
+    #[error("{found} detailed poses for {expected} examples; give one for each, the reference pose first")]
+    DetailCount {
+        /// How many there are.
+        found: usize,
+        /// How many examples, the reference included.
+        expected: usize,
+    },
+    /// A detailed pose that is not the subdivided base.
+    #[error(
+        "detailed pose {example} has {found} vertices; the base subdivided {levels} times has {expected}; change the levels, or give surfaces instead"
+    )]
+    DetailSize {
+        /// The pose; 0 is the reference.
+        example: usize,
+        /// Its vertices.
+        found: usize,
+        /// Those of the subdivided base.
+        expected: usize,
+        /// How often it is subdivided.
+        levels: usize,
+    },
+    /// A detailed pose with NaN or infinite positions.
+    #[error("detailed pose {example} has a position that is not a finite number, at vertex {vertex}; export it again")]
+    DetailNotFinite {
+        /// The pose; 0 is the reference.
+        example: usize,
+        /// The first such vertex.
+        vertex: usize,
+    },
+    /// Details of another mesh or other poses than the model's.
+    #[error("the details stand on another base than the model's; measure them on the examples that it was trained with")]
+    OtherBase,
+    /// Detail asked of a model without any.
+    #[error("the model has no detail; train it with detailed examples")]
+    NoDetail,
 }

@@ -24,6 +24,7 @@ mod bones;
 mod claims;
 mod control_points;
 mod control_reach;
+mod detail;
 mod edge_paths;
 mod error;
 mod examples;
@@ -43,6 +44,10 @@ mod workbench;
 
 pub use bones::{BoneKind, Correctives, SkinOptions, SkinningDecomposition};
 pub use control_points::ControlPoints;
+pub use detail::{
+    DetailError, DetailHeights, DetailLayer, DetailLeaveOneOut, DetailMode, DetailOptions, DetailReport, DetailSettings, DetailShares,
+    DetailedExamples,
+};
 pub use error::LearnError;
 pub use examples::Examples;
 pub use local_blend::LocalSettings;

@@ -163,9 +163,9 @@ impl LearnOptions {
         clipped.then(|| format!("{} bones are too many for {vertices} vertices; {most} are used", self.bones())).into_iter().collect()
     }
 
-    /// Regions that the surface is cut into beforehand: bones are found from the poses instead.
+    /// Regions that the surface is cut into beforehand. Abstract bones are found from the poses instead; then details alone go by regions.
     pub(crate) fn regions(&self) -> usize {
-        if self.on_bones() { 1 } else { self.bones() }
+        if self.on_bones() { Self::DEFAULT_BONES } else { self.bones() }
     }
 
     /// Whether the method moves abstract bones.

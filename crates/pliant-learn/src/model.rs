@@ -4,19 +4,23 @@ use std::fmt;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-use pliant_mesh::Progress;
 use pliant_mesh::glam::DVec3;
+use pliant_mesh::{Mesh, Progress};
 use pliant_rig::Skin;
 
 use crate::abstract_bones::AbstractBones;
 use crate::arap::Arap;
 use crate::bone_driver::BoneDriver;
 use crate::control_reach::ControlReach;
+use crate::detail::Details;
 use crate::meshik::MeshIk;
 use crate::poisson::Poisson;
 use crate::selection::{Choice, Library, SHARPNESS};
 use crate::workbench::{Predictor, Workbench};
-use crate::{ControlPoints, Examples, Hold, LearnError, LearnOptions, LocalSettings, Method};
+use crate::{
+    ControlPoints, DetailLayer, DetailOptions, DetailShares, DetailedExamples, Examples, Hold, LearnError, LearnOptions, LocalSettings,
+    Method,
+};
 
 /// What a method has learned from examples.
 #[derive(Debug)]
@@ -26,6 +30,7 @@ pub struct Model {
     predictor: Arc<dyn Predictor>,
     chosen: Option<LocalSettings>,
     poisson: Arc<Poisson>,
+    detail: Option<DetailLayer>,
 }
 
 /// A model with its control points held in one way, ready for many poses.
@@ -81,8 +86,42 @@ impl Model {
         Ok(Self::of(trainer, Box::new(predictor), None))
     }
 
+    /// As [`train`](Self::train) on the base, with the details above it.
+    ///
+    /// # Errors
+    /// As there, and settings of the details out of range.
+    pub fn train_detailed(
+        detailed: DetailedExamples,
+        control: ControlPoints,
+        options: &LearnOptions,
+        detail: &DetailOptions,
+        progress: &dyn Progress,
+    ) -> Result<Self, LearnError> {
+        let (base, details) = detailed.into_parts();
+        Self::train(base, control, options, progress)?.with_details(details, detail)
+    }
+
+    /// The same model with other details; their base is that of the model.
+    ///
+    /// # Errors
+    /// Details of another base, or settings out of range.
+    pub fn with_detail(self, detailed: DetailedExamples, options: &DetailOptions) -> Result<Self, LearnError> {
+        let (base, details) = detailed.into_parts();
+        if base.count() != self.examples().count() || !base.reference().same_surface(self.examples().reference()) {
+            return Err(LearnError::OtherBase);
+        }
+        self.with_details(details, options)
+    }
+
+    /// The same with details above it.
+    pub(crate) fn with_details(mut self, details: Details, options: &DetailOptions) -> Result<Self, LearnError> {
+        self.detail = Some(DetailLayer::train(&self.bench, details, options)?);
+        Ok(self)
+    }
+
     fn of(trainer: Trainer, predictor: Box<dyn Predictor>, chosen: Option<LocalSettings>) -> Self {
-        Self { bench: trainer.bench, options: trainer.options, predictor: Arc::from(predictor), chosen, poisson: Arc::new(trainer.poisson) }
+        let (predictor, poisson) = (Arc::from(predictor), Arc::new(trainer.poisson));
+        Self { bench: trainer.bench, options: trainer.options, predictor, chosen, poisson, detail: None }
     }
 
     /// The examples learned from.
@@ -123,6 +162,19 @@ impl Model {
 
     pub(crate) fn bones(&self) -> Option<&AbstractBones> {
         self.predictor.bones()
+    }
+
+    /// The details above the base, where it has learned any.
+    #[must_use]
+    pub fn detail(&self) -> Option<&DetailLayer> {
+        self.detail.as_ref()
+    }
+
+    /// The detailed mesh in its reference pose; none without details.
+    #[must_use]
+    pub fn detailed_mesh(&self) -> Option<Mesh> {
+        let layer = self.detail.as_ref()?;
+        Some(layer.mesh().posed(layer.example(self.bench.examples.pose(0), 0)).expect("one position per vertex"))
     }
 
     /// A driver that holds control points as trained.
@@ -175,6 +227,49 @@ impl Driver<'_> {
             return Err(LearnError::ControlNotFinite { point });
         }
         Ok(self.predictor.pose(&self.model.bench, &self.poisson, control))
+    }
+
+    /// The pose with its details, by vertex of [`Model::detailed_mesh`].
+    ///
+    /// The control points are those of the base, or of the detailed surface where the base was made from it by smoothing; then the
+    /// base is solved twice, the second time with the heights of the control points taken off.
+    ///
+    /// # Errors
+    /// As [`pose`](Self::pose); [`LearnError::NoDetail`] without details.
+    pub fn detailed_pose(&self, control: &[DVec3]) -> Result<Vec<DVec3>, LearnError> {
+        let (layer, goals, base) = self.settled(control)?;
+        Ok(layer.pose(&self.model.bench, &goals, &base))
+    }
+
+    /// The heights of the details alone, by vertex of [`Model::detailed_mesh`]: what a displacement map holds.
+    ///
+    /// # Errors
+    /// As [`detailed_pose`](Self::detailed_pose).
+    pub fn heights(&self, control: &[DVec3]) -> Result<Vec<f32>, LearnError> {
+        let (layer, goals, base) = self.settled(control)?;
+        Ok(layer.heights(&self.model.bench, &goals, &base))
+    }
+
+    /// What each example's details count, and the base that they stand on: for frame loops that keep their buffers, with
+    /// [`DetailLayer::sum_heights`] and [`DetailLayer::raise`].
+    ///
+    /// # Errors
+    /// As [`detailed_pose`](Self::detailed_pose).
+    pub fn detail_shares(&self, control: &[DVec3]) -> Result<(DetailShares, Vec<DVec3>), LearnError> {
+        let (layer, goals, base) = self.settled(control)?;
+        Ok((layer.shares(&self.model.bench, &goals, &base), base))
+    }
+
+    /// The details, where the control points of the base are, and the base there.
+    fn settled(&self, control: &[DVec3]) -> Result<(&DetailLayer, Vec<DVec3>, Vec<DVec3>), LearnError> {
+        let layer = self.model.detail.as_ref().ok_or(LearnError::NoDetail)?;
+        let base = self.pose(control)?;
+        if !layer.is_steered() {
+            return Ok((layer, control.to_vec(), base));
+        }
+        let goals = layer.base_goals(&self.model.bench, control, &base);
+        let base = self.pose(&goals)?;
+        Ok((layer, goals, base))
     }
 }
 

@@ -3,7 +3,8 @@
 //! **Layout.** `poses` (f64, examples × vertices × 3, the reference first), `face_sizes` and `face_vertices` (u32, the authored
 //! polygons one after the other), `control_points` (u32), `frame_names` (u8, lines). The header's metadata holds one entry,
 //! `pliant-learn`, of `key = value` lines, the version first. Methods on abstract bones add `bone_rotations` (f64, examples × bones × 4),
-//! `skin_sizes` and `skin_bones` (u32, the influences on each vertex one after the other) and `skin_weights` (f64).
+//! `skin_sizes` and `skin_bones` (u32, the influences on each vertex one after the other) and `skin_weights` (f64). A model with details
+//! has `detail_heights` (f32, examples × vertices of the detailed mesh) and lines that begin with `detail`.
 //!
 //! **Ours.** The file keeps the examples, what was chosen and the bones, not what follows from them: that is found again on loading to
 //! the same bits, and takes a tenth of the space. Bones, which take long to find, are in no file of version 1, and found again there. Nothing in a file is trusted before it has been checked.
@@ -18,7 +19,10 @@ use pliant_rig::{Influence, Skin};
 use safetensors::{Dtype, SafeTensors, View};
 
 use crate::abstract_bones::AbstractBones;
-use crate::{ControlPoints, Examples, LearnError, LearnOptions, LocalSettings, Method, Model};
+use crate::detail::{DetailSurface, Details};
+use crate::{
+    ControlPoints, DetailLayer, DetailMode, DetailOptions, DetailSettings, Examples, LearnError, LearnOptions, LocalSettings, Method, Model,
+};
 
 /// As many neighbours as there are.
 const ALL: &str = "all";
@@ -28,6 +32,8 @@ const HEADER: &str = "pliant-learn";
 const VERSION: &str = "2";
 /// Layouts that can be read.
 const READABLE: [&str; 2] = ["1", VERSION];
+/// Of the details in it.
+const DETAIL_VERSION: &str = "1";
 
 impl Model {
     /// The model as the bytes of a `safetensors` file; equal models give equal bytes.
@@ -44,6 +50,7 @@ impl Model {
             ("frame_names", Table::of_bytes(examples.names().join("\n").into_bytes())),
         ];
         tensors.extend(self.bones().into_iter().flat_map(bone_tables));
+        tensors.extend(self.detail().map(|layer| ("detail_heights", Table::of_heights(layer))));
         let header = HashMap::from([(HEADER.to_owned(), self.header())]);
         safetensors::serialize(tensors, Some(header)).expect("the tables have the sizes that they say")
     }
@@ -65,13 +72,21 @@ impl Model {
         let control: Vec<usize> = tables.indices("control_points")?.into_iter().map(|v| v as usize).collect();
         let control = ControlPoints::new(examples.reference(), &control)?;
         let options = header.options()?;
-        match options.method() {
+        let details = match header.detail_options()? {
+            Some(options) => Some((header.details(&tables, &examples)?, options)),
+            None => None,
+        };
+        let model = match options.method() {
             Method::Auto => Self::train_with(examples, control, &options, &header.settings()?),
             Method::Paper | Method::Feng if version == VERSION => {
                 let bones = tables.bones(examples.count(), examples.reference().vertex_count())?;
                 Self::train_on_bones(examples, control, &options, bones)
             }
             _ => Self::train(examples, control, &options, &()),
+        }?;
+        match details {
+            Some((details, options)) => model.with_details(details, &options),
+            None => Ok(model),
         }
     }
 
@@ -87,6 +102,14 @@ impl Model {
         );
         if let Some(LocalSettings { sharpness, ridge, refits }) = self.chosen() {
             text += &format!("sharpness = {sharpness}\nridge = {ridge}\nrefits = {refits}\n");
+        }
+        if let Some(layer) = self.detail() {
+            let (mode, levels, steered) = (layer.options().mode().name(), layer.levels(), layer.is_steered());
+            text += &format!("detail = {DETAIL_VERSION}\ndetail_mode = {mode}\ndetail_levels = {levels}\ndetail_steered = {steered}\n");
+            if let Some(DetailSettings { sharpness, width, ridge }) = layer.settings() {
+                text += &format!("detail_width = {width}\ndetail_ridge = {ridge}\n");
+                text += &sharpness.map_or(String::new(), |sharpness| format!("detail_sharpness = {sharpness}\n"));
+            }
         }
         text
     }
@@ -137,6 +160,45 @@ impl Header<'_> {
             .with_pose_neighbors(self.count("k_p")?)
             .with_beta(self.value("beta")?)
             .with_bones(self.value("bones")?))
+    }
+
+    fn has(&self, key: &str) -> bool {
+        self.text.lines().filter_map(|line| line.split_once(" = ")).any(|(name, _)| name == key)
+    }
+
+    /// How the details were learned; none without details.
+    fn detail_options(&self) -> Result<Option<DetailOptions>, LearnError> {
+        if !self.has("detail") {
+            return Ok(None);
+        }
+        let version: String = self.value("detail")?;
+        if version != DETAIL_VERSION {
+            return Err(not_a_model(format!("its details have version {version}, this program reads version {DETAIL_VERSION}")));
+        }
+        let mode: DetailMode = self.value("detail_mode")?;
+        let options = DetailOptions::default().with_mode(mode);
+        if mode == DetailMode::Static {
+            return Ok(Some(options));
+        }
+        let sharpness = self.has("detail_sharpness").then(|| self.value("detail_sharpness")).transpose()?;
+        let settings = DetailSettings { sharpness, width: self.value("detail_width")?, ridge: self.value("detail_ridge")? };
+        Ok(Some(options.with_settings(settings)))
+    }
+
+    /// The heights and what they stand on, which is never made larger than the heights that the file holds.
+    fn details(&self, tables: &Tables<'_>, base: &Examples) -> Result<Details, LearnError> {
+        let (shape, bytes) = tables.bytes("detail_heights", Dtype::F32)?;
+        let [examples, vertices] = shape[..] else { return Err(not_a_model("the table 'detail_heights' is not examples x vertices")) };
+        let surface = DetailSurface::within(base.reference(), self.value("detail_levels")?, vertices)?;
+        let Some(surface) = surface.filter(|surface| surface.vertex_count() == vertices && examples == base.count()) else {
+            return Err(not_a_model("its details are not those of its base"));
+        };
+        let numbers: Vec<f32> = bytes.as_chunks::<4>().0.iter().map(|b| f32::from_le_bytes(*b)).collect();
+        if numbers.iter().any(|height| !height.is_finite()) {
+            return Err(not_a_model("its details have a height that is not a finite number"));
+        }
+        let heights = numbers.chunks_exact(vertices).map(<[f32]>::to_vec).collect();
+        Ok(Details { surface, heights, steered: self.value("detail_steered")? })
     }
 
     fn settings(&self) -> Result<LocalSettings, LearnError> {
@@ -240,6 +302,11 @@ impl Table {
 
     fn of_numbers(shape: Vec<usize>, numbers: impl Iterator<Item = f64>) -> Self {
         Self::new(Dtype::F64, shape, numbers.flat_map(f64::to_le_bytes).collect())
+    }
+
+    fn of_heights(layer: &DetailLayer) -> Self {
+        let bytes = (0..layer.example_count()).flat_map(|i| layer.example_heights(i)).flat_map(f32::to_le_bytes).collect();
+        Self::new(Dtype::F32, vec![layer.example_count(), layer.mesh().vertex_count()], bytes)
     }
 
     fn of_bytes(bytes: Vec<u8>) -> Self {

@@ -3,9 +3,11 @@
 //! **Source.** Huang et al. 2012, section 8 and table 2. The reference pose is always in training and never left out.
 
 use pliant_mesh::Progress;
+use pliant_mesh::glam::DVec3;
 
 use crate::model::{Trainer, report};
 use crate::selection::SHARPNESS;
+use crate::workbench::Workbench;
 use crate::{ControlPoints, Examples, LearnError, LearnOptions, LocalSettings};
 
 /// The error of one pose left out.
@@ -18,6 +20,9 @@ pub struct PoseError {
     /// What the method chose from the other poses, where it chooses.
     pub chosen: Option<LocalSettings>,
 }
+
+/// Looks at a prediction: the bench, which example was left out, and the pose found for it.
+pub(crate) type Visit<'a> = dyn FnMut(&Workbench, usize, &[DVec3]) -> Result<(), LearnError> + 'a;
 
 /// The errors of all poses, each left out in turn.
 #[derive(Debug, Clone, PartialEq)]
@@ -32,6 +37,17 @@ impl LeaveOneOut {
     /// # Errors
     /// As [`Model::train`](crate::Model::train).
     pub fn of(examples: Examples, control: ControlPoints, options: &LearnOptions, progress: &dyn Progress) -> Result<Self, LearnError> {
+        Self::visiting(examples, control, options, progress, &mut |_, _, _| Ok(()))
+    }
+
+    /// The same, with a look at each prediction.
+    pub(crate) fn visiting(
+        examples: Examples,
+        control: ControlPoints,
+        options: &LearnOptions,
+        progress: &dyn Progress,
+        visit: &mut Visit<'_>,
+    ) -> Result<Self, LearnError> {
         let trainer = Trainer::new(examples, control, options, &SHARPNESS)?;
         let bench = &trainer.bench;
         let count = bench.examples.count();
@@ -41,6 +57,7 @@ impl LeaveOneOut {
             let rest: Vec<usize> = (0..count).filter(|&example| example != left_out).collect();
             let (predictor, chosen) = trainer.train(&rest)?;
             let found = predictor.pose(bench, &trainer.poisson, &bench.points[left_out]);
+            visit(bench, left_out, &found)?;
             poses.push(PoseError {
                 name: bench.examples.names()[left_out - 1].clone(),
                 rms: bench.examples.error(&found, left_out),

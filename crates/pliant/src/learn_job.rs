@@ -3,7 +3,10 @@
 use std::path::Path;
 
 use pliant_io::{Asset, IoError, LoadOptions, npy, read_file};
-use pliant_learn::{ControlPoints, Examples, LearnError, LearnOptions, LeaveOneOut, Model};
+use pliant_learn::{
+    ControlPoints, DetailError, DetailLeaveOneOut, DetailOptions, DetailReport, DetailedExamples, Examples, LearnError, LearnOptions,
+    LeaveOneOut, Model,
+};
 use pliant_mesh::Progress;
 use pliant_mesh::glam::DVec3;
 use pliant_rig::{Clip, RigError};
@@ -16,11 +19,18 @@ use crate::transfer_recipe::RecipeError;
 /// Examples, control points and options, checked.
 #[derive(Debug, Clone)]
 pub struct LearnJob {
-    examples: Examples,
+    source: Source,
     control: ControlPoints,
     options: LearnOptions,
     /// What was odd on reading.
     pub problems: Vec<String>,
+}
+
+/// What is learned from.
+#[derive(Debug, Clone)]
+enum Source {
+    Plain(Examples),
+    Detailed(Box<DetailedExamples>, DetailOptions),
 }
 
 impl LearnJob {
@@ -39,11 +49,16 @@ impl LearnJob {
         let examples = Examples::from_clip(&clip).map_err(at("examples"))?;
         let control = ControlPoints::new(examples.reference(), &recipe.control_points).map_err(at("control_points"))?;
         let mut problems = asset.problems;
-        if recipe.detail.is_some() {
-            problems.push("[detail] is not learned yet; the model moves the mesh of the examples".into());
-        }
         problems.extend(recipe.options().problems(examples.reference().vertex_count()));
-        Ok(Self { examples, control, options: recipe.options(), problems })
+        let source = match &recipe.detail {
+            None => Source::Plain(examples),
+            Some(detail) => {
+                let detailed = detail.open(examples, &options, &mut problems)?;
+                problems.extend(missed_in_words(&detailed));
+                Source::Detailed(Box::new(detailed), detail.options(recipe.method.0))
+            }
+        };
+        Ok(Self { source, control, options: recipe.options(), problems })
     }
 
     /// What the model is trained with.
@@ -57,7 +72,19 @@ impl LearnJob {
     /// # Errors
     /// Options out of range; work that was cancelled.
     pub fn learn(self, progress: &dyn Progress) -> Result<Model, LearnError> {
-        Model::train(self.examples, self.control, &self.options, progress)
+        match self.source {
+            Source::Plain(examples) => Model::train(examples, self.control, &self.options, progress),
+            Source::Detailed(detailed, detail) => Model::train_detailed(*detailed, self.control, &self.options, &detail, progress),
+        }
+    }
+
+    /// How details were measured, where the recipe has any.
+    #[must_use]
+    pub fn detail_report(&self) -> Option<&DetailReport> {
+        match &self.source {
+            Source::Plain(_) => None,
+            Source::Detailed(detailed, _) => Some(detailed.report()),
+        }
     }
 
     /// Each example left out in turn.
@@ -65,8 +92,29 @@ impl LearnJob {
     /// # Errors
     /// As [`learn`](Self::learn).
     pub fn validate(self, progress: &dyn Progress) -> Result<LeaveOneOut, LearnError> {
-        LeaveOneOut::of(self.examples, self.control, &self.options, progress)
+        Ok(self.validate_detailed(progress)?.0)
     }
+
+    /// The same with the errors of the details, one for each pose; none without details.
+    ///
+    /// # Errors
+    /// As [`learn`](Self::learn).
+    pub fn validate_detailed(self, progress: &dyn Progress) -> Result<(LeaveOneOut, Option<Vec<DetailError>>), LearnError> {
+        match self.source {
+            Source::Plain(examples) => Ok((LeaveOneOut::of(examples, self.control, &self.options, progress)?, None)),
+            Source::Detailed(detailed, detail) => {
+                let found = DetailLeaveOneOut::of(*detailed, self.control, &self.options, &detail, progress)?;
+                Ok((found.base, Some(found.details)))
+            }
+        }
+    }
+}
+
+/// A sentence for scans that leave part of the base unmet.
+fn missed_in_words(detailed: &DetailedExamples) -> Option<String> {
+    let missed: usize = detailed.report().missed.iter().sum();
+    let of = detailed.report().missed.len() * detailed.mesh().vertex_count();
+    (missed > 0).then(|| format!("[detail]: {missed} of {of} vertices met no surface along their normal and are filled in from around"))
 }
 
 /// What can be wrong with a file of control points over time.
@@ -141,6 +189,17 @@ fn parse_row(row: &str, count: usize) -> Result<Vec<DVec3>, String> {
 /// Frames of another vertex count.
 pub fn clip_asset(model: &Model, name: &str, frames: Vec<Vec<DVec3>>) -> Result<Asset, RigError> {
     Ok(Asset::from_clip(&Clip::new(name, model.examples().reference().clone(), frames)?))
+}
+
+/// The frames as a clip of the model's detailed mesh; without details as [`clip_asset`].
+///
+/// # Errors
+/// Frames of another vertex count.
+pub fn detailed_clip_asset(model: &Model, name: &str, frames: Vec<Vec<DVec3>>) -> Result<Asset, RigError> {
+    match model.detailed_mesh() {
+        Some(mesh) => Ok(Asset::from_clip(&Clip::new(name, mesh, frames)?)),
+        None => clip_asset(model, name, frames),
+    }
 }
 
 #[cfg(test)]

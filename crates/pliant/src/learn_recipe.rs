@@ -9,6 +9,7 @@
 use pliant_learn::{LearnOptions, Method};
 use serde::Deserialize;
 
+use crate::learn_detail::DetailRecipe;
 use crate::transfer_recipe::RecipeError;
 
 /// What a recipe file says, before anything it names is opened.
@@ -30,8 +31,8 @@ pub struct LearnRecipe {
     pub beta: Option<f64>,
     /// Regions of the surface that move by themselves.
     pub bones: Option<usize>,
-    /// Fine detail; kept for later.
-    pub detail: Option<toml::Table>,
+    /// Fine detail above the poses.
+    pub detail: Option<DetailRecipe>,
 }
 
 /// The name of a [`Method`].
@@ -130,6 +131,10 @@ mod tests {
         let (line, message) = at(&format!("{SHORT}contrl_points = [1]\n"));
         assert!(line == 3 && message.contains("contrl_points"), "{line}: {message}");
         assert_eq!(at("examples = \"a.glb\"\ncontrol_points = [1, -1]\n").0, 2);
+        let (line, message) = at(&format!("{SHORT}[detail]\nlevles = 2\n"));
+        assert!(line == 4 && message.contains("levles"), "{line}: {message}");
+        let (line, message) = at(&format!("{SHORT}[detail]\nmode = \"bumpy\"\n"));
+        assert!(line == 4 && message.contains("bumpy"), "{line}: {message}");
         assert!(at("examples = \"a.glb\"\n").1.contains("control_points"));
     }
 }

@@ -19,6 +19,7 @@
 mod built_in;
 pub mod demo;
 mod film;
+pub mod learn_detail;
 pub mod learn_job;
 pub mod learn_recipe;
 pub mod marker_files;

@@ -6,7 +6,8 @@ use std::time::Instant;
 use pliant::learn_job::LearnJob;
 use pliant::learn_recipe::LearnRecipe;
 use pliant_io::read_file;
-use serde_json::{Map, json};
+use pliant_learn::{DetailLayer, DetailReport};
+use serde_json::{Map, Value, json};
 
 use super::console::Console;
 use super::failure::Failure;
@@ -28,6 +29,14 @@ A recipe:
   beta = 30                                            how closely the points are followed; 100 for `paper`, `feng`
   bones = 200                                          regions that move by themselves; 100 for `paper`, `feng`
 
+Fine detail, as heights above the poses:
+  [detail]                                             without examples: the poses are smoothed, the rest is detail
+  examples = \"sculpted.glb\"                          detailed poses on the subdivided mesh, or a list of scans
+  levels = 1                                           subdivisions of the poses [default: to the detail's vertices]
+  mode = \"auto\"                                      or direct (the paper), cascaded, static (the reference's detail)
+  smoothing = 40                                       rounds that make the smooth poses, without examples
+  reach = 2                                            how far a scan may be, in mean edges
+
 `auto` chooses its settings by leaving each pose out in turn. rms is what is left of the examples when
 their own points drive them, over the longest side of the reference pose.";
 
@@ -48,6 +57,7 @@ pub(crate) fn run(args: &Args, console: &Console) -> Result<(), Failure> {
     output::require_ending(&args.out, &["safetensors"])?;
     let job = load(&args.recipe)?;
     let problems = job.problems.clone();
+    let detail_report = job.detail_report().cloned();
     let bar = console.progress();
     let began = Instant::now();
     let model = job.learn(&bar).map_err(|error| Failure::about(args.recipe.display(), &error))?;
@@ -65,6 +75,9 @@ pub(crate) fn run(args: &Args, console: &Console) -> Result<(), Failure> {
     object.insert("bones".into(), json!(model.bone_count()));
     object.insert("rms".into(), json!(rms));
     object.insert("train_ms".into(), json!(train_ms));
+    if let (Some(layer), Some(report)) = (model.detail(), &detail_report) {
+        object.insert("detail".into(), detail_json(layer, report));
+    }
     let text = format!(
         "{} examples, {} control points, {} bones; {}; the examples come back to {rms:.5} of the longest side; trained in {train_ms:.0} ms; written to {}\n",
         model.examples().count(),
@@ -74,6 +87,18 @@ pub(crate) fn run(args: &Args, console: &Console) -> Result<(), Failure> {
         args.out.display()
     );
     console.done(object, &text, &problems)
+}
+
+fn detail_json(layer: &DetailLayer, report: &DetailReport) -> Value {
+    json!({
+        "mode": layer.options().mode().name(),
+        "chosen": layer.settings().map(|settings| settings.to_string()),
+        "levels": layer.levels(),
+        "vertices": layer.mesh().vertex_count(),
+        "height_edges": report.height_edges,
+        "beside_edges": report.beside_edges,
+        "missed": report.missed,
+    })
 }
 
 /// The recipe with what it names.

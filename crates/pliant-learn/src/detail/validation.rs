@@ -1,0 +1,111 @@
+//! How well details of a pose that was not seen are predicted.
+
+use pliant_mesh::Progress;
+use pliant_mesh::glam::DVec3;
+
+use super::blend::{BlendEntry, blend_of};
+use super::examples::DetailedExamples;
+use super::layer::Details;
+use super::maps::HeightMaps;
+use super::options::{DetailOptions, DetailSettings};
+use super::regression::{DetailRegression, HeightGrams};
+use crate::workbench::Workbench;
+use crate::{ControlPoints, LearnError, LearnOptions, LeaveOneOut};
+
+/// The errors of one pose left out, as RMS / longest side of the base's bounding box.
+#[derive(Debug, Clone, PartialEq)]
+pub struct DetailError {
+    /// Of the detailed surface, from the predicted base with predicted heights.
+    pub rms: f64,
+    /// The same with the reference's heights.
+    pub static_rms: f64,
+    /// The same without heights.
+    pub base_rms: f64,
+    /// Of the heights alone.
+    pub height_rms: f64,
+    /// Of the reference's heights for those of the pose.
+    pub static_height_rms: f64,
+    /// What was chosen from the other poses.
+    pub chosen: Option<DetailSettings>,
+}
+
+/// The errors of all poses, each left out in turn.
+#[derive(Debug, Clone, PartialEq)]
+pub struct DetailLeaveOneOut {
+    /// Those of the base.
+    pub base: LeaveOneOut,
+    /// Those with detail, one per frame, in order.
+    pub details: Vec<DetailError>,
+}
+
+impl DetailLeaveOneOut {
+    /// As [`LeaveOneOut::of`], with base and details trained without the frame that is judged.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn of(
+        detailed: DetailedExamples,
+        control: ControlPoints,
+        options: &LearnOptions,
+        detail: &DetailOptions,
+        progress: &dyn Progress,
+    ) -> Result<Self, LearnError> {
+        let (examples, details) = detailed.into_parts();
+        let judge = Judge::new(&examples, &control, &details, detail);
+        let mut errors = Vec::new();
+        let mut visit = |bench: &Workbench, left_out: usize, found: &[DVec3]| {
+            errors.push(judge.error(bench, left_out, found)?);
+            Ok(())
+        };
+        let base = LeaveOneOut::visiting(examples.clone(), control.clone(), options, progress, &mut visit)?;
+        Ok(Self { base, details: errors })
+    }
+
+    /// The mean over the poses of one of their errors.
+    #[must_use]
+    pub fn mean(&self, error: impl Fn(&DetailError) -> f64) -> f64 {
+        self.details.iter().map(error).sum::<f64>() / self.details.len() as f64
+    }
+}
+
+/// What it takes to judge the details of any pose.
+struct Judge<'a> {
+    details: &'a Details,
+    options: &'a DetailOptions,
+    blend: Option<Vec<BlendEntry>>,
+    grams: HeightGrams,
+    longest_side: f64,
+}
+
+impl<'a> Judge<'a> {
+    fn new(examples: &crate::Examples, control: &ControlPoints, details: &'a Details, options: &'a DetailOptions) -> Self {
+        let blend = options.may_blend().then(|| blend_of(examples.reference(), control, &details.surface));
+        let grams = HeightGrams::of(&details.heights, blend.as_deref(), control.count());
+        Self { details, options, blend, grams, longest_side: examples.longest_side() }
+    }
+
+    fn error(&self, bench: &Workbench, left_out: usize, base: &[DVec3]) -> Result<DetailError, LearnError> {
+        let Details { surface, heights, .. } = self.details;
+        let rest: Vec<usize> = (0..heights.len()).filter(|&example| example != left_out).collect();
+        let regression = DetailRegression::train(bench, &self.grams, &rest, self.options)?;
+        let maps = HeightMaps::new(heights, self.blend.as_deref().filter(|_| regression.is_blended()));
+        let found = maps.sum(&regression.shares(bench, &bench.points[left_out], base));
+        let truth = surface.raised(bench.examples.pose(left_out), |v| heights[left_out][v]);
+        let apart = |positions: Vec<DVec3>| self.root_mean(positions.iter().zip(&truth).map(|(a, b)| a.distance_squared(*b)));
+        let between =
+            |height: &dyn Fn(usize) -> f32| self.root_mean((0..truth.len()).map(|v| f64::from(height(v) - heights[left_out][v]).powi(2)));
+        Ok(DetailError {
+            rms: apart(surface.raised(base, |v| found.at(v))),
+            static_rms: apart(surface.raised(base, |v| heights[0][v])),
+            base_rms: apart(surface.refine(base)),
+            height_rms: between(&|v| found.at(v)),
+            static_height_rms: between(&|v| heights[0][v]),
+            chosen: regression.settings,
+        })
+    }
+
+    fn root_mean(&self, squares: impl ExactSizeIterator<Item = f64>) -> f64 {
+        let count = squares.len().max(1) as f64;
+        (squares.sum::<f64>() / count).sqrt() / self.longest_side
+    }
+}
