@@ -1,6 +1,7 @@
 use pliant_linalg::LinalgError;
 use pliant_mesh::MeshError;
 use pliant_rig::RigError;
+use pliant_transfer::TransferError;
 use thiserror::Error;
 
 /// What can be wrong with learning a deformation or with driving one.
@@ -16,6 +17,39 @@ pub enum LearnError {
     /// A linear system.
     #[error(transparent)]
     Linalg(#[from] LinalgError),
+    /// Markers, or laying one surface onto another.
+    #[error(transparent)]
+    Transfer(#[from] TransferError),
+    /// One scan of several.
+    #[error("scan '{scan}': {source}")]
+    InScan {
+        /// Its name.
+        scan: String,
+        /// What is wrong.
+        source: Box<LearnError>,
+    },
+    /// Too few corresponding points to align a scan by.
+    #[error("{found} different marker pair(s); at least {needed}, not on one line, tell how a scan lies")]
+    TooFewMarkers {
+        /// How many there are.
+        found: usize,
+        /// How many it takes.
+        needed: usize,
+    },
+    /// Corresponding points that leave a turn open.
+    #[error("all markers of the {side} lie on one line, which leaves the turn about it open; add one off it")]
+    MarkersOnALine {
+        /// "reference" or "scan".
+        side: &'static str,
+    },
+    /// A scan in more or fewer pieces than the reference.
+    #[error("it has {found} connected part(s), the reference {expected}; remove loose pieces, or join those that belong together")]
+    OtherParts {
+        /// Its parts.
+        found: usize,
+        /// Those of the reference.
+        expected: usize,
+    },
     /// A number outside its range.
     #[error("{what} is {value}; it must be {needed}")]
     BadNumber {

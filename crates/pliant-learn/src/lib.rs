@@ -36,6 +36,7 @@ mod model;
 mod model_file;
 mod poisson;
 mod pose_graph;
+mod registration;
 mod selection;
 #[cfg(test)]
 mod test_bar;
@@ -55,4 +56,8 @@ pub use method::{LearnOptions, Method};
 pub use model::{Driver, Model};
 pub use pliant_rig::{Influence, Joint, Skeleton, Skin};
 pub use poisson::Hold;
+pub use registration::{
+    NormalDisplacements, Scan, ScanDistance, ScanOptions, ScanRegistration, ScanReport, ScanSurface, align_by_markers, coarsened, faired,
+    normal_displacements, refine_by_closest_points, relaxed,
+};
 pub use validation::{LeaveOneOut, PoseError};

@@ -125,11 +125,20 @@ impl SurfaceIndex {
     /// plane does not hit it.
     #[must_use]
     pub fn cast_ray(&self, origin: DVec3, direction: DVec3, max_distance: f64) -> Option<RayHit> {
+        self.cast_ray_where(origin, direction, max_distance, |_| true)
+    }
+
+    /// As [`cast_ray`](Self::cast_ray), through all triangles but those that `accepted` takes.
+    #[must_use]
+    pub fn cast_ray_where(&self, origin: DVec3, direction: DVec3, max_distance: f64, accepted: impl Fn(u32) -> bool) -> Option<RayHit> {
         let ray = Ray::new(origin, direction)?;
         // The tree looks for less than its bound; a hit at the very distance counts.
         let bound = max_distance.min(f64::MAX).next_up();
         let to_box = |node: &BvhNode, _: f64| ray.box_distance(node.mins(), node.maxs());
-        let to_triangle = |t: u32, _: f64| ray.triangle_hit(self.corners[t as usize]).map(|(distance, _)| distance);
+        let to_triangle = |t: u32, best: f64| {
+            let (distance, _) = ray.triangle_hit(self.corners[t as usize])?;
+            (distance < best && accepted(t)).then_some(distance)
+        };
         let (triangle, distance) = self.tree.find_best(bound, to_box, to_triangle)?;
         let (_, barycentric) = ray.triangle_hit(self.corners[triangle as usize])?;
         Some(RayHit { place: TrianglePoint { triangle, barycentric }, distance })
@@ -300,6 +309,20 @@ mod tests {
     use super::*;
     use crate::shapes::icosphere;
     use crate::test_shapes::{Random, irregular_torus, random_points};
+
+    #[test]
+    fn a_ray_passes_through_triangles_that_are_not_taken() {
+        let ball = icosphere(3);
+        let index = SurfaceIndex::new(&ball).unwrap();
+        let origin = DVec3::new(0.1, 0.2, 3.0);
+        let faces_down = |t: u32| crate::triangle_normal(ball.triangle_points(t as usize)).z < 0.0;
+        let (front, back) =
+            (index.cast_ray(origin, -DVec3::Z, 9.0).unwrap(), index.cast_ray_where(origin, -DVec3::Z, 9.0, faces_down).unwrap());
+        assert!(!faces_down(front.place.triangle) && faces_down(back.place.triangle));
+        // Both lie on the sphere, at equal ways from its middle.
+        assert!((front.distance + back.distance - 6.0).abs() < 0.02, "{front:?} {back:?}");
+        assert_eq!(index.cast_ray_where(origin, -DVec3::Z, front.distance, faces_down), None);
+    }
     use glam::DQuat;
     use parry3d_f64::query::PointQuery;
     use parry3d_f64::shape::Triangle;

@@ -26,7 +26,7 @@ use std::sync::Arc;
 
 use pliant_linalg::{SolveWorkspace, SparseMatrix, SpdSolver, Symbolic, nearest_rotation, parallel};
 use pliant_mesh::glam::{DMat3, DVec3};
-use pliant_mesh::{Mesh, SurfaceIndex, mean_value_laplacian, triangle_area, triangle_normal, vertex_normals};
+use pliant_mesh::{Mesh, SurfaceIndex, TrianglePoint, mean_value_laplacian, triangle_area, triangle_normal, vertex_normals};
 
 use crate::TransferError;
 use crate::extent::size;
@@ -56,6 +56,7 @@ pub struct RegistrationOptions {
     sliding: f64,
     marker_shares: [f64; 2],
     marker_start: bool,
+    gaps: bool,
 }
 
 impl Default for RegistrationOptions {
@@ -69,6 +70,7 @@ impl Default for RegistrationOptions {
             sliding: 0.0,
             marker_shares: Self::DEFAULT_MARKER_SHARES,
             marker_start: true,
+            gaps: false,
         }
     }
 }
@@ -127,6 +129,13 @@ impl RegistrationOptions {
     #[must_use]
     pub fn with_marker_start(self, marker_start: bool) -> Self {
         Self { marker_start, ..self }
+    }
+
+    /// Whether the target may lack parts that the source has, as scans do: then a point on the target's rim draws only what lies on
+    /// the source's rim, and the skin over a hole follows its neighbours. Default false.
+    #[must_use]
+    pub fn with_gaps(self, gaps: bool) -> Self {
+        Self { gaps, ..self }
     }
 
     fn check(&self) -> Result<(), TransferError> {
@@ -208,6 +217,8 @@ struct Ground<'a> {
     normals: Vec<DVec3>,
     vertex_normals: Vec<DVec3>,
     vertex_masses: Vec<f64>,
+    /// Whether each vertex is on an edge that ends the target.
+    rim: Vec<bool>,
     size: f64,
 }
 
@@ -219,6 +230,7 @@ impl<'a> Ground<'a> {
             normals: triangle_normals(target),
             vertex_normals: vertex_normals(target),
             vertex_masses: vertex_areas(target).into_iter().map(|a| a / area).collect(),
+            rim: rim_vertices(target),
             size: size(target),
         })
     }
@@ -226,17 +238,32 @@ impl<'a> Ground<'a> {
     /// Each vertex of the source is drawn to the closest point that faces its way.
     fn pulls_on_vertices(&self, moved: &Mesh, masses: &[f64], options: &RegistrationOptions) -> Vec<Pull> {
         let facing = vertex_normals(moved);
+        let rim = if options.gaps { rim_vertices(moved) } else { Vec::new() };
         let found = parallel::map(moved.vertex_count(), VERTICES_PER_TASK, |i| {
             let x = moved.positions()[i];
             if facing[i] == DVec3::ZERO {
                 return None; // A vertex without a surface would search all of the target in vain.
             }
             let closest = self.index.closest_point_where(x, |t| self.normals[t as usize].dot(facing[i]) >= options.facing)?;
+            if options.gaps && self.is_on_rim(&closest.place) && !rim[i] {
+                return None;
+            }
             let normal = self.normals[closest.place.triangle as usize];
             let foot = x - normal * normal.dot(x - closest.point);
             Some(Pull::on_vertex(i, closest.point.lerp(foot, options.sliding), masses[i]))
         });
         found.into_iter().flatten().collect()
+    }
+
+    /// Whether a place is on an edge that ends the target, or on a vertex of one.
+    fn is_on_rim(&self, place: &TrianglePoint) -> bool {
+        let corners = self.target.triangles()[place.triangle as usize];
+        let touched: Vec<u32> = (0..3).filter(|&k| place.barycentric[k] > 0.0).map(|k| corners[k]).collect();
+        match touched[..] {
+            [v] => self.rim[v as usize],
+            [a, b] => self.target.topology().edge_between(a, b).is_some_and(|edge| self.target.topology().is_boundary_edge(edge)),
+            _ => false,
+        }
     }
 
     /// Each vertex of the target draws the closest point of the source that faces its way.
@@ -368,6 +395,16 @@ fn triangle_normals(mesh: &Mesh) -> Vec<DVec3> {
     (0..mesh.triangles().len()).map(|t| triangle_normal(mesh.triangle_points(t))).collect()
 }
 
+/// Whether each vertex is on a boundary edge.
+fn rim_vertices(mesh: &Mesh) -> Vec<bool> {
+    let topology = mesh.topology();
+    let mut on_rim = vec![false; mesh.vertex_count()];
+    for edge in (0..topology.edges().len()).filter(|&edge| topology.is_boundary_edge(edge)) {
+        topology.edges()[edge].iter().for_each(|&v| on_rim[v as usize] = true);
+    }
+    on_rim
+}
+
 /// A third of the area around each vertex.
 fn vertex_areas(mesh: &Mesh) -> Vec<f64> {
     let mut areas = vec![0.0; mesh.vertex_count()];
@@ -436,6 +473,24 @@ mod tests {
         let off = |points: &[DVec3]| points.iter().zip(bent.positions()).map(|(a, b)| a.distance_squared(*b)).sum::<f64>().sqrt();
         let (before, after) = (off(long.positions()), off(&moved));
         assert!(after < 0.3 * before, "{after} {before}");
+    }
+
+    #[test]
+    fn over_a_gap_of_the_target_the_source_is_not_drawn_to_the_rim() {
+        let (source, whole) = (lump(3, 0.0), lump(4, 0.3));
+        let over = |v: u32| whole.positions()[v as usize].normalize().z > 0.9;
+        let kept: Vec<[u32; 3]> = whole.triangles().iter().copied().filter(|t| !t.iter().any(|&v| over(v))).collect();
+        let open = Mesh::from_triangles(whole.positions().to_vec(), &kept).unwrap();
+        let marks = goals(&whole, &[0, 1, 2, 3, 5, 8]);
+        let fit = |target: &Mesh, gaps: bool| {
+            let options = RegistrationOptions::default().with_gaps(gaps);
+            register(&source, target, source.positions().to_vec(), &marks, &options).unwrap()
+        };
+        let complete = fit(&whole, true);
+        assert_eq!(complete, fit(&whole, false), "a closed target has no gap");
+        let off = |found: Vec<DVec3>| found.iter().zip(&complete).map(|(a, b)| a.distance_squared(*b)).sum::<f64>().sqrt();
+        let (with, without) = (off(fit(&open, true)), off(fit(&open, false)));
+        assert!(with < 0.5 * without, "{with} {without}");
     }
 
     #[test]

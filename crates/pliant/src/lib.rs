@@ -26,6 +26,8 @@ pub mod marker_files;
 pub mod marker_picture;
 pub mod page;
 pub mod picture;
+pub mod register_job;
+pub mod register_recipe;
 pub mod reproduce;
 pub mod transfer_job;
 pub mod transfer_recipe;

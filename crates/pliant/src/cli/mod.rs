@@ -23,6 +23,7 @@ mod obstacle;
 mod output;
 mod pose;
 mod posed;
+mod register;
 mod rename;
 mod render;
 mod reproduce;
@@ -69,6 +70,7 @@ Examples:
                                            a clip as a skinned rig that any engine plays
   pliant bake smooth.obj wrinkled.obj --out maps
                                            wrinkles as a displacement and a normal map
+  pliant register hand.toml --out hand     scans with triangles of their own as poses of one mesh
   pliant learn horse.toml --out horse.safetensors
                                            poses of a mesh as a model driven by a few points
   pliant drive horse.safetensors --points p.npy --out run.glb
@@ -135,6 +137,7 @@ enum Command {
     Bones(bones::Args),
     Bake(bake::Args),
     Flexibility(flexibility::Args),
+    Register(register::Args),
     Learn(learn::Args),
     Drive(drive::Args),
     Validate(validate::Args),
@@ -167,6 +170,7 @@ pub(crate) fn run(cli: Cli) -> ExitCode {
         Command::Bones(args) => bones::run(&args, &console),
         Command::Bake(args) => bake::run(&args, &console),
         Command::Flexibility(args) => flexibility::run(&args, &console),
+        Command::Register(args) => register::run(&args, &console),
         Command::Learn(args) => learn::run(&args, &console),
         Command::Drive(args) => drive::run(&args, &console),
         Command::Validate(args) => validate::run(&args, &console),

@@ -1,0 +1,130 @@
+//! Recipes of registration: which scans, and where they correspond to the reference, as a TOML file.
+//!
+//! ```toml
+//! reference = "relaxed.ply"
+//! vertices = 12000
+//!
+//! [[example]]
+//! scan = "fist.ply"
+//! markers = "relaxed-fist.json"
+//! ```
+
+use std::path::Path;
+
+use pliant_learn::ScanOptions;
+use serde::Deserialize;
+
+use crate::transfer_recipe::RecipeError;
+
+/// What a recipe file says, before anything it names is opened.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RegisterRecipe {
+    /// The asset with the reference scan.
+    pub reference: String,
+    /// Vertices of the coarse mesh, at most.
+    pub vertices: Option<usize>,
+    /// Levels of subdivision between the coarse mesh and the fine one.
+    pub levels: Option<usize>,
+    /// What smoothing takes away, in edges of the coarse mesh.
+    pub smoothing: Option<f64>,
+    /// The largest displacement along a normal, in edges of the coarse mesh.
+    pub reach: Option<f64>,
+    /// Rounds of closest points that refine the rigid alignment.
+    pub icp: Option<usize>,
+    /// Whether an example is deformed from the registered pose that is most like it; if not, from the reference.
+    pub chain: Option<bool>,
+    /// Rounds of closest points that lay the coarse reference onto an example.
+    pub steps: Option<usize>,
+    /// The length below which the coarse reference does not bend in the end, as part of the scan's size.
+    pub stiffness: Option<f64>,
+    /// The other scans.
+    #[serde(rename = "example")]
+    pub examples: Vec<RecipeExample>,
+}
+
+/// One scan besides the reference.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RecipeExample {
+    /// The name of its frame; that of its file if there is none.
+    pub name: Option<String>,
+    /// The asset with the scan.
+    pub scan: String,
+    /// Pairs of a reference vertex and a vertex of the scan.
+    pub markers: String,
+}
+
+impl RecipeExample {
+    /// What messages and the frame call it.
+    #[must_use]
+    pub fn label(&self) -> String {
+        let stem = || Path::new(&self.scan).file_stem().unwrap_or_default().to_string_lossy().into_owned();
+        self.name.clone().unwrap_or_else(stem)
+    }
+}
+
+impl RegisterRecipe {
+    /// Reads a recipe; keys that it does not know, no example and names that occur twice are declined.
+    ///
+    /// # Errors
+    /// [`RecipeError::Syntax`] with the line, [`RecipeError::Meaning`] with the key.
+    pub fn parse(text: &str) -> Result<Self, RecipeError> {
+        let recipe: Self = toml::from_str(text).map_err(|error| RecipeError::syntax(text, &error))?;
+        if recipe.examples.is_empty() {
+            return Err(RecipeError::meaning("example", "there is none; add [[example]] with scan and markers"));
+        }
+        let names: Vec<String> = recipe.examples.iter().map(RecipeExample::label).collect();
+        if let Some(k) = (0..names.len()).find(|&k| names[..k].contains(&names[k])) {
+            return Err(RecipeError::meaning("example", format!("two are called '{}'; give each a name of its own", names[k])));
+        }
+        Ok(recipe)
+    }
+
+    /// How the scans are to be registered.
+    #[must_use]
+    pub fn options(&self) -> ScanOptions {
+        let mut options = ScanOptions::default();
+        let laid = options.registration();
+        options = options.with_registration(self.steps.map_or(laid, |steps| laid.with_steps(steps)));
+        if let Some(vertices) = self.vertices {
+            options = options.with_vertices(vertices);
+        }
+        let [first, last] = ScanOptions::DEFAULT_LENGTHS;
+        options
+            .with_lengths(first, self.stiffness.unwrap_or(last))
+            .with_levels(self.levels.unwrap_or(ScanOptions::DEFAULT_LEVELS))
+            .with_smoothing(self.smoothing.unwrap_or(ScanOptions::DEFAULT_SMOOTHING))
+            .with_reach(self.reach.unwrap_or(ScanOptions::DEFAULT_REACH))
+            .with_icp(self.icp.unwrap_or(0))
+            .with_chain(self.chain.unwrap_or(true))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SHORT: &str = "reference = \"a.ply\"\n[[example]]\nscan = \"b.ply\"\nmarkers = \"ab.json\"\n";
+
+    #[test]
+    fn what_a_recipe_leaves_out_is_the_default() {
+        let recipe = RegisterRecipe::parse(SHORT).unwrap();
+        assert_eq!((recipe.options(), recipe.examples[0].label()), (ScanOptions::default(), "b".into()));
+        let keys = "vertices = 900\nlevels = 2\nsmoothing = 2.0\nreach = 4.0\nicp = 5\nchain = false\nsteps = 3\nstiffness = 0.01\n";
+        let asked =
+            ScanOptions::default().with_vertices(900).with_levels(2).with_smoothing(2.0).with_reach(4.0).with_icp(5).with_chain(false);
+        let asked = asked.with_lengths(ScanOptions::DEFAULT_LENGTHS[0], 0.01);
+        let laid = asked.registration().with_steps(3);
+        assert_eq!(RegisterRecipe::parse(&format!("{keys}{SHORT}")).unwrap().options(), asked.with_registration(laid));
+    }
+
+    #[test]
+    fn errors_name_the_line_or_the_key() {
+        let message = |text: &str| RegisterRecipe::parse(text).unwrap_err().to_string();
+        assert!(message(&format!("vertces = 3\n{SHORT}")).starts_with("line 1: "));
+        assert!(message("reference = \"a.ply\"\n").contains("example"));
+        assert!(message("reference = \"a.ply\"\nexample = []\n").contains("there is none"));
+        assert!(message(&format!("{SHORT}{}", &SHORT[SHORT.find('[').unwrap()..])).contains("'b'"));
+    }
+}
