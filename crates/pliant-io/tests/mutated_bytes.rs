@@ -1,6 +1,8 @@
 //! Readers meet damaged files: they decline or give an asset, and never panic, hang or grow.
 
-use pliant_io::{Animation, Asset, Format, Motion, NoFiles, Shape, npy, obj, off, ply, point_cache, target_file, usda};
+use pliant_io::{
+    Animation, Asset, Format, MarkerFile, Motion, NoFiles, Shape, markers, npy, obj, off, ply, point_cache, target_file, usda,
+};
 use pliant_mesh::glam::Vec3;
 use pliant_rig::{InBetween, Interpolation, Rig, Target, WeightTrack};
 use proptest::collection::vec;
@@ -80,6 +82,36 @@ fn stl_packed() -> Vec<u8> {
 #[cfg(feature = "fbx")]
 const FBX: &[u8] = include_bytes!("../src/fbx/quad.fbx");
 
+/// Two points over three frames of 16-bit integers, with names, a rate and an analog sample.
+fn c3d() -> Vec<u8> {
+    let mut bytes = vec![0; 1024];
+    bytes[..10].copy_from_slice(&[2, 0x50, 2, 0, 1, 0, 1, 0, 3, 0]);
+    bytes[12..18].copy_from_slice(&[0, 0, 0x80, 0x3f, 3, 0]);
+    bytes[512..516].copy_from_slice(&[1, 0x50, 1, 84]);
+    let records =
+        b"\x05\xffPOINT\x03\x00\x00\x06\x01LABELS\x0b\x00\xff\x02\x02\x02M1M2\x00\x04\x01RATE\x09\x00\x04\x00\x00\x00\xf0\x42\x00\x00";
+    bytes[516..516 + records.len()].copy_from_slice(records);
+    for word in 0..27_i16 {
+        bytes.extend_from_slice(&(word - 4 * (word % 5)).to_le_bytes());
+    }
+    bytes
+}
+
+const BVH: &[u8] = b"HIERARCHY\nROOT hip\n{\n OFFSET 0 0 1\n CHANNELS 6 Xposition Yposition Zposition Zrotation Yrotation Xrotation\n JOINT knee\n {\n\
+    OFFSET 0 -1e0 0\n CHANNELS 3 Yrotation Xrotation Zrotation\n End Site\n {\n OFFSET 0 -1 .5\n }\n }\n}\nMOTION\nFrames: 2\nFrame Time: .01\n\
+    1 2 3 10 20 30 40 50 60\n0 0 0 0 0 0 0 0 -90\n";
+const TABLE: &[u8] = b"Frame;M1_x;M1_y;M1_z;x2;y2;z2;note\n1;0,5;1;2;NA;NA;NA;a\n2;1e0;-1;nan;3;4;5;\n";
+
+/// Declined, or a take no larger than its file allows.
+fn declined_or_taken(file: Result<MarkerFile, pliant_io::ReadError>, bytes: &[u8]) -> Result<(), TestCaseError> {
+    let Ok(file) = file else { return Ok(()) };
+    let track = &file.track;
+    prop_assert!(track.marker_count() * track.frames().len() <= 3_000_000 + 16 * bytes.len());
+    prop_assert!(track.gaps().iter().all(|gap| gap.first + gap.length <= track.frames().len()));
+    prop_assert!(track.frames().iter().flatten().flatten().all(|place| place.is_finite()));
+    Ok(())
+}
+
 proptest! {
     // PROPTEST_CASES asks for more.
     #![proptest_config(ProptestConfig { cases: ProptestConfig::default().cases.max(4000), failure_persistence: None, ..ProptestConfig::default() })]
@@ -112,6 +144,26 @@ proptest! {
             prop_assert_eq!(array.values.len(), array.shape.iter().product::<usize>());
             let _ = array.into_point_rows("frames");
         }
+    }
+
+    #[test]
+    fn a_damaged_capture_is_declined_or_read(bytes in mutated(c3d())) {
+        declined_or_taken(markers::c3d::read(&bytes), &bytes)?;
+    }
+
+    #[test]
+    fn a_damaged_skeleton_in_motion_is_declined_or_read(bytes in mutated(BVH.to_vec())) {
+        declined_or_taken(markers::bvh::read(&bytes), &bytes)?;
+    }
+
+    #[test]
+    fn a_damaged_table_of_markers_is_declined_or_read(bytes in mutated(TABLE.to_vec())) {
+        declined_or_taken(markers::csv::read(&bytes), &bytes)?;
+    }
+
+    #[test]
+    fn a_damaged_array_of_markers_is_declined_or_read(bytes in mutated(npy::write_f64(&[2, 3, 3], (0..18).map(f64::from)))) {
+        declined_or_taken(markers::read_array(&bytes), &bytes)?;
     }
 
     #[test]
@@ -154,5 +206,13 @@ proptest! {
     #[test]
     fn a_damaged_fbx_is_declined_or_read(bytes in mutated(FBX.to_vec())) {
         declined_or_whole(Format::Fbx, &bytes)?;
+    }
+}
+
+#[test]
+fn the_seeds_of_takes_are_whole() {
+    for (file, count, frames) in [(markers::c3d::read(&c3d()), 2, 3), (markers::bvh::read(BVH), 3, 2), (markers::csv::read(TABLE), 2, 2)] {
+        let file = file.unwrap();
+        assert_eq!((file.track.marker_count(), file.track.frames().len()), (count, frames), "{file:?}");
     }
 }

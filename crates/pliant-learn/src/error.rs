@@ -124,6 +124,26 @@ pub enum LearnError {
         /// How many control points.
         expected: usize,
     },
+    /// Goals for another number of end effectors.
+    #[error("{found} goals for {expected} end effectors; give one for each, in the order of the skeleton")]
+    EffectorCount {
+        /// How many goals there are.
+        found: usize,
+        /// How many effectors.
+        expected: usize,
+    },
+    /// A skeleton that makes no sense.
+    #[error("{why}")]
+    Skeleton {
+        /// What is wrong with it and what to do.
+        why: String,
+    },
+    /// Markers that cannot become control points.
+    #[error("{why}")]
+    Markers {
+        /// What is wrong with them and what to do.
+        why: String,
+    },
     /// A control point at NaN or infinity.
     #[error("the place of control point {point} is not a finite number")]
     ControlNotFinite {

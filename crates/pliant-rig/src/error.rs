@@ -237,6 +237,14 @@ pub enum RigError {
         /// The marker, counted from 0.
         marker: usize,
     },
+    /// A marker that a take does not have.
+    #[error("there is no marker {marker}; {known}")]
+    NoSuchMarker {
+        /// The marker asked for, by number or name.
+        marker: String,
+        /// What there is instead.
+        known: String,
+    },
     /// A track of steps or cubic curves where straight lines are needed.
     #[error("the weight track goes in steps or cubic curves, but straight lines are needed; sample it at its frames first")]
     NotLinear,

@@ -23,6 +23,7 @@ mod error;
 mod evaluator;
 mod invert;
 mod keyed_curves;
+mod marker_track;
 mod names;
 mod pin;
 mod pose;
@@ -45,7 +46,8 @@ pub use error::RigError;
 pub use evaluator::{EvaluatedPose, Evaluator};
 pub use invert::{Inverse, InverseReport, InvertOptions, Inverter, MarkerClip, Miss};
 pub use keyed_curves::{Key, KeyedCurves};
-pub use names::{Likeness, NameMap, NamePair, Side, SideStyle, SliderName, Vocabulary, match_names, mirrored_name};
+pub use marker_track::{MarkerGap, MarkerTrack};
+pub use names::{Likeness, NameMap, NamePair, Side, SideStyle, SliderName, Vocabulary, did_you_mean, match_names, mirrored_name};
 pub use pin::{Aim, Pin, Support};
 pub use pose::{
     Bounded, BoxProblem, Explanation, Factored, Grab, Hybrid, Localized, Near, Outcome, PinResult, PinShare, PinSystem, Pose, PoseSolver,

@@ -12,7 +12,7 @@ use std::collections::{HashMap, HashSet};
 use pliant_mesh::Mesh;
 use pliant_mesh::glam::{DVec3, Vec3};
 
-use crate::{Activation, Combination, Driver, RigError, Slider, SliderGroup};
+use crate::{Activation, Combination, Driver, RigError, Slider, SliderGroup, did_you_mean};
 
 /// One shape of a rig, stored as the displacements of the vertices it moves.
 ///
@@ -299,19 +299,10 @@ impl Rig {
     /// The slider called `name`.
     pub fn slider_named(&self, name: &str) -> Result<usize, RigError> {
         let found = self.targets.iter().position(|target| target.name == name);
-        found.ok_or_else(|| RigError::NoSuchSlider { slider: format!("'{name}'"), known: self.nearest_names(name) })
-    }
-
-    /// The five names that begin most like `name`, for a message.
-    fn nearest_names(&self, name: &str) -> String {
-        let lower = name.to_lowercase();
-        let common = |t: &Target| t.name.to_lowercase().chars().zip(lower.chars()).take_while(|(a, b)| a == b).count();
-        let mut near: Vec<&Target> = self.targets.iter().collect();
-        near.sort_by_key(|t| (std::cmp::Reverse(common(t)), t.name.len().abs_diff(name.len())));
-        match near.as_slice() {
-            [] => "it has none".into(),
-            near => format!("did you mean {}?", near.iter().take(5).map(|t| t.name.as_str()).collect::<Vec<_>>().join(", ")),
-        }
+        found.ok_or_else(|| RigError::NoSuchSlider {
+            slider: format!("'{name}'"),
+            known: did_you_mean(name, self.targets.iter().map(|t| t.name.as_str())),
+        })
     }
 
     /// The mesh with all weights zero.

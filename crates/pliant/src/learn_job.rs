@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use pliant_io::{Asset, IoError, LoadOptions, npy, read_file};
+use pliant_io::{Asset, LoadOptions};
 use pliant_learn::{
     ControlPoints, DetailError, DetailLeaveOneOut, DetailOptions, DetailReport, DetailedExamples, Examples, LearnError, LearnOptions,
     LeaveOneOut, Model,
@@ -10,7 +10,6 @@ use pliant_learn::{
 use pliant_mesh::Progress;
 use pliant_mesh::glam::DVec3;
 use pliant_rig::{Clip, RigError};
-use thiserror::Error;
 
 use crate::BuiltIn;
 use crate::learn_recipe::LearnRecipe;
@@ -117,72 +116,6 @@ fn missed_in_words(detailed: &DetailedExamples) -> Option<String> {
     (missed > 0).then(|| format!("[detail]: {missed} of {of} vertices met no surface along their normal and are filled in from around"))
 }
 
-/// What can be wrong with a file of control points over time.
-#[derive(Debug, Error)]
-#[non_exhaustive]
-pub enum PointsError {
-    /// The file.
-    #[error(transparent)]
-    File(#[from] IoError),
-    /// An array of another kind.
-    #[error("{file}: {message}")]
-    Array {
-        /// The file.
-        file: String,
-        /// What is wrong.
-        message: String,
-    },
-    /// A row of a table.
-    #[error("{file}, line {line}: {message}")]
-    Row {
-        /// The file.
-        file: String,
-        /// Counted from 1.
-        line: usize,
-        /// What is wrong.
-        message: String,
-    },
-}
-
-/// Places of control points, frame by frame: a `.npy` of frames × points × 3, or CSV with a row `x,y,z,x,y,z,…` per frame.
-///
-/// # Errors
-/// A file that cannot be read, or rows for another number of points than `count`.
-pub fn read_points(path: &Path, count: usize) -> Result<Vec<Vec<DVec3>>, PointsError> {
-    let bytes = read_file(path)?;
-    let file = path.display().to_string();
-    if path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("npy")) {
-        let array = npy::read(&bytes).map_err(|error| PointsError::Array { file: file.clone(), message: error.to_string() })?;
-        if array.shape.len() != 3 || array.shape[1] != count || array.shape[2] != 3 {
-            let message = format!("it has the shape {:?}; the model needs frames x {count} x 3", array.shape);
-            return Err(PointsError::Array { file, message });
-        }
-        return Ok(array.values.chunks_exact(3 * count).map(points_of).collect());
-    }
-    let text = String::from_utf8(bytes).map_err(|_| PointsError::Array {
-        file: file.clone(),
-        message: "it is neither a .npy nor text; give frames x points x 3, or a row x,y,z,… per frame".into(),
-    })?;
-    let rows = text.lines().enumerate().filter(|(_, row)| !row.trim().is_empty());
-    rows.map(|(k, row)| parse_row(row, count).map_err(|message| PointsError::Row { file: file.clone(), line: k + 1, message })).collect()
-}
-
-fn points_of(values: &[f64]) -> Vec<DVec3> {
-    values.as_chunks::<3>().0.iter().map(|p| DVec3::from_array(*p)).collect()
-}
-
-fn parse_row(row: &str, count: usize) -> Result<Vec<DVec3>, String> {
-    let numbers = row.split(',').map(|cell| {
-        let cell = cell.trim();
-        cell.parse::<f64>().ok().filter(|value| value.is_finite()).ok_or_else(|| format!("'{cell}' is not a finite number"))
-    });
-    let numbers = numbers.collect::<Result<Vec<f64>, _>>()?;
-    if numbers.len() != 3 * count {
-        return Err(format!("it has {} numbers; {count} control points need {}", numbers.len(), 3 * count));
-    }
-    Ok(points_of(&numbers))
-}
-
 /// The frames as a clip of the model's mesh.
 ///
 /// # Errors
@@ -199,18 +132,5 @@ pub fn detailed_clip_asset(model: &Model, name: &str, frames: Vec<Vec<DVec3>>) -
     match model.detailed_mesh() {
         Some(mesh) => Ok(Asset::from_clip(&Clip::new(name, mesh, frames)?)),
         None => clip_asset(model, name, frames),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_row_is_three_numbers_per_point() {
-        assert_eq!(parse_row("1, 2,3,4,5 ,6", 2).unwrap(), [DVec3::new(1.0, 2.0, 3.0), DVec3::new(4.0, 5.0, 6.0)]);
-        assert!(parse_row("1,2,3", 2).unwrap_err().contains('6'));
-        assert!(parse_row("1,2,x", 1).unwrap_err().contains("'x'"));
-        assert!(parse_row("1,2,nan", 1).is_err());
     }
 }

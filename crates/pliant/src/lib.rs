@@ -18,6 +18,7 @@
 
 mod built_in;
 pub mod demo;
+pub mod drive_job;
 mod film;
 pub mod learn_detail;
 pub mod learn_job;
@@ -29,6 +30,7 @@ pub mod picture;
 pub mod register_job;
 pub mod register_recipe;
 pub mod reproduce;
+pub mod skeleton_file;
 pub mod transfer_job;
 pub mod transfer_recipe;
 mod transfer_region;

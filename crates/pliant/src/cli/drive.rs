@@ -3,7 +3,8 @@
 use std::path::PathBuf;
 use std::time::Instant;
 
-use pliant::learn_job::{PointsError, clip_asset, detailed_clip_asset, read_points};
+use pliant::drive_job::Control;
+use pliant::learn_job::{clip_asset, detailed_clip_asset};
 use pliant_io::read_file;
 use pliant_learn::{Hold, Model};
 use serde_json::{Map, json};
@@ -11,7 +12,7 @@ use serde_json::{Map, json};
 use super::console::Console;
 use super::failure::Failure;
 use super::transfer::milliseconds;
-use super::{edited, output};
+use super::{drive_control, edited, output};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -23,11 +24,26 @@ Examples:
                                                                    noisy markers, followed loosely
   pliant drive horse.safetensors --points p.npy --out run.glb && \\
   pliant bones run.glb --count 20 --morphs 8 --out rig.glb         for an engine: bones and shapes
-
   pliant drive hand.safetensors --points p.npy --no-detail --out run.glb
                                                                    the smooth base of a model with details
+  pliant drive hand.safetensors --points take.c3d --markers T1,T2,I1,I2,P --scale 0.1 --axes xz-y \\
+      --align B1:120,B2:431,P --rest-frame 0 --smooth 0.03s --fps 30 --out hand.glb
+                                                                   a captured take
+  pliant drive hand.safetensors --points tips.npy --skeleton hand.json --out hand.glb
+                                                                   by end effectors alone
 
-The points are those of the recipe, in its order, where they are in each frame.";
+The points are those of the recipe, in its order, where they are in each frame. Files of markers are .c3d,
+.bvh, .npy (NaN: not seen) and .csv (comma, semicolon or tab; columns M1_x, M1_y, M1_z; NA: not seen).
+`pliant info TAKE` lists names and gaps. Gaps in takes with names are filled and told; those of plain arrays
+and tables are declined unless --max-gap is given.
+
+A skeleton is JSON or TOML:
+  {\"root\": \"fixed\", \"joints\": [
+    {\"name\": \"wrist\", \"control\": 0}, {\"name\": \"knuckle\", \"parent\": \"wrist\", \"vertex\": 812},
+    {\"name\": \"tip\", \"parent\": \"knuckle\", \"control\": 2, \"effector\": true}]}
+A joint sits at a control point (by its place in the recipe), a vertex or a place (at: [x, y, z]); every
+control point needs one. Also: stiffness, limit_degrees per joint; root = \"free\" lets the whole move;
+natural = \"rest\" prefers the rest pose instead of what the examples do.";
 
 /// The mesh of a model where its control points go.
 #[derive(Debug, clap::Args)]
@@ -37,9 +53,13 @@ pub(crate) struct Args {
     #[arg(value_name = "MODEL")]
     model: PathBuf,
 
-    /// Where the control points are: .npy of frames x points x 3, or CSV with a row per frame.
+    /// Where the control points are: .npy of frames x points x 3, CSV with a row per frame, or a take of
+    /// markers (.c3d, .bvh, .csv with a header).
     #[arg(long, value_name = "P")]
     points: PathBuf,
+
+    #[command(flatten)]
+    control: drive_control::ControlArgs,
 
     /// Meet the control points exactly.
     #[arg(long, conflicts_with = "beta")]
@@ -62,17 +82,15 @@ pub(crate) fn run(args: &Args, console: &Console) -> Result<(), Failure> {
     output::require_clip_format(&args.out)?;
     let about_model = |error| Failure::about(args.model.display(), &error);
     let model = Model::from_bytes(&read_file(&args.model)?).map_err(about_model)?;
-    let goals = read_points(&args.points, model.control().count()).map_err(|error| match error {
-        PointsError::File(error) => error.into(),
-        error => Failure::could_not(error.to_string()),
-    })?;
-    if goals.is_empty() {
-        return Err(Failure::could_not(format!("{}: it has no frame; give at least one", args.points.display())));
-    }
+    let Control { frames: goals, fps, mut problems, effectors } = args.control.read(&args.points, &model)?;
     let name = args.points.file_stem().unwrap_or_default().to_string_lossy().into_owned();
     let detail = model.detail().filter(|_| !args.no_detail);
     let to_asset = if detail.is_some() { detailed_clip_asset } else { clip_asset };
-    let asset_of = |frames| to_asset(&model, &name, frames).map_err(|error| Failure::about(args.model.display(), &error));
+    let asset_of = |frames| {
+        let mut asset = to_asset(&model, &name, frames).map_err(|error| Failure::about(args.model.display(), &error))?;
+        asset.clips.iter_mut().for_each(|clip| clip.frames_per_second = fps.unwrap_or(clip.frames_per_second));
+        Ok::<_, Failure>(asset)
+    };
     let rest = detail.map_or(model.examples().reference(), |layer| layer.mesh());
     // An ending that cannot be written is told now rather than after the work.
     pliant_io::plan_save(&asset_of(vec![rest.positions().to_vec()])?, &args.out)?;
@@ -95,7 +113,7 @@ pub(crate) fn run(args: &Args, console: &Console) -> Result<(), Failure> {
     object.insert("detail".into(), json!(detail.is_some()));
     object.insert("ms_per_frame".into(), json!(ms_per_frame));
     let text = format!("{} frames, {ms_per_frame:.1} ms a frame; written to {}\n", frames.len(), args.out.display());
-    let mut problems = Vec::new();
+    drive_control::tell(&mut object, fps, effectors);
     edited::save(&asset_of(frames)?, &args.out, &mut object, &mut problems)?;
     console.done(object, &text, &problems)
 }

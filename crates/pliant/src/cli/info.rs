@@ -1,6 +1,7 @@
 //! `pliant info`.
 
 use std::fmt::Write;
+use std::path::Path;
 
 use pliant_io::{Animation, Asset, Object};
 use pliant_mesh::{Bounds, Health};
@@ -9,7 +10,7 @@ use serde_json::{Map, Value, json};
 
 use super::console::Console;
 use super::failure::Failure;
-use super::source;
+use super::{info_markers, source};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -17,6 +18,7 @@ Examples:
   pliant info head.glb#teeth              one mesh of several
   pliant info walk.reference.obj+walk.frames.npy@12
   pliant info head.obj --intersections    also counts triangles that cut through each other
+  pliant info take.c3d                    markers by name, frames, rate and gaps (also .bvh, .csv)
   pliant info head.obj --json             the same for a program";
 
 /// What is in an asset: counts, bounds, targets, clips, and the problems found.
@@ -36,6 +38,10 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(args: &Args, console: &Console) -> Result<(), Failure> {
+    let path = Path::new(&args.asset);
+    if pliant_io::holds_markers(path) {
+        return info_markers::run(path, console);
+    }
     let asset = {
         let _working = console.working("reading");
         pliant_io::load(&args.asset, &source::options(args.neutral.as_deref()).keeping_not_finite())?

@@ -1,0 +1,213 @@
+//! Chains with closed forms, and chains at random.
+
+use pliant_mesh::glam::{DMat3, DVec3};
+use proptest::prelude::*;
+
+use super::kinematics::{Angles, jacobian};
+use super::{IkJoint, IkRoot, IkSkeleton, IkSolver};
+
+/// A chain through `places`; the last joint is the effector.
+fn chain(places: &[DVec3], root: IkRoot) -> IkSkeleton {
+    let name = |k: usize| format!("j{k}");
+    let joint = |k: usize| IkJoint::new(name(k), k.checked_sub(1).map(name).as_deref(), places[k]).with_control(k);
+    let mut joints: Vec<IkJoint> = (0..places.len()).map(joint).collect();
+    joints.last_mut().unwrap().effector = true;
+    IkSkeleton::new(joints, root).unwrap()
+}
+
+fn arm() -> IkSkeleton {
+    chain(&[DVec3::ZERO, DVec3::new(2.0, 0.1, 0.0), DVec3::new(3.0, 0.0, 0.0)], IkRoot::Fixed)
+}
+
+/// Two fingers on a palm whose thumb shares the root's place.
+fn hand(root: IkRoot) -> IkSkeleton {
+    let at = |x: f64, y: f64, z: f64| DVec3::new(x, y, z);
+    let joints = vec![
+        IkJoint::new("palm", Some("wrist"), at(0.0, 0.0, 0.0)),
+        IkJoint::new("wrist", None, at(0.0, 0.0, 0.0)),
+        IkJoint::new("thumb", Some("wrist"), at(0.0, 0.0, 0.0)),
+        IkJoint::new("thumb1", Some("thumb"), at(1.0, 0.5, 0.1)),
+        IkJoint::new("thumb2", Some("thumb1"), at(1.6, 1.2, 0.0)).as_effector(),
+        IkJoint::new("index", Some("palm"), at(0.5, 2.0, 0.1)),
+        IkJoint::new("index1", Some("index"), at(0.5, 3.0, 0.2)),
+        IkJoint::new("index2", Some("index1"), at(0.5, 3.8, 0.1)).as_effector(),
+        IkJoint::new("center", Some("palm"), at(0.1, 1.5, 0.3)).as_effector(),
+    ];
+    IkSkeleton::new(joints, root).unwrap()
+}
+
+fn lengths(skeleton: &IkSkeleton, places: &[DVec3]) -> Vec<f64> {
+    let bone = |(k, parent): (usize, &Option<usize>)| parent.map(|parent| places[k].distance(places[parent]));
+    skeleton.parents.iter().enumerate().filter_map(bone).collect()
+}
+
+fn rest(skeleton: &IkSkeleton) -> Vec<DVec3> {
+    skeleton.joints.iter().map(|joint| joint.at).collect()
+}
+
+#[test]
+fn two_bones_bend_by_the_law_of_cosines() {
+    let solver = IkSolver::new(arm()).unwrap();
+    let goal = DVec3::new(0.4, 1.1, -0.9);
+    let pose = solver.solve(&[goal], None).unwrap();
+    assert!(pose.miss < 1e-6 * solver.skeleton().reach(), "{}", pose.miss);
+    let [a, b] = [pose.places[0].distance(pose.places[1]), pose.places[1].distance(pose.places[2])];
+    let cosine = (pose.places[0] - pose.places[1]).dot(pose.places[2] - pose.places[1]) / (a * b);
+    assert!((cosine - (a * a + b * b - goal.length_squared()) / (2.0 * a * b)).abs() < 1e-6);
+}
+
+#[test]
+fn the_jacobian_is_the_slope_of_the_places() {
+    let skeleton = hand(IkRoot::Free);
+    let mut angles = Angles::rest(&skeleton);
+    for (k, turn) in angles.turns.iter_mut().enumerate() {
+        *turn = DVec3::new(0.3 * k as f64 - 1.0, 0.7 - 0.2 * k as f64, 0.4) * if k == 2 { 1e-6 } else { 1.0 };
+    }
+    angles.shift = DVec3::new(0.1, -0.2, 0.3);
+    let placed = angles.place(&skeleton);
+    let step = 1e-6;
+    for &effector in &skeleton.effectors {
+        let columns = jacobian(&skeleton, &angles, &placed, effector);
+        for (k, column) in columns.iter().enumerate() {
+            for axis in 0..3 {
+                let at = |by: f64| {
+                    let mut moved = angles.clone();
+                    let slot = if k < moved.turns.len() { &mut moved.turns[k] } else { &mut moved.shift };
+                    slot[axis] += by;
+                    moved.place(&skeleton).places[effector] / skeleton.reach
+                };
+                let slope = (at(step) - at(-step)) / (2.0 * step);
+                assert!(slope.distance(column.col(axis)) < 1e-9, "effector {effector}, joint {k}, axis {axis}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_goal_out_of_reach_stretches_the_chain_towards_it() {
+    let solver = IkSolver::new(arm()).unwrap();
+    let reach = solver.skeleton().reach();
+    for far in [1.01, 2.0, 50.0] {
+        let goal = DVec3::new(1.0, 2.0, -2.0).normalize() * far * reach;
+        let pose = solver.solve(&[goal], None).unwrap();
+        assert!(pose.places[2].distance(goal.normalize() * reach) < 1e-5 * reach, "{far}: {}", pose.places[2]);
+    }
+}
+
+#[test]
+fn goals_that_move_a_little_move_the_pose_a_little_within_reach_and_beyond() {
+    for skeleton in [hand(IkRoot::Fixed), hand(IkRoot::Free)] {
+        let solver = IkSolver::new(skeleton).unwrap();
+        for scale in [0.8, 3.0] {
+            let goals = [DVec3::new(1.3, 0.9, 0.9), DVec3::new(0.6, 2.9, 1.4), DVec3::new(0.1, 1.4, 0.5)].map(|goal| goal * scale);
+            let nudged = goals.map(|goal| goal + DVec3::new(1e-6, -1e-6, 1e-6));
+            let before = solver.solve(&goals, None).unwrap();
+            let [cold, warm] = [None, Some(&before)].map(|start| solver.solve(&nudged, start).unwrap());
+            for after in [cold, warm] {
+                let apart = before.places.iter().zip(&after.places).map(|(a, b)| a.distance(*b)).fold(0.0, f64::max);
+                assert!(apart < 1e-4, "{scale}: {apart:e}");
+            }
+        }
+    }
+}
+
+#[test]
+fn goals_at_rest_leave_every_joint_at_rest() {
+    for root in [IkRoot::Fixed, IkRoot::Free] {
+        let solver = IkSolver::new(hand(root)).unwrap();
+        let skeleton = solver.skeleton();
+        let goals: Vec<DVec3> = skeleton.effectors.iter().map(|&joint| skeleton.joints[joint].at).collect();
+        let pose = solver.solve(&goals, None).unwrap();
+        assert!(rest(skeleton).iter().zip(&pose.places).all(|(a, b)| a.distance(*b) < 1e-7));
+    }
+}
+
+#[test]
+fn a_rigid_motion_of_all_goals_moves_a_free_skeleton_rigidly() {
+    let solver = IkSolver::new(hand(IkRoot::Free)).unwrap();
+    let goals = [DVec3::new(1.3, 0.9, 0.6), DVec3::new(0.6, 3.2, 1.0), DVec3::new(0.1, 1.4, 0.4)];
+    let turn = DMat3::from_axis_angle(DVec3::new(1.0, -1.0, 0.3).normalize(), 2.0);
+    let moved = goals.map(|goal| turn * goal + DVec3::new(5.0, 1.0, -3.0));
+    let [here, there] = [&goals, &moved].map(|goals| solver.solve(goals, None).unwrap());
+    for (a, b) in here.places.iter().zip(&there.places) {
+        assert!((turn * *a + DVec3::new(5.0, 1.0, -3.0)).distance(*b) < 1e-5);
+    }
+}
+
+#[test]
+fn limits_hold_and_a_stiff_joint_turns_less() {
+    let goal = [DVec3::new(0.5, 1.5, 0.0)];
+    let turn = |skeleton: IkSkeleton| {
+        let pose = IkSolver::new(skeleton).unwrap().solve(&goal, None).unwrap();
+        (pose.angles.turns[0].length(), pose.angles.turns[1].length())
+    };
+    let mut limited = arm();
+    limited.joints[1].limit_rad = Some(0.3);
+    assert!(turn(limited).1 <= 0.3 + 1e-12 && turn(arm()).1 > 0.3);
+    let places = [DVec3::ZERO, DVec3::new(1.0, 0.1, 0.0), DVec3::new(2.0, 0.0, 0.0), DVec3::new(3.0, 0.1, 0.0)];
+    let (loose, mut stiff) = (chain(&places, IkRoot::Fixed), chain(&places, IkRoot::Fixed));
+    stiff.joints[1].stiffness = 20.0;
+    assert!(turn(stiff).1 < 0.5 * turn(loose).1);
+}
+
+#[test]
+fn angles_that_examples_show_are_found_again_where_the_effector_alone_leaves_them_open() {
+    let places = [DVec3::ZERO, DVec3::X, DVec3::X * 2.0, DVec3::X * 3.0, DVec3::X * 4.0];
+    let skeleton = chain(&places, IkRoot::Fixed);
+    let posed = |bend: f64| {
+        let mut angles = Angles::rest(&skeleton);
+        [0.2, 1.0, 0.7].iter().enumerate().for_each(|(k, share)| angles.turns[k + 1] = DVec3::Z * bend * share);
+        angles.place(&skeleton).places
+    };
+    let learned = IkSolver::learned(skeleton.clone(), &[posed(0.5), posed(1.0), posed(1.5)]).unwrap();
+    let plain = IkSolver::new(skeleton.clone()).unwrap();
+    let truth = posed(1.2);
+    let error = |solver: &IkSolver| {
+        let pose = solver.solve(&[truth[4]], None).unwrap();
+        assert!(pose.miss < 1e-5);
+        pose.places.iter().zip(&truth).map(|(a, b)| a.distance(*b)).fold(0.0, f64::max)
+    };
+    assert!(error(&learned) < 0.1 && error(&learned) < 0.5 * error(&plain), "{} against {}", error(&learned), error(&plain));
+}
+
+#[test]
+fn skeletons_that_make_no_sense_are_declined_by_name() {
+    let joint = |name: &str, parent: Option<&str>| IkJoint::new(name, parent, DVec3::ZERO);
+    for (joints, word) in [
+        (vec![joint("a", None), joint("a", None)], "'a'"),
+        (vec![joint("wrist", None), joint("b", Some("wrst")).as_effector()], "did you mean wrist"),
+        (vec![joint("a", Some("b")), joint("b", Some("a")).as_effector()], "itself"),
+        (vec![joint("a", None)], "effector"),
+        (vec![IkJoint { stiffness: 0.0, ..joint("a", None) }], "stiffness"),
+        (vec![IkJoint { limit_rad: Some(f64::NAN), ..joint("a", None) }], "limit"),
+    ] {
+        let message = IkSkeleton::new(joints, IkRoot::Fixed).unwrap_err().to_string();
+        assert!(message.contains(word), "{message}");
+    }
+    assert!(arm().require_controls(4).unwrap_err().to_string().contains("control point 3"));
+    assert!(arm().require_controls(2).is_err() && arm().require_controls(3).is_ok());
+    let solver = IkSolver::new(arm()).unwrap();
+    assert!(solver.solve(&[], None).is_err() && solver.solve(&[DVec3::NAN], None).is_err());
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 40, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn what_a_pose_reaches_is_reached_and_bones_keep_their_lengths(
+        bones in prop::collection::vec(prop::array::uniform3(-1.0..1.0_f64), 3..7),
+        turns in prop::collection::vec(prop::array::uniform3(-0.8..0.8_f64), 8),
+    ) {
+        let mut places = vec![DVec3::ZERO];
+        bones.iter().for_each(|bone| places.push(places[places.len() - 1] + DVec3::from_array(*bone) + DVec3::X * 0.3));
+        let skeleton = chain(&places, IkRoot::Fixed);
+        let mut angles = Angles::rest(&skeleton);
+        angles.turns.iter_mut().zip(&turns).for_each(|(turn, given)| *turn = DVec3::from_array(*given));
+        let goal = *angles.place(&skeleton).places.last().unwrap();
+        let solver = IkSolver::new(skeleton.clone()).unwrap();
+        let pose = solver.solve(&[goal], None).unwrap();
+        prop_assert!(pose.miss < 1e-6 * skeleton.reach(), "{:e}", pose.miss / skeleton.reach());
+        let kept = lengths(&skeleton, &rest(&skeleton)).into_iter().zip(lengths(&skeleton, &pose.places)).all(|(a, b)| (a - b).abs() < 1e-12 * (1.0 + a));
+        prop_assert!(kept);
+    }
+}
