@@ -4,7 +4,7 @@ use pliant_mesh::Mesh;
 use pliant_mesh::glam::{DMat3, DVec3};
 
 use crate::test_bar::{bar, bar_control, bar_examples, bent};
-use crate::{ControlPoints, Examples, Hold, LearnError, LearnOptions, LeaveOneOut, Method, Model};
+use crate::{ControlPoints, Examples, Hold, LearnError, LearnOptions, LeaveOneOut, Method, Model, TrainingLog};
 
 fn trained(method: Method) -> Model {
     let options = LearnOptions::default().with_method(method).with_bones(30);
@@ -197,4 +197,118 @@ fn places_that_do_not_fit_are_declined() {
     let mut goals = model.control().at(bar().positions());
     goals[2].x = f64::NAN;
     assert_eq!(model.drive(&goals).unwrap_err(), LearnError::ControlNotFinite { point: 2 });
+}
+
+#[test]
+fn with_the_option_every_method_returns_the_examples_exactly_and_keeps_rigid_motion() {
+    let turn = DMat3::from_axis_angle(DVec3::new(1.0, -2.0, 0.5).normalize(), 2.3);
+    let shift = DVec3::new(4.0, -2.0, 7.0);
+    let goals = bar_control().at(&bent(0.55, 0.1));
+    let moved: Vec<DVec3> = goals.iter().map(|p| turn * *p + shift).collect();
+    for method in Method::ALL {
+        let options = LearnOptions::default().with_method(method).with_bones(30).with_exact(true);
+        let model = Model::train(bar_examples(), bar_control(), &options, &()).unwrap();
+        for driver in [model.driver(), model.driver_with(Hold::Hard).unwrap(), model.driver_with(Hold::Soft(0.3)).unwrap()] {
+            for example in 0..model.examples().count() {
+                let found = driver.pose(&model.control().at(model.examples().pose(example))).unwrap();
+                let error = model.examples().error(&found, example);
+                assert!(error < 1e-9, "{}, example {example}: {error:e}", method.name());
+            }
+        }
+        let expected: Vec<DVec3> = model.drive(&goals).unwrap().iter().map(|p| turn * *p + shift).collect();
+        assert!(rms(&model.drive(&moved).unwrap(), &expected) < 1e-6, "{}", method.name());
+    }
+}
+
+#[test]
+fn far_from_every_example_exact_and_plain_are_the_same() {
+    let plain = trained(Method::Auto);
+    let mut goals = plain.control().at(bar().positions());
+    goals.iter_mut().for_each(|p| *p *= 3.0);
+    assert_eq!(plain.driver().exactly().pose(&goals), plain.driver().pose(&goals));
+}
+
+#[test]
+fn confidence_is_highest_at_the_examples_and_falls_along_a_ray_away_from_them() {
+    let model = trained(Method::Auto);
+    let driver = model.driver();
+    let confidence = |goals: &[DVec3]| driver.confidence(goals).unwrap().unwrap().mean();
+    let rest = model.control().at(bar().positions());
+    let at_examples = (0..model.examples().count()).map(|i| confidence(&model.control().at(model.examples().pose(i))));
+    let least = at_examples.fold(1.0, f64::min);
+    // From the pose bent most, on and on.
+    let from = model.control().at(&bent(1.0, 0.0));
+    let along = |step: f64| from.iter().zip(&rest).map(|(p, r)| *p + (*p - *r) * step).collect::<Vec<_>>();
+    let ray: Vec<f64> = (1..10).map(|k| confidence(&along(0.2 * f64::from(k)))).collect();
+    assert!(ray.windows(2).all(|pair| pair[1] <= pair[0] + 1e-12), "{ray:?}");
+    assert!(*ray.last().unwrap() < least, "{ray:?} {least}");
+    assert!(ray.iter().all(|value| (0.0..=1.0).contains(value)));
+}
+
+#[test]
+fn what_the_examples_do_not_show_is_novel_and_what_they_show_is_not() {
+    let model = trained(Method::Auto);
+    let of = |pose: &[DVec3]| model.novelty(&model.control().at(pose));
+    assert!((0..model.examples().count()).all(|i| of(model.examples().pose(i)) < 1e-6));
+    assert!(of(&bent(0.55, 0.1)) < 1.0);
+    assert!(of(&bent(3.0, 0.0)) > 2.0);
+    let turned: Vec<DVec3> = bent(0.55, 0.1).iter().map(|p| DMat3::from_rotation_y(1.0) * *p + DVec3::X).collect();
+    assert!((of(&turned) - of(&bent(0.55, 0.1))).abs() < 1e-6);
+}
+
+#[test]
+fn a_point_that_cannot_be_followed_is_named_with_its_distance() {
+    let model = trained(Method::Auto);
+    let mut goals = model.control().at(bar().positions());
+    goals[7] += DVec3::new(0.0, 40.0, 0.0);
+    let found = model.driver_with(Hold::Soft(0.3)).unwrap().pose(&goals).unwrap();
+    let missed = model.missed(&found, &goals, 0.5);
+    let worst = missed.iter().max_by(|a, b| a.by.total_cmp(&b.by)).unwrap();
+    assert_eq!((worst.point, worst.vertex), (7, model.control().vertices()[7] as usize));
+    assert_eq!(worst.by, found[worst.vertex].distance(goals[7]) / model.examples().longest_side());
+}
+
+#[test]
+fn a_training_that_was_stopped_ends_where_an_undisturbed_one_does() {
+    struct StopAfter(std::sync::atomic::AtomicUsize);
+    impl pliant_mesh::Progress for StopAfter {
+        fn report(&self, _stage: &str, _done: f64) -> std::ops::ControlFlow<()> {
+            let left = self.0.fetch_update(std::sync::atomic::Ordering::SeqCst, std::sync::atomic::Ordering::SeqCst, |n| n.checked_sub(1));
+            if left.is_ok() { std::ops::ControlFlow::Continue(()) } else { std::ops::ControlFlow::Break(()) }
+        }
+    }
+    let (examples, control, options) = (bar_examples(), bar_control(), LearnOptions::default().with_bones(30));
+    let undisturbed = LeaveOneOut::of(examples.clone(), control.clone(), &options, &()).unwrap();
+    let mut text = TrainingLog::new(&examples, &control, &options).to_text();
+    let mut known = 0;
+    loop {
+        let mut log = TrainingLog::new(&examples, &control, &options);
+        assert_eq!(log.resume(&text), Ok(true));
+        match LeaveOneOut::logged(examples.clone(), control.clone(), &options, &mut log, &StopAfter(25.into())) {
+            Ok(found) => {
+                assert_eq!(found, undisturbed);
+                break;
+            }
+            Err(error) => assert_eq!(error, LearnError::Cancelled),
+        }
+        assert!(log.len() > known, "every run gets further");
+        known = log.len();
+        text = log.to_text();
+    }
+}
+
+#[test]
+fn progress_of_learning_moves_while_settings_are_chosen() {
+    struct Seen(std::sync::Mutex<Vec<f64>>);
+    impl pliant_mesh::Progress for Seen {
+        fn report(&self, _stage: &str, done: f64) -> std::ops::ControlFlow<()> {
+            self.0.lock().unwrap().push(done);
+            std::ops::ControlFlow::Continue(())
+        }
+    }
+    let seen = Seen(std::sync::Mutex::new(Vec::new()));
+    Model::train(bar_examples(), bar_control(), &LearnOptions::default().with_bones(30), &seen).unwrap();
+    let seen = seen.0.into_inner().unwrap();
+    assert!(seen.len() >= 8 && seen.windows(2).all(|pair| pair[0] <= pair[1]), "{seen:?}");
+    assert!(seen.windows(2).all(|pair| pair[1] - pair[0] < 0.35), "{seen:?}");
 }

@@ -96,6 +96,14 @@ pub enum LearnError {
         /// How many it takes.
         needed: usize,
     },
+    /// More control points than there are vertices to take.
+    #[error("{asked} control points are asked for; the mesh has {vertices} vertices that a face uses")]
+    TooManyControlPoints {
+        /// How many were asked for.
+        asked: usize,
+        /// How many there are.
+        vertices: usize,
+    },
     /// A control point that is no vertex.
     #[error("control point {point} is vertex {vertex}, but the mesh has {vertices} vertices, counted from 0")]
     NoSuchControlPoint {
@@ -162,6 +170,9 @@ pub enum LearnError {
         /// What is wrong with it.
         why: String,
     },
+    /// A file that is no log of a training.
+    #[error("this is no log of a training of this version; delete it to begin anew")]
+    NotALog,
     /// Someone asked the work to stop.
     #[error("cancelled")]
     Cancelled,

@@ -22,11 +22,14 @@ mod bone_translations;
 mod bones;
 #[cfg(test)]
 mod claims;
+mod comparison;
+mod confidence;
 mod control_points;
 mod control_reach;
 mod detail;
 mod edge_paths;
 mod error;
+mod exact;
 mod examples;
 mod ik;
 mod local_blend;
@@ -36,17 +39,25 @@ mod meshik;
 mod method;
 mod model;
 mod model_file;
+mod paired_test;
 mod poisson;
 mod pose_graph;
+mod region_blend;
 mod registration;
+mod rehearsal;
+mod secondary_motion;
 mod selection;
+mod shape_distance;
 #[cfg(test)]
 mod test_bar;
+mod training_log;
 mod validation;
 mod workbench;
 
 pub use bones::{BoneKind, Correctives, SkinOptions, SkinningDecomposition};
-pub use control_points::ControlPoints;
+pub use comparison::{Comparison, Rival};
+pub use confidence::Confidence;
+pub use control_points::{ControlPoints, suggest_control_points};
 pub use detail::{
     DetailError, DetailHeights, DetailLayer, DetailLeaveOneOut, DetailMode, DetailOptions, DetailReport, DetailSettings, DetailShares,
     DetailedExamples,
@@ -57,11 +68,14 @@ pub use ik::{IkJoint, IkPose, IkRoot, IkSkeleton, IkSolver};
 pub use local_blend::LocalSettings;
 pub use markers::{Align, Anchor, Axes, MarkerSource, Preparation, Prepared, Window};
 pub use method::{LearnOptions, Method};
-pub use model::{Driver, Model};
+pub use model::{Driven, Driver, Missed, Model};
+pub use paired_test::PairedTest;
 pub use pliant_rig::{Influence, Joint, Skeleton, Skin};
 pub use poisson::Hold;
 pub use registration::{
     NormalDisplacements, Scan, ScanDistance, ScanOptions, ScanRegistration, ScanReport, ScanSurface, align_by_markers, coarsened, faired,
     normal_displacements, refine_by_closest_points, relaxed,
 };
+pub use secondary_motion::{Jiggle, SecondaryMotion};
+pub use training_log::TrainingLog;
 pub use validation::{LeaveOneOut, PoseError};

@@ -60,6 +60,9 @@ impl LocalSettings {
 /// `horse-poses` and `face-poses`: 2 to 4 differ by less than 5 %, 1 is worse.
 const KERNEL_WIDTH: f64 = 2.0;
 
+/// Regions in one parallel task.
+pub(crate) const REGIONS_PER_TASK: usize = 8;
+
 /// The examples as seen from the frames of the regions; does not depend on which examples are left out.
 #[derive(Debug)]
 pub(crate) struct LocalPoses {
@@ -88,56 +91,110 @@ impl LocalPoses {
     }
 }
 
+/// Places of the control points, and the frames there.
+#[derive(Debug)]
+pub(crate) struct Query<'a> {
+    pub(crate) control: &'a [DVec3],
+    places: Vec<FramePlace>,
+}
+
+impl LocalPoses {
+    pub(crate) fn region_count(&self) -> usize {
+        self.frames.len()
+    }
+
+    pub(crate) fn query<'a>(&self, bench: &Workbench, control: &'a [DVec3]) -> Query<'a> {
+        Query { control, places: place_all(&self.frames, control, &Alignment::of(&bench.points[0], control)) }
+    }
+
+    /// The features of a query, by region.
+    pub(crate) fn features_of(&self, query: &Query<'_>, region: usize) -> Vec<f64> {
+        self.frames[region].features(query.control, &query.places[region])
+    }
+
+    /// Prepares some of the examples for regression in one region.
+    pub(crate) fn regression(&self, region: usize, trained_on: &[usize], ridge: f64) -> Result<KernelRidge, LearnError> {
+        let features: Vec<Vec<f64>> = trained_on.iter().map(|&i| self.features[i][region].clone()).collect();
+        let width = KERNEL_WIDTH * median_distance(&features);
+        Ok(KernelRidge::fit(features, Kernel::Gaussian { width }, ridge)?)
+    }
+
+    /// The surface at a query, with the examples `of` blended by the shares of each region.
+    pub(crate) fn surface(
+        &self,
+        bench: &Workbench,
+        poisson: &Poisson,
+        query: &Query<'_>,
+        (of, shares): (&[usize], &[Vec<f64>]),
+        refits: usize,
+    ) -> Vec<DVec3> {
+        let rest = bench.examples.reference().positions().iter().zip(&bench.regions.of_vertex);
+        let anchors: Vec<DVec3> = rest.map(|(p, &b)| self.frames[b as usize].carry(&query.places[b as usize], *p)).collect();
+        let (mut rotations, stretches) = self.blend(bench, query, of, shares);
+        let mut positions = poisson.solve(&products(&rotations, &stretches), &anchors, query.control);
+        for _ in 0..refits {
+            rotations = bench.refit(&positions, &stretches);
+            positions = poisson.solve(&products(&rotations, &stretches), &anchors, query.control);
+        }
+        positions
+    }
+
+    /// Rotations and stretches of all triangles.
+    fn blend(&self, bench: &Workbench, query: &Query<'_>, of: &[usize], shares: &[Vec<f64>]) -> (Vec<DMat3>, Vec<DMat3>) {
+        let blended = parallel::map(bench.triangle_count(), TRIANGLES_PER_TASK, |t| {
+            let region = bench.regions.of_triangle[t] as usize;
+            let (mut turn, mut stretch) = (DVec3::ZERO, DMat3::ZERO);
+            for (&example, &share) in of.iter().zip(&shares[region]) {
+                turn += self.turns[example][t] * share;
+                stretch += bench.polars[example][t].stretch * share;
+            }
+            (query.places[region].rotation * DMat3::from_quat(DQuat::from_scaled_axis(turn)), stretch)
+        });
+        blended.into_iter().unzip()
+    }
+}
+
 /// The blend learned from some of the examples.
 #[derive(Debug)]
 pub(crate) struct LocalBlend {
     poses: Arc<LocalPoses>,
     trained_on: Vec<usize>,
     regressions: Vec<KernelRidge>,
-    refits: usize,
+    settings: LocalSettings,
 }
 
 impl LocalBlend {
-    pub(crate) fn train(poses: Arc<LocalPoses>, trained_on: &[usize], settings: &LocalSettings) -> Result<Self, LearnError> {
-        let regressions = parallel::map(poses.frames.len(), 8, |region| {
-            let features: Vec<Vec<f64>> = trained_on.iter().map(|&i| poses.features[i][region].clone()).collect();
-            let width = KERNEL_WIDTH * median_distance(&features);
-            KernelRidge::fit(features, Kernel::Gaussian { width }, settings.ridge)
-        });
-        let regressions = regressions.into_iter().collect::<Result<_, _>>()?;
-        Ok(Self { poses, trained_on: trained_on.to_vec(), regressions, refits: settings.refits })
+    #[cfg(test)]
+    pub(crate) fn poses(&self) -> &Arc<LocalPoses> {
+        &self.poses
     }
 
-    /// Rotations and stretches of all triangles.
-    fn predict(&self, bench: &Workbench, control: &[DVec3], places: &[FramePlace]) -> (Vec<DMat3>, Vec<DMat3>) {
-        let shares: Vec<Vec<f64>> = parallel::map(places.len(), 8, |region| {
-            self.regressions[region].shares(&self.poses.frames[region].features(control, &places[region]))
-        });
-        let blended = parallel::map(bench.triangle_count(), TRIANGLES_PER_TASK, |t| {
-            let region = bench.regions.of_triangle[t] as usize;
-            let (mut turn, mut stretch) = (DVec3::ZERO, DMat3::ZERO);
-            for (&example, &share) in self.trained_on.iter().zip(&shares[region]) {
-                turn += self.poses.turns[example][t] * share;
-                stretch += bench.polars[example][t].stretch * share;
-            }
-            (places[region].rotation * DMat3::from_quat(DQuat::from_scaled_axis(turn)), stretch)
-        });
-        blended.into_iter().unzip()
+    pub(crate) fn train(poses: Arc<LocalPoses>, trained_on: &[usize], settings: &LocalSettings) -> Result<Self, LearnError> {
+        let regressions =
+            parallel::map(poses.region_count(), REGIONS_PER_TASK, |region| poses.regression(region, trained_on, settings.ridge));
+        let regressions = regressions.into_iter().collect::<Result<_, _>>()?;
+        Ok(Self { poses, trained_on: trained_on.to_vec(), regressions, settings: *settings })
     }
 }
 
 impl Predictor for LocalBlend {
     fn pose(&self, bench: &Workbench, poisson: &Poisson, control: &[DVec3]) -> Vec<DVec3> {
-        let places = place_all(&self.poses.frames, control, &Alignment::of(&bench.points[0], control));
-        let rest = bench.examples.reference().positions().iter().zip(&bench.regions.of_vertex);
-        let anchors: Vec<DVec3> = rest.map(|(p, &b)| self.poses.frames[b as usize].carry(&places[b as usize], *p)).collect();
-        let (mut rotations, stretches) = self.predict(bench, control, &places);
-        let mut positions = poisson.solve(&products(&rotations, &stretches), &anchors, control);
-        for _ in 0..self.refits {
-            rotations = bench.refit(&positions, &stretches);
-            positions = poisson.solve(&products(&rotations, &stretches), &anchors, control);
-        }
-        positions
+        let query = self.poses.query(bench, control);
+        let shares: Vec<Vec<f64>> = parallel::map(self.regressions.len(), REGIONS_PER_TASK, |region| {
+            self.regressions[region].shares(&self.poses.features_of(&query, region))
+        });
+        self.poses.surface(bench, poisson, &query, (&self.trained_on, &shares), self.settings.refits)
+    }
+
+    fn variances(&self, bench: &Workbench, control: &[DVec3]) -> Option<Vec<f64>> {
+        let query = self.poses.query(bench, control);
+        let variance = |region: usize| self.regressions[region].variance(&self.poses.features_of(&query, region));
+        Some(parallel::map(self.regressions.len(), REGIONS_PER_TASK, variance))
+    }
+
+    fn without(&self, example: usize) -> Option<Box<dyn Predictor>> {
+        let rest: Vec<usize> = self.trained_on.iter().copied().filter(|&i| i != example).collect();
+        Some(Box::new(Self::train(self.poses.clone(), &rest, &self.settings).ok()?))
     }
 }
 

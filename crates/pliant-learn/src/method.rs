@@ -54,6 +54,7 @@ pub struct LearnOptions {
     pose_neighbors: usize,
     beta: Option<f64>,
     bones: Option<usize>,
+    exact: bool,
 }
 
 impl Default for LearnOptions {
@@ -64,6 +65,7 @@ impl Default for LearnOptions {
             pose_neighbors: Self::DEFAULT_POSE_NEIGHBORS,
             beta: None,
             bones: None,
+            exact: false,
         }
     }
 }
@@ -125,6 +127,12 @@ impl LearnOptions {
         Self { bones: Some(bones), ..self }
     }
 
+    /// Whether control points of an example return that example to the last digit. Default: to the fit of the regression.
+    #[must_use]
+    pub fn with_exact(self, exact: bool) -> Self {
+        Self { exact, ..self }
+    }
+
     /// The method.
     #[must_use]
     pub fn method(&self) -> Method {
@@ -171,6 +179,12 @@ impl LearnOptions {
     /// Whether the method moves abstract bones.
     fn on_bones(&self) -> bool {
         matches!(self.method, Method::Paper | Method::Feng)
+    }
+
+    /// Whether examples come back exactly.
+    #[must_use]
+    pub fn exact(&self) -> bool {
+        self.exact
     }
 
     pub(crate) fn check(&self) -> Result<(), LearnError> {

@@ -2,7 +2,7 @@
 
 use std::fmt;
 use std::ops::ControlFlow;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use pliant_mesh::glam::DVec3;
 use pliant_mesh::{Mesh, Progress};
@@ -11,15 +11,18 @@ use pliant_rig::Skin;
 use crate::abstract_bones::AbstractBones;
 use crate::arap::Arap;
 use crate::bone_driver::BoneDriver;
+use crate::confidence::{Calibration, Confidence};
 use crate::control_reach::ControlReach;
 use crate::detail::Details;
+use crate::exact::Residuals;
 use crate::meshik::MeshIk;
 use crate::poisson::Poisson;
-use crate::selection::{Choice, Library, SHARPNESS};
+use crate::selection::{Library, Watch};
+use crate::shape_distance::{shape_distance, spread};
 use crate::workbench::{Predictor, Workbench};
 use crate::{
     ControlPoints, DetailLayer, DetailOptions, DetailShares, DetailedExamples, Examples, Hold, LearnError, LearnOptions, LocalSettings,
-    Method,
+    Method, TrainingLog,
 };
 
 /// What a method has learned from examples.
@@ -31,6 +34,10 @@ pub struct Model {
     chosen: Option<LocalSettings>,
     poisson: Arc<Poisson>,
     detail: Option<DetailLayer>,
+    /// Found when they are first asked for.
+    residuals: OnceLock<Arc<Residuals>>,
+    calibration: OnceLock<Option<Calibration>>,
+    spread: OnceLock<f64>,
 }
 
 /// A model with its control points held in one way, ready for many poses.
@@ -39,6 +46,27 @@ pub struct Driver<'a> {
     model: &'a Model,
     predictor: Arc<dyn Predictor>,
     poisson: Arc<Poisson>,
+    residuals: Option<Arc<Residuals>>,
+}
+
+/// A pose.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Driven {
+    /// Where the vertices are.
+    pub positions: Vec<DVec3>,
+    /// The base that the control points are on, where that is another surface.
+    pub held: Option<Vec<DVec3>>,
+}
+
+/// A control point that a pose does not meet.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Missed {
+    /// Its place in the list of control points, counted from 0.
+    pub point: usize,
+    /// Its vertex.
+    pub vertex: usize,
+    /// How far it is from where it should be, over the longest side of the reference pose.
+    pub by: f64,
 }
 
 impl Model {
@@ -47,10 +75,25 @@ impl Model {
     /// # Errors
     /// Options out of range, a system that cannot be solved, or [`LearnError::Cancelled`].
     pub fn train(examples: Examples, control: ControlPoints, options: &LearnOptions, progress: &dyn Progress) -> Result<Self, LearnError> {
-        let trainer = Trainer::new(examples, control, options, &SHARPNESS)?;
-        report(progress, "learning", 0.3)?;
+        let mut log = TrainingLog::new(&examples, &control, options);
+        Self::train_logged(examples, control, options, &mut log, progress)
+    }
+
+    /// As [`train`](Self::train), going on from what `log` knows and adding to it: one that was cancelled can be resumed.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn train_logged(
+        examples: Examples,
+        control: ControlPoints,
+        options: &LearnOptions,
+        log: &mut TrainingLog,
+        progress: &dyn Progress,
+    ) -> Result<Self, LearnError> {
+        report(progress, "learning", 0.0)?;
+        let trainer = Trainer::new(examples, control, options, None)?;
         let everything: Vec<usize> = (0..trainer.bench.examples.count()).collect();
-        let (predictor, chosen) = trainer.train(&everything)?;
+        let (predictor, chosen) = trainer.train(&everything, &mut Watch { log, progress, stage: "learning", span: (0.3, 0.9) })?;
         report(progress, "learning", 1.0)?;
         Ok(Self::of(trainer, predictor, chosen))
     }
@@ -66,7 +109,7 @@ impl Model {
         settings: &LocalSettings,
     ) -> Result<Self, LearnError> {
         settings.check()?;
-        let trainer = Trainer::new(examples, control, options, &[settings.sharpness])?;
+        let trainer = Trainer::new(examples, control, options, Some(settings))?;
         let everything: Vec<usize> = (0..trainer.bench.examples.count()).collect();
         let predictor = trainer.train_chosen(&everything, settings)?;
         Ok(Self::of(trainer, predictor, Some(*settings)))
@@ -79,7 +122,7 @@ impl Model {
         options: &LearnOptions,
         bones: AbstractBones,
     ) -> Result<Self, LearnError> {
-        let trainer = Trainer::new(examples, control, options, &SHARPNESS)?;
+        let trainer = Trainer::new(examples, control, options, None)?;
         let everything: Vec<usize> = (0..trainer.bench.examples.count()).collect();
         let reach = ControlReach::of(trainer.bench.examples.reference(), &trainer.bench.control);
         let predictor = BoneDriver::train(&trainer.bench, &reach, &everything, bones, options)?;
@@ -120,8 +163,18 @@ impl Model {
     }
 
     fn of(trainer: Trainer, predictor: Box<dyn Predictor>, chosen: Option<LocalSettings>) -> Self {
-        let (predictor, poisson) = (Arc::from(predictor), Arc::new(trainer.poisson));
-        Self { bench: trainer.bench, options: trainer.options, predictor, chosen, poisson, detail: None }
+        let (residuals, calibration, spread) = (OnceLock::new(), OnceLock::new(), OnceLock::new());
+        Self {
+            bench: trainer.bench,
+            options: trainer.options,
+            predictor: Arc::from(predictor),
+            chosen,
+            poisson: Arc::new(trainer.poisson),
+            detail: None,
+            residuals,
+            calibration,
+            spread,
+        }
     }
 
     /// The examples learned from.
@@ -180,7 +233,8 @@ impl Model {
     /// A driver that holds control points as trained.
     #[must_use]
     pub fn driver(&self) -> Driver<'_> {
-        Driver { model: self, predictor: Arc::clone(&self.predictor), poisson: self.poisson.clone() }
+        let driver = Driver { model: self, predictor: self.predictor.clone(), poisson: self.poisson.clone(), residuals: None };
+        if self.options.exact() { driver.exactly() } else { driver }
     }
 
     /// A driver that holds control points in another way; factors a system once.
@@ -188,9 +242,38 @@ impl Model {
     /// # Errors
     /// A `β` that is not a number above zero.
     pub fn driver_with(&self, hold: Hold) -> Result<Driver<'_>, LearnError> {
-        let poisson = Poisson::factor(self.bench.examples.reference(), &self.bench.control, hold)?;
+        let poisson = Arc::new(Poisson::factor(self.bench.examples.reference(), &self.bench.control, hold)?);
         let held = self.predictor.held(&self.bench, hold)?;
-        Ok(Driver { model: self, predictor: held.map_or_else(|| Arc::clone(&self.predictor), Arc::from), poisson: Arc::new(poisson) })
+        let predictor = held.map_or_else(|| self.predictor.clone(), Arc::from);
+        let driver = Driver { model: self, predictor, poisson, residuals: None };
+        Ok(if self.options.exact() { driver.exactly() } else { driver })
+    }
+
+    /// How far `control` is from the nearest example, over how far the loneliest example is from its nearest: above about two
+    /// the examples do not show what is asked. Rigid motion does not count.
+    ///
+    /// # Panics
+    /// If there is another number of places than control points.
+    #[must_use]
+    pub fn novelty(&self, control: &[DVec3]) -> f64 {
+        assert_eq!(control.len(), self.bench.control.count(), "one place per control point");
+        let points: Vec<&[DVec3]> = self.bench.points.iter().map(Vec::as_slice).collect();
+        let nearest = points.iter().map(|example| shape_distance(control, example)).fold(f64::INFINITY, f64::min);
+        let spread = *self.spread.get_or_init(|| spread(&points));
+        // Examples that are all the same say nothing beyond themselves; a thousandth of a per cent is rounding.
+        nearest / spread.max(1e-5 * self.bench.examples.longest_side()).max(f64::MIN_POSITIVE)
+    }
+
+    /// The control points that `positions` miss by more than `tolerance` longest sides, in their order.
+    #[must_use]
+    pub fn missed(&self, positions: &[DVec3], control: &[DVec3], tolerance: f64) -> Vec<Missed> {
+        let side = self.bench.examples.longest_side().max(f64::MIN_POSITIVE);
+        let vertices = self.bench.control.vertices().iter().zip(control).enumerate();
+        let all = vertices.map(|(point, (&vertex, goal))| {
+            let vertex = vertex as usize;
+            Missed { point, vertex, by: positions[vertex].distance(*goal) / side }
+        });
+        all.filter(|missed| missed.by > tolerance).collect()
     }
 
     /// The pose for places of the control points, in their order.
@@ -205,28 +288,64 @@ impl Model {
     #[must_use]
     pub fn fit_error(&self) -> f64 {
         let count = self.bench.examples.count();
-        let error = |i: usize| {
-            let found = self.predictor.pose(&self.bench, &self.poisson, &self.bench.points[i]);
-            self.bench.examples.error(&found, i)
-        };
+        let driver = self.driver();
+        let error = |i: usize| self.bench.examples.error(&driver.pose_unchecked(&self.bench.points[i]), i);
         (0..count).map(error).sum::<f64>() / count as f64
     }
 }
 
 impl Driver<'_> {
+    /// The same, with control points of an example returning that example to the last digit. Costs a pose per example, once.
+    #[must_use]
+    pub fn exactly(self) -> Self {
+        let model = self.model;
+        let find = || {
+            let everything: Vec<usize> = (0..model.bench.examples.count()).collect();
+            Arc::new(Residuals::new(&model.bench, &*self.predictor, &self.poisson, &everything))
+        };
+        let as_trained = Arc::ptr_eq(&self.poisson, &model.poisson);
+        let residuals = if as_trained { model.residuals.get_or_init(find).clone() } else { find() };
+        Self { residuals: Some(residuals), ..self }
+    }
+
+    /// How sure the model is of the pose for these places; none for methods other than [`Method::Auto`], which cannot tell.
+    ///
+    /// # Errors
+    /// As [`pose`](Self::pose).
+    pub fn confidence(&self, control: &[DVec3]) -> Result<Option<Confidence>, LearnError> {
+        self.check(control)?;
+        let Model { bench, predictor, .. } = self.model;
+        let calibration = self.model.calibration.get_or_init(|| Calibration::of(bench, &**predictor, &self.model.poisson));
+        Ok(calibration.as_ref().and_then(|calibration| calibration.at(bench, &**predictor, control)))
+    }
+
     /// The pose for places of the control points, in their order.
     ///
     /// # Errors
     /// Another number of places than control points, or one that is not finite.
     pub fn pose(&self, control: &[DVec3]) -> Result<Vec<DVec3>, LearnError> {
+        self.check(control)?;
+        Ok(self.pose_unchecked(control))
+    }
+
+    fn check(&self, control: &[DVec3]) -> Result<(), LearnError> {
         let expected = self.model.bench.control.count();
         if control.len() != expected {
             return Err(LearnError::ControlCount { found: control.len(), expected });
         }
-        if let Some(point) = control.iter().position(|p| !p.is_finite()) {
-            return Err(LearnError::ControlNotFinite { point });
+        match control.iter().position(|p| !p.is_finite()) {
+            Some(point) => Err(LearnError::ControlNotFinite { point }),
+            None => Ok(()),
         }
-        Ok(self.predictor.pose(&self.model.bench, &self.poisson, control))
+    }
+
+    fn pose_unchecked(&self, control: &[DVec3]) -> Vec<DVec3> {
+        let bench = &self.model.bench;
+        let mut positions = self.predictor.pose(bench, &self.poisson, control);
+        if let Some(residuals) = &self.residuals {
+            residuals.add(bench, control, &mut positions);
+        }
+        positions
     }
 
     /// The pose with its details, by vertex of [`Model::detailed_mesh`].
@@ -239,6 +358,20 @@ impl Driver<'_> {
     pub fn detailed_pose(&self, control: &[DVec3]) -> Result<Vec<DVec3>, LearnError> {
         let (layer, goals, base) = self.settled(control)?;
         Ok(layer.pose(&self.model.bench, &goals, &base))
+    }
+
+    /// The pose, with its details where asked, and where its control points are held.
+    ///
+    /// # Errors
+    /// As [`pose`](Self::pose) or [`detailed_pose`](Self::detailed_pose).
+    pub fn driven(&self, control: &[DVec3], with_detail: bool) -> Result<Driven, LearnError> {
+        if !with_detail {
+            return Ok(Driven { positions: self.pose(control)?, held: None });
+        }
+        let (layer, goals, base) = self.settled(control)?;
+        let positions = layer.pose(&self.model.bench, &goals, &base);
+        // Of a base that was made by smoothing, the points that a person sees are on the detailed surface.
+        Ok(Driven { positions, held: (!layer.is_steered()).then_some(base) })
     }
 
     /// The heights of the details alone, by vertex of [`Model::detailed_mesh`]: what a displacement map holds.
@@ -284,7 +417,7 @@ impl fmt::Display for LocalSettings {
 pub(crate) struct Trainer {
     pub(crate) bench: Workbench,
     pub(crate) poisson: Poisson,
-    options: LearnOptions,
+    pub(crate) options: LearnOptions,
     stock: Stock,
 }
 
@@ -297,32 +430,42 @@ enum Stock {
 }
 
 impl Stock {
-    fn of(bench: &Workbench, options: &LearnOptions, sharpness: &[f64]) -> Self {
-        match options.method() {
-            Method::Auto => Self::Library(Library::new(bench, options.neighbors(), sharpness)),
-            Method::Paper | Method::Feng => Self::Reach(ControlReach::of(bench.examples.reference(), &bench.control)),
-            Method::MeshIk | Method::Arap => Self::None,
-        }
+    fn of(bench: &Workbench, options: &LearnOptions, chosen: Option<&LocalSettings>) -> Result<Self, LearnError> {
+        Ok(match (options.method(), chosen) {
+            (Method::Auto, Some(settings)) => Self::Library(Library::of(settings, options)),
+            (Method::Auto, None) => Self::Library(Library::new(&bench.examples, &bench.control, options)?),
+            (Method::Paper | Method::Feng, _) => Self::Reach(ControlReach::of(bench.examples.reference(), &bench.control)),
+            (Method::MeshIk | Method::Arap, _) => Self::None,
+        })
     }
 }
 
 impl Trainer {
-    /// `sharpness` lists what [`Method::Auto`] may choose from.
-    pub(crate) fn new(examples: Examples, control: ControlPoints, options: &LearnOptions, sharpness: &[f64]) -> Result<Self, LearnError> {
+    /// `chosen` is what [`Method::Auto`] need not choose any more.
+    pub(crate) fn new(
+        examples: Examples,
+        control: ControlPoints,
+        options: &LearnOptions,
+        chosen: Option<&LocalSettings>,
+    ) -> Result<Self, LearnError> {
         options.check()?;
         let poisson = Poisson::factor(examples.reference(), &control, Hold::Soft(options.beta()))?;
         let bench = Workbench::new(examples, control, options.regions())?;
-        let stock = Stock::of(&bench, options, sharpness);
+        let stock = Stock::of(&bench, options, chosen)?;
         Ok(Self { bench, poisson, options: *options, stock })
     }
 
     /// Trains on some examples, and says what was chosen from them alone.
-    pub(crate) fn train(&self, trained_on: &[usize]) -> Result<(Box<dyn Predictor>, Option<LocalSettings>), LearnError> {
+    pub(crate) fn train(
+        &self,
+        trained_on: &[usize],
+        watch: &mut Watch<'_>,
+    ) -> Result<(Box<dyn Predictor>, Option<LocalSettings>), LearnError> {
         let bench = &self.bench;
         Ok(match (&self.stock, self.options.method()) {
             (Stock::Library(library), _) => {
-                let Choice { settings, .. } = library.choose(bench, &self.poisson, trained_on)?;
-                (Box::new(library.train(trained_on, &settings)?), Some(settings))
+                let settings = library.choose(trained_on, watch)?;
+                (Box::new(library.train(bench, trained_on, &settings)?), Some(settings))
             }
             (Stock::Reach(reach), _) => {
                 let bones = AbstractBones::find(bench, trained_on, self.options.bones())?;
@@ -335,8 +478,11 @@ impl Trainer {
 
     fn train_chosen(&self, trained_on: &[usize], settings: &LocalSettings) -> Result<Box<dyn Predictor>, LearnError> {
         match &self.stock {
-            Stock::Library(library) => Ok(Box::new(library.train(trained_on, settings)?)),
-            _ => Ok(self.train(trained_on)?.0),
+            Stock::Library(library) => Ok(Box::new(library.train(&self.bench, trained_on, settings)?)),
+            _ => {
+                let mut log = TrainingLog::new(&self.bench.examples, &self.bench.control, &self.options);
+                Ok(self.train(trained_on, &mut Watch { log: &mut log, progress: &(), stage: "learning", span: (0.0, 1.0) })?.0)
+            }
         }
     }
 }

@@ -100,6 +100,9 @@ impl Model {
             options.beta(),
             options.bones(),
         );
+        if options.exact() {
+            text += "exact = true\n";
+        }
         if let Some(LocalSettings { sharpness, ridge, refits }) = self.chosen() {
             text += &format!("sharpness = {sharpness}\nridge = {ridge}\nrefits = {refits}\n");
         }
@@ -142,6 +145,10 @@ struct Header<'a> {
 }
 
 impl Header<'_> {
+    fn has(&self, key: &str) -> bool {
+        self.text.lines().filter_map(|line| line.split_once(" = ")).any(|(name, _)| name == key)
+    }
+
     fn value<T: FromStr>(&self, key: &str) -> Result<T, LearnError> {
         let found = self.text.lines().filter_map(|line| line.split_once(" = ")).find(|(name, _)| *name == key);
         let (_, value) = found.ok_or_else(|| not_a_model(format!("the header has no '{key}'")))?;
@@ -159,11 +166,8 @@ impl Header<'_> {
             .with_neighbors(self.count("k_c")?)
             .with_pose_neighbors(self.count("k_p")?)
             .with_beta(self.value("beta")?)
-            .with_bones(self.value("bones")?))
-    }
-
-    fn has(&self, key: &str) -> bool {
-        self.text.lines().filter_map(|line| line.split_once(" = ")).any(|(name, _)| name == key)
+            .with_bones(self.value("bones")?)
+            .with_exact(self.has("exact") && self.value("exact")?))
     }
 
     /// How the details were learned; none without details.

@@ -5,10 +5,14 @@
 use pliant_mesh::Progress;
 use pliant_mesh::glam::DVec3;
 
+use crate::exact::Residuals;
 use crate::model::{Trainer, report};
-use crate::selection::SHARPNESS;
+use crate::selection::Watch;
 use crate::workbench::Workbench;
-use crate::{ControlPoints, Examples, LearnError, LearnOptions, LocalSettings};
+use crate::{ControlPoints, Examples, LearnError, LearnOptions, LocalSettings, TrainingLog};
+
+/// What progress is told.
+const STAGE: &str = "validating";
 
 /// The error of one pose left out.
 #[derive(Debug, Clone, PartialEq)]
@@ -37,32 +41,47 @@ impl LeaveOneOut {
     /// # Errors
     /// As [`Model::train`](crate::Model::train).
     pub fn of(examples: Examples, control: ControlPoints, options: &LearnOptions, progress: &dyn Progress) -> Result<Self, LearnError> {
-        Self::visiting(examples, control, options, progress, &mut |_, _, _| Ok(()))
+        let mut log = TrainingLog::new(&examples, &control, options);
+        Self::logged(examples, control, options, &mut log, progress)
     }
 
-    /// The same, with a look at each prediction.
+    /// As [`of`](Self::of), going on from what `log` knows and adding to it: one that was cancelled can be resumed.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn logged(
+        examples: Examples,
+        control: ControlPoints,
+        options: &LearnOptions,
+        log: &mut TrainingLog,
+        progress: &dyn Progress,
+    ) -> Result<Self, LearnError> {
+        Self::visiting(examples, control, options, log, progress, None)
+    }
+
+    /// The same, with a look at each prediction: then each is made, known or not.
     pub(crate) fn visiting(
         examples: Examples,
         control: ControlPoints,
         options: &LearnOptions,
+        log: &mut TrainingLog,
         progress: &dyn Progress,
-        visit: &mut Visit<'_>,
+        mut visit: Option<&mut Visit<'_>>,
     ) -> Result<Self, LearnError> {
-        let trainer = Trainer::new(examples, control, options, &SHARPNESS)?;
-        let bench = &trainer.bench;
-        let count = bench.examples.count();
+        report(progress, STAGE, 0.0)?;
+        let trainer = Trainer::new(examples, control, options, None)?;
+        let count = trainer.bench.examples.count();
         let mut poses = Vec::with_capacity(count - 1);
         for left_out in 1..count {
-            report(progress, "validating", (left_out - 1) as f64 / (count - 1) as f64)?;
-            let rest: Vec<usize> = (0..count).filter(|&example| example != left_out).collect();
-            let (predictor, chosen) = trainer.train(&rest)?;
-            let found = predictor.pose(bench, &trainer.poisson, &bench.points[left_out]);
-            visit(bench, left_out, &found)?;
-            poses.push(PoseError {
-                name: bench.examples.names()[left_out - 1].clone(),
-                rms: bench.examples.error(&found, left_out),
-                chosen,
-            });
+            let part = |k: usize| k as f64 / (count - 1) as f64;
+            report(progress, STAGE, part(left_out - 1))?;
+            let known = log.judged(left_out).filter(|_| visit.is_none());
+            let mut watch = Watch { log, progress, stage: STAGE, span: (part(left_out - 1), part(left_out)) };
+            let (rms, chosen) = match known {
+                Some(known) => known,
+                None => judge(&trainer, left_out, &mut watch, visit.as_deref_mut())?,
+            };
+            poses.push(PoseError { name: trainer.bench.examples.names()[left_out - 1].clone(), rms, chosen });
         }
         Ok(Self { poses })
     }
@@ -80,9 +99,38 @@ impl LeaveOneOut {
         Some(format!("{most} ({} of {} poses)", times(&most), self.poses.len()))
     }
 
+    /// The errors alone.
+    #[must_use]
+    pub fn rms(&self) -> Vec<f64> {
+        self.poses.iter().map(|pose| pose.rms).collect()
+    }
+
     /// The mean over the poses.
     #[must_use]
     pub fn mean_rms(&self) -> f64 {
         self.poses.iter().map(|pose| pose.rms).sum::<f64>() / self.poses.len() as f64
     }
+}
+
+/// Trains without one pose, and measures how well it is predicted.
+fn judge(
+    trainer: &Trainer,
+    left_out: usize,
+    watch: &mut Watch<'_>,
+    visit: Option<&mut Visit<'_>>,
+) -> Result<(f64, Option<LocalSettings>), LearnError> {
+    let bench = &trainer.bench;
+    let rest: Vec<usize> = (0..bench.examples.count()).filter(|&example| example != left_out).collect();
+    let (predictor, chosen) = trainer.train(&rest, watch)?;
+    let control = &bench.points[left_out];
+    let mut found = predictor.pose(bench, &trainer.poisson, control);
+    if trainer.options.exact() {
+        Residuals::new(bench, &*predictor, &trainer.poisson, &rest).add(bench, control, &mut found);
+    }
+    if let Some(visit) = visit {
+        visit(bench, left_out, &found)?;
+    }
+    let rms = bench.examples.error(&found, left_out);
+    watch.log.add_judged(left_out, rms, chosen);
+    Ok((rms, chosen))
 }

@@ -46,6 +46,16 @@ pub(crate) trait Predictor: Send + Sync + std::fmt::Debug {
     fn bones(&self) -> Option<&AbstractBones> {
         None
     }
+
+    /// How unsure it is, by region, relative to the examples' own variance; none where the method cannot tell.
+    fn variances(&self, _bench: &Workbench, _control: &[DVec3]) -> Option<Vec<f64>> {
+        None
+    }
+
+    /// The same method with the same settings, trained without one example; none where it has no variances to compare.
+    fn without(&self, _example: usize) -> Option<Box<dyn Predictor>> {
+        None
+    }
 }
 
 impl Workbench {

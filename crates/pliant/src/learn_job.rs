@@ -4,15 +4,15 @@ use std::path::Path;
 
 use pliant_io::{Asset, LoadOptions};
 use pliant_learn::{
-    ControlPoints, DetailError, DetailLeaveOneOut, DetailOptions, DetailReport, DetailedExamples, Examples, LearnError, LearnOptions,
-    LeaveOneOut, Model,
+    Comparison, ControlPoints, DetailError, DetailLeaveOneOut, DetailOptions, DetailReport, DetailedExamples, Examples, LearnError,
+    LearnOptions, Method, Model, TrainingLog, suggest_control_points,
 };
 use pliant_mesh::Progress;
 use pliant_mesh::glam::DVec3;
 use pliant_rig::{Clip, RigError};
 
 use crate::BuiltIn;
-use crate::learn_recipe::LearnRecipe;
+use crate::learn_recipe::{LearnRecipe, RecipeControlPoints};
 use crate::transfer_recipe::RecipeError;
 
 /// Examples, control points and options, checked.
@@ -21,6 +21,7 @@ pub struct LearnJob {
     source: Source,
     control: ControlPoints,
     options: LearnOptions,
+    chooses_points: bool,
     /// What was odd on reading.
     pub problems: Vec<String>,
 }
@@ -30,6 +31,15 @@ pub struct LearnJob {
 enum Source {
     Plain(Examples),
     Detailed(Box<DetailedExamples>, DetailOptions),
+}
+
+/// What a validation found.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Judged {
+    /// The errors of the recipe's method and of its rivals.
+    pub compared: Comparison,
+    /// The errors with details, one for each pose, where the recipe has any.
+    pub details: Option<Vec<DetailError>>,
 }
 
 impl LearnJob {
@@ -46,7 +56,11 @@ impl LearnJob {
         let clip = asset.clip()?;
         let at = |place: &'static str| move |source: LearnError| RecipeError::Learn { place, source };
         let examples = Examples::from_clip(&clip).map_err(at("examples"))?;
-        let control = ControlPoints::new(examples.reference(), &recipe.control_points).map_err(at("control_points"))?;
+        let control = match &recipe.control_points {
+            RecipeControlPoints::Vertices(vertices) => ControlPoints::new(examples.reference(), vertices),
+            RecipeControlPoints::Count(count) => suggest_control_points(examples.reference(), *count),
+        };
+        let control = control.map_err(at("control_points"))?;
         let mut problems = asset.problems;
         problems.extend(recipe.options().problems(examples.reference().vertex_count()));
         let source = match &recipe.detail {
@@ -57,7 +71,8 @@ impl LearnJob {
                 Source::Detailed(Box::new(detailed), detail.options(recipe.method.0))
             }
         };
-        Ok(Self { source, control, options: recipe.options(), problems })
+        let chooses_points = matches!(recipe.control_points, RecipeControlPoints::Count(_));
+        Ok(Self { source, control, options: recipe.options(), chooses_points, problems })
     }
 
     /// What the model is trained with.
@@ -66,14 +81,33 @@ impl LearnJob {
         &self.options
     }
 
-    /// A model of all examples.
+    /// Whether the recipe left the choice of control points to us.
+    #[must_use]
+    pub fn chooses_points(&self) -> bool {
+        self.chooses_points
+    }
+
+    /// An empty log of the work.
+    #[must_use]
+    pub fn log(&self) -> TrainingLog {
+        let examples = match &self.source {
+            Source::Plain(examples) => examples,
+            Source::Detailed(detailed, _) => detailed.base(),
+        };
+        TrainingLog::new(examples, &self.control, &self.options)
+    }
+
+    /// A model of all examples, going on from `log`.
     ///
     /// # Errors
     /// Options out of range; work that was cancelled.
-    pub fn learn(self, progress: &dyn Progress) -> Result<Model, LearnError> {
-        match self.source {
-            Source::Plain(examples) => Model::train(examples, self.control, &self.options, progress),
-            Source::Detailed(detailed, detail) => Model::train_detailed(*detailed, self.control, &self.options, &detail, progress),
+    pub fn learn(self, log: &mut TrainingLog, progress: &dyn Progress) -> Result<Model, LearnError> {
+        let Self { source, control, options, .. } = self;
+        match source {
+            Source::Plain(examples) => Model::train_logged(examples, control, &options, log, progress),
+            Source::Detailed(detailed, detail) => {
+                Model::train_logged(detailed.base().clone(), control, &options, log, progress)?.with_detail(*detailed, &detail)
+            }
         }
     }
 
@@ -86,24 +120,21 @@ impl LearnJob {
         }
     }
 
-    /// Each example left out in turn.
+    /// Each example left out in turn, going on from `log`, and the same for other methods.
     ///
     /// # Errors
     /// As [`learn`](Self::learn).
-    pub fn validate(self, progress: &dyn Progress) -> Result<LeaveOneOut, LearnError> {
-        Ok(self.validate_detailed(progress)?.0)
-    }
-
-    /// The same with the errors of the details, one for each pose; none without details.
-    ///
-    /// # Errors
-    /// As [`learn`](Self::learn).
-    pub fn validate_detailed(self, progress: &dyn Progress) -> Result<(LeaveOneOut, Option<Vec<DetailError>>), LearnError> {
-        match self.source {
-            Source::Plain(examples) => Ok((LeaveOneOut::of(examples, self.control, &self.options, progress)?, None)),
+    pub fn compare(&self, against: &[Method], log: &mut TrainingLog, progress: &dyn Progress) -> Result<Judged, LearnError> {
+        let (control, options) = (&self.control, &self.options);
+        match &self.source {
+            Source::Plain(examples) => {
+                let compared = Comparison::of(examples, control, options, against, log, progress)?;
+                Ok(Judged { compared, details: None })
+            }
             Source::Detailed(detailed, detail) => {
-                let found = DetailLeaveOneOut::of(*detailed, self.control, &self.options, &detail, progress)?;
-                Ok((found.base, Some(found.details)))
+                let found = DetailLeaveOneOut::of((**detailed).clone(), control.clone(), options, detail, progress)?;
+                let compared = Comparison::with(found.base, detailed.base(), control, options, against, progress)?;
+                Ok(Judged { compared, details: Some(found.details) })
             }
         }
     }

@@ -18,8 +18,8 @@ use crate::transfer_recipe::RecipeError;
 pub struct LearnRecipe {
     /// The asset with the clip to learn from.
     pub examples: String,
-    /// The vertices that steer it, counted from 0.
-    pub control_points: Vec<usize>,
+    /// The vertices that steer it, counted from 0, or how many are to be chosen.
+    pub control_points: RecipeControlPoints,
     /// How poses are made.
     #[serde(default)]
     pub method: RecipeLearnMethod,
@@ -31,8 +31,21 @@ pub struct LearnRecipe {
     pub beta: Option<f64>,
     /// Regions of the surface that move by themselves.
     pub bones: Option<usize>,
+    /// Whether an example's own control points return it exactly.
+    #[serde(default)]
+    pub exact: bool,
     /// Fine detail above the poses.
     pub detail: Option<DetailRecipe>,
+}
+
+/// Vertices, or how many.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(untagged, expecting = "expected a list of vertices counted from 0, or how many to choose")]
+pub enum RecipeControlPoints {
+    /// These.
+    Vertices(Vec<usize>),
+    /// So many, as far from each other as they can be.
+    Count(usize),
 }
 
 /// The name of a [`Method`].
@@ -91,7 +104,7 @@ impl LearnRecipe {
         options = self.k_c.as_ref().map_or(options, |k_c| options.with_neighbors(k_c.count()));
         options = self.k_p.as_ref().map_or(options, |k_p| options.with_pose_neighbors(k_p.count()));
         options = self.beta.map_or(options, |beta| options.with_beta(beta));
-        self.bones.map_or(options, |bones| options.with_bones(bones))
+        self.bones.map_or(options, |bones| options.with_bones(bones)).with_exact(self.exact)
     }
 }
 
@@ -118,6 +131,14 @@ mod tests {
         assert_eq!(with("k_p = \"all\"\n").unwrap().neighbors(), LearnOptions::DEFAULT_NEIGHBORS);
         let Err(RecipeError::Syntax { line, message }) = with("k_c = \"many\"\n") else { panic!("a word that is no number") };
         assert!(line == 3 && message.contains("\"all\""), "{line}: {message}");
+    }
+
+    #[test]
+    fn control_points_are_vertices_or_a_number_of_them() {
+        assert_eq!(LearnRecipe::parse(SHORT).unwrap().control_points, RecipeControlPoints::Vertices(vec![1, 2, 3]));
+        let counted = LearnRecipe::parse("examples = \"a.glb\"\ncontrol_points = 20\nexact = true\n").unwrap();
+        assert_eq!(counted.control_points, RecipeControlPoints::Count(20));
+        assert!(counted.options().exact());
     }
 
     #[test]

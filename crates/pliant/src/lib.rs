@@ -19,6 +19,7 @@
 mod built_in;
 pub mod demo;
 pub mod drive_job;
+pub mod drive_report;
 mod film;
 pub mod learn_detail;
 pub mod learn_job;

@@ -10,7 +10,7 @@ use super::maps::HeightMaps;
 use super::options::{DetailOptions, DetailSettings};
 use super::regression::{DetailRegression, HeightGrams};
 use crate::workbench::Workbench;
-use crate::{ControlPoints, LearnError, LearnOptions, LeaveOneOut};
+use crate::{ControlPoints, LearnError, LearnOptions, LeaveOneOut, TrainingLog};
 
 /// The errors of one pose left out, as RMS / longest side of the base's bounding box.
 #[derive(Debug, Clone, PartialEq)]
@@ -57,7 +57,8 @@ impl DetailLeaveOneOut {
             errors.push(judge.error(bench, left_out, found)?);
             Ok(())
         };
-        let base = LeaveOneOut::visiting(examples.clone(), control.clone(), options, progress, &mut visit)?;
+        let mut log = TrainingLog::new(&examples, &control, options);
+        let base = LeaveOneOut::visiting(examples.clone(), control.clone(), options, &mut log, progress, Some(&mut visit))?;
         Ok(Self { base, details: errors })
     }
 

@@ -4,9 +4,12 @@ use std::path::PathBuf;
 use std::time::Instant;
 
 use pliant::drive_job::Control;
+use pliant::drive_report::DriveReport;
 use pliant::learn_job::{clip_asset, detailed_clip_asset};
-use pliant_io::read_file;
-use pliant_learn::{Hold, Model};
+use pliant_io::{npy, read_file};
+use pliant_learn::{Confidence, Driven, Hold, Jiggle, LearnError, Model, SecondaryMotion};
+use pliant_mesh::Mesh;
+use pliant_rig::Clip;
 use serde_json::{Map, json};
 
 use super::console::Console;
@@ -31,11 +34,22 @@ Examples:
                                                                    a captured take
   pliant drive hand.safetensors --points tips.npy --skeleton hand.json --out hand.glb
                                                                    by end effectors alone
+  pliant drive horse.safetensors --points p.npy --exact --out run.glb
+                                                                   an example's own points return it to the last digit
+  pliant drive horse.safetensors --points p.npy --confidence c.npy --out run.glb
+  pliant render run.glb --frame 3 --scalar c.npy --out sure.png    where the model is sure of frame 3
+  pliant drive horse.safetensors --points p.npy --jiggle 3,0.2 --fps 30 --out run.glb
+                                                                   soft parts swing 3 times a second and settle
 
 The points are those of the recipe, in its order, where they are in each frame. Files of markers are .c3d,
 .bvh, .npy (NaN: not seen) and .csv (comma, semicolon or tab; columns M1_x, M1_y, M1_z; NA: not seen).
 `pliant info TAKE` lists names and gaps. Gaps in takes with names are filled and told; those of plain arrays
-and tables are declined unless --max-gap is given.
+and tables are declined unless --max-gap is given. Points that cannot be followed, and frames outside what the
+examples show, are told.
+
+Confidence is 1 / (1 + e / 1 %), with the error e to be expected of a vertex in per cent of the longest
+side: what the model's variance says, scaled so that it is right for the examples left out in turn. Only
+`auto` knows it; `confidence` in --json is the mean of each frame.
 
 A skeleton is JSON or TOML:
   {\"root\": \"fixed\", \"joints\": [
@@ -73,9 +87,37 @@ pub(crate) struct Args {
     #[arg(long)]
     no_detail: bool,
 
+    /// Add what is left of the examples, so that their own points return them exactly [default: as learned].
+    #[arg(long)]
+    exact: bool,
+
+    /// Where to write how sure the model is of each vertex, from 0 to 1: .npy of frames x vertices, for `render --scalar`.
+    #[arg(long, value_name = "C.npy")]
+    confidence: Option<PathBuf>,
+
+    /// Let parts far from the control points swing after the pose: how often a second, and how fast it dies away (0 never, 1 without
+    /// overshooting) [default damping: 0.15].
+    #[arg(long, value_name = "HZ[,DAMPING]", value_parser = parse_jiggle)]
+    jiggle: Option<(f64, f64)>,
+
     /// Where to write the clip.
     #[arg(long, value_name = "CLIP")]
     out: PathBuf,
+}
+
+fn parse_jiggle(text: &str) -> Result<(f64, f64), String> {
+    let (hertz, damping) = text.split_once(',').map_or((text, None), |(hertz, damping)| (hertz, Some(damping)));
+    let number = |word: &str| word.trim().parse::<f64>().map_err(|_| format!("'{text}' is not HZ or HZ,DAMPING, as in 3,0.2"));
+    Ok((number(hertz)?, damping.map_or(Ok(Jiggle::DEFAULT_DAMPING), number)?))
+}
+
+/// Secondary motion, where it is asked for.
+fn swinging(args: &Args, rest: &Mesh, model: &Model, fps: Option<f64>) -> Result<Option<SecondaryMotion>, LearnError> {
+    let swinging = args.jiggle.map(|(hertz, damping)| {
+        let jiggle = Jiggle { hertz, damping, frames_per_second: fps.unwrap_or(Clip::DEFAULT_FRAMES_PER_SECOND) };
+        SecondaryMotion::new(rest, model.control(), &jiggle)
+    });
+    swinging.transpose()
 }
 
 pub(crate) fn run(args: &Args, console: &Console) -> Result<(), Failure> {
@@ -99,12 +141,23 @@ pub(crate) fn run(args: &Args, console: &Console) -> Result<(), Failure> {
         (false, Some(beta)) => model.driver_with(Hold::Soft(beta)).map_err(about_model)?,
         (false, None) => model.driver(),
     };
+    let driver = if args.exact { driver.exactly() } else { driver };
+    let mut swinging = swinging(args, rest, &model, fps).map_err(about_model)?;
+    let mut report = DriveReport::new(&model);
+    let mut sure = Vec::new();
     let began = Instant::now();
     let mut frames = Vec::with_capacity(goals.len());
     for (frame, goals) in goals.iter().enumerate() {
         let about_frame = |error| Failure::about(format!("{}, frame {frame}", args.points.display()), &error);
-        let pose = if detail.is_some() { driver.detailed_pose(goals) } else { driver.pose(goals) };
-        frames.push(pose.map_err(about_frame)?);
+        let Driven { positions, held } = driver.driven(goals, detail.is_some()).map_err(about_frame)?;
+        report.note(frame, goals, held.as_deref().unwrap_or(&positions));
+        if args.confidence.is_some() {
+            sure.push(driver.confidence(goals).map_err(about_frame)?.ok_or_else(|| cannot_tell(&model))?);
+        }
+        frames.push(match &mut swinging {
+            Some(swinging) => swinging.advance(&positions),
+            None => positions,
+        });
     }
     let ms_per_frame = milliseconds(began) / goals.len() as f64;
     let mut object = Map::new();
@@ -114,6 +167,16 @@ pub(crate) fn run(args: &Args, console: &Console) -> Result<(), Failure> {
     object.insert("ms_per_frame".into(), json!(ms_per_frame));
     let text = format!("{} frames, {ms_per_frame:.1} ms a frame; written to {}\n", frames.len(), args.out.display());
     drive_control::tell(&mut object, fps, effectors);
+    problems.extend(report.problems());
+    if let Some(path) = &args.confidence {
+        object.insert("confidence".into(), json!(sure.iter().map(Confidence::mean).collect::<Vec<f64>>()));
+        let vertices = model.examples().reference().vertex_count();
+        output::write(path, npy::write_f64(&[sure.len(), vertices], sure.iter().flat_map(Confidence::of_vertices)))?;
+    }
     edited::save(&asset_of(frames)?, &args.out, &mut object, &mut problems)?;
     console.done(object, &text, &problems)
+}
+
+fn cannot_tell(model: &Model) -> Failure {
+    Failure::could_not(format!("method '{}' cannot tell how sure it is; learn with `method = \"auto\"`", model.options().method().name()))
 }

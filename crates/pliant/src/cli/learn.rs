@@ -1,5 +1,6 @@
 //! `pliant learn`.
 
+use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
@@ -12,6 +13,7 @@ use serde_json::{Map, Value, json};
 use super::console::Console;
 use super::failure::Failure;
 use super::output;
+use super::resumable::{Interruptible, Partial};
 use super::transfer::milliseconds;
 
 const EXAMPLES: &str = "\
@@ -28,6 +30,7 @@ A recipe:
   k_p = 7                                              poses that a local model of `paper` learns from, or \"all\"
   beta = 30                                            how closely the points are followed; 100 for `paper`, `feng`
   bones = 200                                          regions that move by themselves; 100 for `paper`, `feng`
+  exact = true                                         an example's own points return it to the last digit
 
 Fine detail, as heights above the poses:
   [detail]                                             without examples: the poses are smoothed, the rest is detail
@@ -36,6 +39,11 @@ Fine detail, as heights above the poses:
   mode = \"auto\"                                      or direct (the paper), cascaded, static (the reference's detail)
   smoothing = 40                                       rounds that make the smooth poses, without examples
   reach = 2                                            how far a scan may be, in mean edges
+
+`control_points = 20` chooses 20 vertices, as far from each other along the surface as they can be, and
+says which: points taken at random leave whole limbs without one, and predict three times worse.
+Ctrl-C stops cleanly and leaves MODEL.partial, from which the same command goes on (`resumed`: how many
+results were taken over).
 
 `auto` chooses its settings by leaving each pose out in turn. rms is what is left of the examples when
 their own points drive them, over the longest side of the reference pose.";
@@ -56,15 +64,20 @@ pub(crate) struct Args {
 pub(crate) fn run(args: &Args, console: &Console) -> Result<(), Failure> {
     output::require_ending(&args.out, &["safetensors"])?;
     let job = load(&args.recipe)?;
-    let problems = job.problems.clone();
     let detail_report = job.detail_report().cloned();
+    let mut problems = job.problems.clone();
+    let chooses_points = job.chooses_points();
+    let mut log = job.log();
+    let partial = Partial::open(&args.out, &mut log, &mut problems);
     let bar = console.progress();
     let began = Instant::now();
-    let model = job.learn(&bar).map_err(|error| Failure::about(args.recipe.display(), &error))?;
+    let trained = job.learn(&mut log, &Interruptible::new(&bar));
+    let model = trained.map_err(|error| partial.failure(&args.recipe, &log, &error))?;
     let train_ms = milliseconds(began);
     drop(bar);
     let rms = model.fit_error();
     output::write(&args.out, model.to_bytes())?;
+    partial.remove();
     let chosen = model.chosen().map(|settings| settings.to_string());
     let mut object = Map::new();
     object.insert("out".into(), json!(args.out.display().to_string()));
@@ -72,13 +85,15 @@ pub(crate) fn run(args: &Args, console: &Console) -> Result<(), Failure> {
     object.insert("chosen".into(), json!(chosen));
     object.insert("examples".into(), json!(model.examples().count()));
     object.insert("control_points".into(), json!(model.control().count()));
+    object.insert("control_vertices".into(), json!(model.control().vertices()));
+    object.insert("resumed".into(), json!(partial.resumed));
     object.insert("bones".into(), json!(model.bone_count()));
     object.insert("rms".into(), json!(rms));
     object.insert("train_ms".into(), json!(train_ms));
     if let (Some(layer), Some(report)) = (model.detail(), &detail_report) {
         object.insert("detail".into(), detail_json(layer, report));
     }
-    let text = format!(
+    let mut text = format!(
         "{} examples, {} control points, {} bones; {}; the examples come back to {rms:.5} of the longest side; trained in {train_ms:.0} ms; written to {}\n",
         model.examples().count(),
         model.control().count(),
@@ -86,6 +101,12 @@ pub(crate) fn run(args: &Args, console: &Console) -> Result<(), Failure> {
         chosen.as_deref().unwrap_or(model.options().method().name()),
         args.out.display()
     );
+    if partial.resumed > 0 {
+        let _ = writeln!(text, "went on from {} results of a run that was cancelled", partial.resumed);
+    }
+    if chooses_points {
+        let _ = writeln!(text, "control_points = {:?}", model.control().vertices());
+    }
     console.done(object, &text, &problems)
 }
 

@@ -30,6 +30,7 @@ mod rename;
 mod render;
 mod reproduce;
 mod residual;
+mod resumable;
 mod shapes;
 mod sketch;
 mod slider_weights;

@@ -68,7 +68,7 @@ pub(crate) struct Args {
     #[arg(long, default_value = "three-quarter", value_parser = view_parser())]
     view: View,
 
-    /// Numbers to show as colours: one per vertex, face or triangle.
+    /// Numbers to show as colours: one per vertex, face or triangle; or such a row for every frame, of which --frame is shown.
     #[arg(long, value_name = "FILE.npy")]
     scalar: Option<PathBuf>,
 
@@ -100,7 +100,7 @@ pub(crate) fn run(args: &Args, console: &Console) -> Result<(), Failure> {
     let mesh = mesh_to_show(&asset, args)?;
     let mut look = Look::default().with_wire(args.wire).with_flat(args.flat);
     if let Some(path) = &args.scalar {
-        look = look.with_scalar(read_scalar(path, &mesh, &args.asset)?, scalar_title(path)).with_isolines(args.isolines);
+        look = look.with_scalar(read_scalar(path, &mesh, args)?, scalar_title(path)).with_isolines(args.isolines);
         look = args.range.map_or(look.clone(), |(low, high)| look.with_range(low, high));
     }
     let shot = Shot::new(args.view, args.size);
@@ -179,10 +179,22 @@ fn parse_weight(text: &str) -> Result<(String, f64), String> {
     }
 }
 
-fn read_scalar(path: &Path, mesh: &Mesh, asset: &str) -> Result<Vec<f64>, Failure> {
-    let values = npy::read(&pliant_io::read_file(path)?).map_err(|error| error.in_file(path.display().to_string()))?.values;
+fn read_scalar(path: &Path, mesh: &Mesh, args: &Args) -> Result<Vec<f64>, Failure> {
+    let array = npy::read(&pliant_io::read_file(path)?).map_err(|error| error.in_file(path.display().to_string()))?;
+    let asset = &args.asset;
     let (vertices, faces, triangles) = (mesh.vertex_count(), mesh.face_count(), mesh.triangles().len());
-    if [vertices, faces, triangles].contains(&values.len()) {
+    let fits = |count: usize| [vertices, faces, triangles].contains(&count);
+    let values = match array.shape[..] {
+        // Numbers over time: those of the frame that is shown.
+        [frames, count] if fits(count) && !fits(array.values.len()) => {
+            let frame = args.frame.unwrap_or(0);
+            let row = array.values.chunks_exact(count).nth(frame);
+            row.ok_or_else(|| Failure::could_not(format!("'{}' holds {frames} frames; there is no frame {frame}", path.display())))?
+                .to_vec()
+        }
+        _ => array.values,
+    };
+    if fits(values.len()) {
         return Ok(values);
     }
     Err(Failure::could_not(format!(

@@ -1,0 +1,138 @@
+//! Is one method better than another, or was it luck? Exact tests over pairs.
+//!
+//! **Problem.** Two methods were judged on the same few poses; ten pairs are too few for a normal distribution.
+//!
+//! **Equation.** With the differences `d_i ≠ 0` and, if neither method is better, every sign equally likely,
+//!
+//! ```text
+//! sign test:  p = 2 P(B ≤ min(n₊, n₋)),  B ~ Binomial(n, ½)        signed rank:  p = 2 min(P(W ≤ w), P(W ≥ w)),  W = Σ_{d_i > 0} rank|d_i|
+//! ```
+//!
+//! both at most one. Equal `|d_i|` share the mean of their ranks.
+//!
+//! **Source.** Dixon and Mood, "The statistical sign test", 1946; Wilcoxon, "Individual comparisons by ranking methods", 1945;
+//! pairs without a difference are left out, as there.
+//!
+//! **Ours.** The distribution of `W` is counted out, ties included, for any number of pairs: doubled ranks are whole numbers.
+
+/// Two methods on the same poses.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct PairedTest {
+    /// Pairs with a difference.
+    pub pairs: usize,
+    /// Of them, those where the first method has the lower error.
+    pub lower: usize,
+    /// Mean of the first method's error less the second's.
+    pub mean_difference: f64,
+    /// Two-sided, of the sign test.
+    pub sign_p: f64,
+    /// Two-sided, of the signed ranks.
+    pub rank_p: f64,
+}
+
+impl PairedTest {
+    /// Compares errors pair by pair.
+    ///
+    /// # Panics
+    /// If the lists differ in length.
+    #[must_use]
+    pub fn of(first: &[f64], second: &[f64]) -> Self {
+        assert_eq!(first.len(), second.len(), "one error of each method per pose");
+        let all: Vec<f64> = first.iter().zip(second).map(|(a, b)| a - b).collect();
+        let differences: Vec<f64> = all.iter().copied().filter(|d| *d != 0.0).collect();
+        let lower = differences.iter().filter(|d| **d < 0.0).count();
+        Self {
+            pairs: differences.len(),
+            lower,
+            mean_difference: all.iter().sum::<f64>() / all.len().max(1) as f64,
+            sign_p: sign_test(lower, differences.len()),
+            rank_p: signed_ranks(&differences),
+        }
+    }
+}
+
+/// `2 P(B ≤ min(k, n − k))`, at most one.
+fn sign_test(k: usize, n: usize) -> f64 {
+    // P(B = i), starting at 2⁻ⁿ.
+    let mut likely = 0.5_f64.powi(n as i32);
+    let mut sum = 0.0;
+    for i in 0..=k.min(n - k) {
+        sum += likely;
+        likely *= (n - i) as f64 / (i + 1) as f64;
+    }
+    (2.0 * sum).min(1.0)
+}
+
+fn signed_ranks(differences: &[f64]) -> f64 {
+    let ranks = doubled_ranks(differences);
+    let total: usize = ranks.iter().sum();
+    // How likely each sum of the ranks with a positive sign is, one difference after the other.
+    let mut likely = vec![0.0; total + 1];
+    likely[0] = 1.0;
+    for &rank in &ranks {
+        likely = (0..=total).map(|sum| 0.5 * (likely[sum] + if sum >= rank { likely[sum - rank] } else { 0.0 })).collect();
+    }
+    let positive: usize = ranks.iter().zip(differences).filter(|(_, d)| **d > 0.0).map(|(rank, _)| rank).sum();
+    let below: f64 = likely[..=positive].iter().sum();
+    let above: f64 = likely[positive..].iter().sum();
+    (2.0 * below.min(above)).min(1.0)
+}
+
+/// Twice the rank of each `|d|`, counted from 1; equal ones share the mean.
+fn doubled_ranks(differences: &[f64]) -> Vec<usize> {
+    let rank = |d: &f64| {
+        let smaller = differences.iter().filter(|other| other.abs() < d.abs()).count();
+        let equal = differences.iter().filter(|other| other.abs() == d.abs()).count();
+        2 * smaller + equal + 1
+    };
+    differences.iter().map(rank).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn against_zero(differences: &[f64]) -> PairedTest {
+        PairedTest::of(differences, &vec![0.0; differences.len()])
+    }
+
+    #[test]
+    fn five_of_five_is_a_sixteenth_and_six_of_six_a_thirty_second_by_either_test() {
+        let five = against_zero(&[0.1, 0.4, 0.2, 0.9, 0.3]);
+        assert_eq!((five.sign_p, five.rank_p, five.lower, five.pairs), (0.0625, 0.0625, 0, 5));
+        let six = against_zero(&[-0.1, -0.4, -0.2, -0.9, -0.3, -2.0]);
+        assert_eq!((six.sign_p, six.rank_p, six.lower), (0.03125, 0.03125, 6));
+    }
+
+    #[test]
+    fn ten_pairs_with_the_sum_of_ranks_eight_have_the_tabled_probability() {
+        // Wilcoxon's table: for n = 10, P(W ≤ 8) = 25 / 1024.
+        let differences = [1.0, 2.0, 3.0, 4.0, -5.0, 6.0, 7.0, 8.0, 9.0, 10.0].map(|d: f64| if d == 3.0 { -d } else { d });
+        assert!((against_zero(&differences).rank_p - 2.0 * 25.0 / 1024.0).abs() < 1e-15);
+    }
+
+    #[test]
+    fn the_counted_distribution_is_that_of_all_signs() {
+        let differences = [0.5, -0.5, 1.5, 2.0, -0.1, 2.0, 2.0, -3.0];
+        let ranks = doubled_ranks(&differences);
+        let sum_of = |signs: u32| (0..8).filter(|k| signs >> k & 1 == 1).map(|k| ranks[k]).sum::<usize>();
+        let own = (0..8).filter(|&k| differences[k] > 0.0).map(|k| ranks[k]).sum::<usize>();
+        let part = |keep: &dyn Fn(usize) -> bool| (0..256).filter(|&signs| keep(sum_of(signs))).count() as f64 / 256.0;
+        let expected = (2.0 * part(&|sum| sum <= own).min(part(&|sum| sum >= own))).min(1.0);
+        assert!((signed_ranks(&differences) - expected).abs() < 1e-15);
+    }
+
+    #[test]
+    fn the_order_of_the_methods_changes_signs_only() {
+        let (a, b) = ([0.1, 0.2, 0.3, 0.9], [0.2, 0.1, 0.5, 1.0]);
+        let (there, back) = (PairedTest::of(&a, &b), PairedTest::of(&b, &a));
+        assert_eq!((there.sign_p, there.rank_p, there.lower), (back.sign_p, back.rank_p, back.pairs - back.lower));
+        assert_eq!(there.mean_difference, -back.mean_difference);
+    }
+
+    #[test]
+    fn equal_errors_prove_nothing() {
+        let same = PairedTest::of(&[0.1, 0.2], &[0.1, 0.2]);
+        assert_eq!((same.pairs, same.sign_p, same.rank_p), (0, 1.0, 1.0));
+    }
+}
