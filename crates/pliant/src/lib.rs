@@ -21,6 +21,7 @@ pub mod demo;
 pub mod drive_job;
 pub mod drive_report;
 mod film;
+mod hand_skeleton;
 pub mod learn_detail;
 pub mod learn_job;
 pub mod learn_recipe;

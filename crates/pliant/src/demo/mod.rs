@@ -4,6 +4,7 @@
 
 mod blend;
 mod geodesics;
+mod learn;
 mod pose;
 mod specimens;
 mod surfaces;
@@ -13,6 +14,7 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use pliant_io::IoError;
+use pliant_learn::LearnError;
 use pliant_mesh::{MeshError, Progress};
 use pliant_physics::PhysicsError;
 use pliant_rig::RigError;
@@ -44,6 +46,9 @@ pub enum DemoError {
     /// A transfer between built-in models failed.
     #[error(transparent)]
     Transfer(#[from] TransferError),
+    /// Learning from a built-in model failed.
+    #[error(transparent)]
+    Learn(#[from] LearnError),
     /// The watcher asked to stop.
     #[error("the demo was stopped; nothing was written")]
     Stopped,
@@ -63,7 +68,7 @@ pub struct Demo {
 /// Makes the demo in the folder `out`, which is created where it does not exist.
 pub fn run(out: &Path, progress: &dyn Progress) -> Result<Demo, DemoError> {
     type Chapter = fn(&mut Vec<Section>) -> Result<(), DemoError>;
-    let chapters: [(&str, Chapter); 9] = [
+    let chapters: [(&str, Chapter); 10] = [
         ("head", specimens::head),
         ("hand", specimens::hand),
         ("hound and tapir", specimens::quadrupeds),
@@ -71,6 +76,7 @@ pub fn run(out: &Path, progress: &dyn Progress) -> Result<Demo, DemoError> {
         ("pose", pose::chapter),
         ("blend", blend::chapter),
         ("transfer", transfer::chapter),
+        ("learn", learn::chapter),
         ("geodesics", geodesics::chapter),
         ("surfaces", surfaces::chapter),
     ];

@@ -5,6 +5,7 @@
 mod blend;
 mod data;
 mod lcg;
+mod learn;
 mod numerals;
 mod pose;
 mod transfer;
@@ -13,6 +14,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use pliant_io::IoError;
+use pliant_learn::LearnError;
 use pliant_mesh::{MeshError, Progress};
 use pliant_physics::PhysicsError;
 use pliant_rig::RigError;
@@ -73,6 +75,14 @@ pub enum ReproduceError {
         /// What failed.
         source: PhysicsError,
     },
+    /// Learning failed.
+    #[error("{model}: {source}")]
+    Learn {
+        /// The model.
+        model: String,
+        /// What failed.
+        source: LearnError,
+    },
     /// The watcher asked to stop.
     #[error("the reproduction was stopped; nothing was written")]
     Stopped,
@@ -110,6 +120,13 @@ pub const REPRODUCTIONS: &[Reproduction] = &[
         title: "One animal's walk on another",
         paper: "Wang and Lee, \"Example-driven animation synthesis\", The Visual Computer 24, 2008",
         make: transfer::sections,
+    },
+    Reproduction {
+        name: "learn",
+        title: "A hand that a few points drive",
+        paper: "Huang, Yin, Zhao, Qi, Yu and Tong, \"Detail-preserving controllable deformation from sparse examples\", IEEE Transactions \
+                on Visualization and Computer Graphics 18, 2012",
+        make: learn::sections,
     },
 ];
 

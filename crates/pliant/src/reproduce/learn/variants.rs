@@ -1,0 +1,79 @@
+//! Figure 6: local in geometry, local in the space of poses, both, and neither.
+
+use pliant_learn::{LearnOptions, LeaveOneOut, Method};
+use pliant_view::{ContactSheet, Image};
+
+use super::{Cast, ReproduceError, Set, failed};
+use crate::page::{Best, Section, Table};
+
+const SIZE: [usize; 2] = [214, 250];
+/// The colours of errors end here, in parts of the longest side.
+const MOST_SHOWN: f64 = 0.05;
+/// The gesture shown.
+const SHOWN: &str = "horns";
+
+/// What figure 6 compares: the name of a variant, and how many control points and poses a bone listens to.
+const VARIANTS: [(&str, usize, usize); 4] = [
+    ("global", LearnOptions::ALL, LearnOptions::ALL),
+    ("local in geometry", LearnOptions::DEFAULT_NEIGHBORS, LearnOptions::ALL),
+    ("local in pose", LearnOptions::ALL, LearnOptions::DEFAULT_POSE_NEIGHBORS),
+    ("local in both", LearnOptions::DEFAULT_NEIGHBORS, LearnOptions::DEFAULT_POSE_NEIGHBORS),
+];
+
+pub(super) fn section(cast: &Cast) -> Result<Section, ReproduceError> {
+    let mut section = Section::new(
+        "Local in two ways",
+        "Figure 6: a bone that listens to all control points and learns from all poses at once finds connections that are none. The paper \
+         lets it listen to the seven nearest points, learn from the seven nearest poses, or both. Ours adds the frame of those points: \
+         what a fingertip does is mostly where its finger has taken it.",
+    );
+    let sets: Vec<&Set> = std::iter::once(&cast.hand).chain(&cast.shared).collect();
+    section.table(table(&sets)?);
+    section.wide("variants.png", "A gesture that was not learned, and how far off each variant is.", &pictures(&cast.hand)?)?;
+    Ok(section)
+}
+
+/// The variants and ours.
+fn all_options() -> impl Iterator<Item = (&'static str, LearnOptions)> {
+    let paper = LearnOptions::default().with_method(Method::Paper);
+    let variants = VARIANTS.into_iter().map(move |(name, points, poses)| (name, paper.with_neighbors(points).with_pose_neighbors(poses)));
+    variants.chain([("ours", LearnOptions::default())])
+}
+
+fn table(sets: &[&Set]) -> Result<Table, ReproduceError> {
+    let header = ["variant".to_owned()].into_iter().chain(sets.iter().map(|set| set.name.clone()));
+    let mut table = Table::new("Mean error of the poses left out, RMS / longest side.", header);
+    for column in 1..=sets.len() {
+        table = table.with_best(column, Best::Least);
+    }
+    for (name, options) in all_options() {
+        let mut cells = vec![name.to_owned()];
+        for set in sets {
+            let errors = LeaveOneOut::of(set.examples.clone(), set.control.clone(), &options, &()).map_err(failed(&set.name))?;
+            cells.push(format!("{:.4}", errors.mean_rms()));
+        }
+        table.push(cells);
+    }
+    Ok(table)
+}
+
+fn pictures(hand: &Set) -> Result<Image, ReproduceError> {
+    let frame = hand.frame(SHOWN);
+    let truth = hand.truth(frame);
+    let mut found = vec![("the true pose", truth.to_vec())];
+    for (name, options) in all_options() {
+        let model = hand.without(frame, &options)?;
+        found.push((name, model.drive(&hand.control.at(truth)).map_err(failed("hand"))?));
+    }
+    let mut sheet = ContactSheet::new("", found.len());
+    for (name, positions) in &found {
+        sheet.push(hand.picture(positions, truth, SIZE)?, *name);
+    }
+    for (_, positions) in &found {
+        sheet.push(
+            hand.error_picture(positions, frame, MOST_SHOWN, SIZE)?,
+            format!("{:.1} thousandths", hand.thousandths(positions, frame)),
+        );
+    }
+    Ok(sheet.compose()?)
+}
