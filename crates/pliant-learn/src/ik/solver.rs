@@ -8,8 +8,9 @@ use super::natural::Natural;
 use super::skeleton::{IkRoot, IkSkeleton};
 use crate::LearnError;
 
-/// `μ` of each stage. *Ours*: the first finds the natural pose near the goals, the last leaves less than 1e-7 of the reach of miss.
-const STAGES: [f64; 5] = [1e-2, 1e-3, 1e-5, 1e-7, 1e-10];
+/// `μ` of each stage, and the change of an angle below which it ends. *Ours*: the first finds the natural pose near the goals, the
+/// last leaves less than 1e-7 of the reach of miss; those between only hand on.
+const STAGES: [(f64, f64); 5] = [(1e-2, 1e-3), (1e-3, 1e-3), (1e-5, 1e-4), (1e-7, 1e-5), (1e-10, 1e-13)];
 /// Steps in one stage at most; most stages take fewer than ten.
 const STEPS: usize = 60;
 /// `λ` at the start of a stage, how far it may rise before a pose counts as the best there is, and how it changes.
@@ -20,8 +21,8 @@ const RELAX: f64 = 0.1;
 const TIGHTEN: f64 = 4.0;
 /// Goals farther from a fixed root than this many times the length of the chain are brought to it.
 const BEYOND: f64 = 1.5;
-/// A stage ends when no angle changes by more than this.
-const STILL_RAD: f64 = 1e-13;
+/// A stage also ends where a step lowers the cost by less than this part of it: goals out of reach are approached for ever.
+const LEAST_GAIN: f64 = 1e-13;
 
 /// A skeleton with its natural angles, ready for many goals.
 #[derive(Debug, Clone)]
@@ -116,8 +117,8 @@ impl IkSolver {
         angles.limit(&self.skeleton);
         let mut steps = 0;
         let near = self.clamped(goals);
-        for mu in STAGES {
-            steps += self.descend(&mut angles, &near, mu)?;
+        for (mu, still_rad) in STAGES {
+            steps += self.descend(&mut angles, &near, mu, still_rad)?;
         }
         let places = angles.place(&self.skeleton).places;
         let distances = self.skeleton.effectors.iter().zip(goals).map(|(&joint, goal)| places[joint].distance(*goal));
@@ -172,7 +173,7 @@ impl IkSolver {
     }
 
     /// Steps until nothing moves; how many.
-    fn descend(&self, angles: &mut Angles, goals: &[DVec3], mu: f64) -> Result<usize, LearnError> {
+    fn descend(&self, angles: &mut Angles, goals: &[DVec3], mu: f64, still_rad: f64) -> Result<usize, LearnError> {
         let (mut lambda, mut placed) = (FIRST_DAMPING * mu.max(1e-6), angles.place(&self.skeleton));
         let mut cost = self.cost(angles, &placed, goals, mu);
         for step in 0..STEPS {
@@ -183,7 +184,7 @@ impl IkSolver {
                 let next_placed = next.place(&self.skeleton);
                 let next_cost = self.cost(&next, &next_placed, goals, mu);
                 if next_cost < cost {
-                    let change = change(angles, &next);
+                    let change = if cost - next_cost < LEAST_GAIN * cost { 0.0 } else { change(angles, &next) };
                     (*angles, placed, cost) = (next, next_placed, next_cost);
                     lambda = (lambda * RELAX).max(LEAST_DAMPING);
                     break change;
@@ -193,7 +194,7 @@ impl IkSolver {
                     break 0.0;
                 }
             };
-            if moved < STILL_RAD {
+            if moved < still_rad {
                 return Ok(step + 1);
             }
         }
