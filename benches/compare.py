@@ -1,9 +1,10 @@
 """Runs our benches and their peers one after the other on this machine and prints one table.
 
-    python benches/compare.py [NAME…]            NAME: heat cholesky exact subdivision pose transfer blend; all without one
+    python benches/compare.py [NAME…]            NAME: heat cholesky exact subdivision pose transfer blend learn; all without one
 
-Needs the peers of `benches/peers/README.md` in this Python, and PLIANT_DATA for `exact`, `pose` and the horse of `transfer` and `blend`; `exact` uses the Python
-named by GDIST_PYTHON for gdist, which wants an older numpy. Close other programs first: the load is printed with the table.
+Needs the peers of `benches/peers/README.md` in this Python, and PLIANT_DATA for `exact`, `pose`, `learn` and the horse of `transfer` and
+`blend`; `exact` uses the Python named by GDIST_PYTHON for gdist, which wants an older numpy. Close other programs first: the load is printed
+with the table.
 """
 
 import json
@@ -163,8 +164,26 @@ def blend():
                 row(f"Hessian, factor, {variant}", mine[f"refactor/{variant}"], peer, peers[f"{peer}_refactor/springs_53k"], goal)
 
 
+def learn():
+    mine = run(["cargo", "bench", "-q", "-p", "pliant-learn", "--bench", "bones"])
+    peers = run([sys.executable, PEERS / "bones_peers.py"])
+    pattern = r"^(\S+)\s+([\d.]+) ms.*?(\d+) bones   rms / diagonal ([\d.]+)"
+    peers = {m[1]: m for m in re.finditer(pattern, peers, re.M)}
+    for m in re.finditer(pattern, mine, re.M):
+        peer = peers[m[1]]
+        row(f"20 bones, {m[1]} (rms {m[4]} to {peer[4]}; {peer[3]} bones there)", float(m[2]), "py-dem-bones", float(peer[2]), "0.20")
+    detail, frame = ours("pliant-learn", "detail"), ours("pliant-learn", "frame")
+    peers = lines(run([sys.executable, PEERS / "detail_peers.py"]))
+    row("details, synthesis, 197k x 14", detail["detail/synthesis/direct/197k"], "numpy f32", peers["synthesis, numpy, examples x vertices"], "0.25 ms")
+    row("details, training, 197k x 14", detail["detail/training/direct/197k"], "numpy", peers["training, batched numpy, 24 settings"], "500 ms")
+    row("details, training nearby, 197k x 14", detail["detail/training/auto/197k"], "numpy", peers["training, batched numpy, 24 settings"], "500 ms")
+    row("1,355 bone models, training", frame["train/bones_known"], "paper", 180e3, "3000 ms")
+    whole = frame["frame/soft"][0] + detail["detail/synthesis/direct/197k"][0] + detail["detail/raise/direct/197k"][0]
+    row("whole frame, 49k to 197k vertices", whole, "paper", 4000, "30 ms")
+
+
 def main():
-    known = {"heat": heat, "cholesky": cholesky, "exact": exact, "subdivision": subdivision, "pose": pose, "transfer": transfer, "blend": blend}
+    known = {f.__name__: f for f in (heat, cholesky, exact, subdivision, pose, transfer, blend, learn)}
     names = sys.argv[1:] or list(known)
     if unknown := [name for name in names if name not in known]:
         sys.exit(f"no comparison is named {', '.join(unknown)}; there are {', '.join(known)}")

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::PathBuf;
 
-use pliant_io::{Asset, LoadOptions, NoFiles, Shape, gltf, load};
+use pliant_io::{Asset, LoadOptions, NoFiles, Object, Shape, gltf, load};
 use pliant_mesh::glam::{DVec3, Vec3};
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -225,6 +225,12 @@ fn read_data(name: &str) -> Option<Asset> {
     data(name).map(|path| load(path.to_str().unwrap(), &LoadOptions::default()).unwrap())
 }
 
+/// Of all skins, object by object.
+fn joint_names(asset: &Asset) -> Vec<Vec<&str>> {
+    let of = |object: &Object| object.skin.iter().flat_map(|skin| skin.skeleton.joints()).map(|joint| joint.name.as_str()).collect();
+    asset.objects.iter().map(of).collect()
+}
+
 /// Stored vertices, triangles and targets.
 const FILES: [(&str, usize, usize, usize); 10] = [
     ("facecap-head/facecap.glb", 4368, 8042, 52),
@@ -249,7 +255,15 @@ fn real_files_have_their_counts_and_come_back_with_everything() {
         let first = gltf::write(&asset);
         assert!(first.left_out.is_empty(), "{name}: {:?}", first.left_out);
         let copy = gltf::read(&first.bytes, &NoFiles).unwrap();
-        assert!(gltf::write(&copy).bytes == first.bytes, "{name}: a second round trip changes no byte");
+        let second = gltf::write(&copy).bytes;
+        if asset.objects.iter().all(|object| object.skin.is_none()) {
+            assert!(second == first.bytes, "{name}: a second round trip changes no byte");
+        } else {
+            // Where a joint is bound goes through the inverse of a matrix in single precision each time.
+            let again = gltf::read(&second, &NoFiles).unwrap();
+            assert_same_within_single_precision(name, &copy, &again);
+            assert_eq!(joint_names(&asset), joint_names(&again), "{name}");
+        }
         assert_same_within_single_precision(name, &asset, &copy);
     }
 }

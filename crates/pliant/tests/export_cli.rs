@@ -119,7 +119,7 @@ fn surfaces_that_cannot_be_baked_leave_nothing_behind() {
     let (bare, flat, out) =
         (write(&folder, "bare.obj", &sheet(0.0, false)), write(&folder, "flat.obj", &sheet(0.0, true)), inside(&folder, "maps"));
     declines(&["bake", &bare, &bare], &out, &["no UVs", "unwrap"]);
-    declines(&["bake", &flat, "specimen:hound"], &out, &["vertices", "same"]);
+    declines(&["bake", &flat, WALK], &out, &["vertices", "same"]);
     declines(&["bake", &flat, &flat, "--size", "0"], &out, &["0 by 0"]);
     declines(&["bake", &flat, "nowhere.obj"], &out, &["nowhere.obj"]);
     // The layout may come from the detailed surface.

@@ -1,25 +1,11 @@
-//! Heights against any surface, met along the normals.
-//!
-//! **Method.** From every vertex a ray goes both ways along the normal; the nearer hit counts if the surface faces the same way there. Where
-//! nothing is met (holes of a scan, folds) heights are filled in so that each is the mean of its neighbours.
-//!
-//! **Source.** Huang et al. 2012, section 5; the filling is *ours*.
+//! Heights of any surface above a pose of the base: a scan's detail.
 
-use pliant_linalg::{SparseMatrix, SpdSolver, parallel};
+use pliant_mesh::Mesh;
 use pliant_mesh::glam::DVec3;
-use pliant_mesh::{Mesh, SurfaceIndex, triangle_normal};
 
 use super::surface::DetailSurface;
 use crate::LearnError;
-
-/// Vertices in one parallel task.
-const VERTICES_PER_TASK: usize = 64;
-/// Least cosine between the normals of base and scan: beyond 75 degrees it is another sheet.
-const LEAST_AGREEMENT: f64 = 0.25;
-/// How far beside the normal a rim may be, over the reach.
-const AT_RIM: f64 = 1e-3;
-/// Pull of a filled height to zero beside that to its neighbours: decides parts that met nothing at all.
-const PULL_TO_ZERO: f64 = 1e-6;
+use crate::registration::{ScanSurface, normal_displacements};
 
 /// Heights and how many of them were filled in.
 #[derive(Debug, Clone, PartialEq)]
@@ -30,59 +16,10 @@ pub(crate) struct Met {
 
 /// Heights of `scan` above a pose of the base, no farther than `reach`.
 pub(crate) fn heights_by_rays(surface: &DetailSurface, base: &[DVec3], scan: &Mesh, reach: f64) -> Result<Met, LearnError> {
-    let index = SurfaceIndex::new(scan)?;
     let refined = surface.refine(base);
-    let normals = surface.normals(&refined);
-    let mut heights = parallel::map(refined.len(), VERTICES_PER_TASK, |v| height_at(&index, scan, refined[v], normals[v], reach));
-    let missed = fill(surface.mesh(), &mut heights)?;
-    Ok(Met { heights: heights.into_iter().map(|height| height.unwrap_or(0.0) as f32).collect(), missed })
-}
-
-fn height_at(index: &SurfaceIndex, scan: &Mesh, place: DVec3, normal: DVec3, reach: f64) -> Option<f64> {
-    let along = |sign: f64| {
-        let hit = index.cast_ray(place, normal * sign, reach)?;
-        let facing = triangle_normal(scan.triangle_points(hit.place.triangle as usize));
-        (facing.dot(normal) > LEAST_AGREEMENT).then_some(hit.distance * sign)
-    };
-    let nearer = |a: f64, b: f64| if a.abs() <= b.abs() { a } else { b };
-    match (along(1.0), along(-1.0)) {
-        (Some(out), Some(inward)) => Some(nearer(out, inward)),
-        (one, other) => one.or(other).or_else(|| height_at_rim(index, scan, place, normal, reach)),
-    }
-}
-
-/// The height of the closest point, where it is straight above or below but for rounding: rays may slip past the rim of a scan.
-fn height_at_rim(index: &SurfaceIndex, scan: &Mesh, place: DVec3, normal: DVec3, reach: f64) -> Option<f64> {
-    let faces_along = |t: u32| triangle_normal(scan.triangle_points(t as usize)).dot(normal) > LEAST_AGREEMENT;
-    let offset = index.closest_point_within(place, reach, faces_along)?.point - place;
-    let height = offset.dot(normal);
-    (offset.distance(normal * height) < AT_RIM * reach).then_some(height)
-}
-
-/// Fills what is missing from its neighbours, and counts it.
-fn fill(mesh: &Mesh, heights: &mut [Option<f64>]) -> Result<usize, LearnError> {
-    let missing: Vec<usize> = (0..heights.len()).filter(|&v| heights[v].is_none()).collect();
-    if missing.is_empty() {
-        return Ok(0);
-    }
-    let mut unknown_of = vec![u32::MAX; heights.len()];
-    missing.iter().enumerate().for_each(|(k, &v)| unknown_of[v] = k as u32);
-    let mut triplets = Vec::new();
-    let mut known = vec![0.0; missing.len()];
-    for (k, &v) in missing.iter().enumerate() {
-        let ring = mesh.topology().vertex_neighbors().row(v);
-        triplets.push((k as u32, k as u32, ring.len() as f64 + PULL_TO_ZERO));
-        for &w in ring {
-            match heights[w as usize] {
-                Some(height) => known[k] += height,
-                None => triplets.push((k as u32, unknown_of[w as usize], -1.0)),
-            }
-        }
-    }
-    let matrix = SparseMatrix::from_triplets(missing.len(), missing.len(), &triplets);
-    let found = SpdSolver::factor(&matrix)?.solve(&known);
-    missing.iter().zip(found).for_each(|(&v, height)| heights[v] = Some(height));
-    Ok(missing.len())
+    let found = normal_displacements(&ScanSurface::new(scan)?, &refined, &surface.normals(&refined), reach);
+    let heights = found.filled(&surface.mesh().posed(refined)?, &found.missed)?;
+    Ok(Met { heights: heights.into_iter().map(|height| height as f32).collect(), missed: found.missed.len() })
 }
 
 #[cfg(test)]

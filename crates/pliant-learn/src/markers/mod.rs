@@ -124,7 +124,8 @@ impl Preparation {
         }
         let mut frames: Vec<Vec<DVec3>> = frames.iter().map(|places| gaps::place_absent(places, to.rest)).collect();
         tell_absent(&absent, &mut problems);
-        let take_fps = self.take_fps.or(take.fps());
+        // A take that does not tell its rate is one of the rate asked for.
+        let take_fps = self.take_fps.or(take.fps()).or(self.fps);
         if let Some(window) = self.smooth {
             frames = time::smoothed(&frames, window.frames(take_fps)?);
         }

@@ -215,7 +215,10 @@ fn every_fourth_frame_is_taken_for_a_quarter_of_the_rate_and_cubics_lie_between_
     assert_eq!((film.frames.len(), film.fps), (11, Some(50.0)));
     assert!((0..11).all(|k| film.frames[k][0].distance(curve(k as f64 / 50.0)) < 1e-13));
     let unknown = MarkerTrack::new(vec!["a".into(); 5], None, whole(&frames).frames().to_vec()).unwrap();
-    assert!(Preparation { fps: Some(30.0), ..Preparation::default() }.run(&unknown, &source()).is_err());
+    let said = Preparation { fps: Some(30.0), ..Preparation::default() }.run(&unknown, &source()).unwrap();
+    assert!(said.frames == frames && said.fps == Some(30.0), "the rate asked for is that of the take");
+    let smooth = Some(Window::Seconds(0.1));
+    assert!(Preparation { smooth, ..Preparation::default() }.run(&unknown, &source()).is_err());
 }
 
 #[test]

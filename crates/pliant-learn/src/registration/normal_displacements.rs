@@ -33,6 +33,9 @@ const OTHER_LAYER: f64 = 1.0 / FACING;
 /// What rounding may add to the way to a scan that lies on the base, as a part of the limit.
 const ROUNDING: f64 = 1e-9;
 
+/// How far beside the normal a rim may be, as a part of the limit: rays slip past it by rounding.
+const AT_RIM: f64 = 1e-3;
+
 /// How weakly an unknown height is drawn to zero, which settles parts that no ray met at all.
 const TO_ZERO: f64 = 1e-12;
 
@@ -57,14 +60,19 @@ impl ScanSurface {
     fn height(&self, place: DVec3, normal: DVec3, limit: f64) -> Option<f64> {
         let same_way = |t: u32| self.normals[t as usize].dot(normal) > FACING;
         let closest = self.index.closest_point_within(place, limit, same_way)?;
-        let limit = limit.min(closest.distance * OTHER_LAYER + ROUNDING * limit);
+        let (reach, limit) = (limit, limit.min(closest.distance * OTHER_LAYER + ROUNDING * limit));
         let cast = |direction: DVec3, reach: f64| self.index.cast_ray_where(place, direction, reach, same_way).map(|hit| hit.distance);
         let up = cast(normal, limit);
         let down = cast(-normal, up.unwrap_or(limit));
         match (up, down) {
             (Some(up), Some(down)) if down < up => Some(-down),
             (Some(up), _) => Some(up),
-            (None, down) => down.map(|down| -down),
+            (None, Some(down)) => Some(-down),
+            (None, None) => {
+                let offset = closest.point - place;
+                let along = offset.dot(normal);
+                (offset.distance(normal * along) < AT_RIM * reach).then_some(along)
+            }
         }
     }
 }

@@ -58,7 +58,7 @@ pub(crate) struct ControlArgs {
     #[arg(long, value_name = "FPS")]
     take_fps: Option<f64>,
 
-    /// Resample to so many frames per second.
+    /// Resample to so many frames per second; of points whose rate nothing tells, this is it.
     #[arg(long, value_name = "FPS")]
     fps: Option<f64>,
 
