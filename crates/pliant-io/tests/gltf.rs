@@ -227,7 +227,9 @@ fn read_data(name: &str) -> Option<Asset> {
 
 /// Of all skins, object by object.
 fn joint_names(asset: &Asset) -> Vec<Vec<&str>> {
-    let of = |object: &Object| object.skin.iter().flat_map(|skin| skin.skeleton.joints()).map(|joint| joint.name.as_str()).collect();
+    fn of(object: &Object) -> Vec<&str> {
+        object.skin.iter().flat_map(|skin| skin.skeleton.joints()).map(|joint| joint.name.as_str()).collect()
+    }
     asset.objects.iter().map(of).collect()
 }
 

@@ -9,13 +9,18 @@ pub(crate) fn control(mesh: &Mesh) -> Result<ControlPoints, LearnError> {
     ControlPoints::new(mesh, &vertices)
 }
 
-/// A joint at each of these points; a person moves the fingertips and the palm.
-pub(crate) fn labelled(mesh: &Mesh, root: IkRoot) -> Result<IkSkeleton, LearnError> {
+/// A joint at each of these points; a person moves the fingertips and the palm, and the forearm stays where it is.
+pub(crate) fn labelled(mesh: &Mesh) -> Result<IkSkeleton, LearnError> {
     let points = pliant_specimens::hand_landmarks();
     let joint = |(k, point): (usize, &pliant_specimens::HandLandmark)| {
         let parent = point.parent.map(|parent| points[parent].name.as_str());
         let joint = IkJoint::new(&point.name, parent, mesh.positions()[point.vertex as usize]).with_control(k);
-        if point.is_tip || point.name == "palm" { joint.as_effector() } else { joint }
+        match point.name.as_str() {
+            "forearm" => IkJoint { limit_rad: Some(0.0), ..joint },
+            "palm" => joint.as_effector(),
+            _ if point.is_tip => joint.as_effector(),
+            _ => joint,
+        }
     };
-    IkSkeleton::new(points.iter().enumerate().map(joint).collect(), root)
+    IkSkeleton::new(points.iter().enumerate().map(joint).collect(), IkRoot::Fixed)
 }

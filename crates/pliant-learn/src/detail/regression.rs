@@ -108,19 +108,20 @@ impl HeightGrams {
         if count == 1 { &self.whole } else { &self.parts }
     }
 
-    /// The squared error of the examples but the reference, each predicted by the others.
-    pub(super) fn left_out_error(&self, fits: &[KernelRidge], trained_on: &[usize]) -> f64 {
-        let judged = fits.iter().zip(self.for_regressions(fits.len()));
-        judged.map(|(fit, gram)| self.error_of(&fit.leave_one_out_shares(), gram, trained_on)).sum()
+    /// The squared error of each example but the reference, predicted by the others.
+    pub(super) fn left_out_squares(&self, fits: &[KernelRidge], trained_on: &[usize]) -> Vec<f64> {
+        let mut squares = vec![0.0; trained_on.len()];
+        for (fit, gram) in fits.iter().zip(self.for_regressions(fits.len())) {
+            let shares = fit.leave_one_out_shares();
+            (0..shares.len()).filter(|&k| trained_on[k] != 0).for_each(|k| squares[k] += self.square_of(k, &shares[k], gram, trained_on));
+        }
+        squares
     }
 
-    fn error_of(&self, shares: &[Vec<f64>], gram: &[f64], trained_on: &[usize]) -> f64 {
-        let of_example = |(k, (shares, &left_out)): (usize, (&Vec<f64>, &usize))| {
-            let rest = |j: usize| if j == k { 1.0 } else { -shares[j] };
-            let line = |i: usize| (0..shares.len()).map(|j| gram[trained_on[i] * self.examples + trained_on[j]] * rest(j)).sum::<f64>();
-            if left_out == 0 { 0.0 } else { (0..shares.len()).map(|i| rest(i) * line(i)).sum::<f64>() }
-        };
-        shares.iter().zip(trained_on).enumerate().map(of_example).sum()
+    fn square_of(&self, k: usize, shares: &[f64], gram: &[f64], trained_on: &[usize]) -> f64 {
+        let rest = |j: usize| if j == k { 1.0 } else { -shares[j] };
+        let line = |i: usize| (0..shares.len()).map(|j| gram[trained_on[i] * self.examples + trained_on[j]] * rest(j)).sum::<f64>();
+        (0..shares.len()).map(|i| rest(i) * line(i)).sum()
     }
 }
 
@@ -205,7 +206,8 @@ fn best_fit(
         let whole = inputs.fit(trained_on, width, 1.0)?;
         for ridge in RIDGES {
             let fits: Vec<KernelRidge> = whole.iter().map(|fit| fit.clone().with_absolute_ridge(fit.ridge() * ridge)).collect();
-            let error = grams.left_out_error(&fits, trained_on);
+            // The mean RMS of poses, as they are judged: one extreme pose does not decide for all.
+            let error = grams.left_out_squares(&fits, trained_on).iter().map(|square| square.max(0.0).sqrt()).sum();
             if best.as_ref().is_none_or(|(_, least, _)| error < *least) {
                 best = Some((fits, error, DetailSettings { sharpness, width, ridge }));
             }

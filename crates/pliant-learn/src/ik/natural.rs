@@ -40,12 +40,17 @@ impl Natural {
     fn of(skeleton: &IkSkeleton, poses: &[Angles], spread: f64) -> Self {
         let count = skeleton.joints.len();
         let free = |k: usize| skeleton.root == IkRoot::Free && (k == count || skeleton.parents[k].is_none());
+        let locked = |k: usize| k < count && skeleton.joints[k].limit_rad == Some(0.0);
         let share = 1.0 / (poses.len() + 1) as f64;
-        let mean: Vec<DVec3> = (0..count).map(|k| poses.iter().map(|pose| pose.turns[k]).sum::<DVec3>() * share).collect();
+        let mean_turn = |k: usize| if locked(k) { DVec3::ZERO } else { poses.iter().map(|pose| pose.turns[k]).sum::<DVec3>() * share };
+        let mean: Vec<DVec3> = (0..count).map(mean_turn).collect();
         let limbs = limbs(skeleton);
         let size = 3 * (count + 1);
         let covariance = DenseMatrix::from_fn(size, size, |row, column| {
             let (a, b) = (row / 3, column / 3);
+            if locked(a) || locked(b) {
+                return 0.0; // It never turns, so no step may count on it.
+            }
             // A shift that nothing moves counts nothing, whatever stands here.
             if a == count || b == count || free(a) || free(b) {
                 return if row == column { ROOT } else { 0.0 };
@@ -58,7 +63,7 @@ impl Natural {
             let seen: f64 = poses.iter().map(|pose| shown(&|k| pose.turns[k])).sum::<f64>() + shown(&|_| DVec3::ZERO);
             (own + if together { seen * share } else { 0.0 }) / stiff
         });
-        Self { mean, covariance, pulled: (0..=count).map(|k| k < count && !free(k)).collect() }
+        Self { mean, covariance, pulled: (0..=count).map(|k| k < count && !free(k) && !locked(k)).collect() }
     }
 }
 

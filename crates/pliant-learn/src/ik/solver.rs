@@ -24,6 +24,9 @@ const BEYOND: f64 = 1.5;
 /// A stage also ends where a step lowers the cost by less than this part of it: goals out of reach are approached for ever.
 const LEAST_GAIN: f64 = 1e-13;
 
+/// Variances below this part of the greatest are none.
+const NOTHING: f64 = 1e-12;
+
 /// A skeleton with its natural angles, ready for many goals.
 #[derive(Debug, Clone)]
 pub struct IkSolver {
@@ -91,7 +94,10 @@ impl IkSolver {
 
     fn of(skeleton: IkSkeleton, natural: Natural) -> Result<Self, LearnError> {
         let (values, vectors) = symmetric_eigen(natural.covariance.as_ref())?;
-        let scaled = DenseMatrix::from_fn(values.len(), values.len(), |row, k| vectors[(row, k)] / values[k].max(f64::MIN_POSITIVE));
+        // What never turns has no variance, and is never off.
+        let least = NOTHING * values.iter().copied().fold(0.0, f64::max);
+        let scaled =
+            DenseMatrix::from_fn(values.len(), values.len(), |row, k| if values[k] > least { vectors[(row, k)] / values[k] } else { 0.0 });
         Ok(Self { skeleton, natural, precision: &scaled * vectors.transpose() })
     }
 

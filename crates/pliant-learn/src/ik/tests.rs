@@ -151,6 +151,17 @@ fn limits_hold_and_a_stiff_joint_turns_less() {
 }
 
 #[test]
+fn a_locked_root_stays_and_the_rest_still_meets_its_goal() {
+    let places = [DVec3::ZERO, DVec3::X, DVec3::new(2.0, 0.1, 0.0), DVec3::X * 3.0];
+    let mut skeleton = chain(&places, IkRoot::Fixed);
+    skeleton.joints[0].limit_rad = Some(0.0);
+    let goal = [DVec3::new(1.8, 1.2, 0.3)];
+    let pose = IkSolver::new(skeleton).unwrap().solve(&goal, None).unwrap();
+    assert_eq!(pose.places[1], DVec3::X, "what hangs on it at once does not move either");
+    assert!(pose.miss < 1e-6, "{}", pose.miss);
+}
+
+#[test]
 fn angles_that_examples_show_are_found_again_where_the_effector_alone_leaves_them_open() {
     let places = [DVec3::ZERO, DVec3::X, DVec3::X * 2.0, DVec3::X * 3.0, DVec3::X * 4.0];
     let skeleton = chain(&places, IkRoot::Fixed);

@@ -1,6 +1,6 @@
 //! Learn: a hand in fourteen gestures becomes one that a few points drive, creases and all.
 
-use pliant_learn::{DetailOptions, DetailedExamples, Examples, IkRoot, IkSolver, LearnOptions, LeaveOneOut, Model};
+use pliant_learn::{DetailOptions, DetailedExamples, Examples, IkSolver, LearnOptions, LeaveOneOut, Model};
 use pliant_mesh::glam::DVec3;
 use pliant_rig::Clip;
 use pliant_view::{ContactSheet, View};
@@ -33,7 +33,7 @@ pub(super) fn chapter(sections: &mut Vec<Section>) -> Result<(), DemoError> {
     let (driven, drive_ms) = timed(|| drive(&model, &goals));
     let driven = driven?;
     let examples: Vec<Vec<DVec3>> = (0..smooth.count()).map(|k| control.at(smooth.pose(k))).collect();
-    let skeleton = hand_skeleton::labelled(smooth.reference(), IkRoot::Fixed)?;
+    let skeleton = hand_skeleton::labelled(smooth.reference())?;
     let moved: Vec<usize> = skeleton.joints().iter().filter(|joint| joint.effector).filter_map(|joint| joint.control).collect();
     let solver = IkSolver::learned(skeleton, &examples)?;
     let tips: Vec<Vec<DVec3>> = goals.iter().map(|frame| moved.iter().map(|&k| frame[k]).collect()).collect();

@@ -1,6 +1,6 @@
 //! Figures 12 and 13: six points moved by hand, the others found by inverse kinematics.
 
-use pliant_learn::{IkRoot, IkSkeleton, IkSolver, LearnOptions, Model};
+use pliant_learn::{IkSkeleton, IkSolver, LearnOptions, Model};
 use pliant_mesh::glam::DVec3;
 use pliant_view::{Color, ContactSheet, Image, Marker};
 
@@ -22,7 +22,7 @@ pub(super) fn section(cast: &Cast) -> Result<Section, ReproduceError> {
     );
     let hand = &cast.hand;
     let play = crate::load("specimen:hand:play")?.clip()?;
-    let skeleton = hand_skeleton::labelled(hand.examples.reference(), IkRoot::Fixed).map_err(failed("hand"))?;
+    let skeleton = hand_skeleton::labelled(hand.examples.reference()).map_err(failed("hand"))?;
     let examples: Vec<Vec<DVec3>> = (0..hand.examples.count()).map(|k| hand.control.at(hand.examples.pose(k))).collect();
     let model = Model::train(hand.examples.clone(), hand.control.clone(), &LearnOptions::default(), &()).map_err(failed("hand"))?;
     let truth: Vec<Vec<DVec3>> = play.frames().iter().map(|frame| hand.control.at(frame)).collect();

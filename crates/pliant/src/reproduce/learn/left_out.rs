@@ -49,7 +49,7 @@ pub(super) fn section(cast: &Cast) -> Result<Section, ReproduceError> {
     }
     section.wide(
         "left-out.png",
-        "Figures 9 and 10: two gestures that no method has seen, and below each how far off it is.",
+        "Figures 9 and 10: two gestures that no method has seen, and below each how far off it is: dark is nothing, yellow 5 % of the longest side.",
         &gestures(&cast.hand)?,
     )?;
     Ok(section)

@@ -146,8 +146,10 @@ impl Set {
         let side = self.examples.longest_side();
         let errors = positions.iter().zip(self.truth(frame)).map(|(found, truth)| found.distance(*truth) / side).collect();
         let pose = self.examples.reference().posed(positions.to_vec()).expect("one position per vertex");
-        let look = Look::default().with_scalar(errors, "distance / longest side").with_range(0.0, most);
-        Shot::new(self.view, size).framed_by(self.truth(frame), &look.scene(&pose))
+        let look = Look::default().with_scalar(errors, "").with_range(0.0, most);
+        let mut scene = look.scene(&pose);
+        scene.legend = None; // The caption tells; a row of small pictures has no room.
+        Shot::new(self.view, size).framed_by(self.truth(frame), &scene)
     }
 }
 

@@ -29,7 +29,11 @@ pub(super) fn section(cast: &Cast) -> Result<Section, ReproduceError> {
     );
     let sets: Vec<&Set> = std::iter::once(&cast.hand).chain(&cast.shared).collect();
     section.table(table(&sets)?);
-    section.wide("variants.png", "A gesture that was not learned, and how far off each variant is.", &pictures(&cast.hand)?)?;
+    section.wide(
+        "variants.png",
+        "A gesture that was not learned, and how far off each variant is: yellow is 5 % of the longest side.",
+        &pictures(&cast.hand)?,
+    )?;
     Ok(section)
 }
 
