@@ -4,7 +4,7 @@
 //! be. Find where all others go, with bones of constant length.
 //!
 //! **Equation.** `θ` holds the rotation vector of every joint (and the shift of a free root), `p(θ)` the effectors' places, `g`
-//! their goals, `e = g − p`. With the covariance `Σ` of natural joint angles about their mean `m`, damped least squares is
+//! their goals, `e = g − p`. With natural joint angles `m` and their covariance `Σ`, damped least squares is
 //!
 //! ```text
 //! Δθ = −c (θ − m) + Σ Jᵀ (J Σ Jᵀ + (μ + λ) I)⁻¹ (e + c J (θ − m)),      c = μ / (μ + λ)
@@ -19,7 +19,7 @@
 //! **Ours.** `λ` adapts so that `|e|² + μ |θ − m|²` falls in every step, which does not oscillate where goals are out of
 //! reach (those far out are clamped to half again the chain's length); `μ` falls in stages to almost nothing, so that reachable goals are met and the pose among the many that meet them
 //! is the natural one. Natural is the rest pose, stiffer where a joint says so, or what the examples do: angles fitted to every
-//! example give mean and covariance, limb by limb. Joints may be limited to a cone about rest. Lengths count in units of the
+//! example give the natural ones near the goals, and their covariance limb by limb. Joints may be limited to a cone about rest. Lengths count in units of the
 //! longest chain.
 
 mod kinematics;

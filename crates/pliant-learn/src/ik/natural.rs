@@ -1,9 +1,15 @@
-//! Which angles are natural: their mean and covariance, limb by limb.
+//! Which angles are natural: what the examples do near the goals, and how angles vary, limb by limb.
 //!
-//! **Ours.** A limb is a chain without branches. Angles of one limb vary together in the examples, those of different limbs
+//! **Equation.** With the distances `dᵢ` of the goals from the effectors of example `i`, whose angles are `θᵢ`, natural is
+//!
+//! ```text
+//! m = Σ wᵢ θᵢ / Σ wᵢ        wᵢ = 1 / (dᵢ² + ε²)²
+//! ```
+//!
+//! **Ours.** A spread hand is not natural about the mean of fists, but it is near a hand that is nearly spread. A limb is a chain without branches. Angles of one limb vary together in the examples, those of different limbs
 //! independently: a handful of poses tells too little of what two fingers have to do with each other.
 
-use pliant_linalg::DenseMatrix;
+use pliant_linalg::{DenseMatrix, RigidMotion};
 use pliant_mesh::glam::DVec3;
 
 use super::kinematics::Angles;
@@ -17,10 +23,21 @@ const LOOSE: f64 = 0.05;
 /// The variance of a free root; its mean counts nothing.
 const ROOT: f64 = 100.0;
 
+/// `ε`, as a part of the reach.
+const AT_EXAMPLE: f64 = 1e-2;
+
+/// The angles of a pose, and where its effectors are.
+#[derive(Debug, Clone)]
+pub(super) struct Shown {
+    pub(super) angles: Angles,
+    pub(super) effectors: Vec<DVec3>,
+}
+
 /// Mean and covariance of all angles; the shift of the root comes last.
 #[derive(Debug, Clone)]
 pub(super) struct Natural {
-    pub(super) mean: Vec<DVec3>,
+    mean: Vec<DVec3>,
+    shown: Vec<Shown>,
     pub(super) covariance: DenseMatrix<f64>,
     /// Whether a joint is pulled to its mean: not a free root.
     pub(super) pulled: Vec<bool>,
@@ -33,11 +50,31 @@ impl Natural {
     }
 
     /// What poses of the skeleton show, the rest pose among them.
-    pub(super) fn of_poses(skeleton: &IkSkeleton, poses: &[Angles]) -> Self {
-        Self::of(skeleton, poses, LOOSE)
+    pub(super) fn of_poses(skeleton: &IkSkeleton, poses: Vec<Shown>) -> Self {
+        let angles: Vec<&Angles> = poses.iter().map(|pose| &pose.angles).collect();
+        let rest = Angles::rest(skeleton);
+        let at_rest = skeleton.effectors.iter().map(|&joint| skeleton.joints[joint].at).collect();
+        let natural = Self::of(skeleton, &angles, LOOSE);
+        Self { shown: poses.into_iter().chain([Shown { angles: rest, effectors: at_rest }]).collect(), ..natural }
     }
 
-    fn of(skeleton: &IkSkeleton, poses: &[Angles], spread: f64) -> Self {
+    /// `m` for effectors at `goals`.
+    pub(super) fn near(&self, skeleton: &IkSkeleton, goals: &[DVec3]) -> Vec<DVec3> {
+        if self.shown.is_empty() {
+            return self.mean.clone();
+        }
+        let least = (AT_EXAMPLE * skeleton.reach).powi(2);
+        let square = |shown: &Shown| {
+            shown.effectors.iter().zip(place(skeleton, &shown.effectors, goals)).map(|(a, b)| a.distance_squared(b)).sum::<f64>()
+        };
+        let weights: Vec<f64> = self.shown.iter().map(|shown| (square(shown) / goals.len() as f64 + least).powi(-2)).collect();
+        let total: f64 = weights.iter().sum();
+        let mean =
+            |k: usize| self.shown.iter().zip(&weights).map(|(shown, weight)| shown.angles.turns[k] * (weight / total)).sum::<DVec3>();
+        (0..self.mean.len()).map(|k| if self.pulled[k] { mean(k) } else { DVec3::ZERO }).collect()
+    }
+
+    fn of(skeleton: &IkSkeleton, poses: &[&Angles], spread: f64) -> Self {
         let count = skeleton.joints.len();
         let free = |k: usize| skeleton.root == IkRoot::Free && (k == count || skeleton.parents[k].is_none());
         let locked = |k: usize| k < count && skeleton.joints[k].limit_rad == Some(0.0);
@@ -63,7 +100,18 @@ impl Natural {
             let seen: f64 = poses.iter().map(|pose| shown(&|k| pose.turns[k])).sum::<f64>() + shown(&|_| DVec3::ZERO);
             (own + if together { seen * share } else { 0.0 }) / stiff
         });
-        Self { mean, covariance, pulled: (0..=count).map(|k| k < count && !free(k) && !locked(k)).collect() }
+        Self { mean, shown: Vec::new(), covariance, pulled: (0..=count).map(|k| k < count && !free(k) && !locked(k)).collect() }
+    }
+}
+
+/// The goals as seen from an example: as they are where the root is fixed, else moved onto it as a whole.
+fn place(skeleton: &IkSkeleton, example: &[DVec3], goals: &[DVec3]) -> Vec<DVec3> {
+    match skeleton.root {
+        IkRoot::Free if goals.len() >= 3 => {
+            let motion = RigidMotion::fit(goals, example, None).unwrap_or(RigidMotion::IDENTITY);
+            goals.iter().map(|goal| motion.apply(*goal)).collect()
+        }
+        _ => goals.to_vec(),
     }
 }
 

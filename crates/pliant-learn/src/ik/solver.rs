@@ -4,7 +4,7 @@ use pliant_linalg::{DenseMatrix, LinalgError, RigidMotion, symmetric_eigen};
 use pliant_mesh::glam::DVec3;
 
 use super::kinematics::{Angles, Placed, jacobian};
-use super::natural::Natural;
+use super::natural::{Natural, Shown};
 use super::skeleton::{IkRoot, IkSkeleton};
 use crate::LearnError;
 
@@ -48,6 +48,12 @@ pub struct IkPose {
     pub steps: usize,
 }
 
+/// Where effectors should be, and which angles are natural there.
+struct Wish {
+    goals: Vec<DVec3>,
+    natural: Vec<DVec3>,
+}
+
 /// The system at one pose.
 struct Linearized {
     error: Vec<f64>,
@@ -85,10 +91,11 @@ impl IkSolver {
             let control = |&joint: &usize| fitter.skeleton.joints[joint].control.and_then(|point| pose.get(point).copied());
             let goals: Option<Vec<DVec3>> = fitter.skeleton.effectors.iter().map(control).collect();
             let goals = goals.ok_or(LearnError::ControlCount { found: pose.len(), expected: fitter.skeleton.effectors.len() })?;
-            Ok(fitter.solve(&goals, None)?.angles)
+            let IkPose { angles, places, .. } = fitter.solve(&goals, None)?;
+            Ok(Shown { angles, effectors: skeleton.effectors.iter().map(|&joint| places[joint]).collect() })
         });
-        let angles = angles.collect::<Result<Vec<Angles>, LearnError>>()?;
-        let natural = Natural::of_poses(&skeleton, &angles);
+        let shown = angles.collect::<Result<Vec<Shown>, LearnError>>()?;
+        let natural = Natural::of_poses(&skeleton, shown);
         Self::of(skeleton, natural)
     }
 
@@ -107,7 +114,7 @@ impl IkSolver {
         &self.skeleton
     }
 
-    /// The most natural pose with its effectors at `goals`, or as near as they come; the search begins at `start`, else at rest.
+    /// The most natural pose with its effectors at `goals`, or as near as they come; the search begins at `start`, else at what is natural.
     ///
     /// # Errors
     /// Another number of goals than effectors, or one that is not finite.
@@ -119,12 +126,13 @@ impl IkSolver {
         if let Some(point) = goals.iter().position(|goal| !goal.is_finite()) {
             return Err(LearnError::ControlNotFinite { point });
         }
-        let mut angles = start.map_or_else(|| self.first_guess(goals), |pose| pose.angles.clone());
+        let near = self.clamped(goals);
+        let wish = Wish { natural: self.natural.near(&self.skeleton, &near), goals: near };
+        let mut angles = start.map_or_else(|| self.first_guess(&wish), |pose| pose.angles.clone());
         angles.limit(&self.skeleton);
         let mut steps = 0;
-        let near = self.clamped(goals);
         for (mu, still_rad) in STAGES {
-            steps += self.descend(&mut angles, &near, mu, still_rad)?;
+            steps += self.descend(&mut angles, &wish, mu, still_rad)?;
         }
         let places = angles.place(&self.skeleton).places;
         let distances = self.skeleton.effectors.iter().zip(goals).map(|(&joint, goal)| places[joint].distance(*goal));
@@ -158,9 +166,10 @@ impl IkSolver {
         }
     }
 
-    /// Rest, moved as a whole to the goals where the root is free.
-    fn first_guess(&self, goals: &[DVec3]) -> Angles {
-        let mut angles = Angles::rest(&self.skeleton);
+    /// What is natural, moved as a whole to the goals where the root is free.
+    fn first_guess(&self, wish: &Wish) -> Angles {
+        let goals = &wish.goals;
+        let mut angles = Angles { turns: wish.natural.clone(), ..Angles::rest(&self.skeleton) };
         if self.skeleton.root == IkRoot::Fixed {
             return angles;
         }
@@ -179,16 +188,16 @@ impl IkSolver {
     }
 
     /// Steps until nothing moves; how many.
-    fn descend(&self, angles: &mut Angles, goals: &[DVec3], mu: f64, still_rad: f64) -> Result<usize, LearnError> {
+    fn descend(&self, angles: &mut Angles, wish: &Wish, mu: f64, still_rad: f64) -> Result<usize, LearnError> {
         let (mut lambda, mut placed) = (FIRST_DAMPING * mu.max(1e-6), angles.place(&self.skeleton));
-        let mut cost = self.cost(angles, &placed, goals, mu);
+        let mut cost = self.cost(angles, &placed, wish, mu);
         for step in 0..STEPS {
-            let system = self.linearize(angles, &placed, goals)?;
+            let system = self.linearize(angles, &placed, wish)?;
             let moved = loop {
                 let mut next = self.stepped(angles, &system, mu, lambda);
                 next.limit(&self.skeleton);
                 let next_placed = next.place(&self.skeleton);
-                let next_cost = self.cost(&next, &next_placed, goals, mu);
+                let next_cost = self.cost(&next, &next_placed, wish, mu);
                 if next_cost < cost {
                     let change = if cost - next_cost < LEAST_GAIN * cost { 0.0 } else { change(angles, &next) };
                     (*angles, placed, cost) = (next, next_placed, next_cost);
@@ -208,29 +217,29 @@ impl IkSolver {
     }
 
     /// `|e|² + μ |θ − m|²`, lengths in units of the reach.
-    fn cost(&self, angles: &Angles, placed: &Placed, goals: &[DVec3], mu: f64) -> f64 {
-        let misses = self.skeleton.effectors.iter().zip(goals).map(|(&joint, goal)| (*goal - placed.places[joint]).length_squared());
-        let off = self.off(angles);
+    fn cost(&self, angles: &Angles, placed: &Placed, wish: &Wish, mu: f64) -> f64 {
+        let misses = self.skeleton.effectors.iter().zip(&wish.goals).map(|(&joint, goal)| (*goal - placed.places[joint]).length_squared());
+        let off = self.off(angles, wish);
         let pull: f64 = (0..off.len()).map(|row| off[row] * (0..off.len()).map(|k| self.precision[(row, k)] * off[k]).sum::<f64>()).sum();
         misses.sum::<f64>() / (self.skeleton.reach * self.skeleton.reach) + mu * pull
     }
 
-    fn off(&self, angles: &Angles) -> Vec<f64> {
-        let turns = angles.turns.iter().zip(&self.natural.mean).zip(&self.natural.pulled);
+    fn off(&self, angles: &Angles, wish: &Wish) -> Vec<f64> {
+        let turns = angles.turns.iter().zip(&wish.natural).zip(&self.natural.pulled);
         let off = turns.flat_map(|((turn, mean), &pulled)| if pulled { (*turn - *mean).to_array() } else { [0.0; 3] });
         off.chain([0.0; 3]).collect()
     }
 
-    fn linearize(&self, angles: &Angles, placed: &Placed, goals: &[DVec3]) -> Result<Linearized, LinalgError> {
+    fn linearize(&self, angles: &Angles, placed: &Placed, wish: &Wish) -> Result<Linearized, LinalgError> {
         let skeleton = &self.skeleton;
         let blocks: Vec<_> = skeleton.effectors.iter().map(|&joint| jacobian(skeleton, angles, placed, joint)).collect();
         let size = 3 * (skeleton.joints.len() + 1);
         let rows = DenseMatrix::from_fn(3 * blocks.len(), size, |row, column| blocks[row / 3][column / 3].col(column % 3)[row % 3]);
         let reached = &rows * &self.natural.covariance * rows.transpose();
         let (values, vectors) = symmetric_eigen(reached.as_ref())?;
-        let misses = skeleton.effectors.iter().zip(goals).map(|(&joint, goal)| (*goal - placed.places[joint]) / skeleton.reach);
+        let misses = skeleton.effectors.iter().zip(&wish.goals).map(|(&joint, goal)| (*goal - placed.places[joint]) / skeleton.reach);
         let error = misses.flat_map(|miss| miss.to_array()).collect();
-        Ok(Linearized { error, rows, values, vectors, off: self.off(angles) })
+        Ok(Linearized { error, rows, values, vectors, off: self.off(angles, wish) })
     }
 
     /// `θ + Δθ` of the module's equation.

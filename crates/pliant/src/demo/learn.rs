@@ -12,7 +12,7 @@ use crate::page::Section;
 use crate::picture::Shot;
 
 const VIEW: View = View::Orbit { azimuth_rad: 0.35, elevation_rad: 0.25 };
-const MOMENTS: usize = 6;
+const MOMENTS: usize = 5;
 
 pub(super) fn chapter(sections: &mut Vec<Section>) -> Result<(), DemoError> {
     let mut section = Section::new(
@@ -46,7 +46,7 @@ pub(super) fn chapter(sections: &mut Vec<Section>) -> Result<(), DemoError> {
     section.figure("a gesture left out", format!("{:.2} % of the longest side off", 100.0 * left_out.mean_rms()));
     let clip = |name: &str, frames: Vec<Vec<DVec3>>| Clip::new(name, play.reference().clone(), frames);
     let mut sheet = ContactSheet::new("", MOMENTS);
-    let small = Shot::new(VIEW, [190, 200]);
+    let small = Shot::new(VIEW, [220, 220]);
     let driven = clip("driven", driven)?;
     for (name, clip) in [("true", &play), ("22 points", &driven), ("6 points", &clip("by its tips", by_tips)?)] {
         Film::new(clip, small).add_row(&mut sheet, name, MOMENTS)?;
