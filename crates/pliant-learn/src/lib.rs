@@ -39,6 +39,7 @@ mod meshik;
 mod method;
 mod model;
 mod model_file;
+mod model_look;
 mod paired_test;
 mod poisson;
 mod pose_graph;

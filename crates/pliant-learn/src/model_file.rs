@@ -4,7 +4,8 @@
 //! polygons one after the other), `control_points` (u32), `frame_names` (u8, lines). The header's metadata holds one entry,
 //! `pliant-learn`, of `key = value` lines, the version first. Methods on abstract bones add `bone_rotations` (f64, examples × bones × 4),
 //! `skin_sizes` and `skin_bones` (u32, the influences on each vertex one after the other) and `skin_weights` (f64). A model with details
-//! has `detail_heights` (f32, examples × vertices of the detailed mesh) and lines that begin with `detail`.
+//! has `detail_heights` (f32, examples × vertices of the detailed mesh) and lines that begin with `detail`; [`model_look`] tells of UVs,
+//! colours, groups and materials.
 //!
 //! **Ours.** The file keeps the examples, what was chosen and the bones, not what follows from them: that is found again on loading to
 //! the same bits, and takes a tenth of the space. Bones, which take long to find, are in no file of version 1, and found again there. Nothing in a file is trusted before it has been checked.
@@ -13,13 +14,14 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 use std::str::FromStr;
 
-use pliant_mesh::Mesh;
+use pliant_mesh::MeshBuilder;
 use pliant_mesh::glam::{DQuat, DVec3};
 use pliant_rig::{Influence, Skin};
 use safetensors::{Dtype, SafeTensors, View};
 
 use crate::abstract_bones::AbstractBones;
 use crate::detail::{DetailSurface, Details};
+use crate::model_look;
 use crate::{
     ControlPoints, DetailLayer, DetailMode, DetailOptions, DetailSettings, Examples, LearnError, LearnOptions, LocalSettings, Method, Model,
 };
@@ -42,15 +44,17 @@ impl Model {
         let examples = self.examples();
         let mesh = examples.reference();
         let poses = (0..examples.count()).flat_map(|i| examples.pose(i)).flat_map(|p| p.to_array());
-        let mut tensors = vec![
+        let tensors = [
             ("poses", Table::of_numbers(vec![examples.count(), mesh.vertex_count(), 3], poses)),
             ("face_sizes", Table::of_indices(mesh.faces().map(|face| face.len() as u32))),
             ("face_vertices", Table::of_indices(mesh.faces().flat_map(|face| face.iter().copied()))),
             ("control_points", Table::of_indices(self.control().vertices().iter().copied())),
             ("frame_names", Table::of_bytes(examples.names().join("\n").into_bytes())),
         ];
-        tensors.extend(self.bones().into_iter().flat_map(bone_tables));
-        tensors.extend(self.detail().map(|layer| ("detail_heights", Table::of_heights(layer))));
+        let bones = self.bones().into_iter().flat_map(bone_tables);
+        let details = self.detail().map(|layer| ("detail_heights", Table::of_heights(layer)));
+        let tensors = tensors.into_iter().chain(bones).chain(details).map(|(name, table)| (name.to_owned(), table));
+        let tensors: Vec<(String, Table)> = tensors.chain(model_look::tables(mesh)).collect();
         let header = HashMap::from([(HEADER.to_owned(), self.header())]);
         safetensors::serialize(tensors, Some(header)).expect("the tables have the sizes that they say")
     }
@@ -211,7 +215,7 @@ impl Header<'_> {
 }
 
 /// The tables of a file that is read.
-struct Tables<'a> {
+pub(crate) struct Tables<'a> {
     file: SafeTensors<'a>,
 }
 
@@ -224,7 +228,7 @@ impl Tables<'_> {
         Ok((tensor.shape().to_vec(), tensor.data()))
     }
 
-    fn indices(&self, name: &str) -> Result<Vec<u32>, LearnError> {
+    pub(crate) fn indices(&self, name: &str) -> Result<Vec<u32>, LearnError> {
         let (_, bytes) = self.bytes(name, Dtype::U32)?;
         Ok(bytes.chunks_exact(4).map(|b| u32::from_le_bytes([b[0], b[1], b[2], b[3]])).collect())
     }
@@ -232,6 +236,27 @@ impl Tables<'_> {
     fn numbers(&self, name: &str) -> Result<(Vec<usize>, Vec<f64>), LearnError> {
         let (shape, bytes) = self.bytes(name, Dtype::F64)?;
         Ok((shape, bytes.as_chunks::<8>().0.iter().map(|b| f64::from_le_bytes(*b)).collect()))
+    }
+
+    pub(crate) fn has(&self, name: &str) -> bool {
+        self.file.tensor(name).is_ok()
+    }
+
+    /// The lines of a text, of which there is always one.
+    pub(crate) fn lines(&self, name: &str) -> Result<Vec<String>, LearnError> {
+        let (_, text) = self.bytes(name, Dtype::U8)?;
+        let text = std::str::from_utf8(text).map_err(|_| not_a_model(format!("the table '{name}' is not text")))?;
+        Ok(text.split('\n').map(str::to_owned).collect())
+    }
+
+    /// Rows of `N` numbers.
+    pub(crate) fn rows<const N: usize>(&self, name: &str) -> Result<Vec<[f64; N]>, LearnError> {
+        let (shape, numbers) = self.numbers(name)?;
+        let [_, columns] = shape[..] else { return Err(not_a_model(format!("the table '{name}' has no rows"))) };
+        if columns != N {
+            return Err(not_a_model(format!("the table '{name}' has rows of {columns}, not of {N}")));
+        }
+        Ok(numbers.as_chunks::<N>().0.to_vec())
     }
 
     /// Bones of `vertices` vertices in `examples` examples.
@@ -262,11 +287,11 @@ impl Tables<'_> {
         }
         let points: Vec<DVec3> = numbers.as_chunks::<3>().0.iter().map(|p| DVec3::from_array(*p)).collect();
         let mut poses = points.chunks_exact(vertices).map(<[DVec3]>::to_vec);
-        let reference = Mesh::from_polygons(poses.next().expect("there is a first pose"), &self.polygons()?)?;
+        let mut builder = MeshBuilder { positions: poses.next().expect("there is a first pose"), ..MeshBuilder::default() };
+        self.polygons()?.iter().for_each(|polygon| builder.push_face(polygon));
+        let reference = model_look::dressed(builder, self)?.build()?;
         let frames: Vec<Vec<DVec3>> = poses.collect();
-        let (_, names) = self.bytes("frame_names", Dtype::U8)?;
-        let names = std::str::from_utf8(names).map_err(|_| not_a_model("the names of its frames are not text"))?;
-        let names: Vec<String> = names.split('\n').map(str::to_owned).collect();
+        let names = self.lines("frame_names")?;
         if names.len() != frames.len() {
             return Err(not_a_model(format!("it has {} names for {} frames", names.len(), frames.len())));
         }
@@ -288,7 +313,7 @@ impl Tables<'_> {
 }
 
 /// A table to be written.
-struct Table {
+pub(crate) struct Table {
     dtype: Dtype,
     shape: Vec<usize>,
     bytes: Vec<u8>,
@@ -299,12 +324,12 @@ impl Table {
         Self { dtype, shape, bytes }
     }
 
-    fn of_indices(indices: impl Iterator<Item = u32>) -> Self {
+    pub(crate) fn of_indices(indices: impl Iterator<Item = u32>) -> Self {
         let bytes: Vec<u8> = indices.flat_map(u32::to_le_bytes).collect();
         Self::new(Dtype::U32, vec![bytes.len() / 4], bytes)
     }
 
-    fn of_numbers(shape: Vec<usize>, numbers: impl Iterator<Item = f64>) -> Self {
+    pub(crate) fn of_numbers(shape: Vec<usize>, numbers: impl Iterator<Item = f64>) -> Self {
         Self::new(Dtype::F64, shape, numbers.flat_map(f64::to_le_bytes).collect())
     }
 
@@ -313,7 +338,7 @@ impl Table {
         Self::new(Dtype::F32, vec![layer.example_count(), layer.mesh().vertex_count()], bytes)
     }
 
-    fn of_bytes(bytes: Vec<u8>) -> Self {
+    pub(crate) fn of_bytes(bytes: Vec<u8>) -> Self {
         Self::new(Dtype::U8, vec![bytes.len()], bytes)
     }
 }
@@ -340,6 +365,8 @@ impl View for Table {
 mod tests {
     use super::*;
     use crate::test_bar::{bar_control, bar_examples};
+    use pliant_mesh::glam::{DVec2, DVec4};
+    use pliant_mesh::{CornerLayer, FaceLabels, VertexLayer};
 
     fn model(method: Method) -> Model {
         let options = LearnOptions::default().with_method(method).with_bones(20);
@@ -357,6 +384,31 @@ mod tests {
             assert_eq!(again.to_bytes(), bytes);
             assert_eq!(again.examples().names(), model.examples().names());
         }
+    }
+
+    #[test]
+    fn uvs_colours_groups_and_the_name_come_back() {
+        let examples = bar_examples();
+        let mut builder = examples.reference().to_builder();
+        let (corners, faces) = (builder.corners.len(), builder.face_sizes.len());
+        builder.name = "bar".into();
+        let uv = CornerLayer {
+            name: "map".into(),
+            values: vec![DVec2::new(0.25, 0.5), DVec2::ONE],
+            corners: (0..corners).map(|k| [Some(0), Some(1), None][k % 3]).collect(),
+        };
+        builder.uv_layers = vec![uv];
+        builder.colors = vec![VertexLayer { name: "skin".into(), values: vec![DVec4::new(0.1, 0.2, 0.3, 1.0); builder.positions.len()] }];
+        builder.groups = FaceLabels { names: vec!["left".into(), "right".into()], of_face: (0..faces).map(|k| (k % 2) as u32).collect() };
+        let mesh = builder.build().unwrap();
+        let frames = (1..examples.count()).map(|i| examples.pose(i).to_vec()).collect();
+        let dressed = Examples::new(mesh.clone(), frames, examples.names().to_vec()).unwrap();
+        let options = LearnOptions::default().with_method(Method::Arap);
+        let bytes = Model::train(dressed, bar_control(), &options, &()).unwrap().to_bytes();
+        let found = Model::from_bytes(&bytes).unwrap();
+        let found = found.examples().reference();
+        assert_eq!((found.name(), found.uv_layers(), found.colors()), (mesh.name(), mesh.uv_layers(), mesh.colors()));
+        assert_eq!((found.groups(), found.materials()), (mesh.groups(), mesh.materials()));
     }
 
     #[test]
