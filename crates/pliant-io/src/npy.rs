@@ -46,6 +46,10 @@ impl Array {
         if self.kind != Kind::Float {
             return Err(ReadError::whole(format!("the array holds no floating-point numbers; store {what} as float32 or float64")));
         }
+        // Without numbers a shape is a mere promise, however large.
+        if points == 0 && rows > 0 {
+            return Err(ReadError::whole(format!("the array has the shape {}, which holds no vertex", shown(&self.shape))));
+        }
         let row = |k: usize| self.values[3 * points * k..3 * points * (k + 1)].chunks_exact(3).map(DVec3::from_slice).collect();
         Ok((0..rows).map(row).collect())
     }

@@ -13,7 +13,7 @@ use std::fmt::{Arguments, Display};
 use pliant_mesh::glam::{DVec2, DVec3, DVec4};
 use pliant_mesh::{CornerLayer, Mesh, MeshBuilder, VertexLayer};
 
-use crate::text::{Lines, Words, number, shown};
+use crate::text::{TextWords, number, shown};
 use crate::{Asset, ReadError};
 
 /// Reads a mesh.
@@ -29,8 +29,8 @@ pub fn read(bytes: &[u8]) -> Result<Asset, ReadError> {
         mesh.read_face(&mut words, face, faces, vertices)?;
     }
     let mut problems = mesh.problems();
-    if words.next_word().is_some() {
-        problems.push(format!("what stands from line {} on, after the last of {faces} face(s), was not read", words.line));
+    if words.words.next().is_some() {
+        problems.push(format!("what stands from line {} on, after the last of {faces} face(s), was not read", words.line()));
     }
     let mut asset = Asset::from_mesh(mesh.build()?);
     asset.problems = problems;
@@ -39,32 +39,24 @@ pub fn read(bytes: &[u8]) -> Result<Asset, ReadError> {
 
 /// Words of a text with the line each stands on.
 struct Stream<'a> {
-    lines: Lines<'a>,
-    words: Words<'a>,
-    line: usize,
+    words: TextWords<'a>,
 }
 
 impl<'a> Stream<'a> {
     fn new(bytes: &'a [u8]) -> Self {
-        Self { lines: Lines::of(bytes), words: Words::of(b""), line: 0 }
-    }
-
-    fn next_word(&mut self) -> Option<&'a [u8]> {
-        loop {
-            if let Some(word) = self.words.next() {
-                return Some(word);
-            }
-            let (line, text) = self.lines.next()?;
-            (self.line, self.words) = (line, Words::of(text));
-        }
+        Self { words: TextWords::of(bytes) }
     }
 
     fn expect(&mut self, what: Arguments<'_>) -> Result<&'a [u8], ReadError> {
-        self.next_word().ok_or_else(|| ReadError::line(self.line, format!("the file ends before {what}; export it again")))
+        self.words.next().ok_or_else(|| ReadError::line(self.words.line, format!("the file ends before {what}; export it again")))
+    }
+
+    fn line(&self) -> usize {
+        self.words.line
     }
 
     fn wrong(&self, word: &[u8], what: impl Display) -> ReadError {
-        ReadError::line(self.line, format!("'{}' stands where {what} is needed", shown(word)))
+        ReadError::line(self.words.line, format!("'{}' stands where {what} is needed", shown(word)))
     }
 
     fn count(&mut self, what: Arguments<'_>) -> Result<usize, ReadError> {
@@ -79,7 +71,7 @@ impl<'a> Stream<'a> {
 
     /// The words left on the current line.
     fn rest_of_line(&mut self) -> Vec<&'a [u8]> {
-        self.words.by_ref().collect()
+        self.words.on_this_line().collect()
     }
 }
 
@@ -171,11 +163,11 @@ impl OffMesh {
             let vertex = words.count(format_args!("a vertex index"))?;
             if vertex >= vertices {
                 return Err(ReadError::line(
-                    words.line,
+                    words.line(),
                     format!("face {face} names vertex {vertex}, but there are {vertices} vertices, counted from 0"),
                 ));
             }
-            let index = u32::try_from(vertex).map_err(|_| ReadError::line(words.line, "there are more vertices than a mesh can hold"))?;
+            let index = u32::try_from(vertex).map_err(|_| ReadError::line(words.line(), "there are more vertices than a mesh can hold"))?;
             self.builder.corners.push(index);
         }
         self.colored_faces += usize::from(!words.rest_of_line().is_empty());

@@ -66,6 +66,39 @@ impl<'a> Iterator for Words<'a> {
     }
 }
 
+/// The words of a whole text, over all its lines.
+pub(crate) struct TextWords<'a> {
+    lines: Lines<'a>,
+    words: Words<'a>,
+    /// That of the last word.
+    pub(crate) line: usize,
+}
+
+impl<'a> TextWords<'a> {
+    pub(crate) fn of(bytes: &'a [u8]) -> Self {
+        Self { lines: Lines::of(bytes), words: Words::of(b""), line: 1 }
+    }
+
+    /// The words left on the line of the last word.
+    pub(crate) fn on_this_line(&mut self) -> &mut Words<'a> {
+        &mut self.words
+    }
+}
+
+impl<'a> Iterator for TextWords<'a> {
+    type Item = &'a [u8];
+
+    fn next(&mut self) -> Option<&'a [u8]> {
+        loop {
+            if let Some(word) = self.words.next() {
+                return Some(word);
+            }
+            let (line, text) = self.lines.next()?;
+            (self.line, self.words) = (line, Words::of(text));
+        }
+    }
+}
+
 fn is_space(byte: u8) -> bool {
     matches!(byte, b' ' | b'\t' | 0x0b | 0x0c)
 }

@@ -1,8 +1,6 @@
 //! Methods compared pose by pose.
 
-use std::ops::ControlFlow;
-
-use pliant_mesh::Progress;
+use pliant_mesh::{Progress, ProgressPart};
 
 use crate::{ControlPoints, Examples, LearnError, LearnOptions, LeaveOneOut, Method, PairedTest, TrainingLog};
 
@@ -41,9 +39,10 @@ impl Comparison {
         progress: &dyn Progress,
     ) -> Result<Self, LearnError> {
         let share = 1.0 / (against.len() + 1) as f64;
-        let errors =
-            LeaveOneOut::logged(examples.clone(), control.clone(), options, log, &Part { whole: progress, from: 0.0, length: share })?;
-        Self::with(errors, examples, control, options, against, &Part { whole: progress, from: share, length: 1.0 - share })
+        let own = ProgressPart { whole: progress, begin: 0.0, size: share };
+        let errors = LeaveOneOut::logged(examples.clone(), control.clone(), options, log, &own)?;
+        let others = ProgressPart { whole: progress, begin: share, size: 1.0 - share };
+        Self::with(errors, examples, control, options, against, &others)
     }
 
     /// As [`of`](Self::of), with the errors of the first method at hand.
@@ -61,25 +60,12 @@ impl Comparison {
         let share = 1.0 / against.len().max(1) as f64;
         let mut rivals = Vec::with_capacity(against.len());
         for (k, &method) in against.iter().enumerate() {
-            let part = Part { whole: progress, from: k as f64 * share, length: share };
+            let part = ProgressPart { whole: progress, begin: k as f64 * share, size: share };
             let theirs = LeaveOneOut::of(examples.clone(), control.clone(), &options.with_method(method), &part)?;
             let test = PairedTest::of(&errors.rms(), &theirs.rms());
             rivals.push(Rival { method, errors: theirs, test });
         }
         Ok(Self { errors, rivals })
-    }
-}
-
-/// A part of longer work.
-struct Part<'a> {
-    whole: &'a dyn Progress,
-    from: f64,
-    length: f64,
-}
-
-impl Progress for Part<'_> {
-    fn report(&self, stage: &str, done: f64) -> ControlFlow<()> {
-        self.whole.report(stage, self.from + self.length * done)
     }
 }
 

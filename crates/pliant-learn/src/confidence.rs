@@ -19,12 +19,11 @@ use pliant_mesh::glam::DVec3;
 
 use crate::poisson::Poisson;
 use crate::region_blend::RegionBlend;
+use crate::rehearsal::folds;
 use crate::workbench::{Predictor, Workbench};
 
 /// Expected error, in longest sides, at which the confidence is one half. *Ours*: what an animator sees at arm's length.
 const HALF: f64 = 0.01;
-/// Examples left out for the scale at most; of more, evenly spread ones are taken.
-const MOST_FOLDS: usize = 12;
 
 /// What can be said about a pose before anyone knows the truth.
 #[derive(Debug, Clone, PartialEq)]
@@ -59,13 +58,10 @@ impl Calibration {
     /// None where the method has no variances.
     pub(crate) fn of(bench: &Workbench, predictor: &dyn Predictor, poisson: &Poisson) -> Option<Self> {
         predictor.variances(bench, &bench.points[0])?;
-        let count = bench.examples.count();
-        let folds = (count - 1).min(MOST_FOLDS);
         let blend = RegionBlend::of(bench.examples.reference(), &bench.regions);
         let mut squares = vec![0.0; bench.examples.reference().vertex_count()];
         let mut variances = squares.clone();
-        for k in 0..folds {
-            let left_out = 1 + k * (count - 1) / folds;
+        for left_out in folds(&bench.everything()) {
             let without = predictor.without(left_out)?;
             let found = without.pose(bench, poisson, &bench.points[left_out]);
             let missed = found.iter().zip(bench.examples.pose(left_out)).map(|(a, b)| a.distance_squared(*b));
@@ -99,7 +95,7 @@ mod tests {
         let poisson = Poisson::factor(examples.reference(), &control, Hold::Soft(30.0)).unwrap();
         let bench = Workbench::new(examples, control, 30).unwrap();
         let poses = std::sync::Arc::new(LocalPoses::new(&bench, 7, 2.0));
-        let everything: Vec<usize> = (0..bench.examples.count()).collect();
+        let everything = bench.everything();
         let settings = LocalSettings { sharpness: 2.0, ridge: 0.1, refits: 0 };
         let blend = LocalBlend::train(poses, &everything, &settings).unwrap();
         let calibration = Calibration::of(&bench, &blend, &poisson).unwrap();

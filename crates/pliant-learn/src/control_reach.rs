@@ -9,8 +9,7 @@ use pliant_linalg::parallel;
 use pliant_mesh::{HeatGeodesics, HeatOptions, Mesh, SurfacePoint};
 
 use crate::ControlPoints;
-use crate::edge_paths::distances_from;
-use crate::workbench::ANOTHER_PART;
+use crate::edge_paths::{across_parts, distances_from};
 
 /// By control point and vertex.
 #[derive(Debug)]
@@ -21,14 +20,10 @@ pub(crate) struct ControlReach {
 impl ControlReach {
     pub(crate) fn of(mesh: &Mesh, control: &ControlPoints) -> Self {
         let heat = HeatGeodesics::factor(mesh, &HeatOptions::default()).ok();
-        let far = ANOTHER_PART * mesh.bounds().map_or(1.0, |bounds| bounds.diagonal());
         let distances = parallel::map(control.count(), 1, |k| {
             let source = control.vertices()[k];
             let along = heat.as_ref().and_then(|heat| heat.distances(&[SurfacePoint::Vertex(source)]).ok());
-            let mut along = along.unwrap_or_else(|| distances_from(mesh, source));
-            let apart = |v: usize| mesh.positions()[v].distance(mesh.positions()[source as usize]);
-            along.iter_mut().enumerate().filter(|(_, d)| !d.is_finite()).for_each(|(v, d)| *d = far + apart(v));
-            along
+            across_parts(mesh, source, along.unwrap_or_else(|| distances_from(mesh, source)))
         });
         Self { distances }
     }

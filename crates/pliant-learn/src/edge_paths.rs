@@ -46,6 +46,18 @@ pub(crate) fn distances_from(mesh: &Mesh, source: u32) -> Vec<f64> {
     reach
 }
 
+/// Distances between parts that no edges join are counted from here, in diagonals.
+const ANOTHER_PART: f64 = 10.0;
+
+/// `along`, distances from `source`, with parts that no way leads to farther off than anything on one part: ten diagonals, and then
+/// as far as in space.
+pub(crate) fn across_parts(mesh: &Mesh, source: u32, mut along: Vec<f64>) -> Vec<f64> {
+    let far = ANOTHER_PART * mesh.bounds().map_or(1.0, |bounds| bounds.diagonal());
+    let apart = |v: usize| mesh.positions()[v].distance(mesh.positions()[source as usize]);
+    along.iter_mut().enumerate().filter(|(_, d)| !d.is_finite()).for_each(|(v, d)| *d = far + apart(v));
+    along
+}
+
 /// A mesh cut into connected regions.
 #[derive(Debug, Clone)]
 pub(crate) struct Regions {

@@ -73,10 +73,7 @@ pub use model::{Driven, Driver, Missed, Model};
 pub use paired_test::PairedTest;
 pub use pliant_rig::{Influence, Joint, Skeleton, Skin};
 pub use poisson::Hold;
-pub use registration::{
-    NormalDisplacements, Scan, ScanDistance, ScanOptions, ScanRegistration, ScanReport, ScanSurface, align_by_markers, coarsened, faired,
-    normal_displacements, refine_by_closest_points, relaxed,
-};
+pub use registration::{Scan, ScanDistance, ScanOptions, ScanRegistration, ScanReport};
 pub use secondary_motion::{Jiggle, SecondaryMotion};
 pub use training_log::TrainingLog;
 pub use validation::{LeaveOneOut, PoseError};

@@ -25,6 +25,7 @@ use crate::LearnError;
 use crate::control_points::Alignment;
 use crate::local_frame::{FramePlace, LocalFrame};
 use crate::poisson::Poisson;
+use crate::pose_graph::upper;
 use crate::workbench::{Predictor, TRIANGLES_PER_TASK, Workbench};
 
 /// What can be chosen.
@@ -208,7 +209,5 @@ fn products(rotations: &[DMat3], stretches: &[DMat3]) -> Vec<DMat3> {
 
 /// The axis of a rotation times its angle, from 0 to π.
 pub(crate) fn rotation_vector(rotation: DMat3) -> DVec3 {
-    let quaternion = DQuat::from_mat3(&rotation);
-    let shorter = if quaternion.w < 0.0 { -quaternion } else { quaternion };
-    shorter.normalize().to_scaled_axis()
+    upper(DQuat::from_mat3(&rotation)).normalize().to_scaled_axis()
 }

@@ -92,7 +92,7 @@ impl Model {
     ) -> Result<Self, LearnError> {
         report(progress, "learning", 0.0)?;
         let trainer = Trainer::new(examples, control, options, None)?;
-        let everything: Vec<usize> = (0..trainer.bench.examples.count()).collect();
+        let everything = trainer.bench.everything();
         let (predictor, chosen) = trainer.train(&everything, &mut Watch { log, progress, stage: "learning", span: (0.3, 0.9) })?;
         report(progress, "learning", 1.0)?;
         Ok(Self::of(trainer, predictor, chosen))
@@ -110,7 +110,7 @@ impl Model {
     ) -> Result<Self, LearnError> {
         settings.check()?;
         let trainer = Trainer::new(examples, control, options, Some(settings))?;
-        let everything: Vec<usize> = (0..trainer.bench.examples.count()).collect();
+        let everything = trainer.bench.everything();
         let predictor = trainer.train_chosen(&everything, settings)?;
         Ok(Self::of(trainer, predictor, Some(*settings)))
     }
@@ -123,7 +123,7 @@ impl Model {
         bones: AbstractBones,
     ) -> Result<Self, LearnError> {
         let trainer = Trainer::new(examples, control, options, None)?;
-        let everything: Vec<usize> = (0..trainer.bench.examples.count()).collect();
+        let everything = trainer.bench.everything();
         let reach = ControlReach::of(trainer.bench.examples.reference(), &trainer.bench.control);
         let predictor = BoneDriver::train(&trainer.bench, &reach, &everything, bones, options)?;
         Ok(Self::of(trainer, Box::new(predictor), None))
@@ -265,6 +265,9 @@ impl Model {
     }
 
     /// The control points that `positions` miss by more than `tolerance` longest sides, in their order.
+    ///
+    /// # Panics
+    /// If there are fewer positions than vertices.
     #[must_use]
     pub fn missed(&self, positions: &[DVec3], control: &[DVec3], tolerance: f64) -> Vec<Missed> {
         let side = self.bench.examples.longest_side().max(f64::MIN_POSITIVE);
@@ -300,7 +303,7 @@ impl Driver<'_> {
     pub fn exactly(self) -> Self {
         let model = self.model;
         let find = || {
-            let everything: Vec<usize> = (0..model.bench.examples.count()).collect();
+            let everything = model.bench.everything();
             Arc::new(Residuals::new(&model.bench, &*self.predictor, &self.poisson, &everything))
         };
         let as_trained = Arc::ptr_eq(&self.poisson, &model.poisson);

@@ -8,7 +8,8 @@
 //! colours, groups and materials.
 //!
 //! **Ours.** The file keeps the examples, what was chosen and the bones, not what follows from them: that is found again on loading to
-//! the same bits, and takes a tenth of the space. Bones, which take long to find, are in no file of version 1, and found again there. Nothing in a file is trusted before it has been checked.
+//! the same bits, and takes a tenth of the space. Bones, which take long to find, are in no file of version 1, and found again there.
+//! Nothing in a file is trusted before it has been checked.
 
 use std::borrow::Cow;
 use std::collections::HashMap;

@@ -274,7 +274,7 @@ mod tests {
     }
 
     fn graph(bench: &Workbench, pose_neighbors: usize) -> PoseGraph {
-        let everything: Vec<usize> = (0..bench.examples.count()).collect();
+        let everything = bench.everything();
         PoseGraph::train(bench, &everything, &[vec![9, 10, 11, 12, 13, 14], vec![0, 1, 2]], &rotations(), pose_neighbors).unwrap()
     }
 
@@ -321,7 +321,7 @@ mod tests {
     #[test]
     fn a_folded_model_predicts_what_the_regression_itself_predicts() {
         let bench = bench();
-        let everything: Vec<usize> = (0..bench.examples.count()).collect();
+        let everything = bench.everything();
         let graph = graph(&bench, usize::MAX);
         let group = &graph.groups[graph.slots.iter().find(|slot| slot.0 == 0).unwrap().1 as usize];
         let inputs: Vec<Vec<f64>> = everything.iter().map(|&i| group.example(i).to_vec()).collect();

@@ -92,7 +92,7 @@ impl Rehearsed<'_> {
 }
 
 /// Places in `trained_on` that are left out in turn; the reference never is.
-fn folds(trained_on: &[usize]) -> Vec<usize> {
+pub(crate) fn folds(trained_on: &[usize]) -> Vec<usize> {
     let poses: Vec<usize> = (0..trained_on.len()).filter(|&k| trained_on[k] != 0).collect();
     let count = poses.len().min(MOST_FOLDS);
     (0..count).map(|k| poses[k * poses.len() / count]).collect()
@@ -142,7 +142,7 @@ mod tests {
     fn errors_in_closed_form_are_those_of_refitting_but_for_the_width() {
         let rehearsal = Rehearsal::new(&bar_examples(), &bar_control(), &LearnOptions::default().with_bones(30)).unwrap();
         let settings = LocalSettings { sharpness: 2.0, ridge: 0.1, refits: 0 };
-        let everything: Vec<usize> = (0..rehearsal.bench.examples.count()).collect();
+        let everything = rehearsal.bench.everything();
         let poses = rehearsal.poses(2.0);
         let closed = rehearsal.prepare(poses.clone(), &everything).unwrap().error(&settings);
         let mut sum = 0.0;

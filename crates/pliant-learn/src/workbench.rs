@@ -6,15 +6,12 @@ use pliant_mesh::{DeformationGradients, Polar};
 
 use crate::abstract_bones::AbstractBones;
 use crate::control_points::Alignment;
-use crate::edge_paths::{Regions, distances_from};
+use crate::edge_paths::{Regions, across_parts, distances_from};
 use crate::poisson::{Hold, Poisson};
 use crate::{ControlPoints, Examples, LearnError};
 
 /// Triangles in one parallel task.
 pub(crate) const TRIANGLES_PER_TASK: usize = 1024;
-
-/// Distances between parts that no edges join are counted from here, in diagonals.
-pub(crate) const ANOTHER_PART: f64 = 10.0;
 
 /// The examples taken apart: regions of the surface, how each triangle turns and stretches, where the control points are.
 #[derive(Debug)]
@@ -74,6 +71,11 @@ impl Workbench {
         Ok(Self { examples, control, regions, gradients, polars, points, alignments, distances })
     }
 
+    /// All examples, by number: to train on.
+    pub(crate) fn everything(&self) -> Vec<usize> {
+        (0..self.examples.count()).collect()
+    }
+
     pub(crate) fn triangle_count(&self) -> usize {
         self.regions.of_triangle.len()
     }
@@ -92,12 +94,9 @@ impl Workbench {
 
 fn region_distances(examples: &Examples, control: &ControlPoints, regions: &Regions) -> Vec<Vec<f64>> {
     let mesh = examples.reference();
-    let far = ANOTHER_PART * mesh.bounds().map_or(1.0, |bounds| bounds.diagonal());
-    let reach: Vec<Vec<f64>> = parallel::map(control.count(), 1, |k| distances_from(mesh, control.vertices()[k]));
-    let distance = |seed: u32, k: usize| {
-        let along = reach[k][seed as usize];
-        let apart = || mesh.positions()[seed as usize].distance(mesh.positions()[control.vertices()[k] as usize]);
-        if along.is_finite() { along } else { far + apart() }
-    };
-    regions.seeds.iter().map(|&seed| (0..control.count()).map(|k| distance(seed, k)).collect()).collect()
+    let reach: Vec<Vec<f64>> = parallel::map(control.count(), 1, |k| {
+        let source = control.vertices()[k];
+        across_parts(mesh, source, distances_from(mesh, source))
+    });
+    regions.seeds.iter().map(|&seed| reach.iter().map(|of_point| of_point[seed as usize]).collect()).collect()
 }

@@ -18,12 +18,18 @@
 use glam::DVec3;
 use pliant_linalg::parallel;
 
-use crate::measure::area_vector;
+use crate::measure::{area_vector, triangle_normal};
 use crate::{Mesh, Topology};
 
 /// Triangles or vertices in one parallel task.
 const ITEMS_PER_TASK: usize = 2048;
 const _: () = assert!(ITEMS_PER_TASK.is_multiple_of(VertexNormals::BLOCK), "blocks do not straddle tasks");
+
+/// Unit normals of the triangles; zero where one is flat.
+#[must_use]
+pub fn triangle_normals(mesh: &Mesh) -> Vec<DVec3> {
+    (0..mesh.triangles().len()).map(|t| triangle_normal(mesh.triangle_points(t))).collect()
+}
 
 /// Unit vertex normals, each the mean of its triangles' normals weighted by area; zero at unused vertices.
 #[must_use]

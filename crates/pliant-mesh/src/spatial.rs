@@ -309,6 +309,14 @@ mod tests {
     use super::*;
     use crate::shapes::icosphere;
     use crate::test_shapes::{Random, irregular_torus, random_points};
+    use glam::DQuat;
+    use parry3d_f64::query::PointQuery;
+    use parry3d_f64::shape::Triangle;
+
+    fn soup(seed: u64, count: usize) -> Mesh {
+        let triangles: Vec<[u32; 3]> = (0..count as u32).map(|t| [3 * t, 3 * t + 1, 3 * t + 2]).collect();
+        Mesh::from_triangles(random_points(seed, 3 * count), &triangles).unwrap()
+    }
 
     #[test]
     fn a_ray_passes_through_triangles_that_are_not_taken() {
@@ -322,14 +330,6 @@ mod tests {
         // Both lie on the sphere, at equal ways from its middle.
         assert!((front.distance + back.distance - 6.0).abs() < 0.02, "{front:?} {back:?}");
         assert_eq!(index.cast_ray_where(origin, -DVec3::Z, front.distance, faces_down), None);
-    }
-    use glam::DQuat;
-    use parry3d_f64::query::PointQuery;
-    use parry3d_f64::shape::Triangle;
-
-    fn soup(seed: u64, count: usize) -> Mesh {
-        let triangles: Vec<[u32; 3]> = (0..count as u32).map(|t| [3 * t, 3 * t + 1, 3 * t + 2]).collect();
-        Mesh::from_triangles(random_points(seed, 3 * count), &triangles).unwrap()
     }
 
     #[test]

@@ -27,10 +27,10 @@ pub struct MarkerGap {
 
 impl MarkerTrack {
     /// A take with one place, or none, per name and frame. A name that was there before gets a number, as in `hand#2`; one
-    /// that is empty becomes the marker's index.
+    /// that is empty becomes the marker's index. A rate that is no number above zero counts as unknown.
     ///
     /// # Errors
-    /// Frames of another length than `names`; places that are not finite; a rate that is no number above zero.
+    /// Frames of another length than `names`; places that are not finite.
     pub fn new(names: Vec<String>, fps: Option<f64>, frames: Vec<Vec<Option<DVec3>>>) -> Result<Self, RigError> {
         for (frame, places) in frames.iter().enumerate() {
             if places.len() != names.len() {
@@ -66,12 +66,6 @@ impl MarkerTrack {
     #[must_use]
     pub fn marker_count(&self) -> usize {
         self.names.len()
-    }
-
-    /// The same take at another rate: nothing moves, only the clock does.
-    #[must_use]
-    pub fn with_fps(self, fps: f64) -> Self {
-        Self { fps: Some(fps).filter(|fps| fps.is_finite() && *fps > 0.0), ..self }
     }
 
     /// The marker called `name`; where none is, the marker of that number, counted from 0.

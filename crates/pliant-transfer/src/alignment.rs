@@ -11,7 +11,7 @@
 
 use pliant_linalg::{DenseMatrix, RigidMotion, nearest_rotation, parallel, symmetric_eigen};
 use pliant_mesh::glam::{DMat3, DQuat, DVec3};
-use pliant_mesh::{Mesh, SurfaceIndex, triangle_normal, vertex_normals};
+use pliant_mesh::{Mesh, SurfaceIndex, triangle_normals, vertex_normals};
 
 use crate::extent::{diagonal, moments};
 use crate::{MapReport, Similarity, TransferError};
@@ -144,7 +144,7 @@ impl Shape {
         let sampled: Vec<usize> = used.collect();
         Ok(Self {
             index,
-            normals: (0..mesh.triangles().len()).map(|t| triangle_normal(mesh.triangle_points(t))).collect(),
+            normals: triangle_normals(mesh),
             points: sampled.iter().map(|&v| mesh.positions()[v]).collect(),
             point_normals: sampled.iter().map(|&v| all_normals[v]).collect(),
             center,

@@ -1,7 +1,7 @@
 //! The vertex of a mesh nearest to a place, on the side that faces the same way.
 
 use pliant_mesh::glam::DVec3;
-use pliant_mesh::{Mesh, SurfaceIndex, triangle_normal};
+use pliant_mesh::{Mesh, SurfaceIndex, triangle_normals};
 
 use crate::TransferError;
 
@@ -14,7 +14,7 @@ pub(crate) struct NearVertex<'a> {
 
 impl<'a> NearVertex<'a> {
     pub(crate) fn new(mesh: &'a Mesh) -> Result<Self, TransferError> {
-        let normals = (0..mesh.triangles().len()).map(|t| triangle_normal(mesh.triangle_points(t))).collect();
+        let normals = triangle_normals(mesh);
         Ok(Self { mesh, index: SurfaceIndex::new(mesh)?, normals })
     }
 

@@ -26,7 +26,7 @@ use std::sync::Arc;
 
 use pliant_linalg::{SolveWorkspace, SparseMatrix, SpdSolver, Symbolic, nearest_rotation, parallel};
 use pliant_mesh::glam::{DMat3, DVec3};
-use pliant_mesh::{Mesh, SurfaceIndex, TrianglePoint, mean_value_laplacian, triangle_area, triangle_normal, vertex_normals};
+use pliant_mesh::{Mesh, SurfaceIndex, TrianglePoint, mean_value_laplacian, triangle_area, triangle_normals, vertex_normals};
 
 use crate::TransferError;
 use crate::extent::size;
@@ -389,10 +389,6 @@ fn add_to(matrix: &mut SparseMatrix, row: usize, column: usize, value: f64) {
     let place = matrix.row(row).0.binary_search(&(column as u32)).expect("corners of a triangle have a place in the pattern");
     let start = matrix.starts()[row];
     matrix.values_mut()[start + place] += value;
-}
-
-fn triangle_normals(mesh: &Mesh) -> Vec<DVec3> {
-    (0..mesh.triangles().len()).map(|t| triangle_normal(mesh.triangle_points(t))).collect()
 }
 
 /// Whether each vertex is on a boundary edge.

@@ -11,7 +11,7 @@
 
 use pliant_linalg::parallel;
 use pliant_mesh::glam::DVec3;
-use pliant_mesh::{ClosestPoint, Mesh, SurfaceIndex, triangle_area, triangle_normal};
+use pliant_mesh::{ClosestPoint, Mesh, SurfaceIndex, triangle_area, triangle_normal, triangle_normals};
 
 use crate::TransferError;
 use crate::extent::size;
@@ -26,7 +26,7 @@ const MOST_ROWS: usize = 6;
 /// The partners of every triangle of `target` on `source`, which lies on it.
 pub(crate) fn match_surfaces(source: &Mesh, target: &Mesh) -> Result<Vec<Partners>, TransferError> {
     let index = SurfaceIndex::new(source)?;
-    let normals: Vec<DVec3> = (0..source.triangles().len()).map(|t| triangle_normal(source.triangle_points(t))).collect();
+    let normals = triangle_normals(source);
     let reach = REACH * size(target);
     let grain = source.area() / source.triangles().len() as f64;
     Ok(parallel::map(target.triangles().len(), TRIANGLES_PER_TASK, |t| {

@@ -94,10 +94,7 @@ impl DriveJob {
         let skeleton =
             SkeletonFile::parse(&read_text(path)?).map_err(|message| DriveError::Text { file: path.display().to_string(), message })?;
         let solver = skeleton.solver(model).map_err(in_file(path))?;
-        let ends = solver.skeleton().joints().iter();
-        let names = solver.skeleton().effector_names();
-        let rest: Vec<DVec3> =
-            names.iter().filter_map(|name| ends.clone().find(|joint| joint.name == **name).map(|joint| joint.at)).collect();
+        let (names, rest): (Vec<&str>, Vec<DVec3>) = solver.skeleton().effectors().map(|joint| (joint.name.as_str(), joint.at)).unzip();
         let mut prepared =
             preparation.run(&file.track, &MarkerSource { rest: &rest, names: &names, reference }).map_err(in_file(points))?;
         let began = Instant::now();
@@ -128,7 +125,15 @@ pub fn marker_list(text: &str, model: &Model) -> Result<Vec<Option<String>>, Dri
     let wrong = |message: String| DriveError::Text { file: text.to_owned(), message };
     let value: Value = serde_json::from_str(&read_text(Path::new(text))?).map_err(|error| wrong(error.to_string()))?;
     match value {
-        Value::Array(names) => Ok(names.iter().map(|name| name.as_str().map(str::to_owned)).collect()),
+        Value::Array(names) => {
+            let named = |name: &Value| match name {
+                Value::Null => Ok(None),
+                Value::String(name) => Ok(Some(name.clone())),
+                Value::Number(number) => Ok(Some(number.to_string())),
+                other => Err(wrong(format!("{other} is no marker; write names, numbers, or null for none"))),
+            };
+            names.iter().map(named).collect()
+        }
         Value::Object(entries) => {
             let mut list = vec![None; model.control().count()];
             for (name, vertex) in entries {

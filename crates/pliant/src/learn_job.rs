@@ -7,8 +7,8 @@ use pliant_learn::{
     Comparison, ControlPoints, DetailError, DetailLeaveOneOut, DetailOptions, DetailReport, DetailedExamples, Examples, LearnError,
     LearnOptions, Method, Model, TrainingLog, suggest_control_points,
 };
-use pliant_mesh::Progress;
 use pliant_mesh::glam::DVec3;
+use pliant_mesh::{Progress, ProgressPart};
 use pliant_rig::{Clip, RigError};
 
 use crate::BuiltIn;
@@ -132,8 +132,11 @@ impl LearnJob {
                 Ok(Judged { compared, details: None })
             }
             Source::Detailed(detailed, detail) => {
-                let found = DetailLeaveOneOut::of((**detailed).clone(), control.clone(), options, detail, progress)?;
-                let compared = Comparison::with(found.base, detailed.base(), control, options, against, progress)?;
+                let share = 1.0 / (against.len() + 1) as f64;
+                let own = ProgressPart { whole: progress, begin: 0.0, size: share };
+                let found = DetailLeaveOneOut::logged((**detailed).clone(), control.clone(), options, detail, log, &own)?;
+                let others = ProgressPart { whole: progress, begin: share, size: 1.0 - share };
+                let compared = Comparison::with(found.base, detailed.base(), control, options, against, &others)?;
                 Ok(Judged { compared, details: Some(found.details) })
             }
         }
@@ -147,21 +150,12 @@ fn missed_in_words(detailed: &DetailedExamples) -> Option<String> {
     (missed > 0).then(|| format!("[detail]: {missed} of {of} vertices met no surface along their normal and are filled in from around"))
 }
 
-/// The frames as a clip of the model's mesh.
+/// The frames as a clip of the model's mesh, or `with_detail`, where it has any, of its detailed one.
 ///
 /// # Errors
 /// Frames of another vertex count.
-pub fn clip_asset(model: &Model, name: &str, frames: Vec<Vec<DVec3>>) -> Result<Asset, RigError> {
-    Ok(Asset::from_clip(&Clip::new(name, model.examples().reference().clone(), frames)?))
-}
-
-/// The frames as a clip of the model's detailed mesh; without details as [`clip_asset`].
-///
-/// # Errors
-/// Frames of another vertex count.
-pub fn detailed_clip_asset(model: &Model, name: &str, frames: Vec<Vec<DVec3>>) -> Result<Asset, RigError> {
-    match model.detailed_mesh() {
-        Some(mesh) => Ok(Asset::from_clip(&Clip::new(name, mesh, frames)?)),
-        None => clip_asset(model, name, frames),
-    }
+pub fn clip_asset(model: &Model, with_detail: bool, name: &str, frames: Vec<Vec<DVec3>>) -> Result<Asset, RigError> {
+    let detailed = if with_detail { model.detailed_mesh() } else { None };
+    let reference = detailed.unwrap_or_else(|| model.examples().reference().clone());
+    Ok(Asset::from_clip(&Clip::new(name, reference, frames)?))
 }

@@ -20,6 +20,7 @@ mod built_in;
 pub mod demo;
 pub mod drive_job;
 pub mod drive_report;
+pub mod driven_clip;
 mod film;
 mod hand_skeleton;
 pub mod learn_detail;

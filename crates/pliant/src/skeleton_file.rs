@@ -18,6 +18,8 @@ use pliant_learn::{IkJoint, IkRoot, IkSkeleton, IkSolver, LearnError, Model};
 use pliant_mesh::glam::DVec3;
 use serde::Deserialize;
 
+use crate::transfer_recipe::RecipeError;
+
 /// What the file says, before it meets a model.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -86,7 +88,7 @@ impl SkeletonFile {
         if text.trim_start().starts_with('{') {
             return serde_json::from_str(text).map_err(|error| error.to_string());
         }
-        toml::from_str(text).map_err(|error| error.message().to_owned())
+        toml::from_str(text).map_err(|error| RecipeError::syntax(text, &error).to_string())
     }
 
     /// The solver for a model: every control point must have a joint.

@@ -1,41 +1,20 @@
 //! `drive` by captured markers and by end effectors, and `info` of takes, from the outside.
 
+mod bending_sheet;
 mod command;
 
 use std::fs;
 
+use bending_sheet::{array, bent, frames_of, points, studio};
 use command::{declines, folder, inside, json, pliant};
-use pliant::io::npy;
 use pliant::mesh::glam::DVec3;
-use pliant::mesh::{Mesh, shapes};
 use tempfile::TempDir;
 
-const POINTS: [usize; 6] = [0, 4, 8, 40, 72, 80];
 const NAMES: [&str; 6] = ["A", "B", "C", "D", "E", "F"];
 
-fn sheet() -> Mesh {
-    shapes::flat_sheet(8, 0.0)
-}
-
-fn bent(amount: f64) -> Vec<DVec3> {
-    sheet().positions().iter().map(|p| *p + DVec3::Z * amount * p.x * p.x).collect()
-}
-
-fn points(amount: f64) -> Vec<DVec3> {
-    POINTS.map(|v| bent(amount)[v]).to_vec()
-}
-
-/// A folder with a model of a bending sheet.
-fn studio() -> (TempDir, String) {
-    let folder = folder();
-    let mesh = sheet();
-    let vertices: String = mesh.positions().iter().map(|p| format!("v {} {} {}\n", p.x, p.y, p.z)).collect();
-    let faces: String = mesh.triangles().iter().map(|[a, b, c]| format!("f {} {} {}\n", a + 1, b + 1, c + 1)).collect();
-    fs::write(inside(&folder, "bend.reference.obj"), vertices + &faces).unwrap();
-    let frames = [bent(0.1), bent(0.2), bent(0.3), bent(-0.2)];
-    fs::write(inside(&folder, "bend.frames.npy"), npy::write_points(&[4, frames[0].len()], frames.iter().flatten())).unwrap();
-    let recipe = inside(&folder, "bend.toml");
-    fs::write(&recipe, format!("examples = \"bend.reference.obj+bend.frames.npy\"\ncontrol_points = {POINTS:?}\n")).unwrap();
+/// A folder with a model of the sheet.
+fn learned() -> (TempDir, String) {
+    let (folder, recipe) = studio("");
     let model = inside(&folder, "bend.safetensors");
     json(&["learn", &recipe, "--out", &model]);
     (folder, model)
@@ -55,23 +34,19 @@ fn table(frames: &[Vec<DVec3>]) -> String {
     text
 }
 
-fn clip(file: &str) -> Vec<Vec<DVec3>> {
-    npy::read(&fs::read(file).unwrap()).unwrap().into_point_rows("frames").unwrap()
-}
-
 fn farthest(a: &[DVec3], b: &[DVec3]) -> f64 {
     a.iter().zip(b).map(|(a, b)| a.distance(*b)).fold(0.0, f64::max)
 }
 
 #[test]
 fn a_take_with_other_names_units_axes_and_a_gap_drives_as_the_plain_points_do() {
-    let (folder, model) = studio();
+    let (folder, model) = learned();
     let (take, plain, out) = (inside(&folder, "take.csv"), inside(&folder, "p.npy"), inside(&folder, "out.npy"));
     let truth: Vec<Vec<DVec3>> = (0..6).map(|k| points(0.05 * f64::from(k))).collect();
     fs::write(&take, table(&truth)).unwrap();
-    fs::write(&plain, npy::write_points(&[6, 6], truth.iter().flatten())).unwrap();
+    fs::write(&plain, array(&truth)).unwrap();
     json(&["drive", &model, "--points", &plain, "--out", &out]);
-    let expected = clip(&out);
+    let expected = frames_of(&out);
     let told = json(&[
         "drive",
         &model,
@@ -89,7 +64,7 @@ fn a_take_with_other_names_units_axes_and_a_gap_drives_as_the_plain_points_do() 
         &out,
     ]);
     assert!(told["fps"] == 60.0 && told["problems"][0].as_str().unwrap().contains("'B' is not seen in frame 2"), "{told}");
-    let found = clip(&out);
+    let found = frames_of(&out);
     assert!(expected.iter().zip(&found).all(|(a, b)| farthest(a, b) < 1e-9));
     let told = json(&[
         "drive",
@@ -116,18 +91,18 @@ fn a_take_with_other_names_units_axes_and_a_gap_drives_as_the_plain_points_do() 
 
 #[test]
 fn a_rigid_motion_of_the_subject_is_removed_by_the_markers_named() {
-    let (folder, model) = studio();
+    let (folder, model) = learned();
     let (take, out) = (inside(&folder, "take.npy"), inside(&folder, "out.npy"));
     let turn = pliant::mesh::glam::DMat3::from_rotation_y(0.8);
     let moved: Vec<DVec3> = points(0.0).iter().map(|p| turn * *p + DVec3::new(3.0, 1.0, -2.0)).collect();
-    fs::write(&take, npy::write_points(&[1, 6], &moved)).unwrap();
+    fs::write(&take, array(&[moved])).unwrap();
     json(&["drive", &model, "--points", &take, "--align", "0,2,3,5", "--out", &out]);
-    assert!(farthest(&clip(&out)[0], &bent(0.0)) < 0.02);
+    assert!(farthest(&frames_of(&out)[0], &bent(0.0)) < 0.02);
 }
 
 #[test]
 fn end_effectors_alone_drive_the_sheet_through_a_skeleton() {
-    let (folder, model) = studio();
+    let (folder, model) = learned();
     let (skeleton, take, out) = (inside(&folder, "s.json"), inside(&folder, "tips.csv"), inside(&folder, "out.npy"));
     let joint = |name: &str, parent: &str, control: usize, end: bool| {
         format!("{{\"name\": \"{name}\", \"parent\": \"{parent}\", \"control\": {control}, \"effector\": {end}}}")
@@ -147,7 +122,7 @@ fn end_effectors_alone_drive_the_sheet_through_a_skeleton() {
     let told = json(&["drive", &model, "--points", &take, "--skeleton", &skeleton, "--out", &out]);
     assert!(told["effectors"]["miss"].as_f64().unwrap() < 1e-5 && told["effectors"]["ms_per_frame"].is_number(), "{told}");
     let expected: Vec<DVec3> = bent(0.0).iter().map(|p| *p + shift).collect();
-    assert!(farthest(&clip(&out)[0], &expected) < 0.02);
+    assert!(farthest(&frames_of(&out)[0], &expected) < 0.02);
     fs::write(&skeleton, format!("{{\"joints\": [{}]}}", joints[..5].join(","))).unwrap();
     declines(
         &["drive", &model, "--points", &take, "--skeleton", &skeleton],
@@ -160,7 +135,7 @@ fn end_effectors_alone_drive_the_sheet_through_a_skeleton() {
 
 #[test]
 fn takes_that_cannot_drive_are_told_in_one_line() {
-    let (folder, model) = studio();
+    let (folder, model) = learned();
     let (take, out) = (inside(&folder, "take.csv"), inside(&folder, "no.npy"));
     fs::write(&take, table(&[points(0.0), points(0.1)])).unwrap();
     let with = |more: &[&str], words: &[&str]| declines(&[&["drive", &model, "--points", &take], more].concat(), &out, words);
@@ -168,11 +143,11 @@ fn takes_that_cannot_drive_are_told_in_one_line() {
     with(&["--markers", "A,B"], &["2 markers", "6 points"]);
     with(&["--align", "A,B"], &["at least 3"]);
     with(&["--rest-frame", "7"], &["frame 7"]);
-    with(&["--fps", "30"], &["frames per second"]);
+    with(&["--smooth", "0.1s"], &["frames per second"]);
     let plain = inside(&folder, "gap.npy");
     let mut places = points(0.1);
     places[3].y = f64::NAN;
-    fs::write(&plain, npy::write_points(&[1, 6], &places)).unwrap();
+    fs::write(&plain, array(&[places])).unwrap();
     declines(&["drive", &model, "--points", &plain], &out, &["gap.npy", "'3'", "frame 0"]);
     json(&["drive", &model, "--points", &plain, "--max-gap", "5", "--out", &inside(&folder, "filled.npy")]);
     for wrong in [["--axes", "xxy"], ["--smooth", "soon"], ["--frames", "5"]] {

@@ -1,5 +1,6 @@
 //! What makes a learned model trustworthy, from the outside: comparisons, confidence, exactness, secondary motion, resuming.
 
+mod bending_sheet;
 mod command;
 
 use std::fs;
@@ -7,56 +8,18 @@ use std::ops::ControlFlow;
 use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use command::{declines, folder, inside, json, pliant};
+use bending_sheet::{POINTS, array, bent, frames_of, points, studio, studio_with};
+use command::{declines, inside, json, pliant};
 use pliant::io::npy;
 use pliant::learn_job::LearnJob;
 use pliant::learn_recipe::LearnRecipe;
+use pliant::mesh::Progress;
 use pliant::mesh::glam::DVec3;
-use pliant::mesh::{Mesh, Progress, shapes};
 use tempfile::TempDir;
-
-const POINTS: [usize; 6] = [0, 4, 8, 40, 72, 80];
-
-fn sheet() -> Mesh {
-    shapes::flat_sheet(8, 0.0)
-}
-
-fn bent(amount: f64) -> Vec<DVec3> {
-    sheet().positions().iter().map(|p| *p + DVec3::Z * amount * p.x * p.x).collect()
-}
-
-fn array(frames: &[Vec<DVec3>]) -> Vec<u8> {
-    npy::write_points(&[frames.len(), frames[0].len()], frames.iter().flatten())
-}
-
-fn frames_of(path: &str) -> Vec<Vec<DVec3>> {
-    npy::read(&fs::read(path).unwrap()).unwrap().into_point_rows("frames").unwrap()
-}
-
-fn points(amount: f64) -> Vec<DVec3> {
-    POINTS.map(|v| bent(amount)[v]).to_vec()
-}
-
-/// A folder with a clip of a bending sheet and a recipe for it.
-fn studio(control: &str, more: &str) -> (TempDir, String) {
-    let folder = folder();
-    let mesh = sheet();
-    let vertices: String = mesh.positions().iter().map(|p| format!("v {} {} {}\n", p.x, p.y, p.z)).collect();
-    let faces: String = mesh.triangles().iter().map(|[a, b, c]| format!("f {} {} {}\n", a + 1, b + 1, c + 1)).collect();
-    fs::write(inside(&folder, "bend.reference.obj"), vertices + &faces).unwrap();
-    fs::write(inside(&folder, "bend.frames.npy"), array(&[bent(0.1), bent(0.2), bent(0.3), bent(-0.2)])).unwrap();
-    let recipe = inside(&folder, "bend.toml");
-    fs::write(&recipe, format!("examples = \"bend.reference.obj+bend.frames.npy\"\ncontrol_points = {control}\n{more}")).unwrap();
-    (folder, recipe)
-}
-
-fn usual() -> (TempDir, String) {
-    studio(&format!("{POINTS:?}"), "")
-}
 
 /// A folder with a learned model and one of points, frame by frame.
 fn driven(goals: &[Vec<DVec3>]) -> (TempDir, String, String) {
-    let (folder, recipe) = usual();
+    let (folder, recipe) = studio("");
     let (model, file) = (inside(&folder, "m.safetensors"), inside(&folder, "p.npy"));
     json(&["learn", &recipe, "--out", &model]);
     fs::write(&file, array(goals)).unwrap();
@@ -65,7 +28,7 @@ fn driven(goals: &[Vec<DVec3>]) -> (TempDir, String, String) {
 
 #[test]
 fn methods_are_compared_pose_by_pose_and_the_old_keys_stay() {
-    let (_folder, recipe) = usual();
+    let (_folder, recipe) = studio("");
     let plain = json(&["validate", &recipe]);
     let told = json(&["validate", &recipe, "--against", "arap,paper"]);
     assert_eq!(told["poses"], plain["poses"]);
@@ -88,16 +51,16 @@ fn methods_are_compared_pose_by_pose_and_the_old_keys_stay() {
 
 #[test]
 fn a_number_of_control_points_is_chosen_and_named() {
-    let (folder, recipe) = studio("5", "");
+    let (folder, recipe) = studio_with("5", "");
     let model = inside(&folder, "m.safetensors");
     let told = json(&["learn", &recipe, "--out", &model]);
     let vertices = told["control_vertices"].as_array().unwrap().clone();
     assert!(told["control_points"] == 5 && vertices.len() == 5);
-    let (other, named) = studio(&serde_json::to_string(&vertices).unwrap(), "");
+    let (other, named) = studio_with(&serde_json::to_string(&vertices).unwrap(), "");
     let again = inside(&other, "m.safetensors");
     json(&["learn", &named, "--out", &again]);
     assert_eq!(fs::read(&model).unwrap(), fs::read(&again).unwrap());
-    let (folder, many) = studio("1000", "");
+    let (folder, many) = studio_with("1000", "");
     declines(&["learn", &many], &inside(&folder, "m.safetensors"), &["control_points", "1000", "81"]);
 }
 
@@ -115,7 +78,7 @@ fn exact_returns_the_examples_by_flag_and_by_recipe() {
     json(&["drive", &model, "--points", &file, "--exact", "--out", &out]);
     // The points file and the clip are written as 32-bit numbers.
     assert!(farthest() < 1e-6, "{}", farthest());
-    let (folder, recipe) = studio(&format!("{POINTS:?}"), "exact = true\n");
+    let (folder, recipe) = studio("exact = true\n");
     let told = json(&["learn", &recipe, "--out", &inside(&folder, "m.safetensors")]);
     assert!(told["rms"].as_f64().unwrap() < 1e-9, "{told}");
 }
@@ -139,7 +102,7 @@ fn confidence_is_written_for_every_vertex_and_shown_as_colour() {
 
 #[test]
 fn a_method_that_cannot_tell_says_so() {
-    let (folder, recipe) = studio(&format!("{POINTS:?}"), "method = \"arap\"\n");
+    let (folder, recipe) = studio("method = \"arap\"\n");
     let (model, file) = (inside(&folder, "m.safetensors"), inside(&folder, "p.npy"));
     json(&["learn", &recipe, "--out", &model]);
     fs::write(&file, array(&[points(0.2)])).unwrap();
@@ -196,7 +159,7 @@ impl Progress for StopAfter {
 
 #[test]
 fn what_a_cancelled_run_found_out_is_gone_on_from_and_removed_in_the_end() {
-    let (folder, recipe) = usual();
+    let (folder, recipe) = studio("");
     let undisturbed = json(&["validate", &recipe]);
     assert_eq!(undisturbed["resumed"], 0);
     let job = LearnJob::load(&LearnRecipe::parse(&fs::read_to_string(&recipe).unwrap()).unwrap(), Some(folder.path())).unwrap();
@@ -213,7 +176,7 @@ fn what_a_cancelled_run_found_out_is_gone_on_from_and_removed_in_the_end() {
 
 #[test]
 fn a_log_of_something_else_is_told_of_and_left_alone() {
-    let (folder, recipe) = usual();
+    let (folder, recipe) = studio("");
     let model = inside(&folder, "m.safetensors");
     for (text, word) in [("rubbish", "no log"), ("pliant-learn log 1\n0000000000000001\n", "other examples")] {
         fs::write(format!("{model}.partial"), text).unwrap();

@@ -1,46 +1,12 @@
 //! `learn`, `drive` and `validate` from the outside.
 
+mod bending_sheet;
 mod command;
 
 use std::fs;
 
-use command::{declines, folder, inside, json};
-use pliant::io::npy;
-use pliant::mesh::glam::DVec3;
-use pliant::mesh::{Mesh, shapes};
-use tempfile::TempDir;
-
-const POINTS: [usize; 6] = [0, 4, 8, 40, 72, 80];
-
-fn sheet() -> Mesh {
-    shapes::flat_sheet(8, 0.0)
-}
-
-fn bent(amount: f64) -> Vec<DVec3> {
-    sheet().positions().iter().map(|p| *p + DVec3::Z * amount * p.x * p.x).collect()
-}
-
-fn array(frames: &[Vec<DVec3>]) -> Vec<u8> {
-    npy::write_points(&[frames.len(), frames[0].len()], frames.iter().flatten())
-}
-
-/// A folder with a clip of a bending sheet and a recipe for it.
-fn studio(more: &str) -> (TempDir, String) {
-    let folder = folder();
-    let mesh = sheet();
-    let vertices: String = mesh.positions().iter().map(|p| format!("v {} {} {}\n", p.x, p.y, p.z)).collect();
-    let faces: String = mesh.triangles().iter().map(|[a, b, c]| format!("f {} {} {}\n", a + 1, b + 1, c + 1)).collect();
-    fs::write(inside(&folder, "bend.reference.obj"), vertices + &faces).unwrap();
-    fs::write(inside(&folder, "bend.frames.npy"), array(&[bent(0.1), bent(0.2), bent(0.3), bent(-0.2)])).unwrap();
-    let recipe = inside(&folder, "bend.toml");
-    let text = format!("examples = \"bend.reference.obj+bend.frames.npy\"\ncontrol_points = {POINTS:?}\n{more}");
-    fs::write(&recipe, text).unwrap();
-    (folder, recipe)
-}
-
-fn points(amount: f64) -> Vec<DVec3> {
-    POINTS.map(|v| bent(amount)[v]).to_vec()
-}
+use bending_sheet::{POINTS, array, bent, frames_of, points, studio};
+use command::{declines, inside, json};
 
 #[test]
 fn a_learned_sheet_bends_as_its_points_do_from_npy_and_csv_alike() {
@@ -55,7 +21,7 @@ fn a_learned_sheet_bends_as_its_points_do_from_npy_and_csv_alike() {
     let frames = |file: &str| {
         let told = json(&["drive", &model, "--points", file, "--out", &out]);
         assert_eq!(told["frames"], 2);
-        npy::read(&fs::read(&out).unwrap()).unwrap().into_point_rows("frames").unwrap()
+        frames_of(&out)
     };
     let found = frames(&array_file);
     assert_eq!(found, frames(&table_file));
@@ -72,7 +38,7 @@ fn hard_points_are_met_and_the_number_of_threads_changes_nothing() {
     fs::write(&file, array(&[goals.clone()])).unwrap();
     let frames = |more: &[&str]| {
         json(&[&["drive", &model, "--points", &file, "--out", &out], more].concat());
-        npy::read(&fs::read(&out).unwrap()).unwrap().into_point_rows("frames").unwrap().remove(0)
+        frames_of(&out).remove(0)
     };
     let hard = frames(&["--hard"]);
     assert!(POINTS.iter().zip(&goals).all(|(&v, goal)| hard[v].distance(*goal) < 1e-9));
@@ -87,7 +53,7 @@ fn the_papers_method_takes_all_neighbours_clips_its_bones_and_says_so() {
     assert!(told["bones"] == 27 && told["problems"][0].as_str().is_some_and(|text| text.contains("500 bones")), "{told}");
     fs::write(&file, array(&[points(0.15)])).unwrap();
     json(&["drive", &model, "--points", &file, "--out", &out]);
-    let found = npy::read(&fs::read(&out).unwrap()).unwrap().into_point_rows("frames").unwrap().remove(0);
+    let found = frames_of(&out).remove(0);
     assert!(POINTS.iter().zip(points(0.15)).all(|(&v, goal)| found[v].distance(goal) < 0.03));
     let (folder, recipe) = studio("k_c = \"many\"\n");
     declines(&["learn", &recipe], &inside(&folder, "m.safetensors"), &["\"all\"", "line 3"]);

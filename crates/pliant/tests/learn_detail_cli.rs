@@ -1,25 +1,15 @@
 //! `[detail]` of a learn recipe from the outside.
 
+mod bending_sheet;
 mod command;
 
 use std::fs;
 
-use command::{declines, folder, inside, json};
-use pliant::io::npy;
+use bending_sheet::{AMOUNTS, POINTS, array, bent, frames_of, obj, points, sheet, studio};
+use command::{declines, inside, json};
 use pliant::mesh::glam::DVec3;
-use pliant::mesh::{LoopSubdivision, Mesh, shapes, vertex_normals};
+use pliant::mesh::{LoopSubdivision, vertex_normals};
 use tempfile::TempDir;
-
-const POINTS: [usize; 6] = [0, 4, 8, 40, 72, 80];
-const AMOUNTS: [f64; 4] = [0.1, 0.2, 0.3, -0.2];
-
-fn sheet() -> Mesh {
-    shapes::flat_sheet(8, 0.0)
-}
-
-fn bent(amount: f64) -> Vec<DVec3> {
-    sheet().positions().iter().map(|p| *p + DVec3::Z * amount * p.x * p.x).collect()
-}
 
 /// The subdivided sheet with ripples that grow with the bend.
 fn rippled(amount: f64) -> Vec<DVec3> {
@@ -30,29 +20,15 @@ fn rippled(amount: f64) -> Vec<DVec3> {
     (0..rest.len()).map(|v| smooth[v] + normals[v] * (0.1 * amount * (rest[v].x * 9.0).sin())).collect()
 }
 
-fn obj(mesh: &Mesh, positions: &[DVec3]) -> String {
-    let vertices: String = positions.iter().map(|p| format!("v {} {} {}\n", p.x, p.y, p.z)).collect();
-    let faces: String = mesh.triangles().iter().map(|[a, b, c]| format!("f {} {} {}\n", a + 1, b + 1, c + 1)).collect();
-    vertices + &faces
-}
-
-fn array(frames: &[Vec<DVec3>]) -> Vec<u8> {
-    npy::write_points(&[frames.len(), frames[0].len()], frames.iter().flatten())
-}
-
-/// A folder with a clip of a bending sheet, one of its ripples, and a recipe.
-fn studio(more: &str) -> (TempDir, String) {
-    let folder = folder();
+/// As [`studio`], with a clip of its ripples and scans of them.
+fn rippled_studio(more: &str) -> (TempDir, String) {
+    let (folder, recipe) = studio(more);
     let finer = LoopSubdivision::of(&sheet()).unwrap();
-    fs::write(inside(&folder, "bend.reference.obj"), obj(&sheet(), &bent(0.0))).unwrap();
-    fs::write(inside(&folder, "bend.frames.npy"), array(&AMOUNTS.map(bent))).unwrap();
     fs::write(inside(&folder, "ripple.reference.obj"), obj(finer.mesh(), &rippled(0.0))).unwrap();
     fs::write(inside(&folder, "ripple.frames.npy"), array(&AMOUNTS.map(rippled))).unwrap();
-    for (k, amount) in [0.0, 0.1, 0.2, 0.3, -0.2].into_iter().enumerate() {
+    for (k, amount) in [0.0].into_iter().chain(AMOUNTS).enumerate() {
         fs::write(inside(&folder, &format!("scan{k}.obj")), obj(finer.mesh(), &rippled(amount))).unwrap();
     }
-    let recipe = inside(&folder, "bend.toml");
-    fs::write(&recipe, format!("examples = \"bend.reference.obj+bend.frames.npy\"\ncontrol_points = {POINTS:?}\n{more}")).unwrap();
     (folder, recipe)
 }
 
@@ -62,14 +38,14 @@ const SCANS: &str = "[detail]\nexamples = [\"scan0.obj\", \"scan1.obj\", \"scan2
 #[test]
 fn a_sheet_is_driven_with_its_ripples_and_without() {
     for more in [CLIP, SCANS] {
-        let (folder, recipe) = studio(more);
+        let (folder, recipe) = rippled_studio(more);
         let (model, out, file) = (inside(&folder, "m.safetensors"), inside(&folder, "out.npy"), inside(&folder, "p.npy"));
         let told = json(&["learn", &recipe, "--out", &model]);
         assert!(told["detail"]["levels"] == 1 && told["detail"]["mode"] == "auto" && told["detail"]["height_edges"].is_number(), "{told}");
-        fs::write(&file, array(&[POINTS.map(|v| bent(0.25)[v]).to_vec()])).unwrap();
+        fs::write(&file, array(&[points(0.25)])).unwrap();
         let frame = |more: &[&str]| {
             let told = json(&[&["drive", &model, "--points", &file, "--out", &out], more].concat());
-            (told, npy::read(&fs::read(&out).unwrap()).unwrap().into_point_rows("frames").unwrap().remove(0))
+            (told, frames_of(&out).remove(0))
         };
         let (told, detailed) = frame(&[]);
         let truth = rippled(0.25);
@@ -83,7 +59,7 @@ fn a_sheet_is_driven_with_its_ripples_and_without() {
 
 #[test]
 fn validate_tells_the_errors_with_details_beside_those_of_the_base() {
-    let (_folder, recipe) = studio(CLIP);
+    let (_folder, recipe) = rippled_studio(CLIP);
     let told = json(&["validate", &recipe]);
     let pose = &told["poses"][1];
     for key in ["rms", "detail_rms", "base_rms", "static_rms", "height_rms", "static_height_rms"] {
@@ -95,7 +71,7 @@ fn validate_tells_the_errors_with_details_beside_those_of_the_base() {
 
 #[test]
 fn examples_without_a_base_are_smoothed_and_keep_their_faces() {
-    let (folder, _) = studio("");
+    let (folder, _) = rippled_studio("");
     let (recipe, model) = (inside(&folder, "r.toml"), inside(&folder, "m.safetensors"));
     let text = format!("examples = \"ripple.reference.obj+ripple.frames.npy\"\ncontrol_points = {POINTS:?}\n[detail]\nsmoothing = 5\n");
     fs::write(&recipe, text).unwrap();
@@ -115,7 +91,7 @@ fn details_that_cannot_be_are_told_in_one_line() {
         ("[detail]\nexamples = \"ripple.reference.obj+ripple.frames.npy\"\nlevels = 40\n", &["levels"]),
         ("[detail]\nexamples = \"ripple.reference.obj+ripple.frames.npy\"\nsmoothing = 4\n", &["detail.smoothing"]),
     ] {
-        let (folder, recipe) = studio(more);
+        let (folder, recipe) = rippled_studio(more);
         declines(&["learn", &recipe], &inside(&folder, "m.safetensors"), words);
     }
 }

@@ -15,7 +15,7 @@ use pliant_mesh::glam::{DAffine3, DMat3, DVec3};
 use super::MarkerFile;
 use crate::ReadError;
 use crate::budget::Budget;
-use crate::text::{Lines, Words, number, shown};
+use crate::text::{TextWords, number, shown};
 
 /// One moving number of a joint.
 #[derive(Debug, Clone, Copy)]
@@ -118,32 +118,20 @@ fn joint_places(joints: &[Joint], values: &[f64]) -> Vec<DVec3> {
 
 /// The words of the file with their lines.
 struct Tokens<'a> {
-    lines: Lines<'a>,
-    words: Words<'a>,
-    line: usize,
+    words: TextWords<'a>,
 }
 
 impl<'a> Tokens<'a> {
     fn of(bytes: &'a [u8]) -> Self {
-        Self { lines: Lines::of(bytes), words: Words::of(b""), line: 1 }
+        Self { words: TextWords::of(bytes) }
     }
 
     fn wrong(&self, message: String) -> ReadError {
-        ReadError::line(self.line, message)
-    }
-
-    fn next(&mut self) -> Option<&'a [u8]> {
-        loop {
-            if let Some(word) = self.words.next() {
-                return Some(word);
-            }
-            let (line, text) = self.lines.next()?;
-            (self.line, self.words) = (line, Words::of(text));
-        }
+        ReadError::line(self.words.line, message)
     }
 
     fn word(&mut self, what: &str) -> Result<&'a [u8], ReadError> {
-        self.next().ok_or_else(|| self.wrong(format!("the file ends where {what} is expected; export it again")))
+        self.words.next().ok_or_else(|| self.wrong(format!("the file ends where {what} is expected; export it again")))
     }
 
     fn expect(&mut self, keyword: &str) -> Result<(), ReadError> {
@@ -171,7 +159,7 @@ impl<'a> Tokens<'a> {
     }
 
     fn number(&mut self, what: impl FnOnce() -> String) -> Result<f64, ReadError> {
-        let Some(word) = self.next() else {
+        let Some(word) = self.words.next() else {
             return Err(self.wrong(format!("the file ends in {}; it is cut off, export it again", what())));
         };
         let finite = number(word).filter(|value| value.is_finite());

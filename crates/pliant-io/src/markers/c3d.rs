@@ -79,7 +79,7 @@ impl Shape {
             analog: word(2),
             frames,
             scale,
-            data_at: data_block.saturating_sub(1) * BLOCK,
+            data_at: data_block.saturating_sub(1).saturating_mul(BLOCK),
             rate: parameters.number("POINT:RATE").filter(|&rate| rate > 0.0).or_else(|| Some(float(10)).filter(|&rate| rate > 0.0)),
         }
     }

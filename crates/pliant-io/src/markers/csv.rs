@@ -1,6 +1,6 @@
 //! Markers as a table: one row per frame, three columns per marker.
 //!
-//! **Form.** Cells parted by commas, semicolons or tabs, whichever the first row has most of. A first row without any number
+//! **Form.** Cells parted by tabs, semicolons or commas: the first of these that the first row has. A first row without any number
 //! is a header; columns whose names end in, or begin with, one of `x`, `y`, `z` belong together where the rest of the name is
 //! the same (`M1_x`, `M1.Y`, `M1 Z`, `x1`). Without a header every three columns are a marker.
 //!

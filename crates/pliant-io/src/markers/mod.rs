@@ -60,6 +60,10 @@ pub fn read_array(bytes: &[u8]) -> Result<MarkerFile, ReadError> {
     let &[frames, points, 3] = array.shape.as_slice() else {
         return Err(ReadError::whole(format!("it has the shape {:?}; markers need frames x points x 3", array.shape)));
     };
+    // Without numbers a shape is a mere promise, however large.
+    if array.values.is_empty() {
+        return Err(ReadError::whole("it holds no place; give at least one frame of one point"));
+    }
     let place = |values: &[f64]| Some(DVec3::from_slice(values)).filter(|p| !p.is_nan());
     let row = |frame: usize| array.values[3 * points * frame..3 * points * (frame + 1)].chunks_exact(3).map(place).collect();
     MarkerFile::of(Vec::new(), points, None, (0..frames).map(row).collect())

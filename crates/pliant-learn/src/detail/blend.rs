@@ -16,7 +16,7 @@ use pliant_mesh::glam::DVec3;
 
 use super::surface::DetailSurface;
 use crate::ControlPoints;
-use crate::edge_paths::distances_from;
+use crate::edge_paths::{across_parts, distances_from};
 
 /// Vertices in one parallel task.
 const VERTICES_PER_TASK: usize = 4096;
@@ -45,7 +45,10 @@ impl BlendEntry {
 
 /// The blend of every vertex of the detailed surface.
 pub(crate) fn blend_of(base: &Mesh, control: &ControlPoints, surface: &DetailSurface) -> Vec<BlendEntry> {
-    let reach: Vec<Vec<f64>> = parallel::map(control.count(), 1, |k| distances_everywhere(base, control.vertices()[k]));
+    let reach: Vec<Vec<f64>> = parallel::map(control.count(), 1, |k| {
+        let source = control.vertices()[k];
+        across_parts(base, source, distances_from(base, source))
+    });
     let mut nearest = vec![[(f32::INFINITY, 0_u32); 4]; surface.vertex_count()];
     for first in (0..control.count()).step_by(3) {
         let three = reach[first..].iter().take(3);
@@ -75,14 +78,6 @@ fn insert(list: &mut [(f32, u32); 4], distance: f32, model: u32) {
     let place = list.iter().position(|(other, _)| distance < *other).expect("nearer than the last");
     list[place..].rotate_right(1);
     list[place] = (distance, model);
-}
-
-/// Distances along edges; what no edges reach is a diagonal away, and then as far as in space.
-fn distances_everywhere(mesh: &Mesh, source: u32) -> Vec<f64> {
-    let diagonal = mesh.bounds().map_or(1.0, |bounds| bounds.diagonal());
-    let apart = |v: usize| 10.0 * diagonal + mesh.positions()[v].distance(mesh.positions()[source as usize]);
-    let along = distances_from(mesh, source);
-    along.into_iter().enumerate().map(|(v, distance)| if distance.is_finite() { distance } else { apart(v) }).collect()
 }
 
 #[cfg(test)]

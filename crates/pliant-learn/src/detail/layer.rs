@@ -5,7 +5,7 @@ use pliant_mesh::glam::DVec3;
 
 use super::blend::blend_of;
 use super::examples::DetailedExamples;
-use super::maps::{HeightMaps, Lane};
+use super::maps::{HeightMaps, Heights, Lane};
 use super::options::{DetailOptions, DetailSettings};
 use super::regression::{DetailRegression, HeightGrams};
 use super::surface::DetailSurface;
@@ -30,8 +30,7 @@ impl DetailLayer {
         let blend = || blend_of(bench.examples.reference(), &bench.control, &surface);
         let wanted = options.may_blend().then(blend);
         let grams = HeightGrams::of(&heights, wanted.as_deref(), bench.control.count());
-        let everything: Vec<usize> = (0..bench.examples.count()).collect();
-        let regression = DetailRegression::train(bench, &grams, &everything, options)?;
+        let regression = DetailRegression::train(bench, &grams, &bench.everything(), options)?;
         let maps = HeightMaps::new(&heights, wanted.as_deref().filter(|_| regression.is_blended()));
         Ok(Self { surface, maps, regression, options: *options, steered })
     }
@@ -102,8 +101,13 @@ impl DetailLayer {
 
     /// The detailed positions over `base`, which was driven to `control`.
     pub(crate) fn pose(&self, bench: &Workbench, control: &[DVec3], base: &[DVec3]) -> Vec<DVec3> {
-        let heights = self.maps.sum(&self.regression.shares(bench, control, base));
+        let heights = self.summed(bench, control, base);
         self.surface.raised(base, |v| heights.at(v))
+    }
+
+    /// The heights at `control`, to which `base` was driven.
+    fn summed(&self, bench: &Workbench, control: &[DVec3], base: &[DVec3]) -> Heights<'_> {
+        self.maps.sum(&self.regression.shares(bench, control, base))
     }
 
     /// Whether control points are vertices of the detailed surface rather than of the base.
@@ -114,7 +118,7 @@ impl DetailLayer {
 
     /// Where the control points of the base are when those of the detailed surface are at `control`, and the base is about at `base`.
     pub(crate) fn base_goals(&self, bench: &Workbench, control: &[DVec3], base: &[DVec3]) -> Vec<DVec3> {
-        let heights = self.maps.sum(&self.regression.shares(bench, control, base));
+        let heights = self.summed(bench, control, base);
         let normals = self.surface.normals(&self.surface.refine(base));
         let lowered = |(place, &v): (&DVec3, &u32)| *place - normals[v as usize] * f64::from(heights.at(v as usize));
         control.iter().zip(bench.control.vertices()).map(lowered).collect()
@@ -122,7 +126,7 @@ impl DetailLayer {
 
     /// The heights alone, by vertex of the detailed mesh.
     pub(crate) fn heights(&self, bench: &Workbench, control: &[DVec3], base: &[DVec3]) -> Vec<f32> {
-        let heights = self.maps.sum(&self.regression.shares(bench, control, base));
+        let heights = self.summed(bench, control, base);
         (0..self.surface.vertex_count()).map(|v| heights.at(v)).collect()
     }
 }

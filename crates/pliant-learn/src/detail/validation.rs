@@ -50,6 +50,22 @@ impl DetailLeaveOneOut {
         detail: &DetailOptions,
         progress: &dyn Progress,
     ) -> Result<Self, LearnError> {
+        let mut log = TrainingLog::new(detailed.base(), &control, options);
+        Self::logged(detailed, control, options, detail, &mut log, progress)
+    }
+
+    /// As [`of`](Self::of), going on from the trials that `log` knows and adding to it.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn logged(
+        detailed: DetailedExamples,
+        control: ControlPoints,
+        options: &LearnOptions,
+        detail: &DetailOptions,
+        log: &mut TrainingLog,
+        progress: &dyn Progress,
+    ) -> Result<Self, LearnError> {
         let (examples, details) = detailed.into_parts();
         let judge = Judge::new(&examples, &control, &details, detail);
         let mut errors = Vec::new();
@@ -57,8 +73,7 @@ impl DetailLeaveOneOut {
             errors.push(judge.error(bench, left_out, found)?);
             Ok(())
         };
-        let mut log = TrainingLog::new(&examples, &control, options);
-        let base = LeaveOneOut::visiting(examples.clone(), control.clone(), options, &mut log, progress, Some(&mut visit))?;
+        let base = LeaveOneOut::visiting(examples.clone(), control.clone(), options, log, progress, Some(&mut visit))?;
         Ok(Self { base, details: errors })
     }
 

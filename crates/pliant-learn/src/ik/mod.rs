@@ -17,10 +17,10 @@
 //! "Selectively damped least squares for inverse kinematics", JGT 2005, for the damped step; Levenberg–Marquardt for `λ`.
 //!
 //! **Ours.** `λ` adapts so that `|e|² + μ |θ − m|²` falls in every step, which does not oscillate where goals are out of
-//! reach (those far out are clamped to half again the chain's length); `μ` falls in stages to almost nothing, so that reachable goals are met and the pose among the many that meet them
-//! is the natural one. Natural is the rest pose, stiffer where a joint says so, or what the examples do: angles fitted to every
-//! example give the natural ones near the goals, and their covariance limb by limb. Joints may be limited to a cone about rest. Lengths count in units of the
-//! longest chain.
+//! reach (those far out are clamped to half again the chain's length); `μ` falls in stages to almost nothing, so that reachable
+//! goals are met and the pose among the many that meet them is the natural one. Natural is the rest pose, stiffer where a joint
+//! says so, or what the examples do: angles fitted to every example give the natural ones near the goals, and their
+//! covariance limb by limb. Joints may be limited to a cone about rest. Lengths count in units of the longest chain.
 
 mod kinematics;
 mod natural;

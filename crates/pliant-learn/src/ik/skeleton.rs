@@ -99,10 +99,9 @@ impl IkSkeleton {
         &self.joints
     }
 
-    /// Names of the end effectors, in the order in which their goals are given.
-    #[must_use]
-    pub fn effector_names(&self) -> Vec<&str> {
-        self.effectors.iter().map(|&joint| self.joints[joint].name.as_str()).collect()
+    /// The end effectors, in the order in which their goals are given.
+    pub fn effectors(&self) -> impl Iterator<Item = &IkJoint> {
+        self.effectors.iter().map(|&joint| &self.joints[joint])
     }
 
     /// The length of the longest chain.
@@ -156,7 +155,7 @@ fn check(joints: &[IkJoint]) -> Result<(), LearnError> {
         if let Some(parent) = joint.parent.as_deref().filter(|parent| !others().any(|other| other == *parent)) {
             return Err(wrong(format!("joint '{name}' hangs on '{parent}', which is no joint; {}", did_you_mean(parent, others()))));
         }
-        if !joint.at.is_finite() || !(joint.stiffness > 0.0 && joint.stiffness.is_finite()) {
+        if !(joint.at.is_finite() && joint.stiffness > 0.0 && joint.stiffness.is_finite()) {
             return Err(wrong(format!("joint '{name}' needs a finite place and a stiffness above zero")));
         }
         if joint.limit_rad.is_some_and(|limit| !(limit >= 0.0 && limit.is_finite())) {

@@ -199,7 +199,7 @@ fn smoothing_keeps_parabolas_and_takes_noise_away() {
         let smooth = Preparation { smooth: Some(window), ..Preparation::default() };
         assert!(farthest(&smooth.run(&whole(&line), &source()).unwrap().frames, &line) < 1e-9, "{window:?}");
     }
-    let noise = |f: usize| if f % 2 == 0 { DVec3::X } else { -DVec3::X };
+    let noise = |f: usize| if f.is_multiple_of(2) { DVec3::X } else { -DVec3::X };
     let rough: Vec<Vec<DVec3>> = (0..40).map(|f| vec![noise(f); 5]).collect();
     let smooth = Preparation { smooth: Some(Window::Frames(3.0)), ..Preparation::default() }.run(&whole(&rough), &source()).unwrap();
     assert!(smooth.frames[10..30].iter().all(|places| places[0].length() < 0.01));

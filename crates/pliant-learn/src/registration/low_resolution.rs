@@ -15,9 +15,8 @@
 //! that of Desbrun, Meyer, Schröder and Barr, "Implicit fairing of irregular meshes using diffusion and curvature flow", 1999.
 //!
 //! **Ours.** The squared Laplacian in place of the plain one: round parts hardly shrink. `λ` is a length, so scans of different tiling are
-//! smoothed alike. Evenly spread edge collapse, after which vertices slide apart on the surface, takes the place of
-//! retiling, and only the reference is collapsed: an
-//! example is only ever asked for its closest points, which need no tiling of their own.
+//! smoothed alike. Evenly spread edge collapse, after which vertices slide apart on the surface, takes the place of retiling, and only the
+//! reference is collapsed: an example is only ever asked for its closest points, which need no tiling of their own.
 
 use std::collections::BTreeSet;
 
@@ -25,7 +24,7 @@ use pliant_linalg::{LeastSquares, SparseMatrix, parallel};
 use pliant_mesh::glam::DVec3;
 use pliant_mesh::{
     Decimation, DecimationBudget, DecimationOptions, Laplacian, Mesh, Smoother, SmoothingOptions, SurfaceIndex, VertexPlacement,
-    triangle_normal, vertex_normals,
+    triangle_normals, vertex_normals,
 };
 
 use crate::LearnError;
@@ -43,7 +42,7 @@ const VERTICES_PER_TASK: usize = 64;
 ///
 /// # Errors
 /// A mesh without faces, positions that are not finite.
-pub fn faired(mesh: &Mesh, length: f64) -> Result<Mesh, LearnError> {
+pub(super) fn faired(mesh: &Mesh, length: f64) -> Result<Mesh, LearnError> {
     mesh.require_surface()?;
     if length <= 0.0 {
         return Ok(mesh.clone());
@@ -69,7 +68,7 @@ pub fn faired(mesh: &Mesh, length: f64) -> Result<Mesh, LearnError> {
 ///
 /// # Errors
 /// As [`faired`], and kept vertices that are not there.
-pub fn coarsened(smooth: &Mesh, vertices: usize, kept: &[u32]) -> Result<Decimation, LearnError> {
+pub(super) fn coarsened(smooth: &Mesh, vertices: usize, kept: &[u32]) -> Result<Decimation, LearnError> {
     // Coarse vertices stay on the smooth surface, so that the reference lies on itself.
     let options = DecimationOptions::default().with_placement(VertexPlacement::Subset).with_evenness(EVENNESS).with_kept(kept.to_vec());
     Ok(smooth.decimated(DecimationBudget::Vertices(vertices), &options)?)
@@ -79,9 +78,9 @@ pub fn coarsened(smooth: &Mesh, vertices: usize, kept: &[u32]) -> Result<Decimat
 ///
 /// # Errors
 /// As [`faired`].
-pub fn relaxed(coarse: &Mesh, smooth: &Mesh, held: &[u32]) -> Result<Mesh, LearnError> {
+pub(super) fn relaxed(coarse: &Mesh, smooth: &Mesh, held: &[u32]) -> Result<Mesh, LearnError> {
     let index = SurfaceIndex::new(smooth)?;
-    let facing: Vec<DVec3> = (0..smooth.triangles().len()).map(|t| triangle_normal(smooth.triangle_points(t))).collect();
+    let facing = triangle_normals(smooth);
     let smoother = Smoother::of(coarse, &SmoothingOptions::default().with_iterations(1))?;
     let held: BTreeSet<usize> =
         held.iter().map(|&v| v as usize).chain(coarse.topology().boundary_loops().concat().iter().map(|&v| v as usize)).collect();
@@ -99,7 +98,7 @@ pub fn relaxed(coarse: &Mesh, smooth: &Mesh, held: &[u32]) -> Result<Mesh, Learn
 }
 
 /// The edge of an even tiling of the mesh's area by so many vertices.
-pub(crate) fn even_edge(mesh: &Mesh, vertices: usize) -> f64 {
+pub(super) fn even_edge(mesh: &Mesh, vertices: usize) -> f64 {
     // Each vertex of equilateral triangles of side e has an area of e² √3/2.
     (mesh.area() / vertices.max(1) as f64 * 2.0 / 3f64.sqrt()).sqrt()
 }

@@ -28,8 +28,6 @@ mod rigid_alignment;
 #[cfg(test)]
 mod tests;
 
-use std::ops::ControlFlow;
-
 use pliant_linalg::RigidMotion;
 use pliant_mesh::glam::DVec3;
 use pliant_mesh::{LoopSubdivision, Mesh, Progress, vertex_normals};
@@ -37,15 +35,16 @@ use pliant_rig::Clip;
 use pliant_transfer::{Markers, register};
 
 use crate::LearnError;
-use low_resolution::even_edge;
+use crate::model::report as go_on;
+use low_resolution::{coarsened, even_edge, faired, relaxed};
 use nearest_pose::nearest_start;
+use normal_displacements::NormalDisplacements;
 use report::{Fit, folded_triangles, turned_triangles};
+use rigid_alignment::{align_by_markers, refine_by_closest_points};
 
-pub use low_resolution::{coarsened, faired, relaxed};
-pub use normal_displacements::{NormalDisplacements, ScanSurface, normal_displacements};
+pub(crate) use normal_displacements::{ScanSurface, normal_displacements};
 pub use options::ScanOptions;
 pub use report::{ScanDistance, ScanReport};
-pub use rigid_alignment::{align_by_markers, refine_by_closest_points};
 
 /// Rounds in which heights that turn triangles over are replaced by smooth ones.
 const SMOOTHINGS: usize = 4;
@@ -85,7 +84,7 @@ impl ScanRegistration {
     /// number of connected parts, options out of range, work that was cancelled. The scan is named.
     pub fn of(reference: &Mesh, scans: &[Scan], options: &ScanOptions, progress: &dyn Progress) -> Result<Self, LearnError> {
         options.check()?;
-        report_progress(progress, "smoothing the reference", 0.0)?;
+        go_on(progress, "smoothing the reference", 0.0)?;
         let table = Table::new(reference, scans, options).map_err(in_scan(ScanReport::REFERENCE))?;
         let named = |k: usize| in_scan(&scans[k].name);
         let placed: Vec<Placed> =
@@ -98,7 +97,7 @@ impl ScanRegistration {
         while !waiting.is_empty() {
             let usable = if options.chain { known.len() } else { 1 };
             let start = nearest_start(&known[..usable], &goals, &waiting)?;
-            report_progress(progress, &scans[start.scan].name, known.len() as f64 / (scans.len() + 1) as f64)?;
+            go_on(progress, &scans[start.scan].name, known.len() as f64 / (scans.len() + 1) as f64)?;
             let rest = known[start.pose].iter().map(|&p| start.motion.apply(p)).collect();
             let pose = table.pose_of(&scans[start.scan], &placed[start.scan], rest).map_err(named(start.scan))?;
             known.push(pose.low.clone());
@@ -107,13 +106,6 @@ impl ScanRegistration {
         }
         posed.extend(found.into_iter().flatten());
         table.concluded(posed, scans)
-    }
-}
-
-fn report_progress(progress: &dyn Progress, stage: &str, done: f64) -> Result<(), LearnError> {
-    match progress.report(stage, done) {
-        ControlFlow::Continue(()) => Ok(()),
-        ControlFlow::Break(()) => Err(LearnError::Cancelled),
     }
 }
 

@@ -17,7 +17,7 @@
 
 use pliant_linalg::{LeastSquares, SparseMatrix, parallel};
 use pliant_mesh::glam::DVec3;
-use pliant_mesh::{Laplacian, Mesh, SurfaceIndex, triangle_normal};
+use pliant_mesh::{Laplacian, Mesh, SurfaceIndex, triangle_normals};
 
 use crate::LearnError;
 
@@ -41,7 +41,7 @@ const TO_ZERO: f64 = 1e-12;
 
 /// A scan that rays and closest points are asked of.
 #[derive(Debug, Clone)]
-pub struct ScanSurface {
+pub(crate) struct ScanSurface {
     index: SurfaceIndex,
     normals: Vec<DVec3>,
 }
@@ -51,9 +51,8 @@ impl ScanSurface {
     ///
     /// # Errors
     /// A mesh without faces, positions that are not finite.
-    pub fn new(scan: &Mesh) -> Result<Self, LearnError> {
-        let normals = (0..scan.triangles().len()).map(|t| triangle_normal(scan.triangle_points(t))).collect();
-        Ok(Self { index: SurfaceIndex::new(scan)?, normals })
+    pub(crate) fn new(scan: &Mesh) -> Result<Self, LearnError> {
+        Ok(Self { index: SurfaceIndex::new(scan)?, normals: triangle_normals(scan) })
     }
 
     /// The way along `normal`, signed, to the scan; see [`normal_displacements`].
@@ -79,11 +78,11 @@ impl ScanSurface {
 
 /// The height of a scan over each vertex of a base.
 #[derive(Debug, Clone, PartialEq)]
-pub struct NormalDisplacements {
+pub(crate) struct NormalDisplacements {
     /// Along the unit normal; zero where the scan was missed.
-    pub heights: Vec<f64>,
+    pub(crate) heights: Vec<f64>,
     /// Vertices whose ray met no scan that faces their way, ascending.
-    pub missed: Vec<u32>,
+    pub(crate) missed: Vec<u32>,
 }
 
 /// The height of `scan` over each of `positions` along unit `normals`, none larger than `limit`.
@@ -91,7 +90,7 @@ pub struct NormalDisplacements {
 /// # Panics
 /// If there is not one normal per position.
 #[must_use]
-pub fn normal_displacements(scan: &ScanSurface, positions: &[DVec3], normals: &[DVec3], limit: f64) -> NormalDisplacements {
+pub(crate) fn normal_displacements(scan: &ScanSurface, positions: &[DVec3], normals: &[DVec3], limit: f64) -> NormalDisplacements {
     assert_eq!(positions.len(), normals.len(), "one normal per position");
     let found = parallel::map(positions.len(), VERTICES_PER_TASK, |v| scan.height(positions[v], normals[v], limit));
     let missed = (0..found.len()).filter(|&v| found[v].is_none()).map(|v| v as u32).collect();
@@ -103,7 +102,7 @@ impl NormalDisplacements {
     ///
     /// # Errors
     /// A base whose positions are not finite.
-    pub fn filled(&self, base: &Mesh, unknown: &[u32]) -> Result<Vec<f64>, LearnError> {
+    pub(crate) fn filled(&self, base: &Mesh, unknown: &[u32]) -> Result<Vec<f64>, LearnError> {
         if unknown.is_empty() {
             return Ok(self.heights.clone());
         }

@@ -46,7 +46,7 @@ const VERTICES_PER_TASK: usize = 64;
 ///
 /// # Errors
 /// Pairs of vertices that are not there, fewer than three different ones, or places on one line.
-pub fn align_by_markers(reference: &Mesh, scan: &Mesh, markers: &Markers) -> Result<RigidMotion, LearnError> {
+pub(super) fn align_by_markers(reference: &Mesh, scan: &Mesh, markers: &Markers) -> Result<RigidMotion, LearnError> {
     for (marker, &(a, b)) in markers.pairs().iter().enumerate() {
         for (side, vertex, mesh) in [("reference", a as usize, reference), ("scan", b as usize, scan)] {
             if vertex >= mesh.vertex_count() {
@@ -73,7 +73,12 @@ pub fn align_by_markers(reference: &Mesh, scan: &Mesh, markers: &Markers) -> Res
 ///
 /// # Errors
 /// A mesh without faces, positions that are not finite.
-pub fn refine_by_closest_points(reference: &Mesh, scan: &Mesh, start: RigidMotion, rounds: usize) -> Result<RigidMotion, LearnError> {
+pub(super) fn refine_by_closest_points(
+    reference: &Mesh,
+    scan: &Mesh,
+    start: RigidMotion,
+    rounds: usize,
+) -> Result<RigidMotion, LearnError> {
     let index = SurfaceIndex::new(reference)?;
     let stride = scan.vertex_count().div_ceil(SAMPLES).max(1);
     let from: Vec<DVec3> = scan.positions().iter().step_by(stride).copied().collect();

@@ -20,7 +20,7 @@ Examples:
   pliant bake 'face.glb@0' 'face.glb@12' --size 2048 --out maps
                                                            what frame 12 adds to frame 0
   pliant bake smooth.glb wrinkled.glb --out maps           clips: a pair of maps for every frame
-  pliant bake coarse.glb fine.glb --levels 2 --out maps    
+  pliant bake coarse.glb fine.glb --levels 2 --out maps
                                                            the base is subdivided first
 
 Both surfaces have the same vertices in the same order; the base gives the UV layout. displacement.png
@@ -140,7 +140,8 @@ impl Pairs {
             return Err(Failure::could_not(message));
         }
         // The same vertices: the layout may come from either.
-        let mesh = if mesh.uv_layers().is_empty() && mesh.triangles() == fine.triangles() { fine } else { mesh };
+        let is_bare = mesh.uv_layers().first().is_none_or(|layer| layer.corners.iter().all(Option::is_none));
+        let mesh = if is_bare && mesh.triangles() == fine.triangles() { fine } else { mesh };
         Ok(Self { mesh, base, detailed })
     }
 

@@ -1,21 +1,17 @@
 //! `pliant drive`.
 
 use std::path::PathBuf;
-use std::time::Instant;
 
-use pliant::drive_job::Control;
-use pliant::drive_report::DriveReport;
-use pliant::learn_job::{clip_asset, detailed_clip_asset};
+use pliant::driven_clip::{DriveOptions, DrivenClip, DrivenError, shown_mesh};
+use pliant::learn_job::clip_asset;
 use pliant_io::{npy, read_file};
-use pliant_learn::{Confidence, Driven, Hold, Jiggle, LearnError, Model, SecondaryMotion};
-use pliant_mesh::Mesh;
-use pliant_rig::Clip;
+use pliant_learn::{Confidence, Hold, Jiggle, Model};
 use serde_json::{Map, json};
 
 use super::console::Console;
+use super::drive_control;
 use super::failure::Failure;
-use super::transfer::milliseconds;
-use super::{drive_control, edited, output};
+use super::output::{self, Outputs};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -111,72 +107,54 @@ fn parse_jiggle(text: &str) -> Result<(f64, f64), String> {
     Ok((number(hertz)?, damping.map_or(Ok(Jiggle::DEFAULT_DAMPING), number)?))
 }
 
-/// Secondary motion, where it is asked for.
-fn swinging(args: &Args, rest: &Mesh, model: &Model, fps: Option<f64>) -> Result<Option<SecondaryMotion>, LearnError> {
-    let swinging = args.jiggle.map(|(hertz, damping)| {
-        let jiggle = Jiggle { hertz, damping, frames_per_second: fps.unwrap_or(Clip::DEFAULT_FRAMES_PER_SECOND) };
-        SecondaryMotion::new(rest, model.control(), &jiggle)
-    });
-    swinging.transpose()
-}
-
 pub(crate) fn run(args: &Args, console: &Console) -> Result<(), Failure> {
     output::require_clip_format(&args.out)?;
-    let about_model = |error| Failure::about(args.model.display(), &error);
-    let model = Model::from_bytes(&read_file(&args.model)?).map_err(about_model)?;
-    let Control { frames: goals, fps, mut problems, effectors } = args.control.read(&args.points, &model)?;
+    let model = Model::from_bytes(&read_file(&args.model)?).map_err(|error| Failure::about(args.model.display(), &error))?;
+    let mut control = args.control.read(&args.points, &model)?;
     let name = args.points.file_stem().unwrap_or_default().to_string_lossy().into_owned();
-    let detail = model.detail().filter(|_| !args.no_detail);
-    let to_asset = if detail.is_some() { detailed_clip_asset } else { clip_asset };
+    let with_detail = model.detail().is_some() && !args.no_detail;
     let asset_of = |frames| {
-        let mut asset = to_asset(&model, &name, frames).map_err(|error| Failure::about(args.model.display(), &error))?;
-        asset.clips.iter_mut().for_each(|clip| clip.frames_per_second = fps.unwrap_or(clip.frames_per_second));
+        let mut asset = clip_asset(&model, with_detail, &name, frames).map_err(|error| Failure::about(args.model.display(), &error))?;
+        asset.clips.iter_mut().for_each(|clip| clip.frames_per_second = control.fps.unwrap_or(clip.frames_per_second));
         Ok::<_, Failure>(asset)
     };
-    let rest = detail.map_or(model.examples().reference(), |layer| layer.mesh());
+    let rest = shown_mesh(&model, with_detail);
     // An ending that cannot be written is told now rather than after the work.
     pliant_io::plan_save(&asset_of(vec![rest.positions().to_vec()])?, &args.out)?;
-    let driver = match (args.hard, args.beta) {
-        (true, _) => model.driver_with(Hold::Hard).map_err(about_model)?,
-        (false, Some(beta)) => model.driver_with(Hold::Soft(beta)).map_err(about_model)?,
-        (false, None) => model.driver(),
-    };
-    let driver = if args.exact { driver.exactly() } else { driver };
-    let mut swinging = swinging(args, rest, &model, fps).map_err(about_model)?;
-    let mut report = DriveReport::new(&model);
-    let mut sure = Vec::new();
-    let began = Instant::now();
-    let mut frames = Vec::with_capacity(goals.len());
-    for (frame, goals) in goals.iter().enumerate() {
-        let about_frame = |error| Failure::about(format!("{}, frame {frame}", args.points.display()), &error);
-        let Driven { positions, held } = driver.driven(goals, detail.is_some()).map_err(about_frame)?;
-        report.note(frame, goals, held.as_deref().unwrap_or(&positions));
-        if args.confidence.is_some() {
-            sure.push(driver.confidence(goals).map_err(about_frame)?.ok_or_else(|| cannot_tell(&model))?);
-        }
-        frames.push(match &mut swinging {
-            Some(swinging) => swinging.advance(&positions),
-            None => positions,
-        });
-    }
-    let ms_per_frame = milliseconds(began) / goals.len() as f64;
+    let driven = DrivenClip::of(&model, &control, &args.options(with_detail)).map_err(|error| args.failed(&error))?;
+    let DrivenClip { frames, confidence, problems, ms_per_frame } = driven;
     let mut object = Map::new();
     object.insert("frames".into(), json!(frames.len()));
     object.insert("vertices".into(), json!(rest.vertex_count()));
-    object.insert("detail".into(), json!(detail.is_some()));
+    object.insert("detail".into(), json!(with_detail));
     object.insert("ms_per_frame".into(), json!(ms_per_frame));
     let text = format!("{} frames, {ms_per_frame:.1} ms a frame; written to {}\n", frames.len(), args.out.display());
-    drive_control::tell(&mut object, fps, effectors);
-    problems.extend(report.problems());
+    drive_control::tell(&mut object, control.fps, control.effectors);
+    let mut outputs = Outputs::default();
     if let Some(path) = &args.confidence {
-        object.insert("confidence".into(), json!(sure.iter().map(Confidence::mean).collect::<Vec<f64>>()));
+        object.insert("confidence".into(), json!(confidence.iter().map(Confidence::mean).collect::<Vec<f64>>()));
         let vertices = model.examples().reference().vertex_count();
-        output::write(path, npy::write_f64(&[sure.len(), vertices], sure.iter().flat_map(Confidence::of_vertices)))?;
+        outputs.add(path, npy::write_f64(&[confidence.len(), vertices], confidence.iter().flat_map(Confidence::of_vertices)));
     }
-    edited::save(&asset_of(frames)?, &args.out, &mut object, &mut problems)?;
-    console.done(object, &text, &problems)
+    outputs.add_asset(&args.out, &asset_of(frames)?)?;
+    outputs.write()?;
+    object.insert("out".into(), json!(args.out.display().to_string()));
+    object.insert("left_out".into(), json!(outputs.left_out));
+    control.problems.extend(problems.into_iter().chain(outputs.problems));
+    console.done(object, &text, &control.problems)
 }
 
-fn cannot_tell(model: &Model) -> Failure {
-    Failure::could_not(format!("method '{}' cannot tell how sure it is; learn with `method = \"auto\"`", model.options().method().name()))
+impl Args {
+    fn options(&self, with_detail: bool) -> DriveOptions {
+        let hold = if self.hard { Some(Hold::Hard) } else { self.beta.map(Hold::Soft) };
+        DriveOptions { hold, exact: self.exact, with_detail, with_confidence: self.confidence.is_some(), jiggle: self.jiggle }
+    }
+
+    /// Frames are those of the points, all else is about the model.
+    fn failed(&self, error: &DrivenError) -> Failure {
+        match error {
+            DrivenError::Frame { frame, source } => Failure::about(format!("{}, frame {frame}", self.points.display()), source),
+            error => Failure::about(self.model.display(), error),
+        }
+    }
 }

@@ -6,15 +6,14 @@ use std::time::Instant;
 
 use pliant::learn_job::LearnJob;
 use pliant::learn_recipe::LearnRecipe;
-use pliant_io::read_file;
 use pliant_learn::{DetailLayer, DetailReport};
 use serde_json::{Map, Value, json};
 
 use super::console::Console;
 use super::failure::Failure;
-use super::output;
 use super::resumable::{Interruptible, Partial};
 use super::transfer::milliseconds;
+use super::{output, recipe_file};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -34,9 +33,9 @@ A recipe:
 
 Fine detail, as heights above the poses:
   [detail]                                             without examples: the poses are smoothed, the rest is detail
-  examples = \"sculpted.glb\"                          detailed poses on the subdivided mesh, or a list of scans
+  examples = \"sculpted.glb\"                            detailed poses on the subdivided mesh, or a list of scans
   levels = 1                                           subdivisions of the poses [default: to the detail's vertices]
-  mode = \"auto\"                                      or direct (the paper), cascaded, static (the reference's detail)
+  mode = \"auto\"                                        or direct (the paper), cascaded, static (the reference's detail)
   smoothing = 40                                       rounds that make the smooth poses, without examples
   reach = 2                                            how far a scan may be, in mean edges
 
@@ -124,9 +123,7 @@ fn detail_json(layer: &DetailLayer, report: &DetailReport) -> Value {
 
 /// The recipe with what it names.
 pub(crate) fn load(recipe: &Path) -> Result<LearnJob, Failure> {
-    let about = |error: &dyn std::error::Error| Failure::about(recipe.display(), error);
-    let bytes = read_file(recipe)?;
-    let text = std::str::from_utf8(&bytes).map_err(|error| about(&error))?;
-    let folder = recipe.parent().filter(|folder| !folder.as_os_str().is_empty());
-    LearnJob::load(&LearnRecipe::parse(text).map_err(|error| about(&error))?, folder).map_err(|error| about(&error))
+    let (text, folder) = recipe_file::read(recipe)?;
+    let job = LearnRecipe::parse(&text).and_then(|recipe| LearnJob::load(&recipe, folder));
+    job.map_err(|error| Failure::about(recipe.display(), &error))
 }

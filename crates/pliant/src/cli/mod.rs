@@ -25,6 +25,7 @@ mod obstacle;
 mod output;
 mod pose;
 mod posed;
+mod recipe_file;
 mod register;
 mod rename;
 mod render;

@@ -56,7 +56,9 @@ pub(crate) fn require_other_than(path: &Path, locator: &str) -> Result<(), Failu
 #[derive(Debug, Default)]
 pub(crate) struct Outputs {
     files: Vec<(PathBuf, Vec<u8>)>,
-    /// What formats could not hold, one sentence each.
+    /// What formats could not hold.
+    pub(crate) left_out: Vec<String>,
+    /// The same, one sentence each.
     pub(crate) problems: Vec<String>,
 }
 
@@ -69,6 +71,7 @@ impl Outputs {
         let (files, left_out) = pliant_io::plan_save(asset, path)?;
         self.files.extend(files);
         self.problems.extend(left_out.iter().map(|what| format!("{} leaves out {what}", path.display())));
+        self.left_out.extend(left_out);
         Ok(())
     }
 

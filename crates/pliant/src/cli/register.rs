@@ -6,13 +6,14 @@ use std::time::Instant;
 
 use pliant::register_job::{RegisterJob, clip_paths};
 use pliant::register_recipe::RegisterRecipe;
-use pliant_io::{Asset, read_file};
+use pliant_io::Asset;
 use pliant_learn::{ScanDistance, ScanRegistration, ScanReport};
 use serde_json::{Map, Value, json};
 
 use super::console::Console;
 use super::failure::Failure;
 use super::output::{self, Outputs};
+use super::recipe_file;
 use super::transfer::milliseconds;
 
 const EXAMPLES: &str = "\
@@ -74,11 +75,9 @@ pub(crate) fn run(args: &Args, console: &Console) -> Result<(), Failure> {
 }
 
 fn load(recipe: &Path) -> Result<RegisterJob, Failure> {
-    let about = |error: &dyn std::error::Error| Failure::about(recipe.display(), error);
-    let bytes = read_file(recipe)?;
-    let text = std::str::from_utf8(&bytes).map_err(|error| about(&error))?;
-    let folder = recipe.parent().filter(|folder| !folder.as_os_str().is_empty());
-    RegisterJob::load(&RegisterRecipe::parse(text).map_err(|error| about(&error))?, folder).map_err(|error| about(&error))
+    let (text, folder) = recipe_file::read(recipe)?;
+    let job = RegisterRecipe::parse(&text).and_then(|recipe| RegisterJob::load(&recipe, folder));
+    job.map_err(|error| Failure::about(recipe.display(), &error))
 }
 
 fn described(made: &ScanRegistration, [low, high]: &[PathBuf; 2], ms: f64) -> Map<String, Value> {

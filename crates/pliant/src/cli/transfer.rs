@@ -6,13 +6,12 @@ use std::time::Instant;
 
 use pliant::transfer_job::{TransferJob, Transferred};
 use pliant::transfer_recipe::{RecipeError, RecipeMethod, RecipeRoot, RecipeUp, TransferRecipe};
-use pliant_io::read_file;
 use pliant_transfer::{AlignmentCandidate, Correspondence, FeetReport, MapReport, Parting};
 use serde_json::{Map, Value, json};
 
 use super::console::Console;
 use super::failure::Failure;
-use super::{edited, output};
+use super::{edited, output, recipe_file};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -139,10 +138,9 @@ impl Args {
             let name = job.sources()[0].clip.name().to_owned();
             return Ok((job, name, self.out.clone().expect("clap asks for --out")));
         };
-        let bytes = read_file(file)?;
-        let text = std::str::from_utf8(&bytes).map_err(|error| Failure::about(file.display(), &error))?;
-        let recipe = self.over(TransferRecipe::parse(text).map_err(|error| self.failed(error))?);
-        let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        let (text, folder) = recipe_file::read(file)?;
+        let recipe = self.over(TransferRecipe::parse(&text).map_err(|error| self.failed(error))?);
+        let folder = folder.unwrap_or(Path::new("."));
         let Some(out) = self.out.clone().or_else(|| recipe.output.as_ref().map(|output| folder.join(output))) else {
             return Err(Failure::usage("nowhere to write to; give --out CLIP, or output = \"CLIP\" in the recipe"));
         };

@@ -34,7 +34,7 @@ pub(super) fn chapter(sections: &mut Vec<Section>) -> Result<(), DemoError> {
     let driven = driven?;
     let examples: Vec<Vec<DVec3>> = (0..smooth.count()).map(|k| control.at(smooth.pose(k))).collect();
     let skeleton = hand_skeleton::labelled(smooth.reference())?;
-    let moved: Vec<usize> = skeleton.joints().iter().filter(|joint| joint.effector).filter_map(|joint| joint.control).collect();
+    let moved: Vec<usize> = skeleton.effectors().filter_map(|joint| joint.control).collect();
     let solver = IkSolver::learned(skeleton, &examples)?;
     let tips: Vec<Vec<DVec3>> = goals.iter().map(|frame| moved.iter().map(|&k| frame[k]).collect()).collect();
     let solved: Vec<Vec<DVec3>> =

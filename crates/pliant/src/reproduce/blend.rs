@@ -10,20 +10,14 @@ mod shrinking;
 mod three_shapes;
 mod times;
 
-use std::ops::ControlFlow;
-
 use pliant_mesh::Progress;
 use pliant_physics::PhysicsError;
 
-use super::data::set_of;
-use super::{Data, ReproduceError, numerals};
+use super::{Chapter, Data, ReproduceError, numerals, told};
 use crate::page::Section;
 
-/// One section of the page.
-type Chapter = fn(&Data) -> Result<Section, ReproduceError>;
-
 pub(super) fn sections(data: &Data, progress: &dyn Progress) -> Result<Vec<Section>, ReproduceError> {
-    let chapters: [(&str, Chapter); 7] = [
+    let chapters: [Chapter<&Data>; 7] = [
         ("times", times::section),
         ("shrinking", shrinking::section),
         ("obstacle", cylinder::section),
@@ -32,25 +26,7 @@ pub(super) fn sections(data: &Data, progress: &dyn Progress) -> Result<Vec<Secti
         ("pulled vertex", pulled::section),
         ("results", results::section),
     ];
-    let mut sections = Vec::new();
-    for (k, (name, chapter)) in chapters.iter().enumerate() {
-        if let ControlFlow::Break(()) = progress.report(name, k as f64 / chapters.len() as f64) {
-            return Err(ReproduceError::Stopped);
-        }
-        sections.push(chapter(data)?);
-    }
-    if let Some(first) = sections.first_mut() {
-        missing(data).into_iter().for_each(|problem| first.problem(problem));
-    }
-    Ok(sections)
-}
-
-/// A line for each set that a data folder lacks.
-fn missing(data: &Data) -> Vec<String> {
-    let Some(folder) = data.folder() else { return Vec::new() };
-    let sets = results::SHARED.iter().map(|pair| set_of(pair.locator));
-    let lacking = sets.filter(|set| !folder.join(set).exists());
-    lacking.map(|set| format!("{set} is left out: there is no such folder in '{}'", folder.display())).collect()
+    told(data, &chapters, data.missing(results::SHARED.iter().map(|pair| pair.locator)), progress)
 }
 
 /// Names the model in an error.

@@ -75,6 +75,13 @@ impl Data {
         Ok(Some(String::from_utf8_lossy(&pliant_io::read_file(&folder.join(locator))?).into_owned()))
     }
 
+    /// A line for each set of `locators` that a data folder lacks.
+    pub(super) fn missing<'a>(&self, locators: impl IntoIterator<Item = &'a str>) -> Vec<String> {
+        let Some(folder) = self.folder() else { return Vec::new() };
+        let lacking = locators.into_iter().map(set_of).filter(|set| !folder.join(set).exists());
+        lacking.map(|set| format!("{set} is left out: there is no such folder in '{}'", folder.display())).collect()
+    }
+
     /// The data folder, if it holds the set of `locator`.
     fn folder_with(&self, locator: &str) -> Option<&Path> {
         self.folder.as_deref().filter(|folder| folder.join(set_of(locator)).exists())

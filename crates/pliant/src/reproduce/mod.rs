@@ -11,11 +11,12 @@ mod pose;
 mod transfer;
 
 use std::fs;
+use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
 use pliant_io::IoError;
 use pliant_learn::LearnError;
-use pliant_mesh::{MeshError, Progress};
+use pliant_mesh::{MeshError, Progress, ProgressPart};
 use pliant_physics::PhysicsError;
 use pliant_rig::RigError;
 use pliant_transfer::TransferError;
@@ -152,13 +153,43 @@ pub fn run(names: &[impl AsRef<str>], data: &Data, out: &Path, progress: &dyn Pr
     require_folder(out)?;
     let mut pages = Vec::new();
     for (k, reproduction) in chosen.iter().enumerate() {
-        let part = Part { whole: progress, begin: k as f64 / chosen.len() as f64, size: 1.0 / chosen.len() as f64 };
+        let part = ProgressPart { whole: progress, begin: k as f64 / chosen.len() as f64, size: 1.0 / chosen.len() as f64 };
         let sections = (reproduction.make)(data, &part)?;
         let page =
             Page::new(reproduction.title, reproduction.paper).with_sections(sections).with_way_up("../index.html", "All reproductions");
         pages.push(page.dark_too().made_by(format!("pliant reproduce {}", reproduction.name)));
     }
     write(out, &chosen, pages)
+}
+
+/// What a section is called while it is made, and how it is made from what the page is about.
+type Chapter<C> = (&'static str, fn(C) -> Result<Section, ReproduceError>);
+
+/// The sections of a page about `cast`, one after the other; the first tells the `problems`.
+fn told<C: Copy>(cast: C, chapters: &[Chapter<C>], problems: Vec<String>, progress: &dyn Progress) -> Result<Vec<Section>, ReproduceError> {
+    let mut sections = Vec::with_capacity(chapters.len());
+    for (k, (name, chapter)) in chapters.iter().enumerate() {
+        go_on(progress, name, k as f64 / chapters.len() as f64)?;
+        sections.push(chapter(cast)?);
+    }
+    if let Some(first) = sections.first_mut() {
+        problems.into_iter().for_each(|problem| first.problem(problem));
+    }
+    Ok(sections)
+}
+
+/// What is left of `progress` for so many chapters once their models were loaded, which counts as one.
+fn after_models(progress: &dyn Progress, chapters: usize) -> Result<ProgressPart<'_>, ReproduceError> {
+    go_on(progress, "models", 0.0)?;
+    let begin = 1.0 / (chapters + 1) as f64;
+    Ok(ProgressPart { whole: progress, begin, size: 1.0 - begin })
+}
+
+fn go_on(progress: &dyn Progress, stage: &str, done: f64) -> Result<(), ReproduceError> {
+    match progress.report(stage, done) {
+        ControlFlow::Break(()) => Err(ReproduceError::Stopped),
+        ControlFlow::Continue(()) => Ok(()),
+    }
 }
 
 /// The reproductions of these names in their own order, each once.
@@ -227,19 +258,6 @@ fn listing(chosen: &[&Reproduction], pages: &[Page]) -> Page {
     listing.dark_too().made_by("pliant reproduce")
 }
 
-/// The part of some work that one reproduction is.
-struct Part<'a> {
-    whole: &'a dyn Progress,
-    begin: f64,
-    size: f64,
-}
-
-impl Progress for Part<'_> {
-    fn report(&self, stage: &str, done: f64) -> std::ops::ControlFlow<()> {
-        self.whole.report(stage, self.begin + self.size * done)
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -267,8 +285,8 @@ mod tests {
     fn a_watcher_who_asks_to_stop_is_heard() {
         struct Impatient;
         impl Progress for Impatient {
-            fn report(&self, _: &str, _: f64) -> std::ops::ControlFlow<()> {
-                std::ops::ControlFlow::Break(())
+            fn report(&self, _: &str, _: f64) -> ControlFlow<()> {
+                ControlFlow::Break(())
             }
         }
         let place = tempfile::tempdir().unwrap();

@@ -21,7 +21,7 @@ use pliant_mesh::glam::DVec3;
 use pliant_mesh::{Bounds, SurfacePoint};
 
 use super::data::set_of;
-use super::{Data, Model, ReproduceError, lcg, numerals};
+use super::{Chapter, Data, Model, ReproduceError, after_models, lcg, numerals, told};
 use crate::page::Section;
 use subject::Subject;
 
@@ -33,11 +33,8 @@ const FACES: [(&str, &str, Option<&str>); 4] = [
     ("ICT FaceKit", "ict-facekit/generic_neutral_mesh.obj+ict-facekit/expressions.delta.npy", None),
 ];
 
-/// One section of the page.
-type Chapter = fn(&[Subject<'_>]) -> Result<Section, ReproduceError>;
-
 pub(super) fn sections(data: &Data, progress: &dyn Progress) -> Result<Vec<Section>, ReproduceError> {
-    let chapters: [(&str, Chapter); 10] = [
+    let chapters: [Chapter<&[Subject<'_>]>; 10] = [
         ("geodesic circles", circles::section),
         ("times", times::section),
         ("regularisation", alpha::section),
@@ -49,23 +46,10 @@ pub(super) fn sections(data: &Data, progress: &dyn Progress) -> Result<Vec<Secti
         ("jumps", jumps::section),
         ("units", units::section),
     ];
-    let steps = (chapters.len() + 1) as f64;
-    let say = |stage: &str, step: usize| match progress.report(stage, step as f64 / steps) {
-        std::ops::ControlFlow::Break(()) => Err(ReproduceError::Stopped),
-        std::ops::ControlFlow::Continue(()) => Ok(()),
-    };
-    say("models", 0)?;
+    let progress = after_models(progress, chapters.len())?;
     let (faces, problems) = faces(data)?;
     let subjects: Vec<Subject<'_>> = faces.iter().map(Subject::new).collect::<Result<_, _>>()?;
-    let mut sections = Vec::new();
-    for (k, (name, chapter)) in chapters.iter().enumerate() {
-        say(name, k + 1)?;
-        sections.push(chapter(&subjects)?);
-    }
-    if let Some(first) = sections.first_mut() {
-        problems.into_iter().for_each(|problem| first.problem(problem));
-    }
-    Ok(sections)
+    told(&subjects[..], &chapters, problems, &progress)
 }
 
 /// The faces there are, and a line for each that a data folder lacks.

@@ -10,15 +10,12 @@ mod resized;
 mod scribble;
 mod times;
 
-use std::ops::ControlFlow;
-
 use pliant_mesh::Progress;
 use pliant_rig::Clip;
 use pliant_transfer::{Correspondence, Markers, TransferError};
 use pliant_view::View;
 
-use super::data::set_of;
-use super::{Data, ReproduceError, numerals};
+use super::{Chapter, Data, ReproduceError, after_models, numerals, told};
 use crate::page::Section;
 use crate::walking_tapir::WalkingTapir;
 
@@ -52,11 +49,8 @@ struct HorseAndCamel {
     markers: Markers,
 }
 
-/// One section of the page.
-type Chapter = fn(&Cast) -> Result<Section, ReproduceError>;
-
 pub(super) fn sections(data: &Data, progress: &dyn Progress) -> Result<Vec<Section>, ReproduceError> {
-    let chapters: [(&str, Chapter); 6] = [
+    let chapters: [Chapter<&Cast>; 6] = [
         ("times", times::section),
         ("flexibility", bending::section),
         ("scribbles", scribble::section),
@@ -64,31 +58,9 @@ pub(super) fn sections(data: &Data, progress: &dyn Progress) -> Result<Vec<Secti
         ("expressions", expressions::section),
         ("correspondence", matching::section),
     ];
-    let steps = (chapters.len() + 1) as f64;
-    let say = |stage: &str, step: usize| match progress.report(stage, step as f64 / steps) {
-        ControlFlow::Break(()) => Err(ReproduceError::Stopped),
-        ControlFlow::Continue(()) => Ok(()),
-    };
-    say("models", 0)?;
+    let progress = after_models(progress, chapters.len())?;
     let cast = Cast::load(data)?;
-    let mut sections = Vec::new();
-    for (k, (name, chapter)) in chapters.iter().enumerate() {
-        say(name, k + 1)?;
-        sections.push(chapter(&cast)?);
-    }
-    if let Some(first) = sections.first_mut() {
-        missing(data).into_iter().for_each(|problem| first.problem(problem));
-    }
-    Ok(sections)
-}
-
-/// A line for each set that a data folder lacks.
-fn missing(data: &Data) -> Vec<String> {
-    let lacks = |folder: &std::path::Path, locator: &str| {
-        let set = set_of(locator);
-        (!folder.join(set).exists()).then(|| format!("{set} is left out: there is no such folder in '{}'", folder.display()))
-    };
-    data.folder().into_iter().flat_map(|folder| [HORSE, GALLOP].into_iter().filter_map(move |locator| lacks(folder, locator))).collect()
+    told(&cast, &chapters, data.missing([HORSE, GALLOP]), &progress)
 }
 
 impl Cast {

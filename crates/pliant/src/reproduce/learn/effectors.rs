@@ -1,6 +1,6 @@
 //! Figures 12 and 13: six points moved by hand, the others found by inverse kinematics.
 
-use pliant_learn::{IkSkeleton, IkSolver, LearnOptions, Model};
+use pliant_learn::{IkSolver, LearnOptions, Model};
 use pliant_mesh::glam::DVec3;
 use pliant_view::{Color, ContactSheet, Image, Marker};
 
@@ -28,8 +28,8 @@ pub(super) fn section(cast: &Cast) -> Result<Section, ReproduceError> {
     let truth: Vec<Vec<DVec3>> = play.frames().iter().map(|frame| hand.control.at(frame)).collect();
     let ways = [
         ("all control points", truth.clone()),
-        ("six, natural poses learned", solved(&skeleton, IkSolver::learned(skeleton.clone(), &examples).map_err(failed("hand"))?, &truth)?),
-        ("six, from the rest pose", solved(&skeleton, IkSolver::new(skeleton.clone()).map_err(failed("hand"))?, &truth)?),
+        ("six, natural poses learned", solved(&IkSolver::learned(skeleton.clone(), &examples).map_err(failed("hand"))?, &truth)?),
+        ("six, from the rest pose", solved(&IkSolver::new(skeleton).map_err(failed("hand"))?, &truth)?),
     ];
     let mut table = Table::new(
         format!("Errors over the {} frames, in % of the longest side.", play.frames().len()),
@@ -54,8 +54,9 @@ pub(super) fn section(cast: &Cast) -> Result<Section, ReproduceError> {
 }
 
 /// All control points of every frame, from those that are moved.
-fn solved(skeleton: &IkSkeleton, solver: IkSolver, truth: &[Vec<DVec3>]) -> Result<Vec<Vec<DVec3>>, ReproduceError> {
-    let moved: Vec<usize> = skeleton.joints().iter().filter(|joint| joint.effector).filter_map(|joint| joint.control).collect();
+fn solved(solver: &IkSolver, truth: &[Vec<DVec3>]) -> Result<Vec<Vec<DVec3>>, ReproduceError> {
+    let skeleton = solver.skeleton();
+    let moved: Vec<usize> = skeleton.effectors().filter_map(|joint| joint.control).collect();
     let goals: Vec<Vec<DVec3>> = truth.iter().map(|frame| moved.iter().map(|&k| frame[k]).collect()).collect();
     let poses = solver.solve_all(&goals).map_err(failed("hand"))?;
     Ok(poses.iter().map(|pose| skeleton.controls(&pose.places, truth[0].len())).collect())
