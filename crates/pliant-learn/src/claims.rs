@@ -95,20 +95,42 @@ fn a_pose_between_the_examples_is_met_better_than_by_any_baseline() {
     }
 }
 
+/// The bar's examples, so many times as large.
+fn sized(size: f64) -> Examples {
+    let examples = bar_examples();
+    let frames: Vec<Vec<DVec3>> = (1..examples.count()).map(|i| times(size, examples.pose(i))).collect();
+    Examples::new(bar().posed(times(size, bar().positions())).unwrap(), frames, examples.names().to_vec()).unwrap()
+}
+
+fn times(size: f64, positions: &[DVec3]) -> Vec<DVec3> {
+    positions.iter().map(|p| *p * size).collect()
+}
+
 #[test]
 fn the_scale_of_the_scene_changes_nothing_but_the_scale() {
-    let examples = bar_examples();
-    let larger = |positions: &[DVec3]| positions.iter().map(|p| *p * 1000.0).collect::<Vec<_>>();
-    let frames: Vec<Vec<DVec3>> = (1..examples.count()).map(|i| larger(examples.pose(i))).collect();
-    let mesh = bar().posed(larger(bar().positions())).unwrap();
-    let scaled = Examples::new(mesh, frames, examples.names().to_vec()).unwrap();
     let options = LearnOptions::default().with_bones(30);
     let small = trained(Method::Auto);
-    let large = Model::train(scaled, bar_control(), &options, &()).unwrap();
+    let large = Model::train(sized(1000.0), bar_control(), &options, &()).unwrap();
     assert_eq!(small.chosen(), large.chosen());
     let goals = bar_control().at(&bent(0.4, 0.4));
-    let apart = rms(&large.drive(&larger(&goals)).unwrap(), &larger(&small.drive(&goals).unwrap()));
+    let apart = rms(&large.drive(&times(1000.0, &goals)).unwrap(), &times(1000.0, &small.drive(&goals).unwrap()));
     assert!(apart < 1e-5, "{apart:e}");
+}
+
+#[test]
+fn by_no_method_does_the_unit_matter() {
+    // Powers of two cost no digits, so that a length that stands alone somewhere could not hide behind rounding.
+    let goals = bar_control().at(&bent(0.4, 0.4));
+    for method in Method::ALL {
+        let expected = trained(method).driver_with(Hold::Hard).unwrap().exactly().pose(&goals).unwrap();
+        for size in [1024.0, 1.0 / 1024.0] {
+            let options = LearnOptions::default().with_method(method).with_bones(30);
+            let model = Model::train(sized(size), bar_control(), &options, &()).unwrap();
+            let found = model.driver_with(Hold::Hard).unwrap().exactly().pose(&times(size, &goals)).unwrap();
+            let apart = rms(&times(1.0 / size, &found), &expected);
+            assert!(apart < 1e-10, "{}, {size}: {apart:e}", method.name());
+        }
+    }
 }
 
 #[test]
@@ -136,19 +158,21 @@ fn hard_control_points_are_met_by_every_method() {
 }
 
 #[test]
-fn what_is_left_out_is_judged_as_by_hand() {
-    let options = LearnOptions::default().with_bones(30);
+fn what_is_left_out_is_judged_as_by_one_who_never_saw_it() {
     let examples = bar_examples();
-    let told = LeaveOneOut::of(examples.clone(), bar_control(), &options, &()).unwrap();
-    assert_eq!(told.poses.len(), examples.count() - 1);
-    for left_out in [1, 4] {
-        let frames: Vec<Vec<DVec3>> = (1..examples.count()).filter(|&i| i != left_out).map(|i| examples.pose(i).to_vec()).collect();
-        let names = (0..frames.len()).map(|k| k.to_string()).collect();
-        let rest = Examples::new(bar(), frames, names).unwrap();
-        let model = Model::train(rest, bar_control(), &options, &()).unwrap();
-        let found = model.drive(&bar_control().at(examples.pose(left_out))).unwrap();
-        assert_eq!(examples.error(&found, left_out), told.poses[left_out - 1].rms);
-        assert_eq!(model.chosen(), told.poses[left_out - 1].chosen);
+    for method in Method::ALL {
+        let options = LearnOptions::default().with_method(method).with_bones(30).with_exact(method == Method::Paper);
+        let told = LeaveOneOut::of(examples.clone(), bar_control(), &options, &()).unwrap();
+        assert_eq!(told.poses.len(), examples.count() - 1);
+        for left_out in [1, 4] {
+            let frames: Vec<Vec<DVec3>> = (1..examples.count()).filter(|&i| i != left_out).map(|i| examples.pose(i).to_vec()).collect();
+            let names = (0..frames.len()).map(|k| k.to_string()).collect();
+            let rest = Examples::new(bar(), frames, names).unwrap();
+            let model = Model::train(rest, bar_control(), &options, &()).unwrap();
+            let found = model.drive(&bar_control().at(examples.pose(left_out))).unwrap();
+            assert_eq!(examples.error(&found, left_out), told.poses[left_out - 1].rms, "{}", method.name());
+            assert_eq!(model.chosen(), told.poses[left_out - 1].chosen);
+        }
     }
 }
 

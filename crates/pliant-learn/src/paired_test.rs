@@ -53,14 +53,20 @@ impl PairedTest {
 
 /// `2 P(B ≤ min(k, n − k))`, at most one.
 fn sign_test(k: usize, n: usize) -> f64 {
-    // P(B = i), starting at 2⁻ⁿ.
-    let mut likely = 0.5_f64.powi(n as i32);
-    let mut sum = 0.0;
+    /// Halvings at a time: far from the ends of the range of numbers.
+    const HALVINGS: usize = 500;
+    // Ways to have i of n, and their sum; both are halved n times in all, sooner where they grow beyond a number's range.
+    let (mut ways, mut sum, mut halvings) = (1.0_f64, 0.0, n);
+    let halved = |times: usize| 0.5_f64.powi(times as i32);
     for i in 0..=k.min(n - k) {
-        sum += likely;
-        likely *= (n - i) as f64 / (i + 1) as f64;
+        sum += ways;
+        ways *= (n - i) as f64 / (i + 1) as f64;
+        if sum > 1.0 / halved(HALVINGS) && halvings > HALVINGS {
+            (ways, sum, halvings) = (ways * halved(HALVINGS), sum * halved(HALVINGS), halvings - HALVINGS);
+        }
     }
-    (2.0 * sum).min(1.0)
+    let left = halvings.min(HALVINGS);
+    (2.0 * sum * halved(left) * halved(halvings - left)).min(1.0)
 }
 
 fn signed_ranks(differences: &[f64]) -> f64 {
@@ -102,6 +108,20 @@ mod tests {
         assert_eq!((five.sign_p, five.rank_p, five.lower, five.pairs), (0.0625, 0.0625, 0, 5));
         let six = against_zero(&[-0.1, -0.4, -0.2, -0.9, -0.3, -2.0]);
         assert_eq!((six.sign_p, six.rank_p, six.lower), (0.03125, 0.03125, 6));
+    }
+
+    #[test]
+    fn thousands_of_pairs_have_a_sign_test() {
+        // By the normal distribution with its correction for whole numbers, which is good to four digits here:
+        // 2 Φ(−(|k − n/2| − ½) / (√n / 2)) for n = 4000 and k = 1937 is 2 Φ(−1.97643).
+        assert!((sign_test(1937, 4000) / 0.048_107 - 1.0).abs() < 1e-3, "{}", sign_test(1937, 4000));
+        assert_eq!(sign_test(1000, 2000), 1.0);
+        assert_eq!(sign_test(3, 4000), 0.0);
+        // Halving in between changes nothing but rounding: P(B ≤ k) and P(B ≤ n − k − 1) fill the whole.
+        let below = |k: usize, n: usize| sign_test(k, n) / 2.0;
+        let mut middle = 1.0;
+        (1..=600).for_each(|i| middle *= (2 * i - 1) as f64 / (2 * i) as f64);
+        assert!((2.0 * below(599, 1200) + middle - 1.0).abs() < 1e-10, "{} {middle}", below(599, 1200));
     }
 
     #[test]

@@ -15,9 +15,9 @@
 //! **Source.** Huang et al., "Detail-preserving controllable deformation from sparse examples", 2012, sections 6.1.1 to 6.1.3 and 7;
 //! the global method: Feng, Kim, Yu, "Real-time data driven deformation using kernel canonical correlation analysis", 2008.
 //!
-//! **Ours.** `σ`, which the paper leaves open, is the mean distance between neighbouring examples of the bone. Control points are
-//! seen from where all of them are as a whole, so that a rigid motion of all changes nothing. Bones with the same `c_j` share
-//! nearest examples and kernel values, and each model is folded to one column of four numbers per kernel value.
+//! **Ours.** `σ`, which the paper leaves open, is the root of the mean squared distance between neighbouring examples of the bone.
+//! Control points are seen from where all of them are as a whole, so that a rigid motion of all changes nothing. Bones with the same
+//! `c_j` share nearest examples and kernel values, and each model is folded to one column of four numbers per kernel value.
 
 use pliant_linalg::{Kernel, KernelCca, gaussian, median_distance, parallel};
 use pliant_mesh::glam::{DQuat, DVec3, DVec4};

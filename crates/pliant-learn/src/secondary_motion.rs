@@ -139,8 +139,9 @@ impl FreeSwing {
             (envelope * (root * secs).cos(), envelope * (root * secs).sin() / root)
         } else if damping > 1.0 {
             let root = omega * (damping * damping - 1.0).sqrt();
-            let (slow, fast) = ((-(decay - root) * secs).exp(), (-(decay + root) * secs).exp());
-            (0.5 * (slow + fast), 0.5 * (slow - fast) / root)
+            // e^{−(ζω − root)t} and the part by which the faster one is less, written so that neither is a difference of near equals.
+            let (slow, less) = ((-omega * omega / (decay + root) * secs).exp(), -(-2.0 * root * secs).exp_m1());
+            (slow * (1.0 - 0.5 * less), 0.5 * slow * less / root)
         } else {
             let envelope = (-decay * secs).exp();
             (envelope, envelope * secs)
@@ -240,6 +241,46 @@ mod tests {
                     assert!(energy(offset, velocity) <= before * (1.0 + 1e-12), "{damping} {secs}");
                 }
             }
+        }
+    }
+
+    /// The exponential by its series, the time halved until that converges fast and the result squared as often.
+    fn exponential(secs: f64, omega: f64, damping: f64) -> [[f64; 2]; 2] {
+        let times = |a: [[f64; 2]; 2], b: [[f64; 2]; 2]| [0, 1].map(|i| [0, 1].map(|j| a[i][0] * b[0][j] + a[i][1] * b[1][j]));
+        // Offsets in units of velocity over ω, so that both rows are of one size.
+        let halvings = 12;
+        let t = omega * secs * 0.5_f64.powi(halvings);
+        let (rate, mut term, mut sum) = ([[0.0, t], [-t, -2.0 * damping * t]], [[1.0, 0.0], [0.0, 1.0]], [[1.0, 0.0], [0.0, 1.0]]);
+        for k in 1..20 {
+            term = times(term, rate).map(|row| row.map(|entry| entry / f64::from(k)));
+            sum = [0, 1].map(|i| [0, 1].map(|j| sum[i][j] + term[i][j]));
+        }
+        (0..halvings).for_each(|_| sum = times(sum, sum));
+        [[sum[0][0], sum[0][1] / omega], [sum[1][0] * omega, sum[1][1]]]
+    }
+
+    #[test]
+    fn a_free_swing_is_the_exponential_under_over_and_at_critical_damping() {
+        for omega in [0.5, 12.0] {
+            for damping in [0.0, 0.15, 1.0 - 1e-12, 1.0, 1.0 + f64::EPSILON, 1.0 + 1e-12, 1.5, 20.0] {
+                for turn in [1e-6, 0.05, 2.0, 10.0] {
+                    let (found, expected) = (FreeSwing::over(turn / omega, omega, damping).rows, exponential(turn / omega, omega, damping));
+                    let units = [[1.0, omega], [1.0 / omega, 1.0]];
+                    for (i, j) in [(0, 0), (0, 1), (1, 0), (1, 1)] {
+                        let apart = (found[i][j] - expected[i][j]).abs() * units[i][j];
+                        assert!(apart < 2e-12, "ω {omega}, ζ {damping}, ωt {turn}: {found:?} for {expected:?}");
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_motion_through_thick_oil_creeps_back_and_does_not_stand_still() {
+        // For ζ ≫ 1 an offset decays as e^{−ωt/2ζ}.
+        for damping in [1e6, 1e9] {
+            let (offset, _) = FreeSwing::over(2.0 * damping / 3.0, 3.0, damping).apply(DVec3::X, DVec3::ZERO);
+            assert!((offset.x - (-1.0_f64).exp()).abs() < 1e-9, "{damping}: {offset}");
         }
     }
 

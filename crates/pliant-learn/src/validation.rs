@@ -25,8 +25,19 @@ pub struct PoseError {
     pub chosen: Option<LocalSettings>,
 }
 
-/// Looks at a prediction: the bench, which example was left out, and the pose found for it.
-pub(crate) type Visit<'a> = dyn FnMut(&Workbench, usize, &[DVec3]) -> Result<(), LearnError> + 'a;
+/// A pose as one predicts it who has not seen it.
+pub(crate) struct Unseen<'a> {
+    pub(crate) bench: &'a Workbench,
+    /// Which example was left out.
+    pub(crate) left_out: usize,
+    /// The pose for any places of the control points.
+    pub(crate) drive: &'a dyn Fn(&[DVec3]) -> Vec<DVec3>,
+    /// The pose for its own.
+    pub(crate) found: &'a [DVec3],
+}
+
+/// Looks at a prediction.
+pub(crate) type Visit<'a> = dyn FnMut(&Unseen<'_>) -> Result<(), LearnError> + 'a;
 
 /// The errors of all poses, each left out in turn.
 #[derive(Debug, Clone, PartialEq)]
@@ -122,13 +133,15 @@ fn judge(
     let bench = &trainer.bench;
     let rest: Vec<usize> = (0..bench.examples.count()).filter(|&example| example != left_out).collect();
     let (predictor, chosen) = trainer.train(&rest, watch)?;
-    let control = &bench.points[left_out];
-    let mut found = predictor.pose(bench, &trainer.poisson, control);
-    if trainer.options.exact() {
-        Residuals::new(bench, &*predictor, &trainer.poisson, &rest).add(bench, control, &mut found);
-    }
+    let residuals = trainer.options.exact().then(|| Residuals::new(bench, &*predictor, &trainer.poisson, &rest));
+    let drive = |control: &[DVec3]| {
+        let mut found = predictor.pose(bench, &trainer.poisson, control);
+        residuals.iter().for_each(|residuals| residuals.add(bench, control, &mut found));
+        found
+    };
+    let found = drive(&bench.points[left_out]);
     if let Some(visit) = visit {
-        visit(bench, left_out, &found)?;
+        visit(&Unseen { bench, left_out, drive: &drive, found: &found })?;
     }
     let rms = bench.examples.error(&found, left_out);
     watch.log.add_judged(left_out, rms, chosen);

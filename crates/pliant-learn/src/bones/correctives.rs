@@ -7,8 +7,10 @@
 //!
 //! ```text
 //! dᵥf = Aᵥf⁻¹ eᵥf          D = U Σ Wᵀ: columns are frames
-//! sₖ = σₖ uₖ               min over c of Σᵥ |Aᵥf Σₖ cₖf sₖᵥ − eᵥf|²  in each frame f
+//! sₖ = σₖ wₖ uₖ            min over c of Σᵥ |Aᵥf Σₖ cₖf sₖᵥ − eᵥf|²  in each frame f
 //! ```
+//!
+//! where `wₖ` is the greatest entry of column `k` of `W`, by magnitude: that frame shows the shape with a weight of about 1.
 //!
 //! **Source.** Kry, James, Pai, "EigenSkin", 2002, for correctives in the rest pose; the shapes are the best of their number
 //! there (Eckart and Young, 1936).

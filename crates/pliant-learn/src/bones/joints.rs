@@ -2,7 +2,7 @@
 //!
 //! **Form.** A joint stands in the mean of the vertices that follow it, by their weights. Joints that share vertices
 //! are neighbours, the closer the more of the weight they share (`Σᵥ wᵥⱼ wᵥₖ`); the tree of greatest sharing, from the
-//! joint that moves most, is the skeleton. Joints that share nothing with it begin trees of their own.
+//! joint that most weight follows, is the skeleton. Joints that share nothing with it begin trees of their own.
 
 use pliant_mesh::glam::{DQuat, DVec3};
 use pliant_rig::{Joint, Skeleton, Skin};
@@ -38,7 +38,7 @@ fn parents(skin: &Skin) -> Vec<Option<usize>> {
     }
     let (mut parent, mut strength, mut placed) = (vec![None; count], vec![0.0; count], vec![false; count]);
     for _ in 0..count {
-        // The one that shares most with the tree; else the one that moves most begins a new tree.
+        // The one that shares most with the tree; else the one that most weight follows begins a new tree.
         let free = (0..count).filter(|&k| !placed[k]);
         let better = |a: usize, b: usize| if (strength[b], mass[b]) > (strength[a], mass[a]) { b } else { a };
         let next = free.reduce(better).expect("as many as are counted");

@@ -329,6 +329,7 @@ fn substitute(factor: &[[f64; MOST_INFLUENCES]; MOST_INFLUENCES], n: usize, x: &
 
 #[cfg(test)]
 mod tests {
+    use pliant_linalg::{DenseMatrix, Svd};
     use proptest::prelude::*;
 
     use super::*;
@@ -351,7 +352,57 @@ mod tests {
         std::array::from_fn(|axis| mix.iter().map(|(k, weight)| weight * points[k][axis]).sum())
     }
 
+    /// The least `|Σ wⱼ aⱼ|² + μ |w − w̄|²` over `w ≥ 0`, `Σ w = 1`: the best of the affine minima of all subsets that lie inside.
+    fn least_of_all_subsets(points: &[[f64; 4]], stiffness: f64, toward: &[f64]) -> f64 {
+        let value = |weights: &[f64]| {
+            let sum: [f64; 4] = std::array::from_fn(|axis| points.iter().zip(weights).map(|(point, w)| w * point[axis]).sum());
+            dot(&sum, &sum) + stiffness * weights.iter().zip(toward).map(|(w, to)| (w - to) * (w - to)).sum::<f64>()
+        };
+        let mut least = f64::INFINITY;
+        for subset in 1_u32..1 << points.len() {
+            let of: Vec<usize> = (0..points.len()).filter(|k| subset >> k & 1 == 1).collect();
+            // [G + μI, 1; 1ᵀ, 0] [w; −λ] = [μ w̄; 1]
+            let n = of.len();
+            let entry = |i: usize, j: usize| match (i == n, j == n) {
+                (true, true) => 0.0,
+                (true, _) | (_, true) => 1.0,
+                _ => dot(&points[of[i]], &points[of[j]]) + if i == j { stiffness } else { 0.0 },
+            };
+            let inverse = Svd::of(DenseMatrix::from_fn(n + 1, n + 1, entry).as_ref()).unwrap().pseudo_inverse(1e-12);
+            let right = |j: usize| if j == n { 1.0 } else { stiffness * toward[of[j]] };
+            let mut weights = vec![0.0; points.len()];
+            (0..n).for_each(|i| weights[of[i]] = (0..=n).map(|j| inverse[(i, j)] * right(j)).sum());
+            if weights.iter().all(|w| *w > -1e-9) && (weights.iter().sum::<f64>() - 1.0).abs() < 1e-6 {
+                least = least.min(value(&weights));
+            }
+        }
+        least
+    }
+
     proptest! {
+        #[test]
+        fn with_room_for_all_nothing_is_better_drawn_or_not(
+            points in prop::collection::vec(prop::array::uniform4(-1.0..1.0), 1..8),
+            shift in -1.0..1.0,
+            stiffness in prop::sample::select(vec![0.0, 0.01, 1.0]),
+        ) {
+            // Shifted, so that the origin is often outside and the least is not always zero.
+            let points: Vec<[f64; 4]> = points.iter().map(|point| point.map(|x: f64| x + shift)).collect();
+            let total = (points.len() * (points.len() + 1)) as f64 / 2.0;
+            let toward: Vec<f64> = (0..points.len()).map(|k| (k + 1) as f64 / total).collect();
+            let mut hull = hull(&points);
+            let constant = if stiffness > 0.0 {
+                hull.draw(stiffness, toward.iter().copied().enumerate());
+                stiffness * toward.iter().map(|w| w * w).sum::<f64>()
+            } else {
+                0.0
+            };
+            let mut mix = Mix::one(0);
+            let found = hull.nearest(&mut mix, MOST_INFLUENCES) + constant;
+            let least = least_of_all_subsets(&points, stiffness, &toward);
+            prop_assert!((found - least).abs() < 1e-5 * least + 1e-6, "{found} for {least}");
+        }
+
         #[test]
         fn with_room_for_all_no_point_lies_on_the_near_side(points in prop::collection::vec(prop::array::uniform4(-1.0..1.0), 1..8)) {
             let mut mix = Mix::one(0);

@@ -222,6 +222,69 @@ fn leave_one_out_judges_base_details_and_static_ones() {
 }
 
 #[test]
+fn details_of_a_left_out_pose_are_judged_as_by_one_who_never_saw_them() {
+    let whole = creased(1);
+    for mode in [DetailMode::Auto, DetailMode::Direct, DetailMode::Cascaded] {
+        let detail = DetailOptions::default().with_mode(mode);
+        let told = DetailLeaveOneOut::of(creased(1), bar_control(), &options(), &detail, &()).unwrap();
+        for left_out in [2, 5] {
+            let kept = |i: &usize| *i != left_out;
+            let frames: Vec<Vec<DVec3>> = (1..7).filter(kept).map(|i| bar_examples().pose(i).to_vec()).collect();
+            let names = (0..frames.len()).map(|k| k.to_string()).collect();
+            let poses: Vec<Vec<DVec3>> = (0..7).filter(kept).map(|i| detailed_poses(1)[i].clone()).collect();
+            let rest =
+                DetailedExamples::from_poses(Examples::new(bar(), frames, names).unwrap(), 1, poses.iter().map(Vec::as_slice)).unwrap();
+            let model = Model::train_detailed(rest, bar_control(), &options(), &detail, &()).unwrap();
+            let heights = model.driver().heights(&bar_control().at(bar_examples().pose(left_out))).unwrap();
+            let squares = heights.iter().zip(whole.heights(left_out)).map(|(a, b)| f64::from(a - b).powi(2));
+            let rms = (squares.sum::<f64>() / heights.len() as f64).sqrt() / bar_examples().longest_side();
+            let told = &told.details[left_out - 1];
+            assert!((rms - told.height_rms).abs() < 1e-6 * rms, "{}, {left_out}: {rms} for {}", mode.name(), told.height_rms);
+            assert_eq!(model.detail().unwrap().settings(), told.chosen);
+        }
+    }
+}
+
+#[test]
+fn with_a_base_made_by_smoothing_a_left_out_pose_is_steered_by_its_detailed_points_alone() {
+    let poses = detailed_poses(1);
+    let mesh = LoopSubdivision::levels(&bar(), 1).unwrap().mesh().posed(poses[0].clone()).unwrap();
+    let examples = |of: &[usize]| {
+        let frames: Vec<Vec<DVec3>> = of.iter().map(|&i| poses[i].clone()).collect();
+        Examples::new(mesh.clone(), frames, of.iter().map(usize::to_string).collect()).unwrap()
+    };
+    let all = examples(&[1, 2, 3, 4, 5, 6]);
+    let smoothed = |examples: &Examples| DetailedExamples::by_smoothing(examples, 40).unwrap();
+    let told = DetailLeaveOneOut::of(smoothed(&all), bar_control(), &options(), &DetailOptions::default(), &()).unwrap();
+    let rest = smoothed(&examples(&[1, 2, 4, 5, 6]));
+    let model = Model::train_detailed(rest, bar_control(), &options(), &DetailOptions::default(), &()).unwrap();
+    // The truth of the validation is its base with its heights, which is the pose but for what lies beside the normals.
+    let whole = smoothed(&all);
+    let truth = DetailSurface::of(whole.base().reference(), 0).unwrap().raised(whole.base().pose(3), |v| whole.heights(3)[v]);
+    let found = model.driver().detailed_pose(&bar_control().at(&truth)).unwrap();
+    let squares = found.iter().zip(&truth).map(|(a, b)| a.distance_squared(*b)).sum::<f64>();
+    let rms = (squares / truth.len() as f64).sqrt() / whole.base().longest_side();
+    assert!((rms - told.details[2].rms).abs() < 1e-9 * rms, "{rms} for {}", told.details[2].rms);
+}
+
+#[test]
+fn the_unit_of_the_scene_leaves_settings_and_scales_heights() {
+    let goals = bar_control().at(&bent(0.4, 0.4));
+    let expected = trained(&DetailOptions::default());
+    for size in [1024.0, 1.0 / 1024.0] {
+        let times = |positions: &[DVec3]| positions.iter().map(|p| *p * size).collect::<Vec<_>>();
+        let frames = (1..7).map(|i| times(bar_examples().pose(i))).collect();
+        let base = Examples::new(bar().posed(times(bar().positions())).unwrap(), frames, bar_examples().names().to_vec()).unwrap();
+        let poses: Vec<Vec<DVec3>> = detailed_poses(1).iter().map(|pose| times(pose)).collect();
+        let detailed = DetailedExamples::from_poses(base, 1, poses.iter().map(Vec::as_slice)).unwrap();
+        let model = Model::train_detailed(detailed, bar_control(), &options(), &DetailOptions::default(), &()).unwrap();
+        assert_eq!(model.detail().unwrap().settings(), expected.detail().unwrap().settings());
+        let found: Vec<f32> = model.driver().heights(&times(&goals)).unwrap().iter().map(|height| height / size as f32).collect();
+        assert!(largest(&found, &expected.driver().heights(&goals).unwrap()) < 1e-6, "{size}");
+    }
+}
+
+#[test]
 fn poses_that_are_not_the_subdivided_base_are_declined_by_count() {
     let poses = detailed_poses(1);
     let declined = |levels: usize, poses: &[Vec<DVec3>]| {

@@ -4,7 +4,8 @@
 //! normals; or the examples alone, which are then smoothed to be their own base.
 //!
 //! **Equation.** Smoothing moves a vertex `x` to `s` and shifts it along the surface, too; only the part along the normal `n` of the smooth
-//! surface is taken, `b = x + n (n·(s − x))`, so that heights alone bring the example back.
+//! surface is taken, `b = x + n (n·(s − x))`, so that heights bring the example back, but for how far the normals of `b`, which
+//! heights stand on, differ from `n`: [`DetailReport::beside_edges`].
 //!
 //! **Source.** Huang et al. 2012, section 5. Smoothing a registered set into its own base is *ours*.
 

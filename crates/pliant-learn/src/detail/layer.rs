@@ -118,10 +118,7 @@ impl DetailLayer {
 
     /// Where the control points of the base are when those of the detailed surface are at `control`, and the base is about at `base`.
     pub(crate) fn base_goals(&self, bench: &Workbench, control: &[DVec3], base: &[DVec3]) -> Vec<DVec3> {
-        let heights = self.summed(bench, control, base);
-        let normals = self.surface.normals(&self.surface.refine(base));
-        let lowered = |(place, &v): (&DVec3, &u32)| *place - normals[v as usize] * f64::from(heights.at(v as usize));
-        control.iter().zip(bench.control.vertices()).map(lowered).collect()
+        lowered(&self.surface, &self.summed(bench, control, base), bench, control, base)
     }
 
     /// The heights alone, by vertex of the detailed mesh.
@@ -129,6 +126,13 @@ impl DetailLayer {
         let heights = self.summed(bench, control, base);
         (0..self.surface.vertex_count()).map(|v| heights.at(v)).collect()
     }
+}
+
+/// Places of control points that are vertices of the detailed surface, less the heights of them over `base`.
+pub(super) fn lowered(surface: &DetailSurface, heights: &Heights<'_>, bench: &Workbench, control: &[DVec3], base: &[DVec3]) -> Vec<DVec3> {
+    let normals = surface.normals(&surface.refine(base));
+    let below = |(place, &v): (&DVec3, &u32)| *place - normals[v as usize] * f64::from(heights.at(v as usize));
+    control.iter().zip(bench.control.vertices()).map(below).collect()
 }
 
 /// What each example's heights count in one pose.

@@ -5,11 +5,11 @@ use pliant_mesh::glam::DVec3;
 
 use super::blend::{BlendEntry, blend_of};
 use super::examples::DetailedExamples;
-use super::layer::Details;
+use super::layer::{Details, lowered};
 use super::maps::HeightMaps;
 use super::options::{DetailOptions, DetailSettings};
 use super::regression::{DetailRegression, HeightGrams};
-use crate::workbench::Workbench;
+use crate::validation::Unseen;
 use crate::{ControlPoints, LearnError, LearnOptions, LeaveOneOut, TrainingLog};
 
 /// The errors of one pose left out, as RMS / longest side of the base's bounding box.
@@ -69,8 +69,8 @@ impl DetailLeaveOneOut {
         let (examples, details) = detailed.into_parts();
         let judge = Judge::new(&examples, &control, &details, detail);
         let mut errors = Vec::new();
-        let mut visit = |bench: &Workbench, left_out: usize, found: &[DVec3]| {
-            errors.push(judge.error(bench, left_out, found)?);
+        let mut visit = |unseen: &Unseen<'_>| {
+            errors.push(judge.error(unseen)?);
             Ok(())
         };
         let base = LeaveOneOut::visiting(examples.clone(), control.clone(), options, log, progress, Some(&mut visit))?;
@@ -100,13 +100,16 @@ impl<'a> Judge<'a> {
         Self { details, options, blend, grams, longest_side: examples.longest_side() }
     }
 
-    fn error(&self, bench: &Workbench, left_out: usize, base: &[DVec3]) -> Result<DetailError, LearnError> {
+    fn error(&self, unseen: &Unseen<'_>) -> Result<DetailError, LearnError> {
+        let &Unseen { bench, left_out, .. } = unseen;
         let Details { surface, heights, .. } = self.details;
         let rest: Vec<usize> = (0..heights.len()).filter(|&example| example != left_out).collect();
         let regression = DetailRegression::train(bench, &self.grams, &rest, self.options)?;
         let maps = HeightMaps::new(heights, self.blend.as_deref().filter(|_| regression.is_blended()));
-        let found = maps.sum(&regression.shares(bench, &bench.points[left_out], base));
         let truth = surface.raised(bench.examples.pose(left_out), |v| heights[left_out][v]);
+        let (goals, base) = self.settled(unseen, &regression, &maps, &truth);
+        let base = base.as_slice();
+        let found = maps.sum(&regression.shares(bench, &goals, base));
         let apart = |positions: Vec<DVec3>| self.root_mean(positions.iter().zip(&truth).map(|(a, b)| a.distance_squared(*b)));
         let between =
             |height: &dyn Fn(usize) -> f32| self.root_mean((0..truth.len()).map(|v| f64::from(height(v) - heights[left_out][v]).powi(2)));
@@ -118,6 +121,21 @@ impl<'a> Judge<'a> {
             static_height_rms: between(&|v| heights[0][v]),
             chosen: regression.settings,
         })
+    }
+
+    /// Where the control points of the base are, and the base there: all that is known of the pose are the points that a person sees. Those of
+    /// a base that was made by smoothing would tell what the pose is like around them.
+    fn settled(&self, unseen: &Unseen<'_>, regression: &DetailRegression, maps: &HeightMaps, truth: &[DVec3]) -> (Vec<DVec3>, Vec<DVec3>) {
+        let Unseen { bench, left_out, drive, found } = *unseen;
+        if !self.details.steered {
+            return (bench.points[left_out].clone(), found.to_vec());
+        }
+        let seen = bench.control.at(truth);
+        let base = drive(&seen);
+        let heights = maps.sum(&regression.shares(bench, &seen, &base));
+        let goals = lowered(&self.details.surface, &heights, bench, &seen, &base);
+        let base = drive(&goals);
+        (goals, base)
     }
 
     fn root_mean(&self, squares: impl ExactSizeIterator<Item = f64>) -> f64 {

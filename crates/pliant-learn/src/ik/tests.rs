@@ -1,5 +1,7 @@
 //! Chains with closed forms, and chains at random.
 
+use std::f64::consts::{PI, TAU};
+
 use pliant_mesh::glam::{DMat3, DVec3};
 use proptest::prelude::*;
 
@@ -59,25 +61,33 @@ fn two_bones_bend_by_the_law_of_cosines() {
 #[test]
 fn the_jacobian_is_the_slope_of_the_places() {
     let skeleton = hand(IkRoot::Free);
-    let mut angles = Angles::rest(&skeleton);
-    for (k, turn) in angles.turns.iter_mut().enumerate() {
-        *turn = DVec3::new(0.3 * k as f64 - 1.0, 0.7 - 0.2 * k as f64, 0.4) * if k == 2 { 1e-6 } else { 1.0 };
+    // Turns of ordinary size, none at all, small ones on both sides of where series take over, and about half and whole turns.
+    for size in [1.0, 0.0, 1e-10, 1e-6, 0.9e-4, 1.1e-4, PI - 1e-7, PI, PI + 1e-7, TAU - 1e-3] {
+        let mut angles = Angles::rest(&skeleton);
+        for (k, turn) in angles.turns.iter_mut().enumerate() {
+            let length = if k.is_multiple_of(2) { size } else { 1.3 };
+            *turn = DVec3::new(0.3 * k as f64 - 1.0, 0.7 - 0.2 * k as f64, 0.4).normalize() * length;
+        }
+        angles.shift = DVec3::new(0.1, -0.2, 0.3);
+        assert_slope(&skeleton, &angles, size);
     }
-    angles.shift = DVec3::new(0.1, -0.2, 0.3);
-    let placed = angles.place(&skeleton);
+}
+
+fn assert_slope(skeleton: &IkSkeleton, angles: &Angles, size: f64) {
+    let placed = angles.place(skeleton);
     let step = 1e-6;
     for &effector in &skeleton.effectors {
-        let columns = jacobian(&skeleton, &angles, &placed, effector);
+        let columns = jacobian(skeleton, angles, &placed, effector);
         for (k, column) in columns.iter().enumerate() {
             for axis in 0..3 {
                 let at = |by: f64| {
                     let mut moved = angles.clone();
                     let slot = if k < moved.turns.len() { &mut moved.turns[k] } else { &mut moved.shift };
                     slot[axis] += by;
-                    moved.place(&skeleton).places[effector] / skeleton.reach
+                    moved.place(skeleton).places[effector] / skeleton.reach
                 };
                 let slope = (at(step) - at(-step)) / (2.0 * step);
-                assert!(slope.distance(column.col(axis)) < 1e-9, "effector {effector}, joint {k}, axis {axis}");
+                assert!(slope.distance(column.col(axis)) < 1e-9, "turns of {size}, effector {effector}, joint {k}, axis {axis}");
             }
         }
     }

@@ -1,8 +1,8 @@
 //! Where markers were while they were not seen.
 //!
 //! **Equation.** A short gap between the frames `a` and `b` is filled by the cubic through the marker at `a − n`, `a`, `b`, `b + n`,
-//! where `n` is the length of the gap: exact for cubics, and noise grows by no more than a quarter however long the gap is. In a long
-//! one the marker goes with its neighbours: `(1 − s) M_a p_a + s M_b p_b` with `s = (f − a)/(b − a)`, where `M` is the best rigid
+//! where `n` is the length of the gap: exact for cubics, and independent noise of the four does not grow, however long the gap is. In a
+//! long one the marker goes with its neighbours: `(1 − s) M_a p_a + s M_b p_b` with `s = (f − a)/(b − a)`, where `M` is the best rigid
 //! motion of the nearest markers that are seen at both ends of it.
 //!
 //! **Ours.** Before the first and after the last sight only one end is known. Frames without any marker are crossed in a straight line,
