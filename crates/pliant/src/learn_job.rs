@@ -15,6 +15,9 @@ use crate::BuiltIn;
 use crate::learn_recipe::{LearnRecipe, RecipeControlPoints};
 use crate::transfer_recipe::RecipeError;
 
+/// Examples beyond this are told: the time of a regression grows with the third power of their number.
+const MANY: usize = 60;
+
 /// Examples, control points and options, checked.
 #[derive(Debug, Clone)]
 pub struct LearnJob {
@@ -63,6 +66,12 @@ impl LearnJob {
         let control = control.map_err(at("control_points"))?;
         let mut problems = asset.problems;
         problems.extend(recipe.options().problems(examples.reference().vertex_count()));
+        if examples.count() > MANY {
+            problems.push(format!(
+                "{} examples take long to learn from and to drive by: a few dozen poses that differ tell as much",
+                examples.count()
+            ));
+        }
         let source = match &recipe.detail {
             None => Source::Plain(examples),
             Some(detail) => {

@@ -88,3 +88,21 @@ fn recipes_models_and_points_that_cannot_work_are_told_in_one_line() {
     fs::write(&file, array(&[points(0.1)[1..].to_vec()])).unwrap();
     declines(&["drive", &model, "--points", &file], &out, &["p.npy"]);
 }
+
+#[test]
+fn a_model_tells_its_points_in_their_order_and_keeps_the_look_of_its_mesh() {
+    let folder = command::folder();
+    let (recipe, model, out) = (inside(&folder, "r.toml"), inside(&folder, "m.safetensors"), inside(&folder, "out.glb"));
+    fs::write(&recipe, "examples = \"specimen:hand\"\ncontrol_points = 8\nmethod = \"arap\"\n").unwrap();
+    let learned = json(&["learn", &recipe, "--out", &model]);
+    let told = json(&["info", &model]);
+    assert_eq!(told["control_vertices"], learned["control_vertices"]);
+    assert!(told["method"] == "arap" && told["vertices"] == 14_554 && told["examples"][3] == "fist", "{told}");
+    let file = inside(&folder, "p.npy");
+    let hand = pliant::load("specimen:hand").unwrap().mesh().unwrap();
+    let vertices = told["control_vertices"].as_array().unwrap().iter().map(|v| hand.positions()[v.as_u64().unwrap() as usize]);
+    fs::write(&file, array(&[vertices.collect()])).unwrap();
+    json(&["drive", &model, "--points", &file, "--out", &out]);
+    let driven = pliant::load(&out).unwrap().mesh().unwrap();
+    assert!(driven.name() == "hand" && driven.groups().names == hand.groups().names && driven.colors().len() == 1);
+}

@@ -126,6 +126,9 @@ impl Preparation {
         tell_absent(&absent, &mut problems);
         // A take that does not tell its rate is one of the rate asked for.
         let take_fps = self.take_fps.or(take.fps()).or(self.fps);
+        if let (Some(fps), None, None) = (self.fps, self.take_fps, take.fps()) {
+            problems.push(format!("the take does not tell its frames per second: {fps} are taken as they are; say others by --take-fps"));
+        }
         if let Some(window) = self.smooth {
             frames = time::smoothed(&frames, window.frames(take_fps)?);
         }
@@ -202,7 +205,11 @@ impl Preparation {
         let missing = columns.frames.iter().enumerate().find_map(|(frame, places)| Some((frame, places.iter().position(Option::is_none)?)));
         let Some((frame, column)) = missing else { return Ok(Vec::new()) };
         let Some(max_gap) = self.max_gap else {
-            let why = format!("marker '{}' is not seen in frame {}; ask for gaps to be filled", columns.labels[column], frame + first);
+            let why = format!(
+                "marker '{}' is not seen in frame {}; fill gaps by --max-gap N, or leave it out",
+                columns.labels[column],
+                frame + first
+            );
             return Err(LearnError::Markers { why });
         };
         if absent.len() == columns.labels.len() {

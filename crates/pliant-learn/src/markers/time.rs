@@ -43,7 +43,7 @@ impl Window {
 }
 
 fn unknown_rate() -> LearnError {
-    LearnError::Markers { why: "the take does not tell its frames per second; say them".into() }
+    LearnError::Markers { why: "the take does not tell its frames per second; say them by --take-fps".into() }
 }
 
 /// The polynomial through `knots` at `t`.

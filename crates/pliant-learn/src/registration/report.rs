@@ -10,6 +10,9 @@ const MANY: f64 = 0.1;
 /// A scan farther than this part of the diagonal from its registered surface, on average, is told.
 const FAR: f64 = 1e-3;
 
+/// A scan farther than this part of the diagonal from its registered surface at any place is told: a finger is 5 % thick.
+const FARTHEST: f64 = 0.02;
+
 /// How far the vertices of a scan are from a surface, over the diagonal of the reference.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct ScanDistance {
@@ -76,6 +79,12 @@ impl ScanReport {
         if self.after.mean > FAR {
             let percent = 100.0 * self.after.mean;
             problems.push(format!("{name}: the scan lies {percent:.2} % of the diagonal off on average; add markers where it moves most"));
+        }
+        if self.after.max > FARTHEST {
+            let percent = 100.0 * self.after.max;
+            problems.push(format!(
+                "{name}: at its worst place the scan lies {percent:.1} % of the diagonal off; look at it before learning from it, and add markers there"
+            ));
         }
         let flipped = self.flipped_low + self.flipped_high;
         if flipped > 0 {

@@ -52,7 +52,7 @@ A skeleton is JSON or TOML:
     {\"name\": \"wrist\", \"control\": 0}, {\"name\": \"knuckle\", \"parent\": \"wrist\", \"vertex\": 812},
     {\"name\": \"tip\", \"parent\": \"knuckle\", \"control\": 2, \"effector\": true}]}
 A joint sits at a control point (by its place in the recipe), a vertex or a place (at: [x, y, z]); every
-control point needs one. Also: stiffness, limit_degrees per joint; root = \"free\" lets the whole move;
+control point needs one. Also: stiffness, limit_degrees per joint (0: it never turns); root = \"free\" lets the whole move;
 natural = \"rest\" prefers the rest pose instead of what the examples do.";
 
 /// The mesh of a model where its control points go.
@@ -76,7 +76,7 @@ pub(crate) struct Args {
     hard: bool,
 
     /// How closely control points are followed [default: as learned].
-    #[arg(long, value_name = "BETA")]
+    #[arg(long, value_name = "BETA", allow_negative_numbers = true)]
     beta: Option<f64>,
 
     /// The smooth base alone, without the details that the model has learned.
@@ -109,6 +109,7 @@ fn parse_jiggle(text: &str) -> Result<(f64, f64), String> {
 
 pub(crate) fn run(args: &Args, console: &Console) -> Result<(), Failure> {
     output::require_clip_format(&args.out)?;
+    args.confidence.iter().try_for_each(|path| output::require_ending(path, &["npy"]))?;
     let model = Model::from_bytes(&read_file(&args.model)?).map_err(|error| Failure::about(args.model.display(), &error))?;
     let mut control = args.control.read(&args.points, &model)?;
     let name = args.points.file_stem().unwrap_or_default().to_string_lossy().into_owned();

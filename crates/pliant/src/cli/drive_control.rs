@@ -13,7 +13,7 @@ use super::failure::Failure;
 pub(crate) struct ControlArgs {
     /// The marker of each control point in the model's order, by name or number (`-`: none, the points around
     /// carry it); or a JSON file: a list of names, or an object of name and vertex.
-    #[arg(long, value_name = "A,B,…|FILE")]
+    #[arg(long, value_name = "A,B,…|FILE", allow_hyphen_values = true)]
     markers: Option<String>,
 
     /// Use these frames of the take only, both included, counted from 0.

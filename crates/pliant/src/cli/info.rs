@@ -10,7 +10,7 @@ use serde_json::{Map, Value, json};
 
 use super::console::Console;
 use super::failure::Failure;
-use super::{info_markers, source};
+use super::{info_markers, info_model, source};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -19,6 +19,7 @@ Examples:
   pliant info walk.reference.obj+walk.frames.npy@12
   pliant info head.obj --intersections    also counts triangles that cut through each other
   pliant info take.c3d                    markers by name, frames, rate and gaps (also .bvh, .csv)
+  pliant info hand.safetensors            a learned model: its control points in their order
   pliant info head.obj --json             the same for a program";
 
 /// What is in an asset: counts, bounds, targets, clips, and the problems found.
@@ -41,6 +42,9 @@ pub(crate) fn run(args: &Args, console: &Console) -> Result<(), Failure> {
     let path = Path::new(&args.asset);
     if pliant_io::holds_markers(path) {
         return info_markers::run(path, console);
+    }
+    if path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("safetensors")) {
+        return info_model::run(path, console);
     }
     let asset = {
         let _working = console.working("reading");

@@ -17,6 +17,7 @@ mod flexibility;
 mod geodesic;
 mod info;
 mod info_markers;
+mod info_model;
 mod invert;
 mod learn;
 mod markers;
