@@ -172,14 +172,19 @@ def learn():
     for m in re.finditer(pattern, mine, re.M):
         peer = peers[m[1]]
         row(f"20 bones, {m[1]} (rms {m[4]} to {peer[4]}; {peer[3]} bones there)", float(m[2]), "py-dem-bones", float(peer[2]), "0.20")
-    detail, frame = ours("pliant-learn", "detail"), ours("pliant-learn", "frame")
+    frame, raised = ours("pliant-learn", "frame"), ours("pliant-learn", "detail", "raise/direct")
+    one_thread = {"RAYON_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
+    os.environ.update(one_thread)
+    detail = ours("pliant-learn", "detail", "synthesis|training")
     peers = lines(run([sys.executable, PEERS / "detail_peers.py"]))
-    row("details, synthesis, 197k x 14", detail["detail/synthesis/direct/197k"], "numpy f32", peers["synthesis, numpy, examples x vertices"], "0.25 ms")
-    row("details, training, 197k x 14", detail["detail/training/direct/197k"], "numpy", peers["training, batched numpy, 24 settings"], "500 ms")
-    row("details, training nearby, 197k x 14", detail["detail/training/auto/197k"], "numpy", peers["training, batched numpy, 24 settings"], "500 ms")
+    for name in one_thread:
+        del os.environ[name]
+    synthesis, batched = detail["detail/synthesis/direct/197k"], peers["training, batched numpy, 24 settings"]
+    row("details, synthesis, 197k x 14, one thread", synthesis, "numpy f32", peers["synthesis, numpy, examples x vertices"], "0.25 ms")
+    row("details, training, 197k x 14, one thread", detail["detail/training/direct/197k"], "numpy", batched, "500 ms")
+    row("details, training nearby, 197k x 14, one thread", detail["detail/training/auto/197k"], "numpy", batched, "500 ms")
     row("1,355 bone models, training", frame["train/bones_known"], "paper", 180e3, "3000 ms")
-    whole = frame["frame/soft"][0] + detail["detail/synthesis/direct/197k"][0] + detail["detail/raise/direct/197k"][0]
-    row("whole frame, 49k to 197k vertices", whole, "paper", 4000, "30 ms")
+    row("whole frame, 49k to 197k vertices", frame["frame/soft"][0] + synthesis[0] + raised["detail/raise/direct/197k"][0], "paper", 4000, "30 ms")
 
 
 def main():

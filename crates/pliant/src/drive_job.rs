@@ -1,11 +1,12 @@
-//! Control points for a model from a file: places as they are, a captured take, or end effectors of a skeleton.
+//! Control points for a model from a file: places as they are, a captured take, a clip of the mesh, or end effectors of a skeleton.
 
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use pliant_io::{IoError, read_file, read_markers};
-use pliant_learn::{LearnError, MarkerSource, Model, Preparation};
+use pliant_learn::{IkSkeleton, LearnError, MarkerSource, Model, Preparation};
 use pliant_mesh::glam::DVec3;
+use pliant_rig::MarkerTrack;
 use serde_json::Value;
 use thiserror::Error;
 
@@ -75,10 +76,10 @@ impl DriveJob {
     /// # Errors
     /// Files that cannot be read, markers or skeletons that do not fit the model.
     pub fn read(&self, points: &Path, model: &Model) -> Result<Control, DriveError> {
-        let file = read_markers(points)?;
+        let (track, named) = if is_clip(points) { (clip_track(points, model)?, false) } else { read_take(points)? };
         let mut preparation = self.preparation.clone();
         // A plain list of places has no gaps, unless someone knows that it has.
-        if file.named || self.preparation.markers.is_some() {
+        if named || self.preparation.markers.is_some() {
             preparation.max_gap = preparation.max_gap.or(Some(Preparation::DEFAULT_MAX_GAP));
         }
         let in_file = |path: &Path| {
@@ -88,15 +89,15 @@ impl DriveJob {
         let reference = model.examples().reference().positions();
         let rest = model.control().at(reference);
         let Some(path) = &self.skeleton else {
-            let prepared = preparation.run(&file.track, &MarkerSource { rest: &rest, names: &[], reference }).map_err(in_file(points))?;
+            let prepared = preparation.run(&track, &MarkerSource { rest: &rest, names: &[], reference }).map_err(in_file(points))?;
             return Ok(Control { frames: prepared.frames, fps: prepared.fps, problems: prepared.problems, effectors: None });
         };
         let skeleton =
             SkeletonFile::parse(&read_text(path)?).map_err(|message| DriveError::Text { file: path.display().to_string(), message })?;
         let solver = skeleton.solver(model).map_err(in_file(path))?;
         let (names, rest): (Vec<&str>, Vec<DVec3>) = solver.skeleton().effectors().map(|joint| (joint.name.as_str(), joint.at)).unzip();
-        let mut prepared =
-            preparation.run(&file.track, &MarkerSource { rest: &rest, names: &names, reference }).map_err(in_file(points))?;
+        let track = if is_clip(points) { effectors_of(&track, solver.skeleton()) } else { track };
+        let mut prepared = preparation.run(&track, &MarkerSource { rest: &rest, names: &names, reference }).map_err(in_file(points))?;
         let began = Instant::now();
         let poses = solver.solve_all(&prepared.frames).map_err(in_file(points))?;
         let ms_per_frame = began.elapsed().as_secs_f64() * 1e3 / poses.len() as f64;
@@ -107,6 +108,42 @@ impl DriveJob {
         let frames = poses.iter().map(|pose| solver.skeleton().controls(&pose.places, model.control().count())).collect();
         Ok(Control { frames, fps: prepared.fps, problems: prepared.problems, effectors: Some(Effectors { miss, frame, ms_per_frame }) })
     }
+}
+
+/// Whether `points` names a mesh that moves rather than places of markers.
+fn is_clip(points: &Path) -> bool {
+    let is_array = points.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("npy"));
+    let is_pair = !points.is_file() && points.to_string_lossy().contains('+');
+    is_pair || !(is_array || pliant_io::holds_markers(points))
+}
+
+fn read_take(points: &Path) -> Result<(MarkerTrack, bool), DriveError> {
+    let file = read_markers(points)?;
+    Ok((file.track, file.named))
+}
+
+/// Where the control points of the model are in a clip of its mesh.
+fn clip_track(points: &Path, model: &Model) -> Result<MarkerTrack, DriveError> {
+    let name = points.to_string_lossy();
+    let clip = crate::load(&name)?.clip()?;
+    let (found, expected) = (clip.reference().vertex_count(), model.examples().reference().vertex_count());
+    let wrong = |message: String| DriveError::Text { file: name.clone().into_owned(), message };
+    if found != expected {
+        return Err(wrong(format!(
+            "it has {found} vertices, the model {expected}; give a clip of the same mesh, or places of its control points"
+        )));
+    }
+    let frames = clip.frames().iter().map(|frame| model.control().at(frame).into_iter().map(Some).collect()).collect();
+    let names = model.control().vertices().iter().map(u32::to_string).collect();
+    MarkerTrack::new(names, Some(clip.frames_per_second()), frames).map_err(|error| wrong(error.to_string()))
+}
+
+/// The places of the effectors that sit at control points.
+fn effectors_of(track: &MarkerTrack, skeleton: &IkSkeleton) -> MarkerTrack {
+    let controls: Vec<usize> = skeleton.effectors().filter_map(|joint| joint.control).collect();
+    let names = skeleton.effectors().filter(|joint| joint.control.is_some()).map(|joint| joint.name.clone()).collect();
+    let frames = track.frames().iter().map(|frame| controls.iter().map(|&k| frame[k]).collect()).collect();
+    MarkerTrack::new(names, track.fps(), frames).expect("a part of a track is one")
 }
 
 /// A miss beyond this part of the longest chain is told.

@@ -7,6 +7,7 @@ use std::fs;
 
 use bending_sheet::{POINTS, array, bent, frames_of, points, studio};
 use command::{declines, inside, json};
+use pliant::mesh::glam::DVec3;
 
 #[test]
 fn a_learned_sheet_bends_as_its_points_do_from_npy_and_csv_alike() {
@@ -104,5 +105,14 @@ fn a_model_tells_its_points_in_their_order_and_keeps_the_look_of_its_mesh() {
     fs::write(&file, array(&[vertices.collect()])).unwrap();
     json(&["drive", &model, "--points", &file, "--out", &out]);
     let driven = pliant::load(&out).unwrap().mesh().unwrap();
+    let (by_clip, by_points) = (inside(&folder, "a.npy"), inside(&folder, "b.npy"));
+    let play = pliant::load("specimen:hand:play").unwrap().clip().unwrap();
+    let at =
+        |frame: &Vec<DVec3>| told["control_vertices"].as_array().unwrap().iter().map(|v| frame[v.as_u64().unwrap() as usize]).collect();
+    fs::write(&file, array(&play.frames().iter().map(at).collect::<Vec<_>>())).unwrap();
+    json(&["drive", &model, "--points", &file, "--out", &by_points]);
+    json(&["drive", &model, "--points", "specimen:hand:play", "--out", &by_clip]);
+    assert_eq!(frames_of(&by_clip), frames_of(&by_points), "points of a clip are those of its frames");
+    declines(&["drive", &model, "--points", "specimen:hound#walk"], &inside(&folder, "no.glb"), &["vertices", "same mesh"]);
     assert!(driven.name() == "hand" && driven.groups().names == hand.groups().names && driven.colors().len() == 1);
 }

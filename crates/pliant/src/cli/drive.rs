@@ -17,6 +17,8 @@ const EXAMPLES: &str = "\
 Examples:
   pliant drive horse.safetensors --points p.npy --out run.glb      frames x points x 3
   pliant drive horse.safetensors --points p.csv --out run.npy      a row x,y,z,x,y,z,… per frame
+  pliant drive hand.safetensors --points specimen:hand:play --out play.glb
+                                                                   the points of another clip of the mesh
   pliant drive horse.safetensors --points p.npy --hard --out run.glb
                                                                    the points are met exactly
   pliant drive horse.safetensors --points markers.csv --beta 0.3 --out run.glb
@@ -63,8 +65,8 @@ pub(crate) struct Args {
     #[arg(value_name = "MODEL")]
     model: PathBuf,
 
-    /// Where the control points are: .npy of frames x points x 3, CSV with a row per frame, or a take of
-    /// markers (.c3d, .bvh, .csv with a header).
+    /// Where the control points are: .npy of frames x points x 3, CSV with a row per frame, a take of
+    /// markers (.c3d, .bvh, .csv with a header), or a clip of the same mesh, which they are taken from.
     #[arg(long, value_name = "P")]
     points: PathBuf,
 
