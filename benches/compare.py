@@ -176,7 +176,8 @@ def learn():
     one_thread = {"RAYON_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
     os.environ.update(one_thread)
     detail = ours("pliant-learn", "detail", "synthesis|training")
-    peers = lines(run([sys.executable, PEERS / "detail_peers.py"]))
+    told = run([sys.executable, PEERS / "detail_peers.py"])
+    peers = {m[1]: float(m[2]) for m in re.finditer(r"^detail/(.+): median ([\d.]+) ms", told, re.M)}
     for name in one_thread:
         del os.environ[name]
     synthesis, batched = detail["detail/synthesis/direct/197k"], peers["training, batched numpy, 24 settings"]

@@ -57,6 +57,7 @@ fn detail(criterion: &mut Criterion) {
         let (layer, driver) = (model.detail().expect("it has details"), model.driver());
         let (shares, pose) = driver.detail_shares(&goals).expect("as many goals as points");
         let mut heights = DetailHeights::default();
+        layer.sum_heights(&shares, &mut heights);
         group.sample_size(100);
         group.bench_function(format!("synthesis/{}/197k", mode.name()), |bench| {
             bench.iter(|| layer.sum_heights(black_box(&shares), &mut heights));
