@@ -133,6 +133,21 @@ pub enum PhysicsError {
     /// Terms that leave lengths open.
     #[error("angles and volumes do not hold a shape together without lengths; add springs or edges, as in springs,volume")]
     NoLengths,
+    /// Nothing is to be soft.
+    #[error("there is no soft patch; give a vertex and a radius")]
+    NoPatch,
+    /// A patch without extent.
+    #[error("a patch of radius {radius} holds nothing; give a finite radius above 0, in the mesh's own unit")]
+    PatchRadius {
+        /// What was given.
+        radius: f64,
+    },
+    /// A patch around a vertex of no surface.
+    #[error("vertex {vertex} belongs to no face, so that no patch is around it; choose a vertex of the surface")]
+    LoosePatch {
+        /// The vertex.
+        vertex: usize,
+    },
     /// A vertex is pulled to a place that is none.
     #[error("vertex {vertex} is pulled to a place that is not finite; give three finite coordinates")]
     Pull {

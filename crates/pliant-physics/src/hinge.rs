@@ -58,15 +58,12 @@ impl Hinges {
     /// The edges of `mesh` that have two triangles, in each of `shapes`.
     pub(crate) fn of(mesh: &Mesh, shapes: &[Vec<DVec3>]) -> Self {
         let topology = mesh.topology();
-        let corners = |(&[a, b], triangles): (&[u32; 2], &[u32])| {
-            let third = |t: u32| mesh.triangles()[t as usize].into_iter().find(|&v| v != a && v != b);
-            let &[first, second] = triangles else { return None };
-            let (c, d) = (third(first)?, third(second)?);
-            let sound = |shape: &Vec<DVec3>| [[a, b, c], [a, b, d]].iter().all(|t| !is_line(t.map(|v| shape[v as usize])));
-            (c != d && shapes.iter().all(sound)).then_some([a, b, c, d])
+        let sound = |&[a, b, c, d]: &[u32; 4]| {
+            let is_sound = |shape: &Vec<DVec3>| [[a, b, c], [a, b, d]].iter().all(|t| !is_line(t.map(|v| shape[v as usize])));
+            shapes.iter().all(is_sound)
         };
-        let corners: Vec<[u32; 4]> = topology.edges().iter().zip(topology.edge_triangles().iter()).filter_map(corners).collect();
-        let corners: Vec<[u32; 4]> = corners.into_iter().filter(|hinge| has_definite_way(hinge, shapes)).collect();
+        let corners = (0..topology.edges().len()).filter_map(|edge| hinge_corners(mesh, edge)).filter(sound);
+        let corners: Vec<[u32; 4]> = corners.filter(|hinge| has_definite_way(hinge, shapes)).collect();
         let mut forms: Vec<Vec<Form>> = shapes.iter().map(|shape| corners.iter().map(|c| Form::of(c, shape)).collect()).collect();
         for hinge in 0..corners.len() {
             let near = mean_direction(forms.iter().map(|shape| shape[hinge].angle));
@@ -165,6 +162,15 @@ pub(crate) fn wrapped(angle: f64) -> f64 {
 fn mean_direction(angles: impl Iterator<Item = f64>) -> f64 {
     let (sine, cosine) = angles.map(f64::sin_cos).fold((0.0, 0.0), |(s, c), (sine, cosine)| (s + sine, c + cosine));
     f64::atan2(sine, cosine)
+}
+
+/// Both ends of an edge that has two triangles, then the third corners of those; `None` where they are one.
+pub(crate) fn hinge_corners(mesh: &Mesh, edge: usize) -> Option<[u32; 4]> {
+    let [a, b] = mesh.topology().edges()[edge];
+    let third = |t: u32| mesh.triangles()[t as usize].into_iter().find(|&v| v != a && v != b);
+    let &[first, second] = mesh.topology().edge_triangles().row(edge) else { return None };
+    let (c, d) = (third(first)?, third(second)?);
+    (c != d).then_some([a, b, c, d])
 }
 
 #[cfg(test)]

@@ -59,6 +59,7 @@ mod test_shapes;
 #[cfg(test)]
 mod test_solids;
 mod tet_volume;
+mod touch;
 mod turning;
 mod two_level;
 mod warp;
@@ -82,3 +83,4 @@ pub use snaps::snaps;
 pub use solver::Solver;
 pub use springs::SpringCounts;
 pub use support::Constraint;
+pub use touch::{SoftPatch, SoftRegion};

@@ -1,0 +1,209 @@
+//! Which vertices are soft, and how soft.
+//!
+//! **Problem.** A vertex is chosen and everything within a distance of it along the surface gives way; at the rim the soft part
+//! goes over into the rigid rest without a crease.
+//!
+//! **Equation.** With the exact geodesic distance `d` from the centre, the radius `R` and `t = (d/R̂ − p) / (1 − p)`,
+//!
+//! ```text
+//! s = 1 for t ≤ 0,        s = (1 − t)² (1 + 2t) beyond
+//! ```
+//!
+//! which has no kink at either end. `R̂` is a little more than `R`, so that a vertex on the rim still gives way to what is inside it.
+//!
+//! **Source.** Chapter 5 of Çetinaslan's thesis, section 5.4, which takes the heat method's distances and has no fall-off.
+//!
+//! **Ours.** Exact distances: near a vertex the heat method is off by a good part of an edge. Several patches make one region; where they
+//! overlap, a vertex belongs to the patch in which it is softer.
+
+use pliant_mesh::{ExactGeodesics, Mesh, SurfacePoint};
+
+use crate::PhysicsError;
+
+/// The part of the radius within which a patch is fully soft: ours.
+const PLATEAU: f64 = 0.5;
+
+/// How far beyond the radius softness ends, in mean edges of the mesh: ours, so that the outermost vertices are stiff but not rigid.
+const BEYOND: f64 = 0.5;
+
+/// A disc on a surface.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct SoftPatch {
+    /// The vertex in its middle.
+    pub center: usize,
+    /// How far it reaches along the surface, in the mesh's own unit.
+    pub radius: f64,
+}
+
+/// All vertices within some discs.
+#[derive(Debug, Clone)]
+pub struct SoftRegion {
+    vertices: Vec<u32>,
+    softness: Vec<f64>,
+    patch_of: Vec<usize>,
+    distances: Vec<f64>,
+    whole: Vec<usize>,
+}
+
+impl SoftRegion {
+    /// The vertices of `mesh` in any of `patches`.
+    ///
+    /// # Errors
+    /// No patch, a radius that is not above zero, or a centre that the mesh does not have or that belongs to no face.
+    pub fn select(mesh: &Mesh, patches: &[SoftPatch]) -> Result<Self, PhysicsError> {
+        let mut geodesics = ExactGeodesics::new(mesh)?;
+        Self::select_on(mesh, &mut geodesics, patches)
+    }
+
+    /// As [`select`](Self::select), with the layout of `mesh` made before; time depends on the patches alone.
+    ///
+    /// # Errors
+    /// As [`select`](Self::select).
+    pub fn select_on(mesh: &Mesh, geodesics: &mut ExactGeodesics, patches: &[SoftPatch]) -> Result<Self, PhysicsError> {
+        if patches.is_empty() {
+            return Err(PhysicsError::NoPatch);
+        }
+        let beyond = BEYOND * mesh.mean_edge_length();
+        let mut members: Vec<(u32, usize, f64, f64)> = Vec::new();
+        let mut whole = Vec::new();
+        for (k, patch) in patches.iter().enumerate() {
+            patch.require(mesh)?;
+            let disc = geodesics.disc(&[SurfacePoint::Vertex(patch.center as u32)], patch.radius)?;
+            let end = patch.radius + beyond;
+            members.extend(disc.vertices.iter().zip(&disc.distances).map(|(&v, &d)| (v, k, softness_at(d / end), d)));
+            if patch.is_whole(mesh, &disc.vertices) {
+                whole.push(k);
+            }
+        }
+        members.sort_by(|a, b| a.0.cmp(&b.0).then(b.2.total_cmp(&a.2)).then(a.1.cmp(&b.1)));
+        members.dedup_by_key(|member| member.0);
+        Ok(Self {
+            vertices: members.iter().map(|m| m.0).collect(),
+            patch_of: members.iter().map(|m| m.1).collect(),
+            softness: members.iter().map(|m| m.2).collect(),
+            distances: members.iter().map(|m| m.3).collect(),
+            whole,
+        })
+    }
+
+    /// The soft vertices, ascending.
+    #[must_use]
+    pub fn vertices(&self) -> &[u32] {
+        &self.vertices
+    }
+
+    /// How soft each is: one in the middle of a patch, above zero everywhere.
+    #[must_use]
+    pub fn softness(&self) -> &[f64] {
+        &self.softness
+    }
+
+    /// The patch that each belongs to.
+    #[must_use]
+    pub fn patch_of(&self) -> &[usize] {
+        &self.patch_of
+    }
+
+    /// The distance of each from the middle of its patch.
+    #[must_use]
+    pub fn distances(&self) -> &[f64] {
+        &self.distances
+    }
+
+    /// The patches that hold all that is connected to their centre: nothing around them is rigid.
+    #[must_use]
+    pub fn whole_parts(&self) -> &[usize] {
+        &self.whole
+    }
+}
+
+impl SoftPatch {
+    fn require(&self, mesh: &Mesh) -> Result<(), PhysicsError> {
+        mesh.require_vertex(self.center)?;
+        if !(self.radius > 0.0 && self.radius.is_finite()) {
+            return Err(PhysicsError::PatchRadius { radius: self.radius });
+        }
+        if mesh.topology().vertex_triangles().row(self.center).is_empty() {
+            return Err(PhysicsError::LoosePatch { vertex: self.center });
+        }
+        Ok(())
+    }
+
+    /// Whether `vertices` are all of the centre's connected part.
+    fn is_whole(&self, mesh: &Mesh, vertices: &[u32]) -> bool {
+        let part_of = mesh.topology().component_of_vertex();
+        let part = part_of[self.center];
+        vertices.len() == part_of.iter().filter(|&&p| p == part).count()
+    }
+}
+
+/// Softness at a share of the radius.
+fn softness_at(share: f64) -> f64 {
+    let t = ((share - PLATEAU) / (1.0 - PLATEAU)).clamp(0.0, 1.0);
+    (1.0 - t) * (1.0 - t) * (1.0 + 2.0 * t)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use pliant_mesh::shapes::icosphere;
+
+    #[test]
+    fn a_patch_is_every_vertex_within_the_radius_and_softer_towards_its_middle() {
+        let ball = icosphere(4);
+        let region = SoftRegion::select(&ball, &[SoftPatch { center: 7, radius: 0.6 }]).unwrap();
+        let distances = ExactGeodesics::new(&ball).unwrap().distances(&[SurfacePoint::Vertex(7)]).unwrap();
+        let expected: Vec<u32> = (0..ball.vertex_count() as u32).filter(|&v| distances[v as usize] <= 0.6).collect();
+        assert_eq!(region.vertices(), expected);
+        assert!(region.softness().iter().all(|s| *s > 0.0 && *s <= 1.0));
+        let mut by_distance: Vec<(f64, f64)> = region.distances().iter().copied().zip(region.softness().iter().copied()).collect();
+        by_distance.sort_by(|a, b| a.0.total_cmp(&b.0));
+        assert!(by_distance.windows(2).all(|pair| pair[0].1 >= pair[1].1));
+        assert_eq!(by_distance[0], (0.0, 1.0));
+        assert!(region.whole_parts().is_empty());
+    }
+
+    #[test]
+    fn softness_has_no_kink() {
+        let slope = |t: f64| (softness_at(t + 1e-6) - softness_at(t - 1e-6)) / 2e-6;
+        let mut last = slope(0.0);
+        for k in 1..=1000 {
+            let next = slope(f64::from(k) * 1.2e-3);
+            assert!((next - last).abs() < 0.06, "at {k}");
+            last = next;
+        }
+        assert_eq!((softness_at(0.3), softness_at(1.0)), (1.0, 0.0));
+    }
+
+    #[test]
+    fn overlapping_patches_share_their_vertices_by_softness() {
+        let ball = icosphere(4);
+        let patches = [SoftPatch { center: 0, radius: 0.8 }, SoftPatch { center: 1, radius: 1.1 }];
+        let both = SoftRegion::select(&ball, &patches).unwrap();
+        let alone = patches.map(|patch| SoftRegion::select(&ball, &[patch]).unwrap());
+        let of = |region: &SoftRegion, v: u32| region.vertices().binary_search(&v).map_or(0.0, |k| region.softness()[k]);
+        for (k, &v) in both.vertices().iter().enumerate() {
+            let softness = [of(&alone[0], v), of(&alone[1], v)];
+            assert_eq!(both.softness()[k], softness[0].max(softness[1]));
+            assert_eq!(both.softness()[k], softness[both.patch_of()[k]]);
+        }
+        assert!(both.vertices().len() < alone[0].vertices().len() + alone[1].vertices().len());
+    }
+
+    #[test]
+    fn a_radius_beyond_the_part_takes_all_of_it_and_says_so() {
+        let ball = icosphere(2);
+        let region = SoftRegion::select(&ball, &[SoftPatch { center: 3, radius: 50.0 }]).unwrap();
+        assert_eq!((region.vertices().len(), region.whole_parts()), (ball.vertex_count(), &[0][..]));
+    }
+
+    #[test]
+    fn patches_that_are_none_are_declined() {
+        let ball = icosphere(1);
+        for radius in [0.0, -1.0, f64::NAN, f64::INFINITY] {
+            assert!(matches!(SoftRegion::select(&ball, &[SoftPatch { center: 0, radius }]), Err(PhysicsError::PatchRadius { .. })));
+        }
+        assert!(matches!(SoftRegion::select(&ball, &[SoftPatch { center: 999, radius: 1.0 }]), Err(PhysicsError::Mesh(_))));
+        assert!(matches!(SoftRegion::select(&ball, &[]), Err(PhysicsError::NoPatch)));
+    }
+}
