@@ -148,6 +148,16 @@ pub enum PhysicsError {
         /// The vertex.
         vertex: usize,
     },
+    /// A material that nothing is made of.
+    #[error("a {what} of {value} is none that a soft patch can have; give a finite number, {least}")]
+    Material {
+        /// Which number.
+        what: &'static str,
+        /// Its value.
+        value: f64,
+        /// What it is at least.
+        least: &'static str,
+    },
     /// A vertex is pulled to a place that is none.
     #[error("vertex {vertex} is pulled to a place that is not finite; give three finite coordinates")]
     Pull {

@@ -116,10 +116,12 @@ impl<const N: usize, const P: usize, const R: usize> Group<N, P, R> {
         self.filled += 1;
     }
 
-    /// Sets the numbers of every constraint, by its place in the order given; empty lanes get those of the first.
-    pub(crate) fn set_parameters(&mut self, of: impl Fn(usize) -> [f64; P]) {
+    /// Sets the numbers of every constraint, by its place in the order given and its vertices; empty lanes are asked for, too, all with
+    /// the held vertex.
+    pub(crate) fn set_parameters(&mut self, of: impl Fn(usize, [u32; N]) -> [f64; P]) {
         for k in 0..LANES {
-            for (row, value) in self.parameters.iter_mut().zip(of(self.sources[k] as usize)) {
+            let vertices = std::array::from_fn(|corner| self.vertices[corner][k]);
+            for (row, value) in self.parameters.iter_mut().zip(of(self.sources[k] as usize, vertices)) {
                 row.0[k] = value;
             }
         }

@@ -78,7 +78,7 @@ impl Lanes {
 }
 
 impl Vectors {
-    #[cfg(test)]
+    #[inline(always)]
     pub(crate) fn splat(v: DVec3) -> Self {
         Self { x: Lanes::splat(v.x), y: Lanes::splat(v.y), z: Lanes::splat(v.z) }
     }

@@ -8,7 +8,7 @@
 
 use std::collections::BTreeMap;
 
-use pliant_mesh::Mesh;
+use pliant_mesh::{Mesh, triangle_area};
 
 use crate::hinge::hinge_corners;
 
@@ -20,6 +20,8 @@ pub(crate) struct SoftMesh {
     /// How many nodes are soft; they come first.
     pub(crate) soft_count: usize,
     pub(crate) edges: Vec<[u32; 2]>,
+    /// The area of the triangles at each edge.
+    pub(crate) edge_areas: Vec<f64>,
     pub(crate) triangles: Vec<[u32; 3]>,
     /// Both ends of an edge with two triangles, then their third corners.
     pub(crate) hinges: Vec<[u32; 4]>,
@@ -29,38 +31,58 @@ impl SoftMesh {
     /// The part of `mesh` around `soft`, in that order.
     pub(crate) fn around(mesh: &Mesh, soft: &[u32]) -> Self {
         let topology = mesh.topology();
-        let mut nodes = Nodes { of_vertex: soft.iter().enumerate().map(|(k, &v)| (v, k as u32)).collect(), vertices: soft.to_vec() };
-        let rows = |rows: &dyn Fn(u32) -> Vec<u32>| {
-            let mut all: Vec<u32> = soft.iter().flat_map(|&v| rows(v)).collect();
-            all.sort_unstable();
-            all.dedup();
-            all
-        };
-        let triangles = rows(&|v| topology.vertex_triangles().row(v as usize).to_vec());
-        // The hinges over the sides of those triangles hold every hinge with a soft corner.
-        let mut sides: Vec<u32> = triangles.iter().flat_map(|&t| topology.triangle_edges()[t as usize]).collect();
-        sides.sort_unstable();
-        sides.dedup();
-        let is_soft = |nodes: &Nodes, v: u32| nodes.of_vertex.get(&v).is_some_and(|&node| (node as usize) < soft.len());
-        let touching = |e: &u32| topology.edges()[*e as usize].iter().any(|&v| is_soft(&nodes, v));
-        let edges: Vec<[u32; 2]> = sides.iter().filter(|e| touching(e)).map(|&e| topology.edges()[e as usize]).collect();
+        let mut nodes = Nodes::new(soft);
+        let triangles = distinct(soft.iter().flat_map(|&v| topology.vertex_triangles().row(v as usize).iter().copied()));
+        // Among the hinges over the sides of those triangles is every hinge with a soft corner.
+        let sides = distinct(triangles.iter().flat_map(|&t| topology.triangle_edges()[t as usize]));
+        let area =
+            |e: u32| topology.edge_triangles().row(e as usize).iter().map(|&t| triangle_area(mesh.triangle_points(t as usize))).sum();
+        let touching: Vec<u32> =
+            sides.iter().copied().filter(|&e| topology.edges()[e as usize].iter().any(|&v| nodes.is_soft(v))).collect();
+        let edges: Vec<[u32; 2]> = touching.iter().map(|&e| topology.edges()[e as usize]).collect();
         let hinges: Vec<[u32; 4]> = sides.iter().filter_map(|&e| hinge_corners(mesh, e as usize)).collect();
-        let triangles: Vec<[u32; 3]> =
-            triangles.iter().map(|&t| mesh.triangles()[t as usize]).filter(|[a, b, c]| a != b && b != c && a != c).collect();
-        let (edges, triangles) = (nodes.all(&edges), nodes.all(&triangles));
-        let hinges = nodes.all(&hinges);
-        Self { vertices: nodes.vertices, soft_count: soft.len(), edges, triangles, hinges }
+        let proper = |&[a, b, c]: &[u32; 3]| a != b && b != c && a != c;
+        let triangles: Vec<[u32; 3]> = triangles.iter().map(|&t| mesh.triangles()[t as usize]).filter(proper).collect();
+        Self {
+            edges: nodes.all(&edges),
+            edge_areas: touching.into_iter().map(area).collect(),
+            triangles: nodes.all(&triangles),
+            hinges: nodes.all(&hinges),
+            soft_count: soft.len(),
+            vertices: nodes.vertices,
+        }
     }
 }
 
-struct Nodes {
+fn distinct(items: impl Iterator<Item = u32>) -> Vec<u32> {
+    let mut all: Vec<u32> = items.collect();
+    all.sort_unstable();
+    all.dedup();
+    all
+}
+
+/// Numbers for things in the order in which they are met.
+pub(crate) struct Nodes {
     of_vertex: BTreeMap<u32, u32>,
     vertices: Vec<u32>,
+    soft_count: usize,
 }
 
 impl Nodes {
-    fn all<const N: usize>(&mut self, elements: &[[u32; N]]) -> Vec<[u32; N]> {
+    pub(crate) fn new(soft: &[u32]) -> Self {
+        Self { of_vertex: soft.iter().enumerate().map(|(k, &v)| (v, k as u32)).collect(), vertices: soft.to_vec(), soft_count: soft.len() }
+    }
+
+    fn is_soft(&self, vertex: u32) -> bool {
+        self.of_vertex.get(&vertex).is_some_and(|&node| (node as usize) < self.soft_count)
+    }
+
+    pub(crate) fn all<const N: usize>(&mut self, elements: &[[u32; N]]) -> Vec<[u32; N]> {
         elements.iter().map(|element| element.map(|vertex| self.node(vertex))).collect()
+    }
+
+    pub(crate) fn into_vertices(self) -> Vec<u32> {
+        self.vertices
     }
 
     fn node(&mut self, vertex: u32) -> u32 {

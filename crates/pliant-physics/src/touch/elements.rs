@@ -1,0 +1,124 @@
+//! All constraints among some nodes.
+
+use pliant_mesh::glam::DVec3;
+
+use super::area::{Area, area_parameters};
+use super::bend::{Bend, bend_parameters};
+use super::column::{Column, column_parameters};
+use super::constraint_group::{Group, Particle, pack, sweep};
+use super::lanes::Lanes;
+use super::shear::{Shear, shear_parameters};
+use super::soft_material::Stiffness;
+use super::stretch::{Stretch, stretch_parameters};
+
+/// Constraints in groups of eight, over the particles of a block or of the seams between blocks.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Elements {
+    stretch: Vec<Group<2, 4, 1>>,
+    shear: Vec<Group<3, 6, 2>>,
+    area: Vec<Group<3, 3, 1>>,
+    column: Vec<Group<3, 7, 1>>,
+    bend: Vec<Group<4, 6, 1>>,
+    edge_areas: Vec<f64>,
+}
+
+/// What connects particles, by index.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Connections {
+    pub(crate) edges: Vec<[u32; 2]>,
+    /// The area of the triangles at each edge.
+    pub(crate) edge_areas: Vec<f64>,
+    pub(crate) triangles: Vec<[u32; 3]>,
+    pub(crate) hinges: Vec<[u32; 4]>,
+}
+
+/// Particles at rest: where they are, and what they are made of.
+pub(crate) struct RestShape<'a> {
+    pub(crate) places: &'a [DVec3],
+    pub(crate) stiffness: &'a [Stiffness],
+}
+
+impl Elements {
+    /// Groups for all connections whose stiffness is not zero; `held` is a particle that does not move.
+    pub(crate) fn new(connections: &Connections, rest: &RestShape<'_>, held: u32) -> Self {
+        let any = |value: fn(&Stiffness) -> f64| rest.stiffness.iter().any(|s| value(s) > 0.0);
+        let triangles = |wanted: bool| if wanted { &connections.triangles[..] } else { &[] };
+        Self {
+            stretch: pack(if any(|s| s.stretch) { &connections.edges } else { &[] }, held),
+            shear: pack(triangles(any(|s| s.shear)), held),
+            area: pack(triangles(any(|s| s.area)), held),
+            column: pack(triangles(any(|s| s.volume)), held),
+            bend: pack(if any(|s| s.bend) { &connections.hinges } else { &[] }, held),
+            edge_areas: connections.edge_areas.clone(),
+        }
+    }
+
+    /// Takes the numbers of all constraints from a rest shape.
+    pub(crate) fn measure(&mut self, rest: &RestShape<'_>) {
+        for group in &mut self.stretch {
+            group.set_parameters(|source, edge| {
+                let [a, b] = rest.at(edge);
+                let modulus = rest.mean(edge, |s| s.stretch);
+                // Springs of a sheet of modulus E: E (A₁ + A₂) / ℓ², exact where triangles have equal sides.
+                let compliance = (a - b).length_squared() / (modulus * self.edge_areas[source]);
+                stretch_parameters([a, b], finite_or(compliance), rest.mean(edge, |s| s.strain_limit))
+            });
+        }
+        for group in &mut self.shear {
+            group.set_parameters(|_, t| shear_parameters(rest.at(t), finite_or(1.0 / (rest.mean(t, |s| s.shear) * rest.area(t)))));
+        }
+        for group in &mut self.area {
+            group.set_parameters(|_, t| area_parameters(rest.at(t), finite_or(1.0 / (rest.mean(t, |s| s.area) * rest.area(t)))));
+        }
+        for group in &mut self.column {
+            group.set_parameters(|_, t| {
+                let depth = rest.mean(t, |s| s.depth);
+                let compliance = 1.0 / (rest.mean(t, |s| s.volume) * rest.area(t) * depth);
+                column_parameters(rest.at(t), depth, finite_or(compliance))
+            });
+        }
+        for group in &mut self.bend {
+            group.set_parameters(|_, hinge| bend_parameters(rest.at(hinge), finite_or(1.0 / rest.mean(hinge, |s| s.bend))));
+        }
+    }
+
+    /// Forgets all multipliers: a substep begins.
+    pub(crate) fn begin(&mut self) {
+        self.stretch.iter_mut().for_each(Group::forget);
+        self.shear.iter_mut().for_each(Group::forget);
+        self.area.iter_mut().for_each(Group::forget);
+        self.column.iter_mut().for_each(Group::forget);
+        self.bend.iter_mut().for_each(Group::forget);
+    }
+
+    /// Projects all constraints once.
+    #[inline(always)]
+    pub(crate) fn sweep(&mut self, substep_secs: f64, particles: &mut [Particle]) {
+        let inverse_square_time = Lanes::splat(1.0 / (substep_secs * substep_secs));
+        sweep(&Stretch { inverse_square_time }, &mut self.stretch, particles);
+        sweep(&Shear { inverse_square_time }, &mut self.shear, particles);
+        sweep(&Area { inverse_square_time }, &mut self.area, particles);
+        sweep(&Column { inverse_square_time }, &mut self.column, particles);
+        sweep(&Bend { inverse_square_time }, &mut self.bend, particles);
+    }
+}
+
+/// A compliance, or one so large that the constraint is silent where its stiffness is zero or undefined.
+fn finite_or(compliance: f64) -> f64 {
+    const SILENT: f64 = 1e200;
+    if compliance < SILENT { compliance } else { SILENT }
+}
+
+impl RestShape<'_> {
+    fn at<const N: usize>(&self, particles: [u32; N]) -> [DVec3; N] {
+        particles.map(|k| self.places[k as usize])
+    }
+
+    fn area(&self, triangle: [u32; 3]) -> f64 {
+        pliant_mesh::triangle_area(self.at(triangle))
+    }
+
+    fn mean<const N: usize>(&self, particles: [u32; N], value: impl Fn(&Stiffness) -> f64) -> f64 {
+        particles.iter().map(|&k| value(&self.stiffness[k as usize])).sum::<f64>() / N as f64
+    }
+}

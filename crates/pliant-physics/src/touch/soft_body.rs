@@ -1,0 +1,376 @@
+//! A soft patch in motion: small steps of XPBD.
+//!
+//! **Problem.** A patch of skin gives way to what touches it, swings, and comes back; with nothing touching it, it is the animated shape
+//! to the last digit, whatever that shape does.
+//!
+//! **Equation.** With the animated shape `r` at the end of the frame as rest shape and `n` substeps of `h` seconds,
+//!
+//! ```text
+//! v ← v + h a        x ← x + h v        x ← projections of all constraints        v ← e^(−ch) (x − x_before) / h
+//! ```
+//!
+//! and a bed that holds every vertex at `r` with the compliance `1/(A K)`, `x ← x + w/(w + α̃) (r − x)`, firmer towards the rim: `K/s` at the
+//! softness `s`.
+//!
+//! **Source.** Macklin et al., "Small steps in physics simulation", SCA 2019, for one iteration in many substeps; Macklin et al. 2016.
+//!
+//! **Ours.** Positions ride on the animated shape: a frame begins with `x ← x + r − r_before`, so velocities are relative to it and a patch
+//! that nothing touches stays on it exactly. Particles are cut into blocks, each with the constraints among its own; blocks are swept at the
+//! same time, then what connects them. Blocks depend on the shape alone.
+
+use pliant_linalg::wide::{Kernel, run_wide};
+use pliant_linalg::{parallel, portable};
+use pliant_mesh::glam::DVec3;
+
+use super::blocks::blocks;
+use super::constraint_group::Particle;
+use super::elements::{Connections, Elements, RestShape};
+use super::soft_material::Stiffness;
+use super::soft_mesh::SoftMesh;
+
+/// Soft nodes in a block: measured; smaller ones have more seams, larger ones leave no work for a second thread.
+const BLOCK: usize = 900;
+
+/// A vertex that belongs to no face has this part of the mean mass: ours.
+const LEAST_MASS: f64 = 1e-3;
+
+/// Soft nodes, their motion and what holds them together.
+#[derive(Debug, Clone)]
+pub(crate) struct SoftBody {
+    pub(crate) blocks: Vec<Block>,
+    seam: Seam,
+    /// The block and the place in it of every soft node.
+    places: Vec<(u32, u32)>,
+    soft_count: usize,
+}
+
+/// Nodes that are neighbours, with the constraints among them. Soft nodes come first.
+#[derive(Debug, Clone)]
+pub(crate) struct Block {
+    pub(crate) soft_count: usize,
+    /// The node of each particle; the last particle is none, it fills empty places.
+    pub(crate) nodes: Vec<u32>,
+    pub(crate) particles: Vec<Particle>,
+    /// Before the substep.
+    pub(crate) before: Vec<DVec3>,
+    pub(crate) velocities: Vec<DVec3>,
+    pub(crate) accelerations: Vec<DVec3>,
+    pub(crate) rest: Vec<DVec3>,
+    beds: Vec<Bed>,
+    stiffness: Vec<Stiffness>,
+    elements: Elements,
+}
+
+/// What holds a node at its rest place.
+#[derive(Debug, Clone, Copy, Default)]
+struct Bed {
+    compliance: f64,
+    multiplier: DVec3,
+}
+
+/// Constraints between blocks, on copies of their particles.
+#[derive(Debug, Clone, Default)]
+struct Seam {
+    nodes: Vec<u32>,
+    particles: Vec<Particle>,
+    rest: Vec<DVec3>,
+    stiffness: Vec<Stiffness>,
+    elements: Elements,
+}
+
+/// What nodes are made of.
+pub(crate) struct SoftNodes<'a> {
+    /// Rest places of all nodes.
+    pub(crate) rest: &'a [DVec3],
+    /// By node, held ones too.
+    pub(crate) stiffness: &'a [Stiffness],
+    /// Of the soft nodes.
+    pub(crate) softness: &'a [f64],
+    /// Soft nodes that do not move all the same.
+    pub(crate) pinned: &'a [bool],
+}
+
+/// One frame's time in substeps.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Pace {
+    pub(crate) substeps: usize,
+    pub(crate) substep_secs: f64,
+    pub(crate) iterations: usize,
+}
+
+impl SoftBody {
+    pub(crate) fn new(mesh: &SoftMesh, nodes: &SoftNodes<'_>) -> Self {
+        let masses = masses(mesh, nodes.rest);
+        let groups = blocks(&nodes.rest[..mesh.soft_count], BLOCK);
+        let mut places = vec![(0, 0); mesh.soft_count];
+        for (b, group) in groups.iter().enumerate() {
+            for (k, &node) in group.iter().enumerate() {
+                places[node as usize] = (b as u32, k as u32);
+            }
+        }
+        let (inner, between) = Owned::split(mesh, groups.len(), &places);
+        let blocks = groups.into_iter().zip(inner).map(|(group, owned)| Block::new(&group, &owned, nodes, &masses)).collect();
+        let seam = Seam::new(&between, nodes, &masses, mesh.soft_count);
+        Self { blocks, seam, places, soft_count: mesh.soft_count }
+    }
+
+    /// Another rest shape: particles are carried along by the difference.
+    pub(crate) fn set_rest(&mut self, rest: &[DVec3]) {
+        parallel::for_each_chunk_mut(&mut self.blocks, 1, |_, blocks| blocks.iter_mut().for_each(|block| block.set_rest(rest)));
+        self.seam.set_rest(rest);
+    }
+
+    /// Moves through a frame. `finish(block, substep)` is called for every block when its constraints have been projected in a substep, and
+    /// before velocities are taken from its positions.
+    pub(crate) fn advance(&mut self, pace: Pace, finish: impl Fn(&mut Block, usize) + Sync) {
+        for substep in 0..=pace.substeps {
+            parallel::for_each_chunk_mut(&mut self.blocks, 1, |_, blocks| {
+                for block in blocks {
+                    if substep > 0 {
+                        finish(block, substep - 1);
+                        block.take_velocities(pace.substep_secs);
+                    }
+                    if substep < pace.substeps {
+                        run_wide(Substep { block, pace });
+                    }
+                }
+            });
+            if substep < pace.substeps {
+                self.sweep_seam(pace);
+            }
+        }
+    }
+
+    fn sweep_seam(&mut self, pace: Pace) {
+        if self.seam.nodes.is_empty() {
+            return;
+        }
+        for (k, &node) in self.seam.nodes.iter().enumerate() {
+            if let Some(&(block, place)) = self.places.get(node as usize) {
+                self.seam.particles[k] = self.blocks[block as usize].particles[place as usize];
+            }
+        }
+        run_wide(SeamStep { seam: &mut self.seam, pace });
+        for (k, &node) in self.seam.nodes.iter().enumerate() {
+            if let Some(&(block, place)) = self.places.get(node as usize) {
+                self.blocks[block as usize].particles[place as usize] = self.seam.particles[k];
+            }
+        }
+    }
+
+    /// The particle of a soft node.
+    pub(crate) fn particle_mut(&mut self, node: usize) -> &mut Particle {
+        let (block, place) = self.places[node];
+        &mut self.blocks[block as usize].particles[place as usize]
+    }
+
+    /// Where soft nodes are, in their order.
+    pub(crate) fn soft_places(&self) -> impl Iterator<Item = DVec3> + '_ {
+        self.places[..self.soft_count].iter().map(|&(block, place)| place_of(&self.blocks[block as usize].particles[place as usize]))
+    }
+}
+
+/// The position of a particle.
+pub(crate) fn place_of(&[x, y, z, _]: &Particle) -> DVec3 {
+    DVec3::new(x, y, z)
+}
+
+/// A third of the area of its triangles for every node.
+fn masses(mesh: &SoftMesh, rest: &[DVec3]) -> Vec<f64> {
+    let mut masses = vec![0.0; rest.len()];
+    for triangle in &mesh.triangles {
+        let area = pliant_mesh::triangle_area(triangle.map(|v| rest[v as usize]));
+        triangle.iter().for_each(|&v| masses[v as usize] += area / 3.0);
+    }
+    let mean = masses[..mesh.soft_count].iter().sum::<f64>() / mesh.soft_count.max(1) as f64;
+    let least = if mean > 0.0 { LEAST_MASS * mean } else { 1.0 };
+    masses.into_iter().map(|mass| mass.max(least)).collect()
+}
+
+/// Connections by nodes, those within blocks and those between.
+#[derive(Default, Clone)]
+struct Owned(Connections);
+
+impl Owned {
+    fn split(mesh: &SoftMesh, count: usize, places: &[(u32, u32)]) -> (Vec<Self>, Self) {
+        let (mut inner, mut between) = (vec![Self::default(); count], Self::default());
+        // The block of all soft nodes of an element, if it is one.
+        let owner = |nodes: &[u32]| {
+            let mut blocks = nodes.iter().filter_map(|&node| places.get(node as usize)).map(|place| place.0);
+            let first = blocks.next()?;
+            blocks.all(|block| block == first).then_some(first as usize)
+        };
+        let mut of = |nodes: &[u32], add: &dyn Fn(&mut Connections)| match owner(nodes) {
+            Some(block) => add(&mut inner[block].0),
+            None => add(&mut between.0),
+        };
+        for (edge, area) in mesh.edges.iter().zip(&mesh.edge_areas) {
+            of(edge, &|c| {
+                c.edges.push(*edge);
+                c.edge_areas.push(*area);
+            });
+        }
+        mesh.triangles.iter().for_each(|t| of(t, &|c| c.triangles.push(*t)));
+        mesh.hinges.iter().for_each(|h| of(h, &|c| c.hinges.push(*h)));
+        (inner, between)
+    }
+
+    /// Connections among particles that stand for `first` and then for every other node that occurs, and all those nodes.
+    fn localize(&self, first: &[u32]) -> (Connections, Vec<u32>) {
+        let mut nodes = super::soft_mesh::Nodes::new(first);
+        let connections = Connections {
+            edges: nodes.all(&self.0.edges),
+            edge_areas: self.0.edge_areas.clone(),
+            triangles: nodes.all(&self.0.triangles),
+            hinges: nodes.all(&self.0.hinges),
+        };
+        (connections, nodes.into_vertices())
+    }
+}
+
+impl Block {
+    fn new(group: &[u32], owned: &Owned, nodes: &SoftNodes<'_>, masses: &[f64]) -> Self {
+        let (connections, own) = owned.localize(group);
+        let rest: Vec<DVec3> = own.iter().map(|&n| nodes.rest[n as usize]).collect();
+        let stiffness: Vec<Stiffness> = own.iter().map(|&n| nodes.stiffness[n as usize]).collect();
+        let is_free = |n: u32| nodes.pinned.get(n as usize).is_some_and(|pinned| !pinned);
+        let particle = |(&n, p): (&u32, &DVec3)| [p.x, p.y, p.z, if is_free(n) { 1.0 / masses[n as usize] } else { 0.0 }];
+        let bed = |&n: &u32| {
+            let n = n as usize;
+            Bed { compliance: nodes.softness[n] / (nodes.stiffness[n].bed * masses[n]), multiplier: DVec3::ZERO }
+        };
+        let mut block = Self {
+            soft_count: group.len(),
+            particles: own.iter().zip(&rest).map(particle).collect(),
+            before: vec![DVec3::ZERO; group.len()],
+            velocities: vec![DVec3::ZERO; group.len()],
+            accelerations: vec![DVec3::ZERO; group.len()],
+            beds: group.iter().map(bed).collect(),
+            elements: Elements::default(),
+            nodes: own,
+            rest,
+            stiffness,
+        };
+        block.particles.push([0.0; 4]);
+        block.rest.push(DVec3::ZERO);
+        block.stiffness.push(Stiffness::default());
+        let shape = RestShape { places: &block.rest, stiffness: &block.stiffness };
+        block.elements = Elements::new(&connections, &shape, block.nodes.len() as u32);
+        block.elements.measure(&shape);
+        block
+    }
+
+    fn set_rest(&mut self, rest: &[DVec3]) {
+        for (k, &node) in self.nodes.iter().enumerate() {
+            let (old, new) = (self.rest[k], rest[node as usize]);
+            let [x, y, z, w] = self.particles[k];
+            let place = new + (DVec3::new(x, y, z) - old);
+            self.particles[k] = [place.x, place.y, place.z, w];
+            self.rest[k] = new;
+        }
+        self.elements.measure(&RestShape { places: &self.rest, stiffness: &self.stiffness });
+    }
+
+    /// Moves soft particles ahead and holds them in their beds.
+    #[inline(always)]
+    fn predict(&mut self, substep_secs: f64) {
+        for k in 0..self.soft_count {
+            let [x, y, z, w] = self.particles[k];
+            let place = DVec3::new(x, y, z);
+            self.before[k] = place;
+            if w > 0.0 {
+                let next = place + (self.velocities[k] + self.accelerations[k] * substep_secs) * substep_secs;
+                self.particles[k] = [next.x, next.y, next.z, w];
+            }
+        }
+    }
+
+    #[inline(always)]
+    fn hold(&mut self, substep_secs: f64) {
+        for k in 0..self.soft_count {
+            let [x, y, z, w] = self.particles[k];
+            let bed = &mut self.beds[k];
+            let compliance = bed.compliance / (substep_secs * substep_secs);
+            let step = (self.rest[k] - DVec3::new(x, y, z) - bed.multiplier * compliance) / (w + compliance);
+            bed.multiplier += step;
+            self.particles[k] = [x + step.x * w, y + step.y * w, z + step.z * w, w];
+        }
+    }
+
+    fn take_velocities(&mut self, substep_secs: f64) {
+        for k in 0..self.soft_count {
+            let kept = portable::exp(-self.stiffness[k].damping_rate * substep_secs) / substep_secs;
+            self.velocities[k] = (place_of(&self.particles[k]) - self.before[k]) * kept;
+        }
+    }
+}
+
+struct Substep<'a> {
+    block: &'a mut Block,
+    pace: Pace,
+}
+
+impl Kernel for Substep<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run(self) {
+        let (block, secs) = (self.block, self.pace.substep_secs);
+        block.predict(secs);
+        block.beds.iter_mut().for_each(|bed| bed.multiplier = DVec3::ZERO);
+        block.elements.begin();
+        for _ in 0..self.pace.iterations {
+            block.hold(secs);
+            block.elements.sweep(secs, &mut block.particles);
+        }
+    }
+}
+
+struct SeamStep<'a> {
+    seam: &'a mut Seam,
+    pace: Pace,
+}
+
+impl Kernel for SeamStep<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run(self) {
+        self.seam.elements.begin();
+        for _ in 0..self.pace.iterations {
+            self.seam.elements.sweep(self.pace.substep_secs, &mut self.seam.particles);
+        }
+    }
+}
+
+impl Seam {
+    fn new(owned: &Owned, nodes: &SoftNodes<'_>, masses: &[f64], soft_count: usize) -> Self {
+        let (connections, own) = owned.localize(&[]);
+        let inverse_mass = |n: usize| if n < soft_count && !nodes.pinned[n] { 1.0 / masses[n] } else { 0.0 };
+        let particle = |&n: &u32| {
+            let p = nodes.rest[n as usize];
+            [p.x, p.y, p.z, inverse_mass(n as usize)]
+        };
+        let mut seam = Self {
+            particles: own.iter().map(particle).chain([[0.0; 4]]).collect(),
+            rest: own.iter().map(|&n| nodes.rest[n as usize]).chain([DVec3::ZERO]).collect(),
+            stiffness: own.iter().map(|&n| nodes.stiffness[n as usize]).chain([Stiffness::default()]).collect(),
+            nodes: own,
+            elements: Elements::default(),
+        };
+        let shape = RestShape { places: &seam.rest, stiffness: &seam.stiffness };
+        seam.elements = Elements::new(&connections, &shape, seam.nodes.len() as u32);
+        seam.elements.measure(&shape);
+        seam
+    }
+
+    fn set_rest(&mut self, rest: &[DVec3]) {
+        for (k, &node) in self.nodes.iter().enumerate() {
+            self.rest[k] = rest[node as usize];
+            // Held nodes stay at rest; soft ones are copied before every sweep.
+            let w = self.particles[k][3];
+            self.particles[k] = [self.rest[k].x, self.rest[k].y, self.rest[k].z, w];
+        }
+        self.elements.measure(&RestShape { places: &self.rest, stiffness: &self.stiffness });
+    }
+}
