@@ -64,10 +64,11 @@ volume. With volume a frame takes one to four times as long, with angles, which 
 often ten times.
 
 An obstacle is a closed mesh or a solid: sphere:x,y,z,r, capsule:x,y,z,x,y,z,r or
-cylinder:x,y,z,x,y,z,r with both ends of the axis. Vertices do not enter it, but slide along it
-and leave it again; what is thinner than two edges of the surface is kept from passing between
-vertices, too (faces counts where). An obstacle with a clip moves through its frames, as a whole,
-while the shape goes from the first to the second; with --weights it stands where it begins.
+cylinder:x,y,z,x,y,z,r with both ends of the axis, or box:x,y,z,a,b,c with its middle and its sides
+along x, y and z. Vertices do not enter it, but slide along it and leave it again; what is thinner
+than two edges of the surface is kept from passing between vertices, too (faces counts where). An
+obstacle with a clip moves through its frames, as a whole, while the shape goes from the first to
+the second; with --weights it stands where it begins.
 
 With --self-contact no vertex enters another part of the same surface: parts that meet push each
 other away until they touch. The surface is best closed, since inside is told by how often it winds
@@ -123,8 +124,8 @@ pub(crate) struct Args {
     #[arg(long, value_name = "V:x,y,z", allow_hyphen_values = true, value_parser = parse_pull)]
     pull: Vec<(usize, DVec3)>,
 
-    /// What is in the way: a closed mesh, sphere:x,y,z,r, or a capsule or cylinder; as often as there are obstacles.
-    #[arg(long, value_name = "FILE|sphere:…|capsule:…|cylinder:…", allow_hyphen_values = true, value_parser = parse_obstacle)]
+    /// What is in the way: a closed mesh, sphere:x,y,z,r, or a capsule, cylinder or box; as often as there are obstacles.
+    #[arg(long, value_name = "FILE|sphere:…|capsule:…|cylinder:…|box:…", allow_hyphen_values = true, value_parser = parse_obstacle)]
     pub(super) obstacle: Vec<ObstacleArg>,
 
     /// Coulomb's friction at obstacles.

@@ -1,6 +1,6 @@
 //! What `--obstacle` names.
 
-use pliant_mesh::glam::DVec3;
+use pliant_mesh::glam::{DQuat, DVec3};
 use pliant_physics::{Obstacle, ObstacleMotion, PhysicsError};
 
 use super::failure::Failure;
@@ -14,7 +14,8 @@ pub(crate) enum ObstacleArg {
 }
 
 /// Forms of solids, with their numbers.
-const FORMS: [(&str, &str); 3] = [("sphere", "x,y,z,r"), ("capsule", "x,y,z,x,y,z,r"), ("cylinder", "x,y,z,x,y,z,r")];
+const FORMS: [(&str, &str); 4] =
+    [("sphere", "x,y,z,r"), ("capsule", "x,y,z,x,y,z,r"), ("cylinder", "x,y,z,x,y,z,r"), ("box", "x,y,z,a,b,c")];
 
 pub(crate) fn parse_obstacle(text: &str) -> Result<ObstacleArg, String> {
     let form = text.split_once(':').and_then(|(name, numbers)| Some((FORMS.iter().find(|form| form.0 == name)?, numbers)));
@@ -37,6 +38,7 @@ pub(crate) fn parse_obstacle(text: &str) -> Result<ObstacleArg, String> {
             let (start, end) = (DVec3::new(x, y, z), DVec3::new(u, v, w));
             if name == "capsule" { Obstacle::capsule(start, end, radius) } else { Obstacle::cylinder(start, end, radius) }
         }
+        ("box", &[x, y, z, a, b, c]) => Obstacle::cuboid(DVec3::new(x, y, z), 0.5 * DVec3::new(a, b, c), DQuat::IDENTITY),
         _ => return Err(wrong(&format!("{} number(s) instead of {}", numbers.len(), wanted.split(',').count()))),
     };
     solid.map(ObstacleArg::Solid).map_err(|error| wrong(&error.to_string()))
