@@ -158,6 +158,32 @@ pub enum PhysicsError {
         /// What it is at least.
         least: &'static str,
     },
+    /// An animated shape with a position that is NaN or infinite.
+    #[error("vertex {vertex} of the animated shape is at no finite place")]
+    AnimatedShape {
+        /// The vertex.
+        vertex: usize,
+    },
+    /// Places of colliders that do not fit.
+    #[error("{found} place(s) for {expected} collider(s); give one for each")]
+    ColliderCount {
+        /// How many were given.
+        found: usize,
+        /// How many colliders there are.
+        expected: usize,
+    },
+    /// A collider that is nowhere.
+    #[error("collider {collider} goes to a place that is not finite; give finite coordinates")]
+    ColliderPath {
+        /// The collider, counted from 0.
+        collider: usize,
+    },
+    /// A pull of what does not give way.
+    #[error("vertex {vertex} is pulled but outside every soft patch; pull a soft vertex, or make the patch larger")]
+    RigidPull {
+        /// The vertex.
+        vertex: usize,
+    },
     /// A vertex is pulled to a place that is none.
     #[error("vertex {vertex} is pulled to a place that is not finite; give three finite coordinates")]
     Pull {

@@ -171,7 +171,6 @@ impl Obstacle {
 
     /// Where the straight way between two points in the obstacle's own frame first enters it, and the unit normal out of it there;
     /// `None` if the way starts inside or meets nothing. One that starts on the surface and leads inward enters at once.
-    #[cfg_attr(not(test), expect(dead_code))]
     pub(crate) fn entry(&self, from: DVec3, to: DVec3) -> Option<(DVec3, DVec3)> {
         let Bounds { min, max } = self.bounds;
         if !(from.min(to).cmple(max).all() && from.max(to).cmpge(min).all() && from.is_finite() && to.is_finite()) {

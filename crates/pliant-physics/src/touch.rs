@@ -1,8 +1,17 @@
-//! A soft patch anywhere on a surface, pressed and pulled.
+//! A soft patch anywhere on a posed surface, pressed and pulled, that leaves the rest exactly alone.
+//!
+//! **Problem.** A vertex is chosen; what is within a distance of it along the surface becomes soft and reacts to solids that touch it, to
+//! pulls, to gravity and to its own inertia, on top of any animation. Nothing else moves by a bit.
+//!
+//! **Source.** Çetinaslan, "Position manipulation techniques for facial animation", 2016, chapter 5. That method is
+//! [`verlet`]; the default is small-step XPBD ([`soft_body`]).
+//!
+//! **Ours.** The rest state is the animated shape of every frame, not the first one.
 
 mod area;
 mod bend;
 mod blocks;
+mod collider;
 mod column;
 mod constraint_group;
 mod elements;
@@ -13,5 +22,298 @@ mod soft_material;
 mod soft_mesh;
 mod soft_region;
 mod stretch;
+#[cfg(test)]
+mod tests;
+mod touch_options;
 
+use pliant_linalg::{RigidMotion, parallel};
+use pliant_mesh::Mesh;
+use pliant_mesh::glam::DVec3;
+
+pub use collider::Collider;
+pub use soft_material::SoftMaterial;
 pub use soft_region::{SoftPatch, SoftRegion};
+pub use touch_options::TouchOptions;
+
+use crate::PhysicsError;
+use collider::{MovingCollider, depth, meet};
+use soft_body::{Block, Grip, Pace, SoftBody, SoftNodes, place_of};
+use soft_material::Stiffness;
+use soft_mesh::SoftMesh;
+
+/// A collider goes at most this share of its thickness in a substep: ours, so that skin is pushed and not passed.
+const LARGEST_STEP: f64 = 0.25;
+/// Substeps in a frame at most, in multiples of those asked for: ours; beyond, ways are followed but skin reacts coarsely.
+const MOST_SUBSTEPS: usize = 16;
+/// Vertices in one parallel task.
+const GRAIN: usize = 512;
+/// How far around a pulled vertex the skin is gripped, as a share of the patch's radius: ours.
+const GRIP: f64 = 0.2;
+
+/// A simulation of soft patches on a mesh.
+#[derive(Debug, Clone)]
+pub struct Touch {
+    mesh: Mesh,
+    region: SoftRegion,
+    radii: Vec<f64>,
+    part: SoftMesh,
+    options: TouchOptions,
+    body: SoftBody,
+    /// The animated shape, and the same with the soft vertices where they are.
+    rest: Vec<DVec3>,
+    positions: Vec<DVec3>,
+    /// How far the animated shape went in the last frame, by soft node.
+    last_way: Vec<DVec3>,
+    colliders: Vec<Collider>,
+    motions: Option<Vec<RigidMotion>>,
+}
+
+/// What happens in a frame.
+#[derive(Debug, Clone, Copy)]
+pub struct TouchFrame<'a> {
+    /// The animated shape at the end of the frame; `None` where it stays.
+    pub shape: Option<&'a [DVec3]>,
+    /// Where each collider is at the end of the frame, from where it was made.
+    pub colliders: &'a [RigidMotion],
+    /// Soft vertices and the places they are pulled to.
+    pub pulls: &'a [(usize, DVec3)],
+    /// How long the frame lasts.
+    pub secs: f64,
+}
+
+/// What a frame was like.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct TouchReport {
+    /// Substeps that were taken.
+    pub substeps: usize,
+    /// Soft vertices that a collider pushed in the last of them.
+    pub contacts: usize,
+    /// How deep a soft vertex is inside a collider at the end of the frame, at most.
+    pub max_penetration: f64,
+    /// The largest distance of a soft vertex from the animated shape.
+    pub max_displacement: f64,
+}
+
+impl Touch {
+    /// Soft patches on `mesh`, at rest.
+    ///
+    /// # Errors
+    /// Patches that [`SoftRegion::select`] declines, options that are none, pins beyond the mesh.
+    pub fn new(mesh: &Mesh, patches: &[SoftPatch], options: &TouchOptions) -> Result<Self, PhysicsError> {
+        Self::on(mesh, SoftRegion::select(mesh, patches)?, patches, options)
+    }
+
+    /// As [`new`](Self::new), on a region that was selected from the same patches before.
+    ///
+    /// # Errors
+    /// As [`new`](Self::new).
+    pub fn on(mesh: &Mesh, region: SoftRegion, patches: &[SoftPatch], options: &TouchOptions) -> Result<Self, PhysicsError> {
+        options.require()?;
+        options.pins.iter().try_for_each(|&pin| mesh.require_vertex(pin))?;
+        let part = SoftMesh::around(mesh, region.vertices());
+        let stiffness = stiffness_of_nodes(&part, &region, patches, &options.material);
+        let rest: Vec<DVec3> = part.vertices.iter().map(|&v| mesh.positions()[v as usize]).collect();
+        let pinned: Vec<bool> = region.vertices().iter().map(|&v| options.pins.contains(&(v as usize))).collect();
+        let nodes = SoftNodes { rest: &rest, stiffness: &stiffness, softness: region.softness(), pinned: &pinned };
+        Ok(Self {
+            body: SoftBody::new(&part, &nodes),
+            rest: mesh.positions().to_vec(),
+            positions: mesh.positions().to_vec(),
+            last_way: vec![DVec3::ZERO; part.soft_count],
+            mesh: mesh.clone(),
+            radii: patches.iter().map(|patch| patch.radius).collect(),
+            options: options.clone(),
+            colliders: Vec::new(),
+            motions: None,
+            region,
+            part,
+        })
+    }
+
+    /// Adds a solid; its places are given with every frame.
+    pub fn add_collider(&mut self, collider: Collider) {
+        self.colliders.push(collider);
+        self.motions = None;
+    }
+
+    /// The soft vertices.
+    #[must_use]
+    pub fn region(&self) -> &SoftRegion {
+        &self.region
+    }
+
+    /// Where all vertices are: outside the patches the animated shape, to the bit.
+    #[must_use]
+    pub fn positions(&self) -> &[DVec3] {
+        &self.positions
+    }
+
+    /// Moves through a frame. In the first one, and after a collider was added, colliders do not move but are where they are given.
+    ///
+    /// # Errors
+    /// A shape of another length or that is not finite, another number of colliders, motions, pulls or times that are not finite, pulls of
+    /// vertices that are not soft.
+    pub fn step(&mut self, frame: &TouchFrame<'_>) -> Result<TouchReport, PhysicsError> {
+        self.require(frame)?;
+        let ways = self.follow(frame.shape);
+        self.push_bodies(&ways, frame.secs);
+        self.body.set_pulls(&self.grips(frame.pulls));
+        let before = self.motions.take().unwrap_or_else(|| frame.colliders.to_vec());
+        let pace = self.pace(&before, frame);
+        let solids = moving(&self.colliders, &before, frame.colliders, pace.substeps);
+        self.body.advance(pace, |block, substep| press(block, &solids[substep], substep, pace.substeps));
+        for (&vertex, place) in self.region.vertices().iter().zip(self.body.soft_places()) {
+            self.positions[vertex as usize] = place;
+        }
+        let last = solids.last().expect("a frame has a substep");
+        let soft = self.region.vertices();
+        let depths = parallel::map(soft.len(), GRAIN, |k| depth(last, self.positions[soft[k] as usize]));
+        let displacement = |&v: &u32| self.positions[v as usize].distance(self.rest[v as usize]);
+        self.motions = Some(frame.colliders.to_vec());
+        Ok(TouchReport {
+            substeps: pace.substeps,
+            contacts: self.body.blocks.iter().map(|block| block.pressed).sum(),
+            max_penetration: depths.into_iter().fold(0.0, f64::max),
+            max_displacement: soft.iter().map(displacement).fold(0.0, f64::max),
+        })
+    }
+
+    /// Takes over the animated shape; how far it went, by soft node.
+    fn follow(&mut self, shape: Option<&[DVec3]>) -> Vec<DVec3> {
+        let Some(shape) = shape.filter(|shape| *shape != self.rest) else {
+            self.body.stay();
+            return vec![DVec3::ZERO; self.part.soft_count];
+        };
+        let ways = self.region.vertices().iter().map(|&v| shape[v as usize] - self.rest[v as usize]).collect();
+        self.rest.copy_from_slice(shape);
+        self.positions.copy_from_slice(shape);
+        let nodes: Vec<DVec3> = self.part.vertices.iter().map(|&v| shape[v as usize]).collect();
+        self.body.set_rest(&nodes);
+        ways
+    }
+
+    /// Gravity, and the inertia of what the animated shape does.
+    fn push_bodies(&mut self, ways: &[DVec3], secs: f64) {
+        let inertia = self.options.inertia / (secs * secs);
+        let accelerations: Vec<DVec3> =
+            ways.iter().zip(&self.last_way).map(|(way, last)| self.options.gravity - (*way - *last) * inertia).collect();
+        self.body.set_accelerations(&accelerations);
+        self.last_way.copy_from_slice(ways);
+    }
+
+    fn pace(&self, before: &[RigidMotion], frame: &TouchFrame<'_>) -> Pace {
+        let wanted = |((collider, from), to): ((&Collider, &RigidMotion), &RigidMotion)| {
+            (collider.travel(from, to) / (LARGEST_STEP * collider.obstacle().thickness())).ceil()
+        };
+        let fastest = self.colliders.iter().zip(before).zip(frame.colliders).map(wanted).fold(0.0, f64::max);
+        let asked = self.options.substeps;
+        let substeps = asked.max((fastest as usize).min(asked * MOST_SUBSTEPS));
+        Pace { substeps, substep_secs: frame.secs / substeps as f64, iterations: self.options.iterations }
+    }
+
+    /// What pulls hold, by soft node: the pulled one in place, those around it softly.
+    fn grips(&self, pulls: &[(usize, DVec3)]) -> Vec<Grip> {
+        let vertices = self.region.vertices();
+        let mut grips = Vec::new();
+        for &(vertex, place) in pulls {
+            let (own, at) = (vertices.binary_search(&(vertex as u32)).expect("pulls are of soft vertices"), self.rest[vertex]);
+            let reach = GRIP * self.radii[self.region.patch_of()[own]];
+            for (node, &v) in vertices.iter().enumerate() {
+                let share = self.rest[v as usize].distance(at) / reach;
+                if node == own || share < 1.0 {
+                    let fall = (1.0 - share * share) * (1.0 - share * share);
+                    let firmness = if node == own { f64::INFINITY } else { fall };
+                    grips.push(Grip { node: node as u32, offset: (place - at) * if node == own { 1.0 } else { fall }, firmness });
+                }
+            }
+        }
+        // Where two pulls hold a vertex, the firmer one counts.
+        grips.sort_by(|a, b| a.node.cmp(&b.node).then(b.firmness.total_cmp(&a.firmness)));
+        grips.dedup_by_key(|grip| grip.node);
+        grips
+    }
+
+    fn require(&self, frame: &TouchFrame<'_>) -> Result<(), PhysicsError> {
+        let vertices = self.mesh.vertex_count();
+        if let Some(shape) = frame.shape {
+            if shape.len() != vertices {
+                return Err(PhysicsError::PerVertex { what: "the animated shape", found: shape.len(), expected: vertices });
+            }
+            if let Some(vertex) = shape.iter().position(|p| !p.is_finite()) {
+                return Err(PhysicsError::AnimatedShape { vertex });
+            }
+        }
+        if frame.colliders.len() != self.colliders.len() {
+            return Err(PhysicsError::ColliderCount { found: frame.colliders.len(), expected: self.colliders.len() });
+        }
+        if let Some(collider) = frame.colliders.iter().position(|m| !(m.translation.is_finite() && m.rotation.is_finite())) {
+            return Err(PhysicsError::ColliderPath { collider });
+        }
+        if !(frame.secs > 0.0 && frame.secs.is_finite()) {
+            return Err(PhysicsError::Material { what: "frame time", value: frame.secs, least: "above 0" });
+        }
+        frame.pulls.iter().try_for_each(|&(vertex, place)| {
+            self.mesh.require_vertex(vertex)?;
+            if !place.is_finite() {
+                return Err(PhysicsError::Pull { vertex });
+            }
+            let is_soft = self.region.vertices().binary_search(&(vertex as u32)).is_ok();
+            if is_soft { Ok(()) } else { Err(PhysicsError::RigidPull { vertex }) }
+        })
+    }
+}
+
+/// The colliders in each substep of a frame.
+fn moving<'a>(colliders: &'a [Collider], before: &[RigidMotion], after: &[RigidMotion], substeps: usize) -> Vec<Vec<MovingCollider<'a>>> {
+    let at = |from: &RigidMotion, to: &RigidMotion, substep: usize| {
+        if substep == substeps {
+            return *to;
+        }
+        let share = substep as f64 / substeps as f64;
+        RigidMotion { rotation: from.rotation.slerp(to.rotation, share), translation: from.translation.lerp(to.translation, share) }
+    };
+    let in_substep = |substep: usize| {
+        let each = colliders.iter().zip(before).zip(after);
+        each.map(|((collider, from), to)| MovingCollider::new(collider, at(from, to, substep), at(from, to, substep + 1))).collect()
+    };
+    (0..substeps).map(in_substep).collect()
+}
+
+/// Moves the particles of a block out of colliders at the end of a substep.
+fn press(block: &mut Block, solids: &[MovingCollider<'_>], substep: usize, substeps: usize) {
+    if solids.is_empty() {
+        return;
+    }
+    // Particles ride on the shape of the frame's end; where they are in truth, the rest of its way is still ahead.
+    let ahead = |substep: usize| 1.0 - substep as f64 / substeps as f64;
+    let (first, last) = (ahead(substep), if substep + 1 == substeps { 0.0 } else { ahead(substep + 1) });
+    block.pressed = 0;
+    for k in 0..block.soft_count {
+        let particle = &mut block.particles[k];
+        if particle[3] == 0.0 {
+            continue;
+        }
+        let way = block.carried[k];
+        let to = place_of(particle) - way * last;
+        if let Some(place) = meet(solids, block.before[k] - way * first, to) {
+            let moved = place_of(particle) + (place - to);
+            let moved = if last == 0.0 { place } else { moved };
+            *particle = [moved.x, moved.y, moved.z, particle[3]];
+            block.pressed += 1;
+        }
+    }
+}
+
+/// The stiffness of every node; held ones are made of what a soft neighbour is made of.
+fn stiffness_of_nodes(part: &SoftMesh, region: &SoftRegion, patches: &[SoftPatch], material: &SoftMaterial) -> Vec<Stiffness> {
+    let of_patch: Vec<Stiffness> = patches.iter().map(|patch| material.stiffness(patch.radius)).collect();
+    let mut all: Vec<Option<Stiffness>> = region.patch_of().iter().map(|&patch| Some(of_patch[patch])).collect();
+    all.resize(part.vertices.len(), None);
+    let mut lend = |nodes: &[u32]| {
+        let known = nodes.iter().find_map(|&n| all[n as usize]);
+        nodes.iter().for_each(|&n| all[n as usize] = all[n as usize].or(known));
+    };
+    part.triangles.iter().for_each(|t| lend(t));
+    part.hinges.iter().for_each(|h| lend(h));
+    all.into_iter().map(|stiffness| stiffness.unwrap_or(of_patch[0])).collect()
+}

@@ -56,17 +56,48 @@ pub(crate) struct Block {
     pub(crate) velocities: Vec<DVec3>,
     pub(crate) accelerations: Vec<DVec3>,
     pub(crate) rest: Vec<DVec3>,
+    /// How far the rest shape went in this frame.
+    pub(crate) carried: Vec<DVec3>,
+    /// Particles that were pushed in the last substep.
+    pub(crate) pressed: usize,
+    inverse_masses: Vec<f64>,
     beds: Vec<Bed>,
+    pulled: Vec<Pulled>,
     stiffness: Vec<Stiffness>,
     elements: Elements,
 }
 
 /// What holds a node at its rest place.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Copy)]
 struct Bed {
     compliance: f64,
     multiplier: DVec3,
+    /// From the rest place, where a pull holds it.
+    offset: DVec3,
+    /// How many times as firm it is there.
+    firmness: f64,
 }
+
+/// A particle on its way to where it is pulled.
+#[derive(Debug, Clone, Copy)]
+struct Pulled {
+    particle: usize,
+    from: DVec3,
+    to: DVec3,
+}
+
+/// How a soft node is held by a pull.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Grip {
+    pub(crate) node: u32,
+    /// From its rest place.
+    pub(crate) offset: DVec3,
+    /// Infinite: held in place. Else softly, up to one.
+    pub(crate) firmness: f64,
+}
+
+/// How many times as firm as its bed a pull holds skin around the pulled vertex: ours.
+const GRIP_FIRMNESS: f64 = 40.0;
 
 /// Constraints between blocks, on copies of their particles.
 #[derive(Debug, Clone, Default)]
@@ -120,6 +151,29 @@ impl SoftBody {
         self.seam.set_rest(rest);
     }
 
+    /// The rest shape stays in this frame.
+    pub(crate) fn stay(&mut self) {
+        self.blocks.iter_mut().for_each(|block| block.carried.fill(DVec3::ZERO));
+    }
+
+    /// What pushes soft nodes in the next frame, by node.
+    pub(crate) fn set_accelerations(&mut self, accelerations: &[DVec3]) {
+        for block in &mut self.blocks {
+            for k in 0..block.soft_count {
+                block.accelerations[k] = accelerations[block.nodes[k] as usize];
+            }
+        }
+    }
+
+    /// What pulls hold in the next frame; everything else is let go.
+    pub(crate) fn set_pulls(&mut self, grips: &[Grip]) {
+        self.blocks.iter_mut().for_each(Block::let_go);
+        for grip in grips {
+            let (block, place) = self.places[grip.node as usize];
+            self.blocks[block as usize].grip(place as usize, grip);
+        }
+    }
+
     /// Moves through a frame. `finish(block, substep)` is called for every block when its constraints have been projected in a substep, and
     /// before velocities are taken from its positions.
     pub(crate) fn advance(&mut self, pace: Pace, finish: impl Fn(&mut Block, usize) + Sync) {
@@ -131,7 +185,7 @@ impl SoftBody {
                         block.take_velocities(pace.substep_secs);
                     }
                     if substep < pace.substeps {
-                        run_wide(Substep { block, pace });
+                        run_wide(Substep { block, pace, end: (substep + 1) as f64 / pace.substeps as f64 });
                     }
                 }
             });
@@ -237,7 +291,8 @@ impl Block {
         let particle = |(&n, p): (&u32, &DVec3)| [p.x, p.y, p.z, if is_free(n) { 1.0 / masses[n as usize] } else { 0.0 }];
         let bed = |&n: &u32| {
             let n = n as usize;
-            Bed { compliance: nodes.softness[n] / (nodes.stiffness[n].bed * masses[n]), multiplier: DVec3::ZERO }
+            let compliance = nodes.softness[n] / (nodes.stiffness[n].bed * masses[n]);
+            Bed { compliance, multiplier: DVec3::ZERO, offset: DVec3::ZERO, firmness: 1.0 }
         };
         let mut block = Self {
             soft_count: group.len(),
@@ -245,12 +300,17 @@ impl Block {
             before: vec![DVec3::ZERO; group.len()],
             velocities: vec![DVec3::ZERO; group.len()],
             accelerations: vec![DVec3::ZERO; group.len()],
+            carried: vec![DVec3::ZERO; group.len()],
+            pressed: 0,
+            inverse_masses: Vec::new(),
             beds: group.iter().map(bed).collect(),
+            pulled: Vec::new(),
             elements: Elements::default(),
             nodes: own,
             rest,
             stiffness,
         };
+        block.inverse_masses = block.particles[..group.len()].iter().map(|p| p[3]).collect();
         block.particles.push([0.0; 4]);
         block.rest.push(DVec3::ZERO);
         block.stiffness.push(Stiffness::default());
@@ -267,8 +327,38 @@ impl Block {
             let place = new + (DVec3::new(x, y, z) - old);
             self.particles[k] = [place.x, place.y, place.z, w];
             self.rest[k] = new;
+            if k < self.soft_count {
+                self.carried[k] = new - old;
+            }
         }
         self.elements.measure(&RestShape { places: &self.rest, stiffness: &self.stiffness });
+    }
+
+    fn let_go(&mut self) {
+        for Pulled { particle, .. } in self.pulled.drain(..) {
+            self.particles[particle][3] = self.inverse_masses[particle];
+        }
+        self.beds.iter_mut().for_each(|bed| (bed.offset, bed.firmness) = (DVec3::ZERO, 1.0));
+    }
+
+    fn grip(&mut self, particle: usize, grip: &Grip) {
+        let bed = &mut self.beds[particle];
+        bed.offset = grip.offset;
+        if grip.firmness.is_finite() {
+            bed.firmness = 1.0 + GRIP_FIRMNESS * grip.firmness;
+            return;
+        }
+        let from = place_of(&self.particles[particle]);
+        self.particles[particle][3] = 0.0;
+        self.pulled.push(Pulled { particle, from, to: self.rest[particle] + grip.offset });
+    }
+
+    /// Takes pulled particles along; `end` is the share of the frame at the end of the substep.
+    fn pull(&mut self, end: f64) {
+        for &Pulled { particle, from, to } in &self.pulled {
+            let place = if end == 1.0 { to } else { from.lerp(to, end) };
+            self.particles[particle] = [place.x, place.y, place.z, 0.0];
+        }
     }
 
     /// Moves soft particles ahead and holds them in their beds.
@@ -290,8 +380,9 @@ impl Block {
         for k in 0..self.soft_count {
             let [x, y, z, w] = self.particles[k];
             let bed = &mut self.beds[k];
-            let compliance = bed.compliance / (substep_secs * substep_secs);
-            let step = (self.rest[k] - DVec3::new(x, y, z) - bed.multiplier * compliance) / (w + compliance);
+            let compliance = bed.compliance / (bed.firmness * substep_secs * substep_secs);
+            let goal = self.rest[k] + bed.offset;
+            let step = (goal - DVec3::new(x, y, z) - bed.multiplier * compliance) / (w + compliance);
             bed.multiplier += step;
             self.particles[k] = [x + step.x * w, y + step.y * w, z + step.z * w, w];
         }
@@ -308,6 +399,8 @@ impl Block {
 struct Substep<'a> {
     block: &'a mut Block,
     pace: Pace,
+    /// The share of the frame at its end.
+    end: f64,
 }
 
 impl Kernel for Substep<'_> {
@@ -317,6 +410,7 @@ impl Kernel for Substep<'_> {
     fn run(self) {
         let (block, secs) = (self.block, self.pace.substep_secs);
         block.predict(secs);
+        block.pull(self.end);
         block.beds.iter_mut().for_each(|bed| bed.multiplier = DVec3::ZERO);
         block.elements.begin();
         for _ in 0..self.pace.iterations {

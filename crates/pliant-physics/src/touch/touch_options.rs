@@ -1,0 +1,95 @@
+//! How a soft patch is simulated.
+
+use pliant_mesh::glam::DVec3;
+
+use super::soft_material::SoftMaterial;
+use crate::PhysicsError;
+
+/// Options of a [`Touch`](crate::Touch).
+#[derive(Debug, Clone, PartialEq)]
+pub struct TouchOptions {
+    pub(crate) material: SoftMaterial,
+    pub(crate) substeps: usize,
+    pub(crate) iterations: usize,
+    pub(crate) gravity: DVec3,
+    pub(crate) inertia: f64,
+    pub(crate) pins: Vec<usize>,
+    pub(crate) skin_contact: bool,
+}
+
+impl Default for TouchOptions {
+    fn default() -> Self {
+        Self {
+            material: SoftMaterial::default(),
+            substeps: Self::DEFAULT_SUBSTEPS,
+            iterations: Self::DEFAULT_ITERATIONS,
+            gravity: DVec3::ZERO,
+            inertia: 0.0,
+            pins: Vec::new(),
+            skin_contact: false,
+        }
+    }
+}
+
+impl TouchOptions {
+    /// Ours: at 60 frames a second, 1/600 s resolves the swings of one edge of a fine face.
+    pub const DEFAULT_SUBSTEPS: usize = 10;
+    /// Source: Macklin et al. 2019; many substeps of one iteration are better than the reverse at equal cost.
+    pub const DEFAULT_ITERATIONS: usize = 1;
+
+    /// What patches are made of.
+    #[must_use]
+    pub fn with_material(self, material: SoftMaterial) -> Self {
+        Self { material, ..self }
+    }
+
+    /// Substeps in a frame; cost is linear in it, stiffness does not depend on it. Fast colliders get more of them by themselves.
+    /// Default: [`DEFAULT_SUBSTEPS`](Self::DEFAULT_SUBSTEPS).
+    #[must_use]
+    pub fn with_substeps(self, substeps: usize) -> Self {
+        Self { substeps, ..self }
+    }
+
+    /// Sweeps over all constraints in a substep. Default: [`DEFAULT_ITERATIONS`](Self::DEFAULT_ITERATIONS).
+    #[must_use]
+    pub fn with_iterations(self, iterations: usize) -> Self {
+        Self { iterations, ..self }
+    }
+
+    /// An acceleration of all soft vertices, in the mesh's unit per second squared. The rest shape is taken to be free of it. Default: none.
+    #[must_use]
+    pub fn with_gravity(self, gravity: DVec3) -> Self {
+        Self { gravity, ..self }
+    }
+
+    /// How much soft vertices lag behind the animated shape: 0 rides on it exactly (the default), 1 has the inertia of its mass.
+    #[must_use]
+    pub fn with_inertia(self, inertia: f64) -> Self {
+        Self { inertia, ..self }
+    }
+
+    /// Soft vertices that stay on the animated shape; those outside all patches do anyway.
+    #[must_use]
+    pub fn with_pins(self, pins: Vec<usize>) -> Self {
+        Self { pins, ..self }
+    }
+
+    /// Whether skin keeps out of other parts of the mesh, and lips out of each other. Default: no.
+    #[must_use]
+    pub fn with_skin_contact(self, skin_contact: bool) -> Self {
+        Self { skin_contact, ..self }
+    }
+
+    pub(crate) fn require(&self) -> Result<(), PhysicsError> {
+        self.material.require()?;
+        let above_zero = |what, value: usize| {
+            if value > 0 { Ok(()) } else { Err(PhysicsError::Material { what, value: 0.0, least: "above 0" }) }
+        };
+        above_zero("number of substeps", self.substeps)?;
+        above_zero("number of iterations", self.iterations)?;
+        let finite =
+            |what, value: f64| if value.is_finite() { Ok(()) } else { Err(PhysicsError::Material { what, value, least: "of any sign" }) };
+        finite("gravity", self.gravity.x + self.gravity.y + self.gravity.z)?;
+        finite("inertia", self.inertia)
+    }
+}
