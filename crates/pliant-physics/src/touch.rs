@@ -14,6 +14,8 @@ mod blocks;
 mod collider;
 mod column;
 mod constraint_group;
+#[cfg(test)]
+mod constraint_tests;
 mod elements;
 mod lanes;
 mod shear;
@@ -295,7 +297,7 @@ fn press(block: &mut Block, solids: &[MovingCollider<'_>], substep: usize, subst
         }
         let way = block.carried[k];
         let to = place_of(particle) - way * last;
-        if let Some(place) = meet(solids, block.before[k] - way * first, to) {
+        if let Some(place) = meet(solids, place_of(&block.before[k]) - way * first, to) {
             let moved = place_of(particle) + (place - to);
             let moved = if last == 0.0 { place } else { moved };
             *particle = [moved.x, moved.y, moved.z, particle[3]];

@@ -41,7 +41,7 @@ impl Spread {
         let (first, second) = (places[1] - places[0], places[2] - places[0]);
         let normal = first.cross(second);
         let length = normal.length();
-        let half = normal * Lanes::splat(0.5).over_positive(length);
+        let half = normal * Lanes::splat(0.5).over(length);
         Self { area: length * Lanes::splat(0.5), gradients: [second.cross(half), half.cross(first)] }
     }
 }

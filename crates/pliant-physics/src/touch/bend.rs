@@ -19,7 +19,7 @@
 use pliant_mesh::glam::DVec3;
 
 use super::constraint_group::Constraint;
-use super::lanes::{LANES, Lanes, Vectors};
+use super::lanes::{Lanes, Vectors};
 
 /// Bends over edges in a substep.
 #[derive(Debug, Clone, Copy)]
@@ -27,11 +27,11 @@ pub(crate) struct Bend {
     pub(crate) inverse_square_time: Lanes,
 }
 
-/// The four coefficients, compliance, and the signed length of `h` at rest.
-pub(crate) type BendParameters = [f64; 6];
+/// The four coefficients, compliance, the signed length of `h` at rest, and how much of `n` is mixed into the direction.
+pub(crate) type BendParameters = [f64; 7];
 
-/// Shorter than this part of its edge, squared, `h` has no direction of its own.
-const STRAIGHT: f64 = 1e-22;
+/// Where `h` is shorter than about this part of its edge, its direction is that of `n`.
+const STRAIGHT: f64 = 1e-11;
 
 /// The numbers of a hinge at rest; `compliance` is over the weight `3 / (A₁ + A₂)`.
 pub(crate) fn bend_parameters(corners: [DVec3; 4], compliance: f64) -> BendParameters {
@@ -41,44 +41,36 @@ pub(crate) fn bend_parameters(corners: [DVec3; 4], compliance: f64) -> BendParam
     let coefficients = [k3 + k4, k1 + k2, -k1 - k3, -k2 - k4];
     let areas = 0.5 * ((b - a).cross(c - a).length() + (b - a).cross(d - a).length());
     if !coefficients.iter().all(|c| c.is_finite()) {
-        return [0.0, 0.0, 0.0, 0.0, 1.0, 0.0];
+        return [0.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0];
     }
-    let (_, rest) = bent(&corners.map(Vectors::splat), &coefficients.map(Lanes::splat));
+    let straight = STRAIGHT / (b - a).length();
+    let (_, rest) = bent(&corners.map(Vectors::splat), &coefficients.map(Lanes::splat), Lanes::splat(straight));
     let [c1, c2, c3, c4] = coefficients;
-    [c1, c2, c3, c4, compliance * areas / 3.0, rest.0[0]]
+    [c1, c2, c3, c4, compliance * areas / 3.0, rest.0[0], straight]
 }
 
 /// The direction of `h` and its signed length along it.
 #[inline(always)]
-fn bent(places: &[Vectors; 4], coefficients: &[Lanes]) -> (Vectors, Lanes) {
+fn bent(places: &[Vectors; 4], coefficients: &[Lanes], straight: Lanes) -> (Vectors, Lanes) {
     let (edge, third, fourth) = (places[1] - places[0], places[2] - places[0], places[3] - places[0]);
     // From the first corner, so that rounding does not grow with the distance from the origin.
     let h = edge * coefficients[1] + third * coefficients[2] + fourth * coefficients[3];
-    let normal = edge.cross(third) + fourth.cross(edge);
-    let (square, side) = (h.dot(h), h.dot(normal));
-    let (mut own, mut other) = (Lanes::ZERO, Lanes::ZERO);
-    let (length, straight) = (square.sqrt(), edge.dot(edge) * Lanes::splat(STRAIGHT));
-    let normal_length = normal.length();
-    for k in 0..LANES {
-        let sign = if side.0[k] < 0.0 { -1.0 } else { 1.0 };
-        let is_bent = square.0[k] > straight.0[k];
-        own.0[k] = if is_bent { sign / length.0[k] } else { 0.0 };
-        other.0[k] = if !is_bent && normal_length.0[k] > 0.0 { 1.0 / normal_length.0[k] } else { 0.0 };
-    }
-    let direction = h * own + normal * other;
+    let normal = edge.cross(third - fourth);
+    let direction = h * h.dot(normal).sign() + normal * straight;
+    let direction = direction * Lanes::splat(1.0).over(direction.length());
     (direction, direction.dot(h))
 }
 
-impl Constraint<4, 6, 1> for Bend {
+impl Constraint<4, 7, 1> for Bend {
     #[inline(always)]
-    fn project(&self, places: &mut [Vectors; 4], inverse_masses: &[Lanes; 4], parameters: &[Lanes; 6], [multiplier]: &mut [Lanes; 1]) {
+    fn project(&self, places: &mut [Vectors; 4], inverse_masses: &[Lanes; 4], parameters: &[Lanes; 7], [multiplier]: &mut [Lanes; 1]) {
         let (coefficients, compliance, rest) = (&parameters[..4], parameters[4] * self.inverse_square_time, parameters[5]);
-        let (direction, length) = bent(places, coefficients);
+        let (direction, length) = bent(places, coefficients, parameters[6]);
         let mut response = compliance;
         for k in 0..4 {
             response = response + inverse_masses[k] * coefficients[k] * coefficients[k];
         }
-        let step = (rest - length - compliance * *multiplier).over_positive(response);
+        let step = (rest - length - compliance * *multiplier).over(response);
         *multiplier = *multiplier + step;
         for k in 0..4 {
             places[k] += direction * (inverse_masses[k] * coefficients[k] * step);

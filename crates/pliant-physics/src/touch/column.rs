@@ -65,7 +65,7 @@ impl Constraint<3, 7, 1> for Column {
             response = response + inverse_masses[k] * gradients[k].dot(gradients[k]);
         }
         let violation = area * height * inverse_volume - rest;
-        let step = (-violation - compliance * *multiplier).over_positive(response);
+        let step = (-violation - compliance * *multiplier).over(response);
         *multiplier = *multiplier + step;
         for k in 0..3 {
             places[k] += gradients[k] * (inverse_masses[k] * step);

@@ -14,6 +14,9 @@ use pliant_mesh::glam::DVec3;
 /// How many constraints are projected at once: measured, four take 1.4 times as long each, and sixteen no less than eight.
 pub(crate) const LANES: usize = 8;
 
+/// What quotients are taken by at least; far below any length, area or inverse mass, and far above what overflows them.
+const LEAST_DIVISOR: f64 = 1e-150;
+
 /// A number in each lane.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 #[repr(align(64))]
@@ -58,22 +61,29 @@ impl Lanes {
         self.map(f64::sqrt)
     }
 
-    /// The larger of two numbers, the first where one is no number.
+    /// The larger of two numbers.
     #[inline(always)]
     pub(crate) fn max(self, other: Self) -> Self {
-        self.zip(other, |a, b| if b > a { b } else { a })
+        self.zip(other, |a, b| if a > b { a } else { b })
     }
 
-    /// The smaller of two numbers, the first where one is no number.
+    /// By how much each number is above `other`, zero where it is not.
     #[inline(always)]
-    pub(crate) fn min(self, other: Self) -> Self {
-        self.zip(other, |a, b| if b < a { b } else { a })
+    pub(crate) fn above(self, other: Self) -> Self {
+        (self - other).max(Self::ZERO)
     }
 
-    /// `self / other`, and zero where `other` is not above zero.
+    /// `self / other` for `other ≥ 0`, with a finite quotient where that is zero: to be multiplied by what is zero then, too.
     #[inline(always)]
-    pub(crate) fn over_positive(self, other: Self) -> Self {
-        self.zip(other, |a, b| if b > 0.0 { a / b } else { 0.0 })
+    pub(crate) fn over(self, other: Self) -> Self {
+        // No condition: a quotient behind one would be taken lane by lane.
+        self / other.max(Self::splat(LEAST_DIVISOR))
+    }
+
+    /// One with the sign of each number.
+    #[inline(always)]
+    pub(crate) fn sign(self) -> Self {
+        self.map(|a| 1.0_f64.copysign(a))
     }
 }
 

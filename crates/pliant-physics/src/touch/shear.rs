@@ -39,9 +39,15 @@ pub(crate) fn shear_parameters([a, b, c]: [DVec3; 3], compliance: f64) -> ShearP
     }
     let (u, q) = (1.0 / length, 1.0 / height);
     let p = -first.dot(second) / (length * length * height);
-    let (f1, f2) =
-        (Vectors::splat(first) * Lanes::splat(u), Vectors::splat(first) * Lanes::splat(p) + Vectors::splat(second) * Lanes::splat(q));
+    let (f1, f2) = frame(&[a, b, c].map(Vectors::splat), [u, p, q].map(Lanes::splat));
     [u, p, q, compliance, difference(f1, f2).0[0], f1.dot(f2).0[0]]
+}
+
+/// The columns of `F`.
+#[inline(always)]
+fn frame(places: &[Vectors; 3], [u, p, q]: [Lanes; 3]) -> (Vectors, Vectors) {
+    let (first, second) = (places[1] - places[0], places[2] - places[0]);
+    (first * u, first * p + second * q)
 }
 
 #[inline(always)]
@@ -54,14 +60,10 @@ impl Constraint<3, 6, 2> for Shear {
     fn project(&self, places: &mut [Vectors; 3], inverse_masses: &[Lanes; 3], parameters: &[Lanes; 6], multipliers: &mut [Lanes; 2]) {
         let [u, p, q, compliance, rest_difference, rest_product] = *parameters;
         let compliance = compliance * self.inverse_square_time;
-        let frame = |places: &[Vectors; 3]| {
-            let (first, second) = (places[1] - places[0], places[2] - places[0]);
-            (first * u, first * p + second * q)
-        };
-        let (f1, f2) = frame(places);
+        let (f1, f2) = frame(places, [u, p, q]);
         let gradients = [f1 * u - f2 * p, -(f2 * q)];
         relax(places, inverse_masses, difference(f1, f2) - rest_difference, gradients, compliance, &mut multipliers[0]);
-        let (f1, f2) = frame(places);
+        let (f1, f2) = frame(places, [u, p, q]);
         let gradients = [f2 * u + f1 * p, f1 * q];
         relax(places, inverse_masses, f1.dot(f2) - rest_product, gradients, compliance, &mut multipliers[1]);
     }
@@ -82,7 +84,7 @@ pub(crate) fn relax(
     for k in 0..3 {
         response = response + inverse_masses[k] * gradients[k].dot(gradients[k]);
     }
-    let step = (-violation - compliance * *multiplier).over_positive(response);
+    let step = (-violation - compliance * *multiplier).over(response);
     *multiplier = *multiplier + step;
     for k in 0..3 {
         places[k] += gradients[k] * (inverse_masses[k] * step);

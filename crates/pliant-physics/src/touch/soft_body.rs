@@ -18,6 +18,8 @@
 //! that nothing touches stays on it exactly. Particles are cut into blocks, each with the constraints among its own; blocks are swept at the
 //! same time, then what connects them. Blocks depend on the shape alone.
 
+use std::collections::BTreeMap;
+
 use pliant_linalg::wide::{Kernel, run_wide};
 use pliant_linalg::{parallel, portable};
 use pliant_mesh::glam::DVec3;
@@ -51,11 +53,11 @@ pub(crate) struct Block {
     /// The node of each particle; the last particle is none, it fills empty places.
     pub(crate) nodes: Vec<u32>,
     pub(crate) particles: Vec<Particle>,
-    /// Before the substep.
-    pub(crate) before: Vec<DVec3>,
-    pub(crate) velocities: Vec<DVec3>,
-    pub(crate) accelerations: Vec<DVec3>,
-    pub(crate) rest: Vec<DVec3>,
+    /// Before the substep. Like velocities and accelerations it has four numbers, of which the last stays as it is.
+    pub(crate) before: Vec<Particle>,
+    velocities: Vec<Particle>,
+    accelerations: Vec<Particle>,
+    rest: Vec<DVec3>,
     /// How far the rest shape went in this frame.
     pub(crate) carried: Vec<DVec3>,
     /// Particles that were pushed in the last substep.
@@ -63,19 +65,24 @@ pub(crate) struct Block {
     inverse_masses: Vec<f64>,
     beds: Vec<Bed>,
     pulled: Vec<Pulled>,
+    /// The share of a displacement that becomes the next velocity.
+    kept: Vec<f64>,
     stiffness: Vec<Stiffness>,
     elements: Elements,
 }
 
-/// What holds a node at its rest place.
+/// What holds a node at a place.
 #[derive(Debug, Clone, Copy)]
 struct Bed {
+    /// Where: the rest place, or one that a pull moves.
+    goal: Particle,
+    multiplier: Particle,
     compliance: f64,
-    multiplier: DVec3,
-    /// From the rest place, where a pull holds it.
-    offset: DVec3,
-    /// How many times as firm it is there.
+    /// How many times as firm as usual it is, where a pull holds it.
     firmness: f64,
+    /// In the substeps of a frame: the compliance over the square of their time, and one over it and the inverse mass.
+    soft: f64,
+    response: f64,
 }
 
 /// A particle on its way to where it is pulled.
@@ -132,7 +139,7 @@ pub(crate) struct Pace {
 impl SoftBody {
     pub(crate) fn new(mesh: &SoftMesh, nodes: &SoftNodes<'_>) -> Self {
         let masses = masses(mesh, nodes.rest);
-        let groups = blocks(&nodes.rest[..mesh.soft_count], BLOCK);
+        let groups: Vec<Vec<u32>> = parts(mesh).iter().flat_map(|part| blocks(nodes.rest, part, BLOCK)).collect();
         let mut places = vec![(0, 0); mesh.soft_count];
         for (b, group) in groups.iter().enumerate() {
             for (k, &node) in group.iter().enumerate() {
@@ -160,7 +167,8 @@ impl SoftBody {
     pub(crate) fn set_accelerations(&mut self, accelerations: &[DVec3]) {
         for block in &mut self.blocks {
             for k in 0..block.soft_count {
-                block.accelerations[k] = accelerations[block.nodes[k] as usize];
+                let free = block.inverse_masses[k] > 0.0;
+                block.accelerations[k] = if free { with_last(accelerations[block.nodes[k] as usize], 0.0) } else { [0.0; 4] };
             }
         }
     }
@@ -177,12 +185,13 @@ impl SoftBody {
     /// Moves through a frame. `finish(block, substep)` is called for every block when its constraints have been projected in a substep, and
     /// before velocities are taken from its positions.
     pub(crate) fn advance(&mut self, pace: Pace, finish: impl Fn(&mut Block, usize) + Sync) {
+        self.blocks.iter_mut().for_each(|block| block.prepare(pace.substep_secs));
         for substep in 0..=pace.substeps {
             parallel::for_each_chunk_mut(&mut self.blocks, 1, |_, blocks| {
                 for block in blocks {
                     if substep > 0 {
                         finish(block, substep - 1);
-                        block.take_velocities(pace.substep_secs);
+                        block.take_velocities();
                     }
                     if substep < pace.substeps {
                         run_wide(Substep { block, pace, end: (substep + 1) as f64 / pace.substeps as f64 });
@@ -224,9 +233,38 @@ impl SoftBody {
     }
 }
 
+/// Three coordinates and a fourth number.
+fn with_last(v: DVec3, last: f64) -> Particle {
+    [v.x, v.y, v.z, last]
+}
+
 /// The position of a particle.
 pub(crate) fn place_of(&[x, y, z, _]: &Particle) -> DVec3 {
     DVec3::new(x, y, z)
+}
+
+/// The soft nodes of each connected part, so that patches that do not touch do not see each other.
+fn parts(mesh: &SoftMesh) -> Vec<Vec<u32>> {
+    let is_soft = |node: u32| (node as usize) < mesh.soft_count;
+    let mut root: Vec<u32> = (0..mesh.soft_count as u32).collect();
+    for &[a, b] in mesh.edges.iter().filter(|edge| edge.iter().all(|&n| is_soft(n))) {
+        let (a, b) = (find(&mut root, a), find(&mut root, b));
+        root[a.max(b) as usize] = a.min(b);
+    }
+    let mut parts: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
+    for node in 0..mesh.soft_count as u32 {
+        parts.entry(find(&mut root, node)).or_default().push(node);
+    }
+    parts.into_values().collect()
+}
+
+/// The least node that is known to be connected to `node`.
+fn find(root: &mut [u32], mut node: u32) -> u32 {
+    while root[node as usize] != node {
+        root[node as usize] = root[root[node as usize] as usize];
+        node = root[node as usize];
+    }
+    node
 }
 
 /// A third of the area of its triangles for every node.
@@ -292,19 +330,20 @@ impl Block {
         let bed = |&n: &u32| {
             let n = n as usize;
             let compliance = nodes.softness[n] / (nodes.stiffness[n].bed * masses[n]);
-            Bed { compliance, multiplier: DVec3::ZERO, offset: DVec3::ZERO, firmness: 1.0 }
+            Bed { goal: with_last(nodes.rest[n], 0.0), multiplier: [0.0; 4], compliance, firmness: 1.0, soft: 0.0, response: 0.0 }
         };
         let mut block = Self {
             soft_count: group.len(),
             particles: own.iter().zip(&rest).map(particle).collect(),
-            before: vec![DVec3::ZERO; group.len()],
-            velocities: vec![DVec3::ZERO; group.len()],
-            accelerations: vec![DVec3::ZERO; group.len()],
+            before: vec![[0.0; 4]; group.len()],
+            velocities: vec![[0.0; 4]; group.len()],
+            accelerations: vec![[0.0; 4]; group.len()],
             carried: vec![DVec3::ZERO; group.len()],
             pressed: 0,
             inverse_masses: Vec::new(),
             beds: group.iter().map(bed).collect(),
             pulled: Vec::new(),
+            kept: vec![0.0; group.len()],
             elements: Elements::default(),
             nodes: own,
             rest,
@@ -338,12 +377,14 @@ impl Block {
         for Pulled { particle, .. } in self.pulled.drain(..) {
             self.particles[particle][3] = self.inverse_masses[particle];
         }
-        self.beds.iter_mut().for_each(|bed| (bed.offset, bed.firmness) = (DVec3::ZERO, 1.0));
+        for (bed, rest) in self.beds.iter_mut().zip(&self.rest) {
+            (bed.goal, bed.firmness) = (with_last(*rest, 0.0), 1.0);
+        }
     }
 
     fn grip(&mut self, particle: usize, grip: &Grip) {
         let bed = &mut self.beds[particle];
-        bed.offset = grip.offset;
+        bed.goal = with_last(self.rest[particle] + grip.offset, 0.0);
         if grip.firmness.is_finite() {
             bed.firmness = 1.0 + GRIP_FIRMNESS * grip.firmness;
             return;
@@ -361,37 +402,53 @@ impl Block {
         }
     }
 
-    /// Moves soft particles ahead and holds them in their beds.
+    /// Moves soft particles ahead; pinned ones have neither velocity nor acceleration.
     #[inline(always)]
     fn predict(&mut self, substep_secs: f64) {
-        for k in 0..self.soft_count {
-            let [x, y, z, w] = self.particles[k];
-            let place = DVec3::new(x, y, z);
-            self.before[k] = place;
-            if w > 0.0 {
-                let next = place + (self.velocities[k] + self.accelerations[k] * substep_secs) * substep_secs;
-                self.particles[k] = [next.x, next.y, next.z, w];
+        let count = self.soft_count;
+        let moving = self.velocities[..count].iter().zip(&self.accelerations[..count]);
+        for ((particle, before), (velocity, acceleration)) in self.particles[..count].iter_mut().zip(&mut self.before[..count]).zip(moving)
+        {
+            *before = *particle;
+            for c in 0..4 {
+                particle[c] += (velocity[c] + acceleration[c] * substep_secs) * substep_secs;
             }
         }
     }
 
     #[inline(always)]
-    fn hold(&mut self, substep_secs: f64) {
-        for k in 0..self.soft_count {
-            let [x, y, z, w] = self.particles[k];
-            let bed = &mut self.beds[k];
-            let compliance = bed.compliance / (bed.firmness * substep_secs * substep_secs);
-            let goal = self.rest[k] + bed.offset;
-            let step = (goal - DVec3::new(x, y, z) - bed.multiplier * compliance) / (w + compliance);
-            bed.multiplier += step;
-            self.particles[k] = [x + step.x * w, y + step.y * w, z + step.z * w, w];
+    fn hold(&mut self) {
+        for (particle, bed) in self.particles[..self.soft_count].iter_mut().zip(&mut self.beds) {
+            let w = particle[3];
+            for c in 0..3 {
+                let step = (bed.goal[c] - particle[c] - bed.multiplier[c] * bed.soft) * bed.response;
+                bed.multiplier[c] += step;
+                particle[c] += step * w;
+            }
         }
     }
 
-    fn take_velocities(&mut self, substep_secs: f64) {
+    /// What does not change in the substeps of a frame: how much of velocities is left, and how beds give way.
+    fn prepare(&mut self, substep_secs: f64) {
+        let mut last = (f64::NAN, 0.0);
+        for (kept, stiffness) in self.kept.iter_mut().zip(&self.stiffness) {
+            // Neighbours are of one material.
+            if stiffness.damping_rate != last.0 {
+                last = (stiffness.damping_rate, portable::exp(-stiffness.damping_rate * substep_secs) / substep_secs);
+            }
+            *kept = last.1;
+        }
+        for (bed, particle) in self.beds.iter_mut().zip(&self.particles) {
+            bed.soft = bed.compliance / (bed.firmness * substep_secs * substep_secs);
+            bed.response = 1.0 / (particle[3] + bed.soft);
+        }
+    }
+
+    fn take_velocities(&mut self) {
         for k in 0..self.soft_count {
-            let kept = portable::exp(-self.stiffness[k].damping_rate * substep_secs) / substep_secs;
-            self.velocities[k] = (place_of(&self.particles[k]) - self.before[k]) * kept;
+            for c in 0..4 {
+                self.velocities[k][c] = (self.particles[k][c] - self.before[k][c]) * self.kept[k];
+            }
         }
     }
 }
@@ -411,10 +468,10 @@ impl Kernel for Substep<'_> {
         let (block, secs) = (self.block, self.pace.substep_secs);
         block.predict(secs);
         block.pull(self.end);
-        block.beds.iter_mut().for_each(|bed| bed.multiplier = DVec3::ZERO);
+        block.beds.iter_mut().for_each(|bed| bed.multiplier = [0.0; 4]);
         block.elements.begin();
         for _ in 0..self.pace.iterations {
-            block.hold(secs);
+            block.hold();
             block.elements.sweep(secs, &mut block.particles);
         }
     }

@@ -44,11 +44,11 @@ impl Constraint<2, 4, 1> for Stretch {
         let offset = places[0] - places[1];
         let length = offset.length();
         let mass = inverse_masses[0] + inverse_masses[1];
-        let soft = (rest - length - compliance * *multiplier).over_positive(mass + compliance);
+        let soft = (rest - length - compliance * *multiplier).over(mass + compliance);
         *multiplier = *multiplier + soft;
         let after = length + mass * soft;
-        let rigid = (after.max(least).min(most) - after).over_positive(mass);
-        let along = offset * (soft + rigid).over_positive(length);
+        let after = after - after.above(most) + least.above(after);
+        let along = offset * (after - length).over(mass * length);
         places[0] += along * inverse_masses[0];
         places[1] -= along * inverse_masses[1];
     }

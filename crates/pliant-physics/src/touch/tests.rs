@@ -1,28 +1,49 @@
+use super::soft_material::Stiffness;
 use super::*;
 use crate::Obstacle;
-use pliant_mesh::shapes::{flat_sheet, icosphere};
+use pliant_mesh::glam::DQuat;
+use pliant_mesh::shapes::{bumpy_sheet, icosphere};
 
-fn ball_press(frames: usize, depth: f64) -> Vec<(Vec<DVec3>, TouchReport)> {
+const SECS: f64 = 1.0 / 60.0;
+const PATCH: SoftPatch = SoftPatch { center: 7, radius: 0.6 };
+
+fn still(colliders: &[RigidMotion]) -> TouchFrame<'_> {
+    TouchFrame { shape: None, colliders, pulls: &[], secs: SECS }
+}
+
+fn to(translation: DVec3) -> RigidMotion {
+    RigidMotion { translation, ..RigidMotion::IDENTITY }
+}
+
+/// A ball of radius one with a soft patch, and a small ball in front of its middle.
+fn pressed_ball(scale: f64, options: &TouchOptions) -> (Touch, DVec3) {
     let ball = icosphere(4);
-    let patch = SoftPatch { center: 7, radius: 0.6 };
-    let mut touch = Touch::new(&ball, &[patch], &TouchOptions::default()).unwrap();
-    let out = ball.positions()[7];
-    touch.add_collider(Collider::new(Obstacle::sphere(out * 1.4, 0.2).unwrap(), 0.0).unwrap());
-    (0..frames)
-        .map(|k| {
-            let share = 1.0 - (2.0 * k as f64 / (frames - 1) as f64 - 1.0).abs();
-            let motion = RigidMotion { translation: -out * ((0.2 + depth) * share), ..RigidMotion::IDENTITY };
-            let report = touch.step(&TouchFrame { shape: None, colliders: &[motion], pulls: &[], secs: 1.0 / 60.0 }).unwrap();
-            (touch.positions().to_vec(), report)
-        })
-        .collect()
+    let ball = ball.posed(ball.positions().iter().map(|p| *p * scale).collect()).unwrap();
+    let mut touch = Touch::new(&ball, &[SoftPatch { radius: PATCH.radius * scale, ..PATCH }], options).unwrap();
+    let out = ball.positions()[PATCH.center];
+    touch.add_collider(Collider::new(Obstacle::sphere(out * 1.4, 0.2 * scale).unwrap(), 0.0).unwrap());
+    (touch, out)
+}
+
+fn shares(frames: usize) -> impl Iterator<Item = f64> {
+    (0..frames).map(move |k| 1.0 - (2.0 * k as f64 / (frames - 1) as f64 - 1.0).abs())
+}
+
+fn press(scale: f64, frames: usize, depth: f64, options: &TouchOptions) -> Vec<(Vec<DVec3>, TouchReport)> {
+    let (mut touch, out) = pressed_ball(scale, options);
+    let mut clip = Vec::new();
+    for share in shares(frames) {
+        let report = touch.step(&still(&[to(-out * ((0.2 + depth) * share))])).unwrap();
+        clip.push((touch.positions().to_vec(), report));
+    }
+    clip
 }
 
 #[test]
 fn a_pressed_ball_gives_way_and_nothing_outside_the_patch_moves_by_a_bit() {
     let ball = icosphere(4);
-    let frames = ball_press(61, 0.15);
-    let region = SoftRegion::select(&ball, &[SoftPatch { center: 7, radius: 0.6 }]).unwrap();
+    let frames = press(1.0, 61, 0.15, &TouchOptions::default());
+    let region = SoftRegion::select(&ball, &[PATCH]).unwrap();
     for (positions, report) in &frames {
         assert!(report.max_penetration < 1e-12, "{}", report.max_penetration);
         for (v, (now, rest)) in positions.iter().zip(ball.positions()).enumerate() {
@@ -34,7 +55,314 @@ fn a_pressed_ball_gives_way_and_nothing_outside_the_patch_moves_by_a_bit() {
 }
 
 #[test]
-fn sheet() {
-    let sheet = flat_sheet(8, 0.0);
-    assert!(sheet.vertex_count() > 0);
+fn five_seconds_after_release_the_surface_is_back() {
+    let (mut touch, out) = pressed_ball(1.0, &TouchOptions::default());
+    for share in [0.0, 0.5, 1.0] {
+        touch.step(&still(&[to(-out * (0.4 * share))])).unwrap();
+    }
+    let mut last = 0.0;
+    for _ in 0..300 {
+        last = touch.step(&still(&[RigidMotion::IDENTITY])).unwrap().max_displacement;
+    }
+    assert!(last < 1e-4 * icosphere(4).mean_edge_length(), "{last}");
+}
+
+#[test]
+fn a_scene_of_another_size_is_the_same_scene() {
+    let small = press(1.0, 21, 0.15, &TouchOptions::default());
+    let large = press(128.0, 21, 0.15, &TouchOptions::default());
+    for (a, b) in small.iter().zip(&large) {
+        let scaled: Vec<DVec3> = a.0.iter().map(|p| *p * 128.0).collect();
+        assert_eq!(scaled, b.0);
+    }
+}
+
+/// A ball that turns, moves and swells.
+fn animated(ball: &Mesh, time: f64) -> Vec<DVec3> {
+    let turn = DQuat::from_rotation_y(2.0 * time);
+    let swell = |p: DVec3| p * (1.0 + 0.2 * (3.0 * time + 2.0 * p.y).sin());
+    ball.positions().iter().map(|p| turn * swell(*p) + DVec3::new(time, time * time, 0.0)).collect()
+}
+
+#[test]
+fn with_nothing_in_the_way_the_result_is_the_animation_to_the_bit() {
+    let (mut touch, _) = pressed_ball(1.0, &TouchOptions::default());
+    let ball = icosphere(4);
+    for frame in 0..20 {
+        let shape = animated(&ball, f64::from(frame) * SECS);
+        touch.step(&TouchFrame { shape: Some(&shape), ..still(&[to(DVec3::X * 50.0)]) }).unwrap();
+        assert_eq!(touch.positions(), shape);
+    }
+}
+
+#[test]
+fn an_animated_surface_that_runs_into_a_resting_ball_gives_way() {
+    let (mut touch, out) = pressed_ball(1.0, &TouchOptions::default());
+    let ball = icosphere(4);
+    for frame in 0..30 {
+        let ahead: Vec<DVec3> = ball.positions().iter().map(|p| *p + out * (0.35 * f64::from(frame) / 29.0)).collect();
+        let report = touch.step(&TouchFrame { shape: Some(&ahead), ..still(&[RigidMotion::IDENTITY]) }).unwrap();
+        assert!(report.max_penetration < 1e-12);
+        if frame == 29 {
+            assert!(report.max_displacement > 0.1);
+        }
+    }
+}
+
+#[test]
+fn a_collider_that_crosses_the_patch_in_one_frame_leaves_nobody_inside() {
+    for toward in [DVec3::new(0.0, 0.0, -0.55), DVec3::new(1.0, 0.0, 0.0)] {
+        let sheet = bumpy_sheet(24, 0.0);
+        let center = 12 * 25 + 12;
+        let mut touch = Touch::new(&sheet, &[SoftPatch { center, radius: 0.4 }], &TouchOptions::default()).unwrap();
+        let start = if toward.x > 0.0 { DVec3::new(-0.5, 0.5, 0.1) } else { DVec3::new(0.5, 0.5, 0.6) };
+        let start = start + DVec3::Z * sheet.positions()[center].z;
+        touch.add_collider(Collider::new(Obstacle::sphere(start, 0.15).unwrap(), 0.0).unwrap());
+        touch.step(&still(&[RigidMotion::IDENTITY])).unwrap();
+        let report = touch.step(&still(&[to(toward)])).unwrap();
+        assert!(report.max_penetration < 0.01 * sheet.mean_edge_length(), "{report:?}");
+        assert!(report.contacts > 0 && report.substeps >= TouchOptions::DEFAULT_SUBSTEPS);
+    }
+}
+
+#[test]
+fn every_kind_of_solid_presses_and_leaves_nobody_inside() {
+    let out = icosphere(4).positions()[PATCH.center];
+    let at = out * 1.4;
+    let mesh = icosphere(2);
+    let mesh = mesh.posed(mesh.positions().iter().map(|p| *p * 0.2 + at).collect()).unwrap();
+    let across = out.any_orthonormal_vector();
+    let solids = [
+        Obstacle::sphere(at, 0.2),
+        Obstacle::capsule(at - across * 0.2, at + across * 0.2, 0.15),
+        Obstacle::cylinder(at - across * 0.2, at + across * 0.2, 0.15),
+        Obstacle::cuboid(at, DVec3::splat(0.14), DQuat::from_rotation_x(0.4)),
+        Obstacle::mesh(&mesh),
+    ];
+    for solid in solids {
+        let mut touch = Touch::new(&icosphere(4), &[PATCH], &TouchOptions::default()).unwrap();
+        touch.add_collider(Collider::new(solid.unwrap(), 0.3).unwrap());
+        let mut largest = 0.0_f64;
+        for share in shares(31) {
+            let report = touch.step(&still(&[to(-out * (0.4 * share))])).unwrap();
+            assert!(report.max_penetration < 1e-9, "{report:?}");
+            largest = largest.max(report.max_displacement);
+        }
+        assert!(largest > 0.1, "{largest}");
+    }
+}
+
+#[test]
+fn one_thread_and_two_give_the_same_bits() {
+    let sheet = bumpy_sheet(60, 0.1);
+    let run = |threads: usize| {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+        pool.install(|| {
+            let mut touch = Touch::new(&sheet, &[SoftPatch { center: 1860, radius: 0.48 }], &TouchOptions::default()).unwrap();
+            assert!(touch.body.blocks.len() > 2);
+            let top = sheet.positions()[1860];
+            touch.add_collider(Collider::new(Obstacle::sphere(top + DVec3::Z * 0.2, 0.15).unwrap(), 0.2).unwrap());
+            for share in shares(12) {
+                touch.step(&still(&[to(DVec3::new(0.1, 0.0, -0.25) * share)])).unwrap();
+            }
+            touch.positions().to_vec()
+        })
+    };
+    let one = run(1);
+    assert_eq!(one, run(2));
+    assert!(one != sheet.positions());
+}
+
+#[test]
+fn several_patches_are_each_their_own() {
+    let ball = icosphere(4);
+    let other = SoftPatch { center: 0, radius: 0.2 };
+    assert!(ball.positions()[0].distance(ball.positions()[7]) > 1.0);
+    let options = TouchOptions::default().with_gravity(DVec3::new(0.0, -3.0, 0.0));
+    let run = |patches: &[SoftPatch]| {
+        let mut touch = Touch::new(&ball, patches, &options).unwrap();
+        (0..10).for_each(|_| drop(touch.step(&still(&[])).unwrap()));
+        touch
+    };
+    let (both, first) = (run(&[PATCH, other]), run(&[PATCH]));
+    assert!(both.region().vertices().len() > first.region().vertices().len());
+    for &v in first.region().vertices() {
+        assert_eq!(both.positions()[v as usize], first.positions()[v as usize]);
+    }
+}
+
+/// A sheet that nothing holds.
+fn free_sheet(material: SoftMaterial, options: TouchOptions) -> Touch {
+    let sheet = bumpy_sheet(8, 0.1);
+    Touch::new(&sheet, &[SoftPatch { center: 40, radius: 100.0 }], &options.with_material(material)).unwrap()
+}
+
+#[test]
+fn free_fall_is_that_of_the_closed_form() {
+    let bed_less = SoftMaterial { frequency_hz: 1e-12, damping_ratio: 0.0, ..SoftMaterial::default() };
+    let gravity = DVec3::new(0.3, -9.81, 0.0);
+    let mut touch = free_sheet(bed_less, TouchOptions::default().with_gravity(gravity));
+    let rest = touch.positions().to_vec();
+    for frame in 1..=30 {
+        touch.step(&still(&[])).unwrap();
+        // Velocities before positions: after n substeps of h, g h² n (n + 1) / 2.
+        let n = f64::from(frame * 10);
+        let fallen = gravity * ((SECS / 10.0).powi(2) * n * (n + 1.0) / 2.0);
+        assert!(touch.positions().iter().zip(&rest).all(|(now, rest)| (*now - *rest).distance(fallen) < 1e-9));
+    }
+}
+
+#[test]
+fn a_patch_that_is_accelerated_lags_by_what_its_bed_gives() {
+    let options = TouchOptions::default().with_inertia(1.0);
+    let mut touch = free_sheet(SoftMaterial { damping_ratio: 1.0, ..SoftMaterial::default() }, options);
+    let rest = touch.positions().to_vec();
+    let acceleration = DVec3::new(2.0, 0.0, 1.0);
+    let omega = std::f64::consts::TAU * SoftMaterial::default().frequency_hz;
+    for frame in 1..=120 {
+        let time = f64::from(frame) * SECS;
+        let ahead: Vec<DVec3> = rest.iter().map(|p| *p + acceleration * (0.5 * time * time)).collect();
+        touch.step(&TouchFrame { shape: Some(&ahead), ..still(&[]) }).unwrap();
+        if frame == 120 {
+            // The middle is fully soft; the sheet moves as a whole there.
+            let lag = touch.positions()[40] - ahead[40];
+            assert!(lag.distance(-acceleration / (omega * omega)) < 0.02 * lag.length(), "{lag}");
+        }
+    }
+}
+
+#[test]
+fn pulls_hold_their_vertex_in_place_and_pins_theirs() {
+    let ball = icosphere(4);
+    let pin = SoftRegion::select(&ball, &[PATCH]).unwrap().vertices()[9] as usize;
+    let mut touch = Touch::new(&ball, &[PATCH], &TouchOptions::default().with_pins(vec![pin])).unwrap();
+    let place = ball.positions()[PATCH.center] * 1.2;
+    for _ in 0..10 {
+        touch.step(&TouchFrame { pulls: &[(PATCH.center, place)], ..still(&[]) }).unwrap();
+        assert_eq!(touch.positions()[PATCH.center], place);
+        assert_eq!(touch.positions()[pin], ball.positions()[pin]);
+    }
+    let neighbors = ball.topology().vertex_neighbors().row(PATCH.center);
+    let drawn = |v: &u32| touch.positions()[*v as usize].distance(ball.positions()[*v as usize]);
+    assert!(neighbors.iter().all(|v| drawn(v) > 0.1), "a pull is no needle");
+    for _ in 0..300 {
+        touch.step(&still(&[])).unwrap();
+    }
+    assert!(touch.positions()[PATCH.center].distance(ball.positions()[PATCH.center]) < 1e-6);
+}
+
+#[test]
+fn friction_takes_skin_along() {
+    let slid = |friction: f64| {
+        let ball = icosphere(4);
+        let mut touch = Touch::new(&ball, &[PATCH], &TouchOptions::default()).unwrap();
+        let out = ball.positions()[PATCH.center];
+        let across = out.any_orthonormal_vector();
+        touch.add_collider(Collider::new(Obstacle::sphere(out * 1.15, 0.2).unwrap(), friction).unwrap());
+        for frame in 0..9 {
+            touch.step(&still(&[to(across * (0.01 * f64::from(frame)))])).unwrap();
+        }
+        (touch.positions()[PATCH.center] - ball.positions()[PATCH.center]).dot(across)
+    };
+    assert!(slid(1.0) > slid(0.0) + 0.01, "{} {}", slid(1.0), slid(0.0));
+}
+
+#[test]
+fn flesh_that_keeps_its_volume_bulges_around_the_finger() {
+    let bulge = |volume: f64| {
+        let material = SoftMaterial { volume, ..SoftMaterial::default() };
+        let clip = press(1.0, 61, 0.15, &TouchOptions::default().with_material(material));
+        clip[30].0.iter().map(|p| p.length()).fold(0.0, f64::max) - 1.0
+    };
+    assert!(bulge(8.0) > bulge(0.0) + 1e-3, "{} {}", bulge(8.0), bulge(0.0));
+}
+
+/// A chain of springs that hangs from a held node, each of length 1; springs of mass 1 per node.
+fn chain(springs: usize, constant: f64, pace: Pace, seconds: f64) -> Vec<f64> {
+    let count = springs + 1;
+    let mesh = SoftMesh {
+        vertices: (0..count as u32).collect(),
+        soft_count: springs,
+        edges: (0..springs as u32).map(|k| if k == 0 { [springs as u32, 0] } else { [k - 1, k] }).collect(),
+        edge_areas: vec![1.0; springs],
+        triangles: Vec::new(),
+        hinges: Vec::new(),
+    };
+    let rest: Vec<DVec3> = (1..=springs).map(|k| DVec3::Y * -(k as f64)).chain([DVec3::ZERO]).collect();
+    let stiffness = Stiffness { bed: 1e-12, stretch: constant, damping_rate: 4.0, strain_limit: 100.0, ..Stiffness::default() };
+    let nodes = SoftNodes { rest: &rest, stiffness: &vec![stiffness; count], softness: &vec![1.0; springs], pinned: &vec![false; springs] };
+    let mut body = SoftBody::new(&mesh, &nodes);
+    body.set_accelerations(&vec![DVec3::Y * -10.0; springs]);
+    let frames = (seconds / (pace.substep_secs * pace.substeps as f64)).round() as usize;
+    (0..frames).for_each(|_| body.advance(pace, |_, _| {}));
+    body.soft_places().map(|p| -p.y).collect()
+}
+
+fn pace(substeps: usize, iterations: usize) -> Pace {
+    Pace { substeps, substep_secs: SECS / substeps as f64, iterations }
+}
+
+#[test]
+fn a_hanging_spring_reaches_its_closed_form_whatever_the_substeps_and_iterations() {
+    for substeps in [1, 2, 5, 10, 40] {
+        for iterations in [1, 5, 20] {
+            let length = chain(1, 200.0, pace(substeps, iterations), 30.0)[0];
+            assert!((length - 1.0 - 10.0 / 200.0).abs() < 1e-9, "{substeps} × {iterations}: {length}");
+        }
+    }
+}
+
+#[test]
+fn a_hanging_chain_reaches_its_closed_form_as_substeps_or_iterations_grow() {
+    // Spring k of n bears the n − k nodes below it.
+    let (count, constant) = (10, 2000.0);
+    let sunk: f64 = (1..=count).map(|k| k as f64 * 10.0 / constant).sum();
+    let off = |substeps, iterations| {
+        let length = chain(count, constant, pace(substeps, iterations), 60.0)[count - 1];
+        (length - count as f64) / sunk - 1.0
+    };
+    let (few, more, iterated) = (off(10, 1).abs(), off(40, 1).abs(), off(10, 10).abs());
+    assert!(few < 0.05 && more < 0.3 * few && iterated < 0.3 * few, "{few} {more} {iterated}");
+}
+
+#[test]
+fn degenerate_triangles_in_a_patch_do_no_harm() {
+    let ball = icosphere(3);
+    let mut triangles = ball.triangles().to_vec();
+    let last = ball.vertex_count() as u32;
+    let mut points = ball.positions().to_vec();
+    points.extend([points[7], points[7]]);
+    triangles.extend([[7, last, triangles[0][0]], [7, last, last + 1], [7, 7, last]]);
+    let Ok(mesh) = Mesh::from_triangles(points, &triangles) else { return };
+    let mut touch = Touch::new(&mesh, &[PATCH], &TouchOptions::default()).unwrap();
+    let out = mesh.positions()[7];
+    touch.add_collider(Collider::new(Obstacle::sphere(out * 1.3, 0.2).unwrap(), 0.1).unwrap());
+    for share in shares(20) {
+        touch.step(&still(&[to(-out * (0.3 * share))])).unwrap();
+        assert!(touch.positions().iter().all(|p| p.is_finite()));
+    }
+}
+
+#[test]
+fn frames_that_are_none_are_declined_and_change_nothing() {
+    let (mut touch, out) = pressed_ball(1.0, &TouchOptions::default());
+    touch.step(&still(&[to(-out * 0.3)])).unwrap();
+    let before = touch.positions().to_vec();
+    let nowhere = vec![DVec3::NAN; before.len()];
+    let rigid = (0..before.len()).find(|v| touch.region().vertices().binary_search(&(*v as u32)).is_err()).unwrap();
+    let lost = [to(DVec3::new(f64::NAN, 0.0, 0.0))];
+    let wrong = [
+        still(&[]),
+        still(&lost),
+        TouchFrame { secs: 0.0, ..still(&[RigidMotion::IDENTITY]) },
+        TouchFrame { shape: Some(&before[1..]), ..still(&[RigidMotion::IDENTITY]) },
+        TouchFrame { shape: Some(&nowhere), ..still(&[RigidMotion::IDENTITY]) },
+        TouchFrame { pulls: &[(rigid, DVec3::ZERO)], ..still(&[RigidMotion::IDENTITY]) },
+        TouchFrame { pulls: &[(usize::MAX, DVec3::ZERO)], ..still(&[RigidMotion::IDENTITY]) },
+        TouchFrame { pulls: &[(PATCH.center, DVec3::INFINITY)], ..still(&[RigidMotion::IDENTITY]) },
+    ];
+    for frame in wrong {
+        assert!(touch.step(&frame).is_err());
+        assert_eq!(touch.positions(), before);
+    }
 }
