@@ -27,6 +27,7 @@ mod stretch;
 #[cfg(test)]
 mod tests;
 mod touch_options;
+mod verlet;
 
 use pliant_linalg::{RigidMotion, parallel};
 use pliant_mesh::Mesh;
@@ -36,6 +37,7 @@ pub use collider::Collider;
 pub use soft_material::SoftMaterial;
 pub use soft_region::{SoftPatch, SoftRegion};
 pub use touch_options::TouchOptions;
+pub use verlet::VerletOptions;
 
 use crate::PhysicsError;
 use collider::{MovingCollider, depth, meet};
