@@ -184,6 +184,12 @@ pub enum PhysicsError {
         /// The vertex.
         vertex: usize,
     },
+    /// Something that the thesis' method does not have.
+    #[error("the method verlet knows no {what}; leave it out, or take the method xpbd")]
+    NotInVerlet {
+        /// What was asked for.
+        what: &'static str,
+    },
     /// A vertex is pulled to a place that is none.
     #[error("vertex {vertex} is pulled to a place that is not finite; give three finite coordinates")]
     Pull {

@@ -83,4 +83,4 @@ pub use snaps::snaps;
 pub use solver::Solver;
 pub use springs::SpringCounts;
 pub use support::Constraint;
-pub use touch::{Collider, SoftMaterial, SoftPatch, SoftRegion, Touch, TouchFrame, TouchOptions, TouchReport};
+pub use touch::{Collider, SoftMaterial, SoftPatch, SoftRegion, Touch, TouchFrame, TouchMethod, TouchOptions, TouchReport, VerletOptions};

@@ -19,6 +19,7 @@ mod constraint_tests;
 mod elements;
 mod lanes;
 mod shear;
+mod skin_contact;
 mod soft_body;
 mod soft_material;
 mod soft_mesh;
@@ -29,6 +30,8 @@ mod tests;
 mod touch_options;
 mod verlet;
 
+use std::collections::BTreeMap;
+
 use pliant_linalg::{RigidMotion, parallel};
 use pliant_mesh::Mesh;
 use pliant_mesh::glam::DVec3;
@@ -36,14 +39,17 @@ use pliant_mesh::glam::DVec3;
 pub use collider::Collider;
 pub use soft_material::SoftMaterial;
 pub use soft_region::{SoftPatch, SoftRegion};
-pub use touch_options::TouchOptions;
+pub use touch_options::{TouchMethod, TouchOptions};
 pub use verlet::VerletOptions;
 
 use crate::PhysicsError;
-use collider::{MovingCollider, depth, meet};
+use collider::{MovingCollider, depth, meet, outside};
+use constraint_group::Particle;
+use skin_contact::SkinContact;
 use soft_body::{Block, Grip, Pace, SoftBody, SoftNodes, place_of};
 use soft_material::Stiffness;
 use soft_mesh::SoftMesh;
+use verlet::VerletBody;
 
 /// A collider goes at most this share of its thickness in a substep: ours, so that skin is pushed and not passed.
 const LARGEST_STEP: f64 = 0.25;
@@ -62,7 +68,8 @@ pub struct Touch {
     radii: Vec<f64>,
     part: SoftMesh,
     options: TouchOptions,
-    body: SoftBody,
+    engine: Engine,
+    skin: Option<SkinContact>,
     /// The animated shape, and the same with the soft vertices where they are.
     rest: Vec<DVec3>,
     positions: Vec<DVec3>,
@@ -70,6 +77,13 @@ pub struct Touch {
     last_way: Vec<DVec3>,
     colliders: Vec<Collider>,
     motions: Option<Vec<RigidMotion>>,
+}
+
+/// What moves soft nodes.
+#[derive(Debug, Clone)]
+enum Engine {
+    Xpbd(SoftBody),
+    Verlet(VerletBody),
 }
 
 /// What happens in a frame.
@@ -119,8 +133,15 @@ impl Touch {
         let rest: Vec<DVec3> = part.vertices.iter().map(|&v| mesh.positions()[v as usize]).collect();
         let pinned: Vec<bool> = region.vertices().iter().map(|&v| options.pins.contains(&(v as usize))).collect();
         let nodes = SoftNodes { rest: &rest, stiffness: &stiffness, softness: region.softness(), pinned: &pinned };
+        let engine = match &options.method {
+            TouchMethod::Xpbd => Engine::Xpbd(SoftBody::new(&part, &nodes)),
+            TouchMethod::Verlet(verlet) => Engine::Verlet(VerletBody::new(&part, &rest, verlet)),
+        };
+        let is_soft = |v: usize| region.vertices().binary_search(&(v as u32)).is_ok();
+        let soft = || (0..mesh.vertex_count()).map(is_soft).collect::<Vec<bool>>();
         Ok(Self {
-            body: SoftBody::new(&part, &nodes),
+            engine,
+            skin: options.skin_contact.then(|| SkinContact::new(mesh, &soft())).transpose()?,
             rest: mesh.positions().to_vec(),
             positions: mesh.positions().to_vec(),
             last_way: vec![DVec3::ZERO; part.soft_count],
@@ -160,52 +181,83 @@ impl Touch {
     pub fn step(&mut self, frame: &TouchFrame<'_>) -> Result<TouchReport, PhysicsError> {
         self.require(frame)?;
         let ways = self.follow(frame.shape);
-        self.push_bodies(&ways, frame.secs);
-        self.body.set_pulls(&self.grips(frame.pulls));
         let before = self.motions.take().unwrap_or_else(|| frame.colliders.to_vec());
         let pace = self.pace(&before, frame);
         let solids = moving(&self.colliders, &before, frame.colliders, pace.substeps);
-        self.body.advance(pace, |block, substep| press(block, &solids[substep], substep, pace.substeps));
-        for (&vertex, place) in self.region.vertices().iter().zip(self.body.soft_places()) {
-            self.positions[vertex as usize] = place;
+        let grips = self.grips(frame.pulls);
+        let accelerations = self.accelerations(&ways, frame.secs);
+        if let Some(skin) = &mut self.skin {
+            skin.survey(&self.rest, &self.positions)?;
         }
-        let last = solids.last().expect("a frame has a substep");
-        let soft = self.region.vertices();
-        let depths = parallel::map(soft.len(), GRAIN, |k| depth(last, self.positions[soft[k] as usize]));
-        let displacement = |&v: &u32| self.positions[v as usize].distance(self.rest[v as usize]);
+        let contacts = match &mut self.engine {
+            Engine::Xpbd(body) => {
+                body.set_accelerations(&accelerations);
+                body.set_pulls(&grips);
+                let mut skin = self.skin.as_ref().map(|skin| SkinMeeting::new(skin, &self.region, &self.rest));
+                let apart = |body: &mut SoftBody| skin.iter_mut().for_each(|meeting| meeting.separate(body));
+                body.advance(pace, apart, |block, substep| press(block, &solids[substep], substep, pace.substeps));
+                body.blocks.iter().map(|block| block.pressed).sum()
+            }
+            Engine::Verlet(body) => push_out(body, &solids[pace.substeps - 1], self.options.gravity, frame.secs),
+        };
+        self.last_way = ways;
         self.motions = Some(frame.colliders.to_vec());
-        Ok(TouchReport {
-            substeps: pace.substeps,
-            contacts: self.body.blocks.iter().map(|block| block.pressed).sum(),
-            max_penetration: depths.into_iter().fold(0.0, f64::max),
-            max_displacement: soft.iter().map(displacement).fold(0.0, f64::max),
-        })
+        self.take_positions();
+        Ok(self.report(frame.colliders, pace.substeps, contacts))
     }
 
     /// Takes over the animated shape; how far it went, by soft node.
     fn follow(&mut self, shape: Option<&[DVec3]>) -> Vec<DVec3> {
         let Some(shape) = shape.filter(|shape| *shape != self.rest) else {
-            self.body.stay();
+            if let Engine::Xpbd(body) = &mut self.engine {
+                body.stay();
+            }
             return vec![DVec3::ZERO; self.part.soft_count];
         };
         let ways = self.region.vertices().iter().map(|&v| shape[v as usize] - self.rest[v as usize]).collect();
+        let nodes: Vec<DVec3> = self.part.vertices.iter().map(|&v| shape[v as usize]).collect();
         self.rest.copy_from_slice(shape);
         self.positions.copy_from_slice(shape);
-        let nodes: Vec<DVec3> = self.part.vertices.iter().map(|&v| shape[v as usize]).collect();
-        self.body.set_rest(&nodes);
+        match &mut self.engine {
+            Engine::Xpbd(body) => body.set_rest(&nodes),
+            Engine::Verlet(body) => body.set_rest(&nodes),
+        }
+        self.take_positions();
         ways
     }
 
-    /// Gravity, and the inertia of what the animated shape does.
-    fn push_bodies(&mut self, ways: &[DVec3], secs: f64) {
+    /// Gravity, and the inertia of what the animated shape does, by soft node.
+    fn accelerations(&self, ways: &[DVec3], secs: f64) -> Vec<DVec3> {
         let inertia = self.options.inertia / (secs * secs);
-        let accelerations: Vec<DVec3> =
-            ways.iter().zip(&self.last_way).map(|(way, last)| self.options.gravity - (*way - *last) * inertia).collect();
-        self.body.set_accelerations(&accelerations);
-        self.last_way.copy_from_slice(ways);
+        ways.iter().zip(&self.last_way).map(|(way, last)| self.options.gravity - (*way - *last) * inertia).collect()
+    }
+
+    fn take_positions(&mut self) {
+        let soft = self.region.vertices().iter();
+        match &self.engine {
+            Engine::Xpbd(body) => soft.zip(body.soft_places()).for_each(|(&v, place)| self.positions[v as usize] = place),
+            Engine::Verlet(body) => soft.zip(body.particles()).for_each(|(&v, particle)| self.positions[v as usize] = place_of(particle)),
+        }
+    }
+
+    fn report(&self, motions: &[RigidMotion], substeps: usize, contacts: usize) -> TouchReport {
+        let soft = self.region.vertices();
+        let solids: Vec<MovingCollider<'_>> =
+            self.colliders.iter().zip(motions).map(|(solid, at)| MovingCollider::new(solid, *at, *at)).collect();
+        let depths = parallel::map(soft.len(), GRAIN, |k| depth(&solids, self.positions[soft[k] as usize]));
+        let displacement = |&v: &u32| self.positions[v as usize].distance(self.rest[v as usize]);
+        TouchReport {
+            substeps,
+            contacts,
+            max_penetration: depths.into_iter().fold(0.0, f64::max),
+            max_displacement: soft.iter().map(displacement).fold(0.0, f64::max),
+        }
     }
 
     fn pace(&self, before: &[RigidMotion], frame: &TouchFrame<'_>) -> Pace {
+        if let Engine::Verlet(_) = self.engine {
+            return Pace { substeps: 1, substep_secs: frame.secs, iterations: 1 };
+        }
         let wanted = |((collider, from), to): ((&Collider, &RigidMotion), &RigidMotion)| {
             (collider.travel(from, to) / (LARGEST_STEP * collider.obstacle().thickness())).ceil()
         };
@@ -217,24 +269,37 @@ impl Touch {
 
     /// What pulls hold, by soft node: the pulled one in place, those around it softly.
     fn grips(&self, pulls: &[(usize, DVec3)]) -> Vec<Grip> {
-        let vertices = self.region.vertices();
         let mut grips = Vec::new();
         for &(vertex, place) in pulls {
-            let (own, at) = (vertices.binary_search(&(vertex as u32)).expect("pulls are of soft vertices"), self.rest[vertex]);
-            let reach = GRIP * self.radii[self.region.patch_of()[own]];
-            for (node, &v) in vertices.iter().enumerate() {
-                let share = self.rest[v as usize].distance(at) / reach;
-                if node == own || share < 1.0 {
-                    let fall = (1.0 - share * share) * (1.0 - share * share);
-                    let firmness = if node == own { f64::INFINITY } else { fall };
-                    grips.push(Grip { node: node as u32, offset: (place - at) * if node == own { 1.0 } else { fall }, firmness });
-                }
+            let own = self.region.vertices().binary_search(&(vertex as u32)).expect("pulls are of soft vertices");
+            let (way, reach) = (place - self.rest[vertex], GRIP * self.radii[self.region.patch_of()[own]]);
+            for (node, distance) in self.soft_around(vertex as u32, reach) {
+                let share = distance / reach;
+                let fall = (1.0 - share * share) * (1.0 - share * share);
+                grips.push(Grip { node, offset: way * fall, firmness: if distance == 0.0 { f64::INFINITY } else { fall } });
             }
         }
         // Where two pulls hold a vertex, the firmer one counts.
         grips.sort_by(|a, b| a.node.cmp(&b.node).then(b.firmness.total_cmp(&a.firmness)));
         grips.dedup_by_key(|grip| grip.node);
         grips
+    }
+
+    /// Soft nodes within a distance of a soft vertex along edges, so that a pulled lip does not take the other with it.
+    fn soft_around(&self, vertex: u32, reach: f64) -> Vec<(u32, f64)> {
+        let node = |v: u32| self.region.vertices().binary_search(&v).ok();
+        let mut distances = BTreeMap::from([(vertex, 0.0)]);
+        let mut front = vec![vertex];
+        while let Some(v) = front.pop() {
+            for &w in self.mesh.topology().vertex_neighbors().row(v as usize) {
+                let distance = distances[&v] + self.rest[v as usize].distance(self.rest[w as usize]);
+                if distance < reach && node(w).is_some() && distances.get(&w).is_none_or(|&known| distance < known) {
+                    distances.insert(w, distance);
+                    front.push(w);
+                }
+            }
+        }
+        distances.into_iter().filter_map(|(v, distance)| Some((node(v)? as u32, distance))).collect()
     }
 
     fn require(&self, frame: &TouchFrame<'_>) -> Result<(), PhysicsError> {
@@ -255,6 +320,9 @@ impl Touch {
         }
         if !(frame.secs > 0.0 && frame.secs.is_finite()) {
             return Err(PhysicsError::Material { what: "frame time", value: frame.secs, least: "above 0" });
+        }
+        if !frame.pulls.is_empty() && matches!(self.engine, Engine::Verlet(_)) {
+            return Err(PhysicsError::NotInVerlet { what: "pulls" });
         }
         frame.pulls.iter().try_for_each(|&(vertex, place)| {
             self.mesh.require_vertex(vertex)?;
@@ -304,6 +372,51 @@ fn press(block: &mut Block, solids: &[MovingCollider<'_>], substep: usize, subst
             let moved = if last == 0.0 { place } else { moved };
             *particle = [moved.x, moved.y, moved.z, particle[3]];
             block.pressed += 1;
+        }
+    }
+}
+
+/// A step of the thesis' method; how many nodes were inside a solid.
+fn push_out(body: &mut VerletBody, solids: &[MovingCollider<'_>], gravity: DVec3, secs: f64) -> usize {
+    let mut pushed = 0;
+    body.step(gravity, secs, &mut |particles: &mut [Particle]| {
+        pushed = 0;
+        for particle in particles.iter_mut().filter(|particle| particle[3] > 0.0) {
+            let place = place_of(particle);
+            let out = outside(solids, place);
+            pushed += usize::from(out != place);
+            particle[..3].copy_from_slice(&out.to_array());
+        }
+    });
+    pushed
+}
+
+/// Parts of the mesh that keep out of each other, over the vertices of the whole mesh.
+struct SkinMeeting<'a> {
+    skin: &'a SkinContact,
+    /// The soft node of each vertex that may meet another.
+    nodes: Vec<(u32, usize)>,
+    positions: Vec<DVec3>,
+    inverse_masses: Vec<f64>,
+}
+
+impl<'a> SkinMeeting<'a> {
+    fn new(skin: &'a SkinContact, region: &SoftRegion, rest: &[DVec3]) -> Self {
+        let node = |&v: &u32| region.vertices().binary_search(&v).ok().map(|node| (v, node));
+        let nodes = skin.vertices().iter().filter_map(node).collect();
+        Self { skin, nodes, positions: rest.to_vec(), inverse_masses: vec![0.0; rest.len()] }
+    }
+
+    fn separate(&mut self, body: &mut SoftBody) {
+        for &(vertex, node) in &self.nodes {
+            let particle = body.particle_mut(node);
+            self.positions[vertex as usize] = place_of(particle);
+            self.inverse_masses[vertex as usize] = particle[3];
+        }
+        if self.skin.separate(&mut self.positions, &self.inverse_masses) > 0 {
+            for &(vertex, node) in &self.nodes {
+                body.particle_mut(node)[..3].copy_from_slice(&self.positions[vertex as usize].to_array());
+            }
         }
     }
 }

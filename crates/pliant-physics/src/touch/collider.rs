@@ -140,6 +140,14 @@ pub(crate) fn meet(colliders: &[MovingCollider<'_>], from: DVec3, to: DVec3) -> 
     (place != to).then_some(place)
 }
 
+/// A vertex moved to the nearest point of the surface of each solid that it is inside.
+pub(crate) fn outside(colliders: &[MovingCollider<'_>], place: DVec3) -> DVec3 {
+    colliders.iter().fold(place, |place, solid| {
+        let near = solid.collider.obstacle.nearest(solid.back_after.apply(place), 0.0).filter(|near| near.depth > 0.0);
+        near.map_or(place, |near| solid.after.apply(near.point))
+    })
+}
+
 /// The deepest that a vertex is inside any solid.
 pub(crate) fn depth(colliders: &[MovingCollider<'_>], place: DVec3) -> f64 {
     colliders.iter().map(|collider| collider.depth(place)).fold(0.0, f64::max)

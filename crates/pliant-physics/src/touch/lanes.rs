@@ -67,6 +67,12 @@ impl Lanes {
         self.zip(other, |a, b| if a > b { a } else { b })
     }
 
+    /// The smaller of two numbers.
+    #[inline(always)]
+    pub(crate) fn min(self, other: Self) -> Self {
+        self.zip(other, |a, b| if a < b { a } else { b })
+    }
+
     /// By how much each number is above `other`, zero where it is not.
     #[inline(always)]
     pub(crate) fn above(self, other: Self) -> Self {

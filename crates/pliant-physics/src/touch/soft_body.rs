@@ -182,9 +182,9 @@ impl SoftBody {
         }
     }
 
-    /// Moves through a frame. `finish(block, substep)` is called for every block when its constraints have been projected in a substep, and
-    /// before velocities are taken from its positions.
-    pub(crate) fn advance(&mut self, pace: Pace, finish: impl Fn(&mut Block, usize) + Sync) {
+    /// Moves through a frame. When all constraints have been projected in a substep, `meet` may move particles of different blocks, then
+    /// `finish(block, substep)` those of each block; velocities are taken from where they leave them.
+    pub(crate) fn advance(&mut self, pace: Pace, mut meet: impl FnMut(&mut Self), finish: impl Fn(&mut Block, usize) + Sync) {
         self.blocks.iter_mut().for_each(|block| block.prepare(pace.substep_secs));
         for substep in 0..=pace.substeps {
             parallel::for_each_chunk_mut(&mut self.blocks, 1, |_, blocks| {
@@ -200,6 +200,7 @@ impl SoftBody {
             });
             if substep < pace.substeps {
                 self.sweep_seam(pace);
+                meet(self);
             }
         }
     }

@@ -7,6 +7,15 @@ use pliant_mesh::shapes::{bumpy_sheet, icosphere};
 const SECS: f64 = 1.0 / 60.0;
 const PATCH: SoftPatch = SoftPatch { center: 7, radius: 0.6 };
 
+impl Touch {
+    fn body(&self) -> &SoftBody {
+        match &self.engine {
+            Engine::Xpbd(body) => body,
+            Engine::Verlet(_) => panic!("no body in blocks"),
+        }
+    }
+}
+
 fn still(colliders: &[RigidMotion]) -> TouchFrame<'_> {
     TouchFrame { shape: None, colliders, pulls: &[], secs: SECS }
 }
@@ -159,7 +168,7 @@ fn one_thread_and_two_give_the_same_bits() {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
         pool.install(|| {
             let mut touch = Touch::new(&sheet, &[SoftPatch { center: 1860, radius: 0.48 }], &TouchOptions::default()).unwrap();
-            assert!(touch.body.blocks.len() > 2);
+            assert!(touch.body().blocks.len() > 2);
             let top = sheet.positions()[1860];
             touch.add_collider(Collider::new(Obstacle::sphere(top + DVec3::Z * 0.2, 0.15).unwrap(), 0.2).unwrap());
             for share in shares(12) {
@@ -294,7 +303,7 @@ fn chain(springs: usize, constant: f64, pace: Pace, seconds: f64) -> Vec<f64> {
     let mut body = SoftBody::new(&mesh, &nodes);
     body.set_accelerations(&vec![DVec3::Y * -10.0; springs]);
     let frames = (seconds / (pace.substep_secs * pace.substeps as f64)).round() as usize;
-    (0..frames).for_each(|_| body.advance(pace, |_, _| {}));
+    (0..frames).for_each(|_| body.advance(pace, |_| {}, |_, _| {}));
     body.soft_places().map(|p| -p.y).collect()
 }
 
@@ -365,4 +374,66 @@ fn frames_that_are_none_are_declined_and_change_nothing() {
         assert!(touch.step(&frame).is_err());
         assert_eq!(touch.positions(), before);
     }
+}
+
+#[test]
+fn the_method_of_the_thesis_runs_on_any_shape_and_leaves_the_rest_alone() {
+    let ball = icosphere(4);
+    let options = TouchOptions::default().with_method(TouchMethod::Verlet(VerletOptions::default().with_damping(0.3)));
+    let (mut touch, out) = pressed_ball(1.0, &options);
+    let mut largest = 0.0_f64;
+    for (frame, share) in shares(31).enumerate() {
+        let shape: Vec<DVec3> = ball.positions().iter().map(|p| *p + DVec3::X * (0.01 * frame as f64)).collect();
+        let place = DVec3::X * (0.01 * frame as f64) - out * (0.35 * share);
+        let report = touch.step(&TouchFrame { shape: Some(&shape), ..still(&[to(place)]) }).unwrap();
+        largest = largest.max(report.max_displacement);
+        for (v, (now, rest)) in touch.positions().iter().zip(&shape).enumerate() {
+            assert!(now == rest || touch.region().vertices().binary_search(&(v as u32)).is_ok());
+        }
+        if share < 0.4 && frame < 15 {
+            assert_eq!(touch.positions(), shape);
+        }
+    }
+    assert!(largest > 0.1, "{largest}");
+}
+
+#[test]
+fn the_method_of_the_thesis_knows_no_pulls_pins_inertia_or_skin_contact() {
+    let ball = icosphere(3);
+    let verlet = TouchOptions::default().with_method(TouchMethod::Verlet(VerletOptions::default()));
+    for options in [verlet.clone().with_pins(vec![7]), verlet.clone().with_inertia(1.0), verlet.clone().with_skin_contact(true)] {
+        assert!(matches!(Touch::new(&ball, &[PATCH], &options), Err(PhysicsError::NotInVerlet { .. })));
+    }
+    let mut touch = Touch::new(&ball, &[PATCH], &verlet).unwrap();
+    let pulled = touch.step(&TouchFrame { pulls: &[(7, DVec3::ZERO)], ..still(&[]) });
+    assert!(matches!(pulled, Err(PhysicsError::NotInVerlet { .. })));
+}
+
+/// Two sheets that face each other, one above the other.
+fn lips(gap: f64) -> Mesh {
+    let sheet = bumpy_sheet(16, 0.0);
+    let count = sheet.vertex_count() as u32;
+    let flat = |z: f64| sheet.positions().iter().map(move |p| DVec3::new(p.x, p.y, z));
+    let upper = sheet.triangles().iter().map(|t| t.map(|v| v + count)).map(|[a, b, c]| [a, c, b]);
+    Mesh::from_triangles(flat(0.0).chain(flat(gap)).collect(), &sheet.triangles().iter().copied().chain(upper).collect::<Vec<_>>()).unwrap()
+}
+
+#[test]
+fn lips_that_are_pressed_together_do_not_pass_through_each_other() {
+    let lips = lips(0.05);
+    let (center, count) = (8 * 17 + 8, 17 * 17);
+    let run = |contact: bool| {
+        let patches = [SoftPatch { center, radius: 0.4 }, SoftPatch { center: center + count, radius: 0.4 }];
+        let mut touch = Touch::new(&lips, &patches, &TouchOptions::default().with_skin_contact(contact)).unwrap();
+        touch.step(&still(&[])).unwrap();
+        assert_eq!(touch.positions(), lips.positions(), "at rest nothing pushes");
+        let down = lips.positions()[center + count] - DVec3::Z * 0.12;
+        for frame in 1..=20 {
+            let place = lips.positions()[center + count].lerp(down, f64::from(frame) / 20.0);
+            touch.step(&TouchFrame { pulls: &[(center + count, place)], ..still(&[]) }).unwrap();
+        }
+        (0..count).map(|v| touch.positions()[v + count].z - touch.positions()[v].z).fold(f64::INFINITY, f64::min)
+    };
+    assert!(run(false) < -0.05, "without contact they pass: {}", run(false));
+    assert!(run(true) > -0.01, "with contact they do not: {}", run(true));
 }

@@ -3,11 +3,23 @@
 use pliant_mesh::glam::DVec3;
 
 use super::soft_material::SoftMaterial;
+use super::verlet::VerletOptions;
 use crate::PhysicsError;
+
+/// How soft vertices move.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub enum TouchMethod {
+    /// Small steps of XPBD: stiffness that depends neither on steps nor on iterations.
+    #[default]
+    Xpbd,
+    /// Position Verlet as in the thesis, one step in a frame. It has a material of its own, and knows no pins, pulls or inertia.
+    Verlet(VerletOptions),
+}
 
 /// Options of a [`Touch`](crate::Touch).
 #[derive(Debug, Clone, PartialEq)]
 pub struct TouchOptions {
+    pub(crate) method: TouchMethod,
     pub(crate) material: SoftMaterial,
     pub(crate) substeps: usize,
     pub(crate) iterations: usize,
@@ -20,6 +32,7 @@ pub struct TouchOptions {
 impl Default for TouchOptions {
     fn default() -> Self {
         Self {
+            method: TouchMethod::default(),
             material: SoftMaterial::default(),
             substeps: Self::DEFAULT_SUBSTEPS,
             iterations: Self::DEFAULT_ITERATIONS,
@@ -36,6 +49,12 @@ impl TouchOptions {
     pub const DEFAULT_SUBSTEPS: usize = 10;
     /// Source: Macklin et al. 2019; many substeps of one iteration are better than the reverse at equal cost.
     pub const DEFAULT_ITERATIONS: usize = 1;
+
+    /// How soft vertices move. Default: [`TouchMethod::Xpbd`].
+    #[must_use]
+    pub fn with_method(self, method: TouchMethod) -> Self {
+        Self { method, ..self }
+    }
 
     /// What patches are made of.
     #[must_use]
@@ -90,6 +109,10 @@ impl TouchOptions {
         let finite =
             |what, value: f64| if value.is_finite() { Ok(()) } else { Err(PhysicsError::Material { what, value, least: "of any sign" }) };
         finite("gravity", self.gravity.x + self.gravity.y + self.gravity.z)?;
-        finite("inertia", self.inertia)
+        finite("inertia", self.inertia)?;
+        let TouchMethod::Verlet(verlet) = self.method else { return Ok(()) };
+        verlet.require()?;
+        let unknown = [("pins", !self.pins.is_empty()), ("inertia", self.inertia != 0.0), ("skin contact", self.skin_contact)];
+        unknown.iter().find(|(_, asked)| *asked).map_or(Ok(()), |&(what, _)| Err(PhysicsError::NotInVerlet { what }))
     }
 }

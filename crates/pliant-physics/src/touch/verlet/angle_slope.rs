@@ -59,7 +59,7 @@ impl<const N: usize> AngleSlope<N> {
         for v in 0..N {
             response = response + self.slopes[v].dot(self.slopes[v]) * inverse_masses[v];
         }
-        let step = (self.factor * violation * share).over_positive(response);
+        let step = (self.factor * violation * share).over(response);
         for v in 0..N {
             places[v] -= self.slopes[v] * (inverse_masses[v] * step);
         }

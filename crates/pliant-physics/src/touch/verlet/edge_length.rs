@@ -43,7 +43,7 @@ impl Constraint<2, 1, 0> for EdgeLength {
         let [w_i, w_j] = *inverse_masses;
         let offset = places[1] - places[0];
         let length = offset.length();
-        let step = offset * (length - parameters[0]).over_positive(length * (w_i + w_j));
+        let step = offset * (length - parameters[0]).over(length * (w_i + w_j));
         places[0] += step * w_i;
         places[1] -= step * w_j;
     }

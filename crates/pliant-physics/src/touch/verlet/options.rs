@@ -1,5 +1,7 @@
 //! Settings of the thesis' method.
 
+use crate::PhysicsError;
+
 /// How a patch moves by the method of Çetinaslan's thesis, chapter 5.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct VerletOptions {
@@ -71,5 +73,18 @@ impl VerletOptions {
     #[must_use]
     pub fn with_bend(self, bend: bool) -> Self {
         Self { bend, ..self }
+    }
+
+    pub(crate) fn require(&self) -> Result<(), PhysicsError> {
+        let share = |what, value: f64| {
+            if (0.0..=1.0).contains(&value) { Ok(()) } else { Err(PhysicsError::Material { what, value, least: "from 0 to 1" }) }
+        };
+        share("damping of the thesis' method", self.damping)?;
+        share("bending stiffness of the thesis' method", self.bend_stiffness)?;
+        if self.iterations > 0 {
+            Ok(())
+        } else {
+            Err(PhysicsError::Material { what: "number of iterations", value: 0.0, least: "above 0" })
+        }
     }
 }

@@ -20,7 +20,7 @@ fn part(mesh: Mesh, soft: &[u32]) -> (Mesh, SoftMesh, Vec<DVec3>) {
 /// Nodes that nothing connects.
 fn dust(count: usize) -> SoftMesh {
     let vertices = (0..count as u32).collect();
-    SoftMesh { vertices, soft_count: count, edges: Vec::new(), triangles: Vec::new(), hinges: Vec::new() }
+    SoftMesh { vertices, soft_count: count, edges: Vec::new(), edge_areas: Vec::new(), triangles: Vec::new(), hinges: Vec::new() }
 }
 
 fn places(body: &VerletBody) -> Vec<DVec3> {
