@@ -1,5 +1,7 @@
 //! Vertex positions over time.
 
+use std::borrow::Cow;
+
 use pliant_mesh::Mesh;
 use pliant_mesh::glam::DVec3;
 
@@ -18,6 +20,8 @@ pub struct Clip {
 impl Clip {
     /// The rate of a clip whose file says none. *Ours*: that of film, and of Blender's default scene.
     pub const DEFAULT_FRAMES_PER_SECOND: f64 = 24.0;
+    /// Times nearer to a frame than this part of its length are on it: rounding of `k / rate` times `rate`.
+    const ON_A_FRAME: f64 = 1e-9;
 
     /// A clip of absolute positions, each frame in the vertex order of `reference`.
     pub fn new(name: impl Into<String>, reference: Mesh, frames: Vec<Vec<DVec3>>) -> Result<Self, RigError> {
@@ -73,6 +77,31 @@ impl Clip {
         self.frames_per_second
     }
 
+    /// How long it lasts, from the first frame to the last.
+    #[must_use]
+    pub fn duration_secs(&self) -> f64 {
+        self.frames.len().saturating_sub(1) as f64 / self.frames_per_second
+    }
+
+    /// Positions at a time: a frame as it is where one is due, a Catmull-Rom spline between, so that speeds do not jump at frames. Before
+    /// the first frame and after the last they stay; a clip without frames is its reference.
+    #[must_use]
+    pub fn positions_at(&self, secs: f64) -> Cow<'_, [DVec3]> {
+        let Some(last) = self.frames.len().checked_sub(1) else { return Cow::Borrowed(self.reference.positions()) };
+        let at = (secs * self.frames_per_second).clamp(0.0, last as f64);
+        if (at - at.round()).abs() < Self::ON_A_FRAME || at.is_nan() {
+            return Cow::Borrowed(&self.frames[at.round() as usize]);
+        }
+        let (k, t) = (at as usize, at.fract());
+        let [a, b, c, d] = [k.saturating_sub(1), k, k + 1, (k + 2).min(last)].map(|k| &self.frames[k]);
+        let between = |v: usize| {
+            let (out, into) = (0.5 * (c[v] - a[v]), 0.5 * (d[v] - b[v]));
+            let way = c[v] - b[v];
+            b[v] + t * (out + t * (3.0 * way - 2.0 * out - into + t * (out + into - 2.0 * way)))
+        };
+        Cow::Owned((0..b.len()).map(between).collect())
+    }
+
     /// One frame as a mesh.
     pub fn mesh_at(&self, frame: usize) -> Result<Mesh, RigError> {
         let positions = self.frames.get(frame).ok_or(RigError::NoSuchFrame { frame, frames: self.frames.len() })?;
@@ -90,5 +119,26 @@ mod tests {
         let clip = Clip::new("up", mesh, vec![vec![DVec3::Z; 3], vec![DVec3::ONE; 3]]).unwrap();
         assert_eq!(clip.mesh_at(1).unwrap().positions(), &[DVec3::ONE; 3]);
         assert_eq!(clip.mesh_at(2).unwrap_err(), RigError::NoSuchFrame { frame: 2, frames: 2 });
+    }
+
+    #[test]
+    fn a_clip_passes_through_its_frames_and_between_them_at_a_speed_that_does_not_jump() {
+        let mesh = Mesh::from_triangles(vec![DVec3::ZERO, DVec3::X, DVec3::Y], &[[0, 1, 2]]).unwrap();
+        let height = |k: usize| DVec3::Z * (k * k) as f64;
+        let clip = Clip::new("up", mesh.clone(), (0..6).map(|k| vec![height(k); 3]).collect()).unwrap().with_frames_per_second(30.0);
+        assert_eq!(clip.duration_secs(), 5.0 / 30.0);
+        for k in 0..6 {
+            assert_eq!(clip.positions_at(k as f64 / 30.0), [height(k); 3].as_slice());
+        }
+        assert_eq!(clip.positions_at(-1.0), [height(0); 3].as_slice());
+        assert_eq!(clip.positions_at(9.0), [height(5); 3].as_slice());
+        // Away from its ends the spline is exact for a parabola.
+        let z = |frame: f64| clip.positions_at(frame / 30.0)[2].z;
+        for frame in [1.25, 2.5, 3.75] {
+            assert!((z(frame) - frame * frame).abs() < 1e-12);
+        }
+        let slope = |frame: f64, step: f64| (z(frame + step) - z(frame)) / step;
+        assert!((1..5).all(|k| (slope(k as f64, 1e-5) - slope(k as f64, -1e-5)).abs() < 1e-3));
+        assert_eq!(Clip::new("none", mesh.clone(), Vec::new()).unwrap().positions_at(0.5), mesh.positions());
     }
 }

@@ -34,6 +34,8 @@ pub mod register_job;
 pub mod register_recipe;
 pub mod reproduce;
 pub mod skeleton_file;
+pub mod touch_job;
+pub mod touched_clip;
 pub mod transfer_job;
 pub mod transfer_recipe;
 mod transfer_region;

@@ -5,16 +5,17 @@
 //!
 //! ```text
 //! c = (k₃ + k₄, k₁ + k₂, −k₁ − k₃, −k₂ − k₄)        k₁, k₂ at x₁, k₃, k₄ at x₂, in the triangle of x₃ and in that of x₄
-//! C = ±|h| − h̄        ∇ᵢC = ±cᵢ h/|h|        W = ½ B · 3/(A₁ + A₂) · C²
+//! C = h·n̂ − h̄        ∇ᵢC = cᵢ n̂ + (∂n/∂xᵢ)ᵀ τ        τ = (h − (h·n̂) n̂) / |n|        W = ½ B · 3/(A₁ + A₂) · C²
 //! ```
 //!
-//! with the sign of `h·n`, `n` being the sum of both normals.
+//! with the sum `n` of both normals, each as long as twice its triangle's area, and `n̂ = n/|n|`.
 //!
 //! **Source.** Bergou, Wardetzky, Harmon, Zorin, Grinspun, "A quadratic bending model for inextensible surfaces", SGP 2006, where `W`
-//! is `h̄ = 0`.
+//! is of `|h|` and `h̄ = 0`.
 //!
-//! **Ours.** A bent rest shape, with a sign: a cheek that is pushed in is not at rest. `C` passes through zero smoothly along `n`; where `h`
-//! is nothing but rounding, `n` is its direction. Hinges of degenerate triangles are left out where they enter.
+//! **Ours.** A bent rest shape, with a sign: a cheek that is pushed in is not at rest. Along `n` only: where triangles are strained, `h` has
+//! a part along the surface that says nothing of bending, and `±|h|` would jump by twice that part where a hinge passes through flat; skin
+//! would never come to rest. Hinges of degenerate triangles are left out where they enter.
 
 use pliant_mesh::glam::DVec3;
 
@@ -27,11 +28,8 @@ pub(crate) struct Bend {
     pub(crate) inverse_square_time: Lanes,
 }
 
-/// The four coefficients, compliance, the signed length of `h` at rest, and how much of `n` is mixed into the direction.
-pub(crate) type BendParameters = [f64; 7];
-
-/// Where `h` is shorter than about this part of its edge, its direction is that of `n`.
-const STRAIGHT: f64 = 1e-11;
+/// The four coefficients, compliance, and `h·n̂` at rest.
+pub(crate) type BendParameters = [f64; 6];
 
 /// The numbers of a hinge at rest; `compliance` is over the weight `3 / (A₁ + A₂)`.
 pub(crate) fn bend_parameters(corners: [DVec3; 4], compliance: f64) -> BendParameters {
@@ -41,39 +39,44 @@ pub(crate) fn bend_parameters(corners: [DVec3; 4], compliance: f64) -> BendParam
     let coefficients = [k3 + k4, k1 + k2, -k1 - k3, -k2 - k4];
     let areas = 0.5 * ((b - a).cross(c - a).length() + (b - a).cross(d - a).length());
     if !coefficients.iter().all(|c| c.is_finite()) {
-        return [0.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0];
+        return [0.0, 0.0, 0.0, 0.0, 1.0, 0.0];
     }
-    let straight = STRAIGHT / (b - a).length();
-    let (_, rest) = bent(&corners.map(Vectors::splat), &coefficients.map(Lanes::splat), Lanes::splat(straight));
+    let (_, rest) = bent(&corners.map(Vectors::splat), &coefficients.map(Lanes::splat));
     let [c1, c2, c3, c4] = coefficients;
-    [c1, c2, c3, c4, compliance * areas / 3.0, rest.0[0], straight]
+    [c1, c2, c3, c4, compliance * areas / 3.0, rest.0[0]]
 }
 
-/// The direction of `h` and its signed length along it.
+/// The gradients of `h·n̂` at the last three corners, which that at the first balances, and `h·n̂`.
 #[inline(always)]
-fn bent(places: &[Vectors; 4], coefficients: &[Lanes], straight: Lanes) -> (Vectors, Lanes) {
+fn bent(places: &[Vectors; 4], coefficients: &[Lanes]) -> ([Vectors; 3], Lanes) {
     let (edge, third, fourth) = (places[1] - places[0], places[2] - places[0], places[3] - places[0]);
     // From the first corner, so that rounding does not grow with the distance from the origin.
     let h = edge * coefficients[1] + third * coefficients[2] + fourth * coefficients[3];
-    let normal = edge.cross(third - fourth);
-    let direction = h * h.dot(normal).sign() + normal * straight;
-    let direction = direction * Lanes::splat(1.0).over(direction.length());
-    (direction, direction.dot(h))
+    let across = third - fourth;
+    let normal = edge.cross(across);
+    let inverse = Lanes::splat(1.0).over(normal.length());
+    let unit = normal * inverse;
+    let along_normal = h.dot(unit);
+    let along_surface = (h - unit * along_normal) * inverse;
+    let turn = edge.cross(along_surface);
+    let gradients = [unit * coefficients[1] + across.cross(along_surface), unit * coefficients[2] - turn, unit * coefficients[3] + turn];
+    (gradients, along_normal)
 }
 
-impl Constraint<4, 7, 1> for Bend {
+impl Constraint<4, 6, 1> for Bend {
     #[inline(always)]
-    fn project(&self, places: &mut [Vectors; 4], inverse_masses: &[Lanes; 4], parameters: &[Lanes; 7], [multiplier]: &mut [Lanes; 1]) {
+    fn project(&self, places: &mut [Vectors; 4], inverse_masses: &[Lanes; 4], parameters: &[Lanes; 6], [multiplier]: &mut [Lanes; 1]) {
         let (coefficients, compliance, rest) = (&parameters[..4], parameters[4] * self.inverse_square_time, parameters[5]);
-        let (direction, length) = bent(places, coefficients, parameters[6]);
+        let ([second, third, fourth], length) = bent(places, coefficients);
+        let gradients = [-(second + third + fourth), second, third, fourth];
         let mut response = compliance;
         for k in 0..4 {
-            response = response + inverse_masses[k] * coefficients[k] * coefficients[k];
+            response = response + inverse_masses[k] * gradients[k].dot(gradients[k]);
         }
         let step = (rest - length - compliance * *multiplier).over(response);
         *multiplier = *multiplier + step;
         for k in 0..4 {
-            places[k] += direction * (inverse_masses[k] * coefficients[k] * step);
+            places[k] += gradients[k] * (inverse_masses[k] * step);
         }
     }
 }

@@ -18,7 +18,7 @@ pub(crate) struct Elements {
     shear: Vec<Group<3, 6, 2>>,
     area: Vec<Group<3, 3, 1>>,
     column: Vec<Group<3, 7, 1>>,
-    bend: Vec<Group<4, 7, 1>>,
+    bend: Vec<Group<4, 6, 1>>,
     edge_areas: Vec<f64>,
 }
 

@@ -300,7 +300,7 @@ fn parse_pull(text: &str) -> Result<(usize, DVec3), String> {
         .map_err(|what| format!("'{text}' pulls nothing: {what}; write V:x,y,z, a vertex and its place, as in 1204:0,1.5,0"))
 }
 
-fn parse_friction(text: &str) -> Result<f64, String> {
+pub(crate) fn parse_friction(text: &str) -> Result<f64, String> {
     let wrong = || format!("'{text}' is no friction; give a number from 0 on, as in 0.3");
     text.trim().parse().ok().filter(|mu: &f64| mu.is_finite() && *mu >= 0.0).ok_or_else(wrong)
 }

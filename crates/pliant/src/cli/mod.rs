@@ -42,6 +42,8 @@ mod split;
 mod stiffness;
 mod stroke_files;
 mod symmetry;
+mod touch;
+mod touch_material;
 mod transfer;
 mod validate;
 
@@ -63,6 +65,8 @@ Examples:
                                            draw on a face; sliders follow
   pliant invert face.glb capture.glb --out weights.glb
                                            a moving mesh back into curves of sliders
+  pliant touch head.glb --center 1204 --radius 3 --collider sphere:6,2,8,1 --toward -1.5,0,-1 --out pressed.glb
+                                           a soft patch of skin, pressed by a ball
   pliant blend straight.obj bent.obj --out bend.glb
                                            shapes between shapes; nothing shrinks
   pliant transfer --source walk.glb --target camel.obj --markers pairs.json --out camel.glb
@@ -135,6 +139,7 @@ enum Command {
     Pose(Box<pose::Args>),
     Sketch(Box<sketch::Args>),
     Invert(Box<invert::Args>),
+    Touch(Box<touch::Args>),
     Blend(blend::Args),
     Transfer(Box<transfer::Args>),
     Markers(markers::Args),
@@ -168,6 +173,7 @@ pub(crate) fn run(cli: Cli) -> ExitCode {
         Command::Pose(args) => pose::run(&args, &console),
         Command::Sketch(args) => sketch::run(&args, &console),
         Command::Invert(args) => invert::run(&args, &console),
+        Command::Touch(args) => touch::run(&args, &console),
         Command::Blend(args) => blend::run(&args, &console),
         Command::Transfer(args) => transfer::run(&args, &console),
         Command::Markers(args) => markers::run(&args, &console),

@@ -47,8 +47,14 @@ pub(crate) fn parse_obstacle(text: &str) -> Result<ObstacleArg, String> {
 impl ObstacleArg {
     /// The obstacle and its motion; the frames of a clip last from time 0 to 1.
     pub(crate) fn load(&self) -> Result<(Obstacle, ObstacleMotion), Failure> {
+        let (obstacle, motion, _) = self.load_timed()?;
+        Ok((obstacle, motion.lasting(1.0)))
+    }
+
+    /// The obstacle, its motion in seconds and how long that lasts.
+    pub(crate) fn load_timed(&self) -> Result<(Obstacle, ObstacleMotion, f64), Failure> {
         let file = match self {
-            Self::Solid(obstacle) => return Ok((obstacle.clone(), ObstacleMotion::still())),
+            Self::Solid(obstacle) => return Ok((obstacle.clone(), ObstacleMotion::still(), 0.0)),
             Self::File(file) => file,
         };
         let failed = |error: PhysicsError| Failure::about(file, &error);
@@ -56,9 +62,11 @@ impl ObstacleArg {
         let mesh = asset.mesh()?;
         let obstacle = Obstacle::mesh(&mesh).map_err(failed)?;
         if asset.clips.is_empty() {
-            return Ok((obstacle, ObstacleMotion::still()));
+            return Ok((obstacle, ObstacleMotion::still(), 0.0));
         }
-        let motion = ObstacleMotion::fit(mesh.positions(), asset.clip()?.frames()).map_err(failed)?;
-        Ok((obstacle, motion.lasting(1.0)))
+        let clip = asset.clip()?;
+        let secs = clip.duration_secs();
+        let motion = ObstacleMotion::fit(mesh.positions(), clip.frames()).map_err(failed)?;
+        Ok((obstacle, motion.lasting(secs), secs))
     }
 }

@@ -146,13 +146,7 @@ fn mesh_to_show(asset: &Asset, args: &Args) -> Result<Mesh, Failure> {
 /// The rig with the named sliders moved.
 fn posed(asset: &Asset, args: &Args) -> Result<Mesh, Failure> {
     let rig = asset.rig()?;
-    let mut weights = match &args.weights_in {
-        Some(path) => slider_weights::read(path, &rig)?,
-        None => vec![0.0; rig.targets().len()],
-    };
-    for (name, weight) in &args.weights {
-        weights[rig.slider_named(name).map_err(|error| Failure::about(&args.asset, &error))?] = *weight;
-    }
+    let weights = slider_weights::choose(&rig, args.weights_in.as_deref(), &args.weights, &args.asset)?;
     rig.neutral().posed(rig.evaluate(&weights)).map_err(|error| Failure::about(&args.asset, &error))
 }
 
@@ -171,7 +165,7 @@ fn turn(images: &[Image]) -> Result<Vec<u8>, pliant_view::ViewError> {
     to_apng(images, (TURN_MILLIS / images.len()).max(20) as u16)
 }
 
-fn parse_weight(text: &str) -> Result<(String, f64), String> {
+pub(crate) fn parse_weight(text: &str) -> Result<(String, f64), String> {
     let parsed = text.split_once('=').and_then(|(name, weight)| Some((name.trim().to_owned(), weight.trim().parse::<f64>().ok()?)));
     match parsed {
         Some((name, weight)) if weight.is_finite() => Ok((name, weight)),

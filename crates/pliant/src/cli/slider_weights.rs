@@ -21,6 +21,15 @@ pub(crate) fn read(path: &Path, rig: &Rig) -> Result<Vec<f64>, Failure> {
     Ok(weights)
 }
 
+/// The weights of a file, if one is given, and of the command line, for a rig that was read from `asset`; the others are zero.
+pub(crate) fn choose(rig: &Rig, path: Option<&Path>, named: &[(String, f64)], asset: &str) -> Result<Vec<f64>, Failure> {
+    let mut weights = path.map_or_else(|| Ok(vec![0.0; rig.targets().len()]), |path| read(path, rig))?;
+    for (name, weight) in named {
+        weights[rig.slider_named(name).map_err(|error| Failure::about(asset, &error))?] = *weight;
+    }
+    Ok(weights)
+}
+
 /// The weights that are not zero, by name.
 pub(crate) fn by_name(rig: &Rig, weights: &[f64]) -> Map<String, Value> {
     let named = rig.targets().iter().zip(weights).filter(|(_, weight)| **weight != 0.0);
