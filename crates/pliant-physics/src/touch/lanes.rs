@@ -85,12 +85,6 @@ impl Lanes {
         // No condition: a quotient behind one would be taken lane by lane.
         self / other.max(Self::splat(LEAST_DIVISOR))
     }
-
-    /// One with the sign of each number.
-    #[inline(always)]
-    pub(crate) fn sign(self) -> Self {
-        self.map(|a| 1.0_f64.copysign(a))
-    }
 }
 
 impl Vectors {

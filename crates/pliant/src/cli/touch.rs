@@ -36,8 +36,8 @@ Examples:
       --collider sphere:6,-3.2,9.7,1.5 --toward -0.7,-0.2,-1.35 \\
       --collider sphere:-6,-3.2,9.7,1.5 --toward 0.7,-0.2,-1.35 --out cheeks.glb
                                       two patches, two balls
-  pliant touch specimen:head --center 2134 --radius 5 --pull 2134:0.4,-0.2,0.7 --let-go --settle 1 --out pluck.glb
-                                      skin between two fingers, pulled and let go
+  pliant touch specimen:head --center 2134 --radius 4 --pull 2134:0.4,-0.2,0.7 --let-go --roundness 0.3 \\
+      --settle 1 --out pluck.glb      skin between two fingers, pulled and let go; more roundness, a blunter tip
   pliant touch specimen:head#performance --animate --center 1083 --radius 4 --inertia 1 --out jiggle.glb
                                       a chin that lags behind the jaw and swings
   pliant touch specimen:head --weights jawOpen=0.7 --center 1083 --radius 4 --collider sphere:0,-10.9,9.5,1.5 \\
