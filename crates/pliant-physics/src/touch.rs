@@ -57,8 +57,10 @@ const LARGEST_STEP: f64 = 0.25;
 const MOST_SUBSTEPS: usize = 16;
 /// Vertices in one parallel task.
 const GRAIN: usize = 512;
-/// How far around a pulled vertex the skin is gripped, as a share of the patch's radius: ours.
+/// How far around a pulled vertex the skin is gripped, as a share of the patch's radius, and in mean edges at least: ours, so that a pull is
+/// no needle.
 const GRIP: f64 = 0.2;
+const GRIP_EDGES: f64 = 2.5;
 
 /// A simulation of soft patches on a mesh.
 #[derive(Debug, Clone)]
@@ -66,6 +68,8 @@ pub struct Touch {
     mesh: Mesh,
     region: SoftRegion,
     radii: Vec<f64>,
+    /// Of the patches' edges.
+    mean_edge: f64,
     part: SoftMesh,
     options: TouchOptions,
     engine: Engine,
@@ -73,8 +77,8 @@ pub struct Touch {
     /// The animated shape, and the same with the soft vertices where they are.
     rest: Vec<DVec3>,
     positions: Vec<DVec3>,
-    /// How far the animated shape went in the last frame, by soft node.
-    last_way: Vec<DVec3>,
+    /// How far the animated shape went in the last frame, by soft node; nothing before it first moved, since a clip may begin in motion.
+    last_way: Option<Vec<DVec3>>,
     colliders: Vec<Collider>,
     motions: Option<Vec<RigidMotion>>,
 }
@@ -144,7 +148,8 @@ impl Touch {
             skin: options.skin_contact.then(|| SkinContact::new(mesh, &soft())).transpose()?,
             rest: mesh.positions().to_vec(),
             positions: mesh.positions().to_vec(),
-            last_way: vec![DVec3::ZERO; part.soft_count],
+            last_way: None,
+            mean_edge: part.mean_edge(&rest),
             mesh: mesh.clone(),
             radii: patches.iter().map(|patch| patch.radius).collect(),
             options: options.clone(),
@@ -200,7 +205,9 @@ impl Touch {
             }
             Engine::Verlet(body) => push_out(body, &solids[pace.substeps - 1], self.options.gravity, frame.secs),
         };
-        self.last_way = ways;
+        if self.last_way.is_some() || ways.iter().any(|way| *way != DVec3::ZERO) {
+            self.last_way = Some(ways);
+        }
         self.motions = Some(frame.colliders.to_vec());
         self.take_positions();
         Ok(self.report(frame.colliders, pace.substeps, contacts))
@@ -229,7 +236,10 @@ impl Touch {
     /// Gravity, and the inertia of what the animated shape does, by soft node.
     fn accelerations(&self, ways: &[DVec3], secs: f64) -> Vec<DVec3> {
         let inertia = self.options.inertia / (secs * secs);
-        ways.iter().zip(&self.last_way).map(|(way, last)| self.options.gravity - (*way - *last) * inertia).collect()
+        ways.iter()
+            .zip(self.last_way.as_deref().unwrap_or(ways))
+            .map(|(way, last)| self.options.gravity - (*way - *last) * inertia)
+            .collect()
     }
 
     fn take_positions(&mut self) {
@@ -272,7 +282,8 @@ impl Touch {
         let mut grips = Vec::new();
         for &(vertex, place) in pulls {
             let own = self.region.vertices().binary_search(&(vertex as u32)).expect("pulls are of soft vertices");
-            let (way, reach) = (place - self.rest[vertex], GRIP * self.radii[self.region.patch_of()[own]]);
+            let least = GRIP_EDGES * self.mean_edge;
+            let (way, reach) = (place - self.rest[vertex], least.max(GRIP * self.radii[self.region.patch_of()[own]]));
             for (node, distance) in self.soft_around(vertex as u32, reach) {
                 let share = distance / reach;
                 let fall = (1.0 - share * share) * (1.0 - share * share);

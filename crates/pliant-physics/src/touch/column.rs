@@ -36,7 +36,8 @@ pub(crate) fn column_parameters(corners: [DVec3; 3], depth: f64, compliance: f64
     let area = Spread::of(&places).area;
     let normal = (corners[1] - corners[0]).cross(corners[2] - corners[0]).normalize_or_zero();
     let volume = area.0[0] * depth;
-    if !(volume > 0.0) || normal == DVec3::ZERO {
+    let is_sound = volume > 0.0 && normal != DVec3::ZERO;
+    if !is_sound {
         return [0.0, 0.0, 0.0, 0.0, 0.0, 1.0, 0.0];
     }
     let foot = normal.dot((corners[0] + corners[1] + corners[2]) / 3.0) - depth;

@@ -20,6 +20,8 @@ pub(crate) struct Elements {
     column: Vec<Group<3, 7, 1>>,
     bend: Vec<Group<4, 6, 1>>,
     edge_areas: Vec<f64>,
+    /// Whether strain has limits.
+    limited: bool,
 }
 
 /// What connects particles, by index.
@@ -50,6 +52,7 @@ impl Elements {
             column: pack(triangles(any(|s| s.volume)), held),
             bend: pack(if any(|s| s.bend) { &connections.hinges } else { &[] }, held),
             edge_areas: connections.edge_areas.clone(),
+            limited: any(|s| f64::from(s.strain_limit.is_finite())),
         }
     }
 
@@ -95,7 +98,11 @@ impl Elements {
     #[inline(always)]
     pub(crate) fn sweep(&mut self, substep_secs: f64, particles: &mut [Particle]) {
         let inverse_square_time = Lanes::splat(1.0 / (substep_secs * substep_secs));
-        sweep(&Stretch { inverse_square_time }, &mut self.stretch, particles);
+        if self.limited {
+            sweep(&Stretch::<true> { inverse_square_time }, &mut self.stretch, particles);
+        } else {
+            sweep(&Stretch::<false> { inverse_square_time }, &mut self.stretch, particles);
+        }
         sweep(&Shear { inverse_square_time }, &mut self.shear, particles);
         sweep(&Area { inverse_square_time }, &mut self.area, particles);
         sweep(&Column { inverse_square_time }, &mut self.column, particles);
@@ -105,7 +112,7 @@ impl Elements {
 
 /// A compliance, or one so large that the constraint is silent where its stiffness is zero or undefined.
 fn finite_or(compliance: f64) -> f64 {
-    const SILENT: f64 = 1e200;
+    const SILENT: f64 = 1e100;
     if compliance < SILENT { compliance } else { SILENT }
 }
 

@@ -73,12 +73,6 @@ impl Lanes {
         self.zip(other, |a, b| if a < b { a } else { b })
     }
 
-    /// By how much each number is above `other`, zero where it is not.
-    #[inline(always)]
-    pub(crate) fn above(self, other: Self) -> Self {
-        (self - other).max(Self::ZERO)
-    }
-
     /// `self / other` for `other ≥ 0`, with a finite quotient where that is zero: to be multiplied by what is zero then, too.
     #[inline(always)]
     pub(crate) fn over(self, other: Self) -> Self {
@@ -93,6 +87,7 @@ impl Vectors {
         Self { x: Lanes::splat(v.x), y: Lanes::splat(v.y), z: Lanes::splat(v.z) }
     }
 
+    #[cfg(test)]
     pub(crate) fn lane(&self, k: usize) -> DVec3 {
         DVec3::new(self.x.0[k], self.y.0[k], self.z.0[k])
     }

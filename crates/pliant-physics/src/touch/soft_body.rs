@@ -191,10 +191,11 @@ impl SoftBody {
                 for block in blocks {
                     if substep > 0 {
                         finish(block, substep - 1);
-                        block.take_velocities();
                     }
                     if substep < pace.substeps {
-                        run_wide(Substep { block, pace, end: (substep + 1) as f64 / pace.substeps as f64 });
+                        run_wide(Substep { block, pace, substep });
+                    } else {
+                        block.take_velocities();
                     }
                 }
             });
@@ -403,17 +404,29 @@ impl Block {
         }
     }
 
-    /// Moves soft particles ahead; pinned ones have neither velocity nor acceleration.
+    /// Moves soft particles ahead by their velocities; pinned ones have none.
     #[inline(always)]
     fn predict(&mut self, substep_secs: f64) {
-        let count = self.soft_count;
-        let moving = self.velocities[..count].iter().zip(&self.accelerations[..count]);
-        for ((particle, before), (velocity, acceleration)) in self.particles[..count].iter_mut().zip(&mut self.before[..count]).zip(moving)
-        {
-            *before = *particle;
+        for k in 0..self.soft_count {
+            let (particle, velocity, acceleration) = (&mut self.particles[k], self.velocities[k], self.accelerations[k]);
+            self.before[k] = *particle;
             for c in 0..4 {
                 particle[c] += (velocity[c] + acceleration[c] * substep_secs) * substep_secs;
             }
+        }
+    }
+
+    /// Takes the velocities of the last substep and moves on.
+    #[inline(always)]
+    fn move_on(&mut self, substep_secs: f64) {
+        let count = self.soft_count;
+        let moving = self.accelerations[..count].iter().zip(&self.kept[..count]);
+        for ((particle, before), (acceleration, kept)) in self.particles[..count].iter_mut().zip(&mut self.before[..count]).zip(moving) {
+            let place = *particle;
+            for c in 0..4 {
+                particle[c] += ((place[c] - before[c]) * kept + acceleration[c] * substep_secs) * substep_secs;
+            }
+            *before = place;
         }
     }
 
@@ -457,8 +470,7 @@ impl Block {
 struct Substep<'a> {
     block: &'a mut Block,
     pace: Pace,
-    /// The share of the frame at its end.
-    end: f64,
+    substep: usize,
 }
 
 impl Kernel for Substep<'_> {
@@ -467,8 +479,12 @@ impl Kernel for Substep<'_> {
     #[inline(always)]
     fn run(self) {
         let (block, secs) = (self.block, self.pace.substep_secs);
-        block.predict(secs);
-        block.pull(self.end);
+        if self.substep == 0 {
+            block.predict(secs);
+        } else {
+            block.move_on(secs);
+        }
+        block.pull((self.substep + 1) as f64 / self.pace.substeps as f64);
         block.beds.iter_mut().for_each(|bed| bed.multiplier = [0.0; 4]);
         block.elements.begin();
         for _ in 0..self.pace.iterations {

@@ -20,6 +20,8 @@ use std::f64::consts::TAU;
 
 use crate::PhysicsError;
 
+const STRAIN_LIMIT: &str = "strain limit";
+
 /// How soft a patch is, in shares of its radius and in seconds.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct SoftMaterial {
@@ -39,7 +41,7 @@ pub struct SoftMaterial {
     pub depth: f64,
     /// How much the volume of that flesh counts beside its bed: the more, the more it bulges.
     pub volume: f64,
-    /// By which part edges may grow or shrink at most.
+    /// By which part edges may grow or shrink at most; infinite for as much as they like.
     pub strain_limit: f64,
 }
 
@@ -50,7 +52,7 @@ impl Default for SoftMaterial {
             frequency_hz: 5.0,
             damping_ratio: 0.3,
             spread: 0.3,
-            roundness: 0.12,
+            roundness: 0.25,
             shear: 0.5,
             area: 0.0,
             depth: 0.5,
@@ -87,9 +89,13 @@ impl SoftMaterial {
             ("area", self.area, false),
             ("depth", self.depth, true),
             ("volume", self.volume, false),
-            ("strain limit", self.strain_limit, true),
+            (STRAIN_LIMIT, self.strain_limit, true),
         ];
-        let wrong = numbers.iter().find(|(_, value, positive)| !(value.is_finite() && *value >= 0.0 && (*value > 0.0 || !positive)));
+        let is_sound = |what: &str, value: f64, positive: bool| {
+            let finite = value.is_finite() || (what == STRAIN_LIMIT && value == f64::INFINITY);
+            finite && value >= 0.0 && (value > 0.0 || !positive)
+        };
+        let wrong = numbers.iter().find(|&&(what, value, positive)| !is_sound(what, value, positive));
         wrong.map_or(Ok(()), |&(what, value, positive)| {
             Err(PhysicsError::Material { what, value, least: if positive { "above 0" } else { "0 or more" } })
         })

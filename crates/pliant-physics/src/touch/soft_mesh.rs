@@ -8,6 +8,7 @@
 
 use std::collections::BTreeMap;
 
+use pliant_mesh::glam::DVec3;
 use pliant_mesh::{Mesh, triangle_area};
 
 use crate::hinge::hinge_corners;
@@ -51,6 +52,12 @@ impl SoftMesh {
             soft_count: soft.len(),
             vertices: nodes.vertices,
         }
+    }
+
+    /// The mean length of edges, with nodes at `places`.
+    pub(crate) fn mean_edge(&self, places: &[DVec3]) -> f64 {
+        let lengths = self.edges.iter().map(|&[a, b]| places[a as usize].distance(places[b as usize]));
+        lengths.sum::<f64>() / self.edges.len().max(1) as f64
     }
 }
 

@@ -14,9 +14,9 @@ use pliant_mesh::glam::DVec3;
 use super::constraint_group::Constraint;
 use super::lanes::{Lanes, Vectors};
 
-/// Lengths of edges in a substep.
+/// Lengths of edges in a substep, with limits of strain or without.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Stretch {
+pub(crate) struct Stretch<const LIMITED: bool> {
     /// One over the squared time of a substep.
     pub(crate) inverse_square_time: Lanes,
 }
@@ -36,7 +36,7 @@ fn length_of(a: DVec3, b: DVec3) -> f64 {
     (d.x * d.x + d.y * d.y + d.z * d.z).sqrt()
 }
 
-impl Constraint<2, 4, 1> for Stretch {
+impl<const LIMITED: bool> Constraint<2, 4, 1> for Stretch<LIMITED> {
     #[inline(always)]
     fn project(&self, places: &mut [Vectors; 2], inverse_masses: &[Lanes; 2], parameters: &[Lanes; 4], [multiplier]: &mut [Lanes; 1]) {
         let [rest, compliance, least, most] = *parameters;
@@ -44,11 +44,14 @@ impl Constraint<2, 4, 1> for Stretch {
         let offset = places[0] - places[1];
         let length = offset.length();
         let mass = inverse_masses[0] + inverse_masses[1];
-        let soft = (rest - length - compliance * *multiplier).over(mass + compliance);
+        let response = mass + compliance;
+        // The only quotient, for both steps.
+        let inverse = Lanes::splat(1.0).over(response * mass * length);
+        let soft = (rest - length - compliance * *multiplier) * (inverse * mass * length);
         *multiplier = *multiplier + soft;
         let after = length + mass * soft;
-        let after = after - after.above(most) + least.above(after);
-        let along = offset * (after - length).over(mass * length);
+        let after = if LIMITED { after.max(least).min(most) } else { after };
+        let along = offset * ((after - length) * inverse * response);
         places[0] += along * inverse_masses[0];
         places[1] -= along * inverse_masses[1];
     }

@@ -44,6 +44,7 @@ mod stroke_files;
 mod symmetry;
 mod touch;
 mod touch_material;
+mod touch_method;
 mod transfer;
 mod validate;
 

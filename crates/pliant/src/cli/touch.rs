@@ -20,6 +20,7 @@ use super::render::parse_weight;
 use super::resumable::Interruptible;
 use super::solver::from_zero;
 use super::touch_material::MaterialArgs;
+use super::touch_method::MethodArgs;
 use super::{edited, output, slider_weights, source};
 
 const EXAMPLES: &str = "\
@@ -150,13 +151,12 @@ pub(crate) struct Args {
     #[arg(long, value_name = "FRAME", requires = "as_target")]
     at: Option<usize>,
 
-    /// Substeps in a frame; stiffness does not depend on it. Fast colliders get more by themselves.
-    #[arg(long, value_name = "N", default_value_t = TouchOptions::DEFAULT_SUBSTEPS, value_parser = at_least_one, help_heading = "Simulation")]
-    substeps: usize,
+    /// Skin keeps out of other parts of the mesh (teeth, eyes), and lips and lids out of each other.
+    #[arg(long)]
+    self_contact: bool,
 
-    /// Sweeps over all constraints in a substep; more substeps are better than more of these.
-    #[arg(long, value_name = "N", default_value_t = TouchOptions::DEFAULT_ITERATIONS, value_parser = at_least_one, help_heading = "Simulation")]
-    iterations: usize,
+    #[command(flatten)]
+    method: MethodArgs,
 
     #[command(flatten)]
     material: MaterialArgs,
@@ -239,13 +239,13 @@ impl Args {
     }
 
     fn options(&self) -> TouchOptions {
-        TouchOptions::default()
+        let options = TouchOptions::default()
             .with_material(self.material.material())
-            .with_substeps(self.substeps)
-            .with_iterations(self.iterations)
             .with_gravity(self.gravity)
             .with_inertia(self.inertia)
             .with_pins(self.pin.clone())
+            .with_skin_contact(self.self_contact);
+        self.method.apply(options)
     }
 
     /// The frame that becomes a target.
@@ -355,8 +355,4 @@ fn parse_number(text: &str) -> Result<f64, String> {
 fn parse_rate(text: &str) -> Result<f64, String> {
     let good = from_zero(text).ok().filter(|rate| *rate > 0.0);
     good.ok_or_else(|| format!("'{text}' is no rate; give frames per second above 0, as in 60"))
-}
-
-fn at_least_one(text: &str) -> Result<usize, String> {
-    text.parse().ok().filter(|n| (1..=10_000).contains(n)).ok_or_else(|| format!("'{text}' is not a whole number from 1 to 10000"))
 }
