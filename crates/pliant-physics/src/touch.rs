@@ -59,7 +59,7 @@ const MOST_SUBSTEPS: usize = 16;
 const GRAIN: usize = 512;
 /// How far around a pulled vertex the skin is gripped, as a share of the patch's radius, and in mean edges at least: ours, so that a pull is
 /// no needle.
-const GRIP: f64 = 0.2;
+const GRIP: f64 = 0.3;
 const GRIP_EDGES: f64 = 2.5;
 
 /// A simulation of soft patches on a mesh.

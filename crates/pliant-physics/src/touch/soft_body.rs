@@ -104,7 +104,7 @@ pub(crate) struct Grip {
 }
 
 /// How many times as firm as its bed a pull holds skin around the pulled vertex: ours.
-const GRIP_FIRMNESS: f64 = 40.0;
+const GRIP_FIRMNESS: f64 = 400.0;
 
 /// Constraints between blocks, on copies of their particles.
 #[derive(Debug, Clone, Default)]
