@@ -1,6 +1,6 @@
 """Runs our benches and their peers one after the other on this machine and prints one table.
 
-    python benches/compare.py [NAME…]            NAME: heat cholesky exact subdivision pose transfer blend learn; all without one
+    python benches/compare.py [NAME…]            NAME: heat cholesky exact subdivision pose transfer blend learn touch; all without one
 
 Needs the peers of `benches/peers/README.md` in this Python, and PLIANT_DATA for `exact`, `pose`, `learn` and the horse of `transfer` and
 `blend`; `exact` uses the Python named by GDIST_PYTHON for gdist, which wants an older numpy. Close other programs first: the load is printed
@@ -188,8 +188,33 @@ def learn():
     row("whole frame, 49k to 197k vertices", frame["frame/soft"][0] + synthesis[0] + raised["detail/raise/direct/197k"][0], "paper", 4000, "30 ms")
 
 
+# The thesis' table 5.1, seconds by range, and table 5.2, seconds for the whole model: its largest head.
+TABLE_5_1 = {1: 0.0239, 3: 0.0299, 6: 0.0799, 9: 0.1589, 12: 0.241}
+TABLE_5_2 = {1: 0.37, 3: 0.9, 6: 6.66, 9: 15.36, 12: 21.22, 100: 29.6}
+
+
+def touch():
+    mine = ours("pliant-physics", "touch")
+    peers = medians(run([sys.executable, PEERS / "touch_peers.py", "pypbd", "rapier", "discs"]))
+    for count in (3364, 441):
+        for scene in ("stretch", "bend", "ball"):
+            for threads in ("1", "all"):
+                for peer in ("pypbd", "rapier"):
+                    if found := peers.get(f"{peer}/{scene}/{count}"):
+                        row(f"touch, a frame, {scene}, {count} vertices, threads: {threads}", mine[f"{scene}/{count}/{threads}"], peer, found[0], "0.33")
+    for radius, secs in TABLE_5_1.items():
+        for ours_by, peer in (("disc", "pygeodesic"), ("disc by heat", "potpourri3d_robust")):
+            row(f"touch, a {ours_by} of {radius}", mine[f"{ours_by}/{radius}"], "thesis", 1e3 * secs, "5 ms")
+            if found := peers.get(f"{peer}/disc/{radius}"):
+                row(f"touch, a {ours_by} of {radius}", mine[f"{ours_by}/{radius}"], peer, found[0], "")
+    for radius, secs in TABLE_5_2.items():
+        for method in ("verlet", "xpbd"):
+            name = f"touch, a step, {method}, " + ("whole model" if radius == 100 else f"range {radius}")
+            row(name, mine[f"step {method}/{radius}"], "thesis", 1e3 * secs, "5 ms" if radius == 100 else "")
+
+
 def main():
-    known = {f.__name__: f for f in (heat, cholesky, exact, subdivision, pose, transfer, blend, learn)}
+    known = {f.__name__: f for f in (heat, cholesky, exact, subdivision, pose, transfer, blend, learn, touch)}
     names = sys.argv[1:] or list(known)
     if unknown := [name for name in names if name not in known]:
         sys.exit(f"no comparison is named {', '.join(unknown)}; there are {', '.join(known)}")

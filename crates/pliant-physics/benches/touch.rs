@@ -2,7 +2,7 @@
 //!
 //! A square sheet with its outermost ring pinned, under gravity: `stretch` has lengths of edges alone, `bend` hinges too, `ball` a ball that
 //! is pressed into its middle, `skin` everything that a patch has by default. `/1` is on one thread, `/all` on all there are. `disc` is the
-//! selection of patches at the ranges of the thesis' table 5.1, `step` its table 5.2: one step with two iterations, by the thesis' method and
+//! selection of patches at the ranges of the thesis' table 5.1, exactly and `by heat`, `step` its table 5.2: one step with two iterations, by the thesis' method and
 //! by the default one.
 
 use std::time::Duration;
@@ -11,7 +11,7 @@ use criterion::{Criterion, criterion_group, criterion_main};
 use pliant_linalg::RigidMotion;
 use pliant_mesh::glam::DVec3;
 use pliant_mesh::shapes::{bumpy_sheet, flat_sheet};
-use pliant_mesh::{ExactGeodesics, Mesh};
+use pliant_mesh::{ExactGeodesics, HeatGeodesics, HeatOptions, Mesh};
 use pliant_physics::{
     Collider, Obstacle, SoftMaterial, SoftPatch, SoftRegion, Touch, TouchFrame, TouchMethod, TouchOptions, VerletOptions,
 };
@@ -114,10 +114,14 @@ fn large_sheet() -> Mesh {
 fn discs(criterion: &mut Criterion) {
     let sheet = large_sheet();
     let mut geodesics = ExactGeodesics::new(&sheet).expect("a sound sheet");
+    let heat = HeatGeodesics::factor(&sheet, &HeatOptions::default()).expect("a sound sheet");
     for radius in [1.0, 3.0, 6.0, 9.0, 12.0] {
         let patch = [SoftPatch { center: 4851, radius }];
         criterion.bench_function(&format!("disc/{radius}"), |bencher| {
             bencher.iter(|| SoftRegion::select_on(&sheet, &mut geodesics, &patch).expect("a patch"));
+        });
+        criterion.bench_function(&format!("disc by heat/{radius}"), |bencher| {
+            bencher.iter(|| SoftRegion::select_by_heat(&sheet, &heat, &patch).expect("a patch"));
         });
     }
 }

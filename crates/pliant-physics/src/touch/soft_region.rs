@@ -16,7 +16,7 @@
 //! **Ours.** Exact distances: near a vertex the heat method is off by a good part of an edge. Several patches make one region; where they
 //! overlap, a vertex belongs to the patch in which it is softer.
 
-use pliant_mesh::{ExactGeodesics, Mesh, SurfacePoint};
+use pliant_mesh::{ExactGeodesics, HeatGeodesics, Mesh, MeshError, SurfacePoint};
 
 use crate::PhysicsError;
 
@@ -45,6 +45,14 @@ pub struct SoftRegion {
     whole: Vec<usize>,
 }
 
+/// A vertex in a patch.
+struct Member {
+    vertex: u32,
+    patch: usize,
+    softness: f64,
+    distance: f64,
+}
+
 impl SoftRegion {
     /// The vertices of `mesh` in any of `patches`.
     ///
@@ -60,28 +68,51 @@ impl SoftRegion {
     /// # Errors
     /// As [`select`](Self::select).
     pub fn select_on(mesh: &Mesh, geodesics: &mut ExactGeodesics, patches: &[SoftPatch]) -> Result<Self, PhysicsError> {
+        Self::gather(mesh, patches, |patch| {
+            let disc = geodesics.disc(&[SurfacePoint::Vertex(patch.center as u32)], patch.radius)?;
+            Ok(disc.vertices.into_iter().zip(disc.distances).collect())
+        })
+    }
+
+    /// As [`select`](Self::select), by the heat method as the thesis does, with its factors made before: quicker than exact distances where
+    /// a patch holds thousands of vertices, and off by a part of an edge at the rim.
+    ///
+    /// # Errors
+    /// As [`select`](Self::select).
+    pub fn select_by_heat(mesh: &Mesh, heat: &HeatGeodesics, patches: &[SoftPatch]) -> Result<Self, PhysicsError> {
+        Self::gather(mesh, patches, |patch| {
+            let distances = heat.distances(&[SurfacePoint::Vertex(patch.center as u32)])?;
+            Ok((0..).zip(distances).filter(|&(_, distance)| distance <= patch.radius).collect())
+        })
+    }
+
+    /// The union of patches whose vertices and their distances `disc` finds.
+    fn gather(
+        mesh: &Mesh,
+        patches: &[SoftPatch],
+        mut disc: impl FnMut(&SoftPatch) -> Result<Vec<(u32, f64)>, MeshError>,
+    ) -> Result<Self, PhysicsError> {
         if patches.is_empty() {
             return Err(PhysicsError::NoPatch);
         }
         let beyond = BEYOND * mesh.mean_edge_length();
-        let mut members: Vec<(u32, usize, f64, f64)> = Vec::new();
-        let mut whole = Vec::new();
+        let (mut members, mut whole) = (Vec::new(), Vec::new());
         for (k, patch) in patches.iter().enumerate() {
             patch.require(mesh)?;
-            let disc = geodesics.disc(&[SurfacePoint::Vertex(patch.center as u32)], patch.radius)?;
-            let end = patch.radius + beyond;
-            members.extend(disc.vertices.iter().zip(&disc.distances).map(|(&v, &d)| (v, k, softness_at(d / end), d)));
-            if patch.is_whole(mesh, &disc.vertices) {
+            let disc = disc(patch)?;
+            if patch.is_whole(mesh, disc.len()) {
                 whole.push(k);
             }
+            let softness = |distance: f64| softness_at(distance / (patch.radius + beyond));
+            members.extend(disc.into_iter().map(|(vertex, distance)| Member { vertex, patch: k, softness: softness(distance), distance }));
         }
-        members.sort_by(|a, b| a.0.cmp(&b.0).then(b.2.total_cmp(&a.2)).then(a.1.cmp(&b.1)));
-        members.dedup_by_key(|member| member.0);
+        members.sort_by(|a, b| a.vertex.cmp(&b.vertex).then(b.softness.total_cmp(&a.softness)).then(a.patch.cmp(&b.patch)));
+        members.dedup_by_key(|member| member.vertex);
         Ok(Self {
-            vertices: members.iter().map(|m| m.0).collect(),
-            patch_of: members.iter().map(|m| m.1).collect(),
-            softness: members.iter().map(|m| m.2).collect(),
-            distances: members.iter().map(|m| m.3).collect(),
+            vertices: members.iter().map(|m| m.vertex).collect(),
+            patch_of: members.iter().map(|m| m.patch).collect(),
+            softness: members.iter().map(|m| m.softness).collect(),
+            distances: members.iter().map(|m| m.distance).collect(),
             whole,
         })
     }
@@ -129,11 +160,11 @@ impl SoftPatch {
         Ok(())
     }
 
-    /// Whether `vertices` are all of the centre's connected part.
-    fn is_whole(&self, mesh: &Mesh, vertices: &[u32]) -> bool {
+    /// Whether `count` vertices are all of the centre's connected part.
+    fn is_whole(&self, mesh: &Mesh, count: usize) -> bool {
         let part_of = mesh.topology().component_of_vertex();
         let part = part_of[self.center];
-        vertices.len() == part_of.iter().filter(|&&p| p == part).count()
+        count == part_of.iter().filter(|&&p| p == part).count()
     }
 }
 
@@ -161,6 +192,18 @@ mod tests {
         assert!(by_distance.windows(2).all(|pair| pair[0].1 >= pair[1].1));
         assert_eq!(by_distance[0], (0.0, 1.0));
         assert!(region.whole_parts().is_empty());
+    }
+
+    #[test]
+    fn the_heat_method_selects_the_same_disc_but_for_its_rim() {
+        let ball = icosphere(4);
+        let patch = [SoftPatch { center: 7, radius: 0.6 }];
+        let heat = HeatGeodesics::factor(&ball, &pliant_mesh::HeatOptions::default()).unwrap();
+        let (exact, heated) = (SoftRegion::select(&ball, &patch).unwrap(), SoftRegion::select_by_heat(&ball, &heat, &patch).unwrap());
+        let distances = ExactGeodesics::new(&ball).unwrap().distances(&[SurfacePoint::Vertex(7)]).unwrap();
+        let differing = (0..ball.vertex_count() as u32)
+            .filter(|v| exact.vertices().binary_search(v).is_ok() != heated.vertices().binary_search(v).is_ok());
+        assert!(differing.map(|v| (distances[v as usize] - 0.6).abs()).all(|off| off < 0.5 * ball.mean_edge_length()));
     }
 
     #[test]
