@@ -16,7 +16,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
 
     let cheek = SoftPatch { center: 2134, radius: 4.0 };
     let mut touch = Touch::new(&smiling, &[cheek], &TouchOptions::default())?; // once per patch
-    touch.add_collider(Collider::new(Obstacle::sphere(DVec3::new(6.2, -3.0, 10.2), 1.5)?, 0.3)?);
+    touch.add_collider(Collider::new(Obstacle::sphere(DVec3::new(6.2, -3.0, 10.2), 1.5)?, 0.3)?)?;
     let way = DVec3::new(-0.9, -0.3, -1.7);
     let (mut frames, mut deepest) = (Vec::new(), (0.0, 0));
     for k in 0..90 {

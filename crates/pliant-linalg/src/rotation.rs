@@ -79,6 +79,18 @@ impl RigidMotion {
         self.rotation * point + self.translation
     }
 
+    /// The motion at a share of the way to another: rotations on the sphere, translations along the line. Both ends are exact.
+    #[must_use]
+    pub fn between(&self, to: &Self, share: f64) -> Self {
+        if share == 0.0 {
+            return *self;
+        }
+        if share == 1.0 {
+            return *to;
+        }
+        Self { rotation: self.rotation.slerp(to.rotation, share), translation: self.translation.lerp(to.translation, share) }
+    }
+
     /// The motion that undoes this one.
     #[must_use]
     pub fn inverse(&self) -> Self {

@@ -75,7 +75,7 @@ fn warm(scene: Scene, side: usize) -> Touch {
     let mut touch = Touch::new(&sheet, &[patch], &options).expect("the sheet is sound");
     if scene == Scene::Ball {
         let solid = Obstacle::sphere(DVec3::new(0.5, 0.5, 0.2), 0.2).expect("a ball");
-        touch.add_collider(Collider::new(solid, 0.0).expect("no friction"));
+        touch.add_collider(Collider::new(solid, 0.0).expect("no friction")).expect("a collider");
     }
     for frame in 0..WARM_UP {
         step(&mut touch, scene, frame);
@@ -135,7 +135,7 @@ fn steps(criterion: &mut Criterion) {
         for radius in [1.0, 3.0, 6.0, 9.0, 12.0, 100.0] {
             let options = TouchOptions::default().with_method(method).with_substeps(1).with_iterations(2);
             let mut touch = Touch::new(&sheet, &[SoftPatch { center: 4851, radius }], &options).expect("a patch");
-            touch.add_collider(Collider::new(ball.clone(), 0.0).expect("no friction"));
+            touch.add_collider(Collider::new(ball.clone(), 0.0).expect("no friction")).expect("a collider");
             let frame = TouchFrame { shape: None, colliders: &[RigidMotion::IDENTITY], pulls: &[], secs: SECS };
             criterion.bench_function(&format!("step {name}/{radius}"), |bencher| bencher.iter(|| touch.step(&frame).expect("a frame")));
         }

@@ -159,8 +159,44 @@ pub enum PhysicsError {
         least: &'static str,
     },
     /// An animated shape with a position that is NaN or infinite.
-    #[error("vertex {vertex} of the animated shape is at no finite place")]
+    #[error("vertex {vertex} of the animated shape is at no finite place; repair the clip or the pose")]
     AnimatedShape {
+        /// The vertex.
+        vertex: usize,
+    },
+    /// A frame that takes no time.
+    #[error("a frame of {secs} seconds is none; give a finite time above 0")]
+    FrameTime {
+        /// What was given.
+        secs: f64,
+    },
+    /// A setting of a simulation that makes no sense.
+    #[error("{what} is {value}; give {bound}")]
+    Setting {
+        /// Which.
+        what: &'static str,
+        /// Its value.
+        value: f64,
+        /// What it may be.
+        bound: &'static str,
+    },
+    /// A soft region of another mesh.
+    #[error("the soft region was selected on a mesh of {found} vertices and this one has {expected}; select it anew")]
+    OtherRegion {
+        /// Vertices of the mesh it was selected on.
+        found: usize,
+        /// Vertices of this mesh.
+        expected: usize,
+    },
+    /// A pull of a vertex that is to stay.
+    #[error("vertex {vertex} is both pinned and pulled; leave out the pin or the pull")]
+    PinnedPull {
+        /// The vertex.
+        vertex: usize,
+    },
+    /// Two pulls of one vertex.
+    #[error("vertex {vertex} is pulled to two places; give it one")]
+    PulledTwice {
         /// The vertex.
         vertex: usize,
     },

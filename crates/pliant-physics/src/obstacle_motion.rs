@@ -74,11 +74,7 @@ impl ObstacleMotion {
         let frame = time * self.rate;
         let frame = if frame.is_nan() { 0.0 } else { frame.clamp(0.0, last as f64) };
         let (before, after) = (self.frames[frame as usize], self.frames[(frame as usize + 1).min(last)]);
-        let share = frame.fract();
-        RigidMotion {
-            rotation: before.rotation.slerp(after.rotation, share),
-            translation: before.translation.lerp(after.translation, share),
-        }
+        before.between(&after, frame.fract())
     }
 }
 

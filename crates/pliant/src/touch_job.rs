@@ -3,7 +3,8 @@
 //! **Problem.** A touch goes somewhere and comes back, on a surface that stands still or plays a clip of its own, at a rate that need not be
 //! the clip's.
 //!
-//! **Equation.** In frame `i` of `N` everything has gone the share `s = 1 − |2i/(N−1) − 1|` of its way.
+//! **Equation.** In frame `i` of `N` everything has gone the share `s = 1 − |2i/(N−1) − 1|` of its way, or, where it stays there,
+//! `s = min(1, 2i/(N−1))`.
 //!
 //! **Ours.** The patch is chosen on the surface as it is in the first frame, where the touch begins.
 
@@ -77,9 +78,14 @@ pub enum TouchError {
     /// What the simulation declines.
     #[error(transparent)]
     Physics(#[from] PhysicsError),
-    /// There is nothing to be made.
-    #[error("a touch of 0 frames is none; give one or more")]
-    NoFrames,
+    /// There is nothing to be made, or more than anyone watches.
+    #[error("a touch of {frames} frame(s) is none that can be made; give 1 to {most}, by its frames, its rate or the time it settles")]
+    FrameCount {
+        /// How many there would be.
+        frames: usize,
+        /// How many there may be.
+        most: usize,
+    },
     /// An animation of another mesh, or without frames.
     #[error("the animation has {frames} frame(s) of {found} vertices for a mesh of {expected}; give a clip of the same mesh")]
     OtherAnimation {
@@ -104,6 +110,8 @@ pub enum TouchError {
 impl TouchJob {
     /// Ours: a second, with the turn on a frame.
     pub const DEFAULT_FRAMES: usize = 61;
+    /// A day at 24 frames a second is more than any shot has: ours.
+    pub const MOST_FRAMES: usize = 24 * 86_400;
     /// The rate that a touch is simulated at unless one asks for another: that of the contract, and of most displays.
     pub const DEFAULT_FPS: f64 = 60.0;
 
@@ -130,14 +138,14 @@ impl TouchJob {
         let clip_secs = self.animation.as_ref().map_or(0.0, Clip::duration_secs);
         let longest = self.colliders.iter().map(|collider| collider.motion_secs).fold(clip_secs, f64::max);
         // Rounding may not cost the last frame.
-        let of_animations = (longest * self.fps + 1e-6) as usize + 1;
+        let of_animations = ((longest * self.fps + 1e-6) as usize).saturating_add(1);
         self.frames.unwrap_or(if longest > 0.0 { of_animations } else { Self::DEFAULT_FRAMES })
     }
 
     /// All frames, with those in which it settles.
     #[must_use]
     pub fn frame_count(&self) -> usize {
-        self.way_frames() + (self.settle_secs * self.fps).round() as usize
+        self.way_frames().saturating_add((self.settle_secs * self.fps).round() as usize)
     }
 
     /// The share of its way that a touch has gone in a frame.
@@ -169,8 +177,8 @@ impl TouchJob {
         let region = SoftRegion::select(&mesh, &self.patches)?;
         let select_ms = began.elapsed().as_secs_f64() * 1e3;
         self.pulls.iter().try_for_each(|&(vertex, _)| mesh.require_vertex(vertex)).map_err(PhysicsError::from)?;
-        let mut touch = Touch::on(&mesh, region, &self.patches, &self.options)?;
-        self.colliders.iter().for_each(|solid| touch.add_collider(solid.collider.clone()));
+        let mut touch = Touch::on(&mesh, region, &self.options)?;
+        self.colliders.iter().try_for_each(|solid| touch.add_collider(solid.collider.clone()))?;
         let mut clip = TouchedClip::begin(self, &touch, select_ms);
         for frame in 0..self.frame_count() {
             report(progress, "touching", frame as f64 / self.frame_count() as f64)?;
@@ -224,8 +232,9 @@ impl TouchJob {
 
     /// The surface where the touch begins.
     fn first_shape(&self) -> Result<Mesh, TouchError> {
-        if self.frames == Some(0) {
-            return Err(TouchError::NoFrames);
+        let (frames, most) = (self.frame_count(), Self::MOST_FRAMES);
+        if !(1..=most).contains(&frames) {
+            return Err(TouchError::FrameCount { frames, most });
         }
         if let Some(clip) = &self.animation {
             let (frames, found, expected) = (clip.frames().len(), clip.reference().vertex_count(), self.mesh.vertex_count());

@@ -6,7 +6,9 @@ use pliant_physics::{Touch, TouchReport};
 
 use crate::touch_job::TouchJob;
 
-/// Rigid vertices that are inside a collider by more than this part of the mean edge are told.
+/// Soft vertices that end inside a collider by more than this part of the mean edge are told: the contract's bound.
+const SOFT_DEPTH: f64 = 0.01;
+/// Rigid vertices that are inside a collider by more than this part of the mean edge are told: ours, what shows.
 const RIGID_DEPTH: f64 = 0.05;
 
 /// A surface that was touched, frame by frame.
@@ -35,7 +37,7 @@ impl TouchedClip {
     /// A clip without frames.
     pub(crate) fn begin(job: &TouchJob, touch: &Touch, select_ms: f64) -> Self {
         let soft: Vec<DVec3> = touch.region().vertices().iter().map(|&v| touch.positions()[v as usize]).collect();
-        let mean_edge = job.mesh.mean_edge_length();
+        let mean_edge = touch.mean_edge();
         let is_inside = |(k, motion): (usize, &RigidMotion)| {
             let contacts = job.colliders[k].collider.obstacle().contacts_at(motion, &soft, 0.0);
             contacts.iter().any(|contact| contact.depth > RIGID_DEPTH * mean_edge).then_some(k)
@@ -96,7 +98,7 @@ impl TouchedClip {
             format!("the patch around vertex {center} holds all that is connected to it, so that nothing around it is rigid")
         });
         let began = self.began_inside.iter().map(|k| {
-            format!("collider {k} begins inside the surface; the skin is pushed out in the first frame, which may be no pretty sight")
+            format!("collider {k}, counted from 0, begins inside the surface; the skin jumps out in the first frame: let it begin outside")
         });
         let rigid = self.rigid_inside.iter().map(|(frame, count)| {
             format!(
@@ -104,8 +106,16 @@ impl TouchedClip {
                  collider or another way keeps it out of what cannot give way"
             )
         });
+        let deepest = (0..self.reports.len()).max_by(|&a, &b| self.reports[a].max_penetration.total_cmp(&self.reports[b].max_penetration));
+        let deep = deepest.filter(|&frame| self.reports[frame].max_penetration > SOFT_DEPTH * self.mean_edge).map(|frame| {
+            let depth = self.reports[frame].max_penetration;
+            format!(
+                "in frame {frame} skin is {depth:.3} deep inside a collider, the most of all; pins, colliders that press against each other \
+                 and the method verlet can leave it there"
+            )
+        });
         let calm = job.colliders.is_empty() || self.reports.iter().any(|report| report.contacts > 0);
         let missed = (!calm).then(|| "no collider touches a soft patch in any frame; look at its start and its way".to_owned());
-        whole.chain(began).chain(rigid).chain(missed).collect()
+        whole.chain(began).chain(rigid).chain(deep).chain(missed).collect()
     }
 }

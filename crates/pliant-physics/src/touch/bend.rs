@@ -1,5 +1,7 @@
 //! Edges that keep how the surface is bent over them.
 //!
+//! **Problem.** Skin has no sharp creases, and a dent that is let go finds its way back to the side it came from.
+//!
 //! **Equation.** An edge `x₁x₂` with the third corners `x₃`, `x₄` has coefficients `c` made of cotangents of the rest shape, such that
 //! `h = Σ cᵢ xᵢ` vanishes where both triangles lie in a plane and is `2 |e| sin(θ/2)` long where they meet at the angle `θ`:
 //!
@@ -15,11 +17,11 @@
 //!
 //! **Ours.** A bent rest shape, with a sign: a cheek that is pushed in is not at rest. Along `n` only: where triangles are strained, `h` has
 //! a part along the surface that says nothing of bending, and `±|h|` would jump by twice that part where a hinge passes through flat; skin
-//! would never come to rest. Hinges of degenerate triangles are left out where they enter.
+//! would never come to rest. Hinges of degenerate triangles are silent.
 
 use pliant_mesh::glam::DVec3;
 
-use super::constraint_group::Constraint;
+use super::constraint_group::{Constraint, relax};
 use super::lanes::{Lanes, Vectors};
 
 /// Bends over edges in a substep.
@@ -69,14 +71,6 @@ impl Constraint<4, 6, 1> for Bend {
         let (coefficients, compliance, rest) = (&parameters[..4], parameters[4] * self.inverse_square_time, parameters[5]);
         let ([second, third, fourth], length) = bent(places, coefficients);
         let gradients = [-(second + third + fourth), second, third, fourth];
-        let mut response = compliance;
-        for k in 0..4 {
-            response = response + inverse_masses[k] * gradients[k].dot(gradients[k]);
-        }
-        let step = (rest - length - compliance * *multiplier).over(response);
-        *multiplier = *multiplier + step;
-        for k in 0..4 {
-            places[k] += gradients[k] * (inverse_masses[k] * step);
-        }
+        relax(places, inverse_masses, length - rest, gradients, compliance, multiplier);
     }
 }

@@ -13,8 +13,9 @@
 //! **Ours.** Continuous where a way is long beside the solid; the nearest point alone is right, and quicker, where it is short.
 
 use pliant_linalg::RigidMotion;
-use pliant_mesh::glam::DVec3;
+use pliant_mesh::glam::{BVec3, DVec3};
 
+use crate::obstacle::Nearest;
 use crate::{Obstacle, PhysicsError};
 
 /// Ways longer than this share of the thinnest part are followed: ours; half of it is where the nearest way out may be the wrong one.
@@ -48,16 +49,16 @@ impl Collider {
         &self.obstacle
     }
 
+    pub(crate) fn friction(&self) -> f64 {
+        self.friction
+    }
+
     /// How far any of its points goes at most between two places.
     pub(crate) fn travel(&self, from: &RigidMotion, to: &RigidMotion) -> f64 {
         let bounds = self.obstacle.bounds();
-        let corner = |k: usize| DVec3::select(glam_mask(k), bounds.max, bounds.min);
+        let corner = |k: usize| DVec3::select(BVec3::new(k & 1 != 0, k & 2 != 0, k & 4 != 0), bounds.max, bounds.min);
         (0..8).map(|k| from.apply(corner(k)).distance(to.apply(corner(k)))).fold(0.0, f64::max)
     }
-}
-
-fn glam_mask(k: usize) -> pliant_mesh::glam::BVec3 {
-    pliant_mesh::glam::BVec3::new(k & 1 != 0, k & 2 != 0, k & 4 != 0)
 }
 
 /// A solid in one substep.
@@ -80,6 +81,11 @@ impl<'a> MovingCollider<'a> {
         Self { collider, back_before: before.inverse(), after, back_after: after.inverse(), center, reach }
     }
 
+    /// The way out for a place inside, in the solid's own frame.
+    fn way_out(&self, place: DVec3) -> Option<Nearest> {
+        self.collider.obstacle.nearest(place, 0.0).filter(|near| near.depth > 0.0)
+    }
+
     /// Where a vertex that goes `from` → `to` ends, if the solid is in its way.
     fn met(&self, from: DVec3, to: DVec3) -> Option<DVec3> {
         let reach = self.reach + from.distance(to);
@@ -88,15 +94,13 @@ impl<'a> MovingCollider<'a> {
         }
         let obstacle = &self.collider.obstacle;
         let (start, end) = (self.back_before.apply(from), self.back_after.apply(to));
-        let mut place = end;
+        let (mut place, mut normal) = (end, DVec3::ZERO);
         if start.distance(end) > CONTINUOUS * obstacle.thickness()
-            && let Some((entry, normal)) = obstacle.entry(start, end)
+            && let Some((entry, out)) = obstacle.entry(start, end)
         {
-            place += normal * normal.dot(entry - end).max(0.0);
+            (place, normal) = (end + out * out.dot(entry - end).max(0.0), out);
         }
-        let out = |place: DVec3| obstacle.nearest(place, 0.0).filter(|near| near.depth > 0.0);
-        let mut normal = DVec3::ZERO;
-        if let Some(near) = out(place) {
+        if let Some(near) = self.way_out(place) {
             (place, normal) = (near.point, near.normal);
         }
         if place == end {
@@ -104,7 +108,7 @@ impl<'a> MovingCollider<'a> {
         }
         if self.collider.friction > 0.0 {
             place = self.rubbed(start, end, place, normal);
-            place = out(place).map_or(place, |near| near.point);
+            place = self.way_out(place).map_or(place, |near| near.point);
         }
         Some(self.after.apply(place))
     }
@@ -118,8 +122,7 @@ impl<'a> MovingCollider<'a> {
     }
 
     fn depth(&self, place: DVec3) -> f64 {
-        let near = self.collider.obstacle.nearest(self.back_after.apply(place), 0.0);
-        near.map_or(0.0, |near| near.depth.max(0.0))
+        self.way_out(self.back_after.apply(place)).map_or(0.0, |near| near.depth)
     }
 }
 
@@ -143,7 +146,7 @@ pub(crate) fn meet(colliders: &[MovingCollider<'_>], from: DVec3, to: DVec3) -> 
 /// A vertex moved to the nearest point of the surface of each solid that it is inside.
 pub(crate) fn outside(colliders: &[MovingCollider<'_>], place: DVec3) -> DVec3 {
     colliders.iter().fold(place, |place, solid| {
-        let near = solid.collider.obstacle.nearest(solid.back_after.apply(place), 0.0).filter(|near| near.depth > 0.0);
+        let near = solid.way_out(solid.back_after.apply(place));
         near.map_or(place, |near| solid.after.apply(near.point))
     })
 }

@@ -17,8 +17,8 @@
 
 use pliant_mesh::glam::DVec3;
 
-use super::area::Spread;
-use super::constraint_group::Constraint;
+use super::area::AreaSlope;
+use super::constraint_group::{Constraint, balanced, relax};
 use super::lanes::{Lanes, Vectors};
 
 /// Volumes under triangles in a substep.
@@ -33,7 +33,7 @@ pub(crate) type ColumnParameters = [f64; 7];
 /// The numbers of a triangle at rest over an inner surface at a depth; without an area it is silent.
 pub(crate) fn column_parameters(corners: [DVec3; 3], depth: f64, compliance: f64) -> ColumnParameters {
     let places = corners.map(Vectors::splat);
-    let area = Spread::of(&places).area;
+    let area = AreaSlope::of(&places).area;
     let normal = (corners[1] - corners[0]).cross(corners[2] - corners[0]).normalize_or_zero();
     let volume = area.0[0] * depth;
     let is_sound = volume > 0.0 && normal != DVec3::ZERO;
@@ -57,19 +57,12 @@ impl Constraint<3, 7, 1> for Column {
         let [x, y, z, foot, inverse_volume, compliance, rest] = *parameters;
         let normal = Vectors { x, y, z };
         let compliance = compliance * self.inverse_square_time;
-        let Spread { area, gradients: [second, third] } = Spread::of(places);
+        let AreaSlope { area, gradients } = AreaSlope::of(places);
         let height = height(places, normal, foot);
         let lift = normal * (area * Lanes::splat(1.0 / 3.0));
-        let gradients = [-(second + third), second, third].map(|spread| (spread * height + lift) * inverse_volume);
-        let mut response = compliance;
-        for k in 0..3 {
-            response = response + inverse_masses[k] * gradients[k].dot(gradients[k]);
-        }
-        let violation = area * height * inverse_volume - rest;
-        let step = (-violation - compliance * *multiplier).over(response);
-        *multiplier = *multiplier + step;
-        for k in 0..3 {
-            places[k] += gradients[k] * (inverse_masses[k] * step);
-        }
+        let [first, second, third] = balanced(gradients);
+        let gradients =
+            [(first * height + lift) * inverse_volume, (second * height + lift) * inverse_volume, (third * height + lift) * inverse_volume];
+        relax(places, inverse_masses, area * height * inverse_volume - rest, gradients, compliance, multiplier);
     }
 }

@@ -17,9 +17,7 @@
 //! constraints stay near in memory. Places that stay empty point at a vertex that does not move.
 
 use super::lanes::{LANES, Lanes, Vectors};
-
-/// A position and the inverse of its mass; zero is held.
-pub(crate) type Particle = [f64; 4];
+use super::particle::Particle;
 
 /// Groups that are looked at for a free place: ours; on triangle meshes it leaves under one place in fifty empty.
 const OPEN_GROUPS: usize = 24;
@@ -78,6 +76,33 @@ pub(crate) fn sweep<const N: usize, const P: usize, const R: usize>(
             scatter(particles, &group.vertices[corner], &places[corner], &inverse_masses[corner]);
         }
     }
+}
+
+/// One step of a constraint whose value is off by `violation`; `compliance` is `α̃`.
+#[inline(always)]
+pub(crate) fn relax<const N: usize>(
+    places: &mut [Vectors; N],
+    inverse_masses: &[Lanes; N],
+    violation: Lanes,
+    gradients: [Vectors; N],
+    compliance: Lanes,
+    multiplier: &mut Lanes,
+) {
+    let mut response = compliance;
+    for k in 0..N {
+        response = response + inverse_masses[k] * gradients[k].dot(gradients[k]);
+    }
+    let step = (-violation - compliance * *multiplier).over(response);
+    *multiplier = *multiplier + step;
+    for k in 0..N {
+        places[k] += gradients[k] * (inverse_masses[k] * step);
+    }
+}
+
+/// Gradients of what only differences of three places enter, from those at the second and third.
+#[inline(always)]
+pub(crate) fn balanced([second, third]: [Vectors; 2]) -> [Vectors; 3] {
+    [-(second + third), second, third]
 }
 
 #[inline(always)]

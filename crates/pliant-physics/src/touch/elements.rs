@@ -1,14 +1,31 @@
-//! All constraints among some nodes.
+//! All constraints among some particles.
+//!
+//! **Problem.** A sheet of one material is cut into triangles of any form and size; edges, triangles and hinges are to be as soft together as
+//! the sheet.
+//!
+//! **Equation.** With the moduli `E`, `μ`, `κ`, `B` of [`soft_material`](super::soft_material), areas `A` and lengths `ℓ` at rest,
+//!
+//! ```text
+//! edge      k = E (A₁ + A₂) / ℓ²        compliance 1/k
+//! triangle  shear 1/(μ A)      area 1/(κ A)      column 1/(κ A t)
+//! hinge     (A₁ + A₂) / (3 B)
+//! ```
+//!
+//! **Source.** Van Gelder, "Approximate simulation of elastic membranes by triangulated spring meshes", 1998, for edges.
+//!
+//! **Ours.** Moduli differ between patches; an element has the mean of its corners'.
 
 use pliant_mesh::glam::DVec3;
 
 use super::area::{Area, area_parameters};
 use super::bend::{Bend, bend_parameters};
 use super::column::{Column, column_parameters};
-use super::constraint_group::{Group, Particle, pack, sweep};
+use super::connections::Connections;
+use super::constraint_group::{Group, pack, sweep};
 use super::lanes::Lanes;
+use super::particle::Particle;
 use super::shear::{Shear, shear_parameters};
-use super::soft_material::Stiffness;
+use super::soft_material::SheetConstants;
 use super::stretch::{Stretch, stretch_parameters};
 
 /// Constraints in groups of eight, over the particles of a block or of the seams between blocks.
@@ -24,26 +41,16 @@ pub(crate) struct Elements {
     limited: bool,
 }
 
-/// What connects particles, by index.
-#[derive(Debug, Clone, Default)]
-pub(crate) struct Connections {
-    pub(crate) edges: Vec<[u32; 2]>,
-    /// The area of the triangles at each edge.
-    pub(crate) edge_areas: Vec<f64>,
-    pub(crate) triangles: Vec<[u32; 3]>,
-    pub(crate) hinges: Vec<[u32; 4]>,
-}
-
 /// Particles at rest: where they are, and what they are made of.
 pub(crate) struct RestShape<'a> {
     pub(crate) places: &'a [DVec3],
-    pub(crate) stiffness: &'a [Stiffness],
+    pub(crate) constants: &'a [SheetConstants],
 }
 
 impl Elements {
     /// Groups for all connections whose stiffness is not zero; `held` is a particle that does not move.
     pub(crate) fn new(connections: &Connections, rest: &RestShape<'_>, held: u32) -> Self {
-        let any = |value: fn(&Stiffness) -> f64| rest.stiffness.iter().any(|s| value(s) > 0.0);
+        let any = |value: fn(&SheetConstants) -> f64| rest.constants.iter().any(|s| value(s) > 0.0);
         let triangles = |wanted: bool| if wanted { &connections.triangles[..] } else { &[] };
         Self {
             stretch: pack(if any(|s| s.stretch) { &connections.edges } else { &[] }, held),
@@ -64,24 +71,26 @@ impl Elements {
                 let modulus = rest.mean(edge, |s| s.stretch);
                 // Springs of a sheet of modulus E: E (A₁ + A₂) / ℓ², exact where triangles have equal sides.
                 let compliance = (a - b).length_squared() / (modulus * self.edge_areas[source]);
-                stretch_parameters([a, b], finite_or(compliance), rest.mean(edge, |s| s.strain_limit))
+                stretch_parameters([a, b], compliance_or_silent(compliance), rest.mean(edge, |s| s.strain_limit))
             });
         }
         for group in &mut self.shear {
-            group.set_parameters(|_, t| shear_parameters(rest.at(t), finite_or(1.0 / (rest.mean(t, |s| s.shear) * rest.area(t)))));
+            group.set_parameters(|_, t| {
+                shear_parameters(rest.at(t), compliance_or_silent(1.0 / (rest.mean(t, |s| s.shear) * rest.area(t))))
+            });
         }
         for group in &mut self.area {
-            group.set_parameters(|_, t| area_parameters(rest.at(t), finite_or(1.0 / (rest.mean(t, |s| s.area) * rest.area(t)))));
+            group.set_parameters(|_, t| area_parameters(rest.at(t), compliance_or_silent(1.0 / (rest.mean(t, |s| s.area) * rest.area(t)))));
         }
         for group in &mut self.column {
             group.set_parameters(|_, t| {
                 let depth = rest.mean(t, |s| s.depth);
                 let compliance = 1.0 / (rest.mean(t, |s| s.volume) * rest.area(t) * depth);
-                column_parameters(rest.at(t), depth, finite_or(compliance))
+                column_parameters(rest.at(t), depth, compliance_or_silent(compliance))
             });
         }
         for group in &mut self.bend {
-            group.set_parameters(|_, hinge| bend_parameters(rest.at(hinge), finite_or(1.0 / rest.mean(hinge, |s| s.bend))));
+            group.set_parameters(|_, hinge| bend_parameters(rest.at(hinge), compliance_or_silent(1.0 / rest.mean(hinge, |s| s.bend))));
         }
     }
 
@@ -110,8 +119,8 @@ impl Elements {
     }
 }
 
-/// A compliance, or one so large that the constraint is silent where its stiffness is zero or undefined.
-fn finite_or(compliance: f64) -> f64 {
+/// A compliance, or one so large that the constraint is silent where its stiffness is zero or undefined; far from what overflows a product.
+fn compliance_or_silent(compliance: f64) -> f64 {
     const SILENT: f64 = 1e100;
     if compliance < SILENT { compliance } else { SILENT }
 }
@@ -125,7 +134,7 @@ impl RestShape<'_> {
         pliant_mesh::triangle_area(self.at(triangle))
     }
 
-    fn mean<const N: usize>(&self, particles: [u32; N], value: impl Fn(&Stiffness) -> f64) -> f64 {
-        particles.iter().map(|&k| value(&self.stiffness[k as usize])).sum::<f64>() / N as f64
+    fn mean<const N: usize>(&self, particles: [u32; N], value: impl Fn(&SheetConstants) -> f64) -> f64 {
+        particles.iter().map(|&k| value(&self.constants[k as usize])).sum::<f64>() / N as f64
     }
 }

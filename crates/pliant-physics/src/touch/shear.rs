@@ -1,5 +1,7 @@
 //! Triangles that keep their form in their own plane.
 //!
+//! **Problem.** Where edges give, a triangle is sheared and stretched with equal ease; how skin resists shear is a matter of its own.
+//!
 //! **Equation.** In an orthonormal frame of the rest triangle, with its first side along the first axis, `F = [f₁ f₂]` maps rest vectors to
 //! present ones: `f₁ = u e₁`, `f₂ = p e₁ + q e₂` for the sides `e₁`, `e₂` from the first corner. With `G = FᵀF`,
 //!
@@ -17,7 +19,7 @@
 
 use pliant_mesh::glam::DVec3;
 
-use super::constraint_group::Constraint;
+use super::constraint_group::{Constraint, balanced, relax};
 use super::lanes::{Lanes, Vectors};
 
 /// Forms of triangles in a substep.
@@ -61,32 +63,10 @@ impl Constraint<3, 6, 2> for Shear {
         let [u, p, q, compliance, rest_difference, rest_product] = *parameters;
         let compliance = compliance * self.inverse_square_time;
         let (f1, f2) = frame(places, [u, p, q]);
-        let gradients = [f1 * u - f2 * p, -(f2 * q)];
+        let gradients = balanced([f1 * u - f2 * p, -(f2 * q)]);
         relax(places, inverse_masses, difference(f1, f2) - rest_difference, gradients, compliance, &mut multipliers[0]);
         let (f1, f2) = frame(places, [u, p, q]);
-        let gradients = [f2 * u + f1 * p, f1 * q];
+        let gradients = balanced([f2 * u + f1 * p, f1 * q]);
         relax(places, inverse_masses, f1.dot(f2) - rest_product, gradients, compliance, &mut multipliers[1]);
-    }
-}
-
-/// One step of a constraint on a triangle that only differences of places enter: the first gradient balances the others.
-#[inline(always)]
-pub(crate) fn relax(
-    places: &mut [Vectors; 3],
-    inverse_masses: &[Lanes; 3],
-    violation: Lanes,
-    [second, third]: [Vectors; 2],
-    compliance: Lanes,
-    multiplier: &mut Lanes,
-) {
-    let gradients = [-(second + third), second, third];
-    let mut response = compliance;
-    for k in 0..3 {
-        response = response + inverse_masses[k] * gradients[k].dot(gradients[k]);
-    }
-    let step = (-violation - compliance * *multiplier).over(response);
-    *multiplier = *multiplier + step;
-    for k in 0..3 {
-        places[k] += gradients[k] * (inverse_masses[k] * step);
     }
 }

@@ -22,16 +22,17 @@
 //!
 //! **Ours.** Sides are told by normals, since open parts have no inside: surfaces that meet look at each other. Within one part
 //! a pair needs more than a few rings in between, and a vertex behind a triangle counts as overlapping only if it was before it in the
-//! mesh as it was made, else it is the far side of a lip or a lid. The normal is held still in a step. Pairs of two edges are not looked at.
+//! mesh as the touch begins, else it is the far side of a lip or a lid. The normal is held still in a step. Pairs of two edges are not looked at.
 
 mod buckets;
+mod meeting;
 
 use pliant_linalg::parallel;
 use pliant_mesh::glam::{DVec3, Vec3};
 use pliant_mesh::{Bounds, Mesh, closest_on_triangle, triangle_normal};
 
-use crate::PhysicsError;
 use buckets::{Buckets, Grid};
+pub(crate) use meeting::SkinMeeting;
 
 /// How far apart touching parts are kept, in mean edges of the soft region: ours, not seen.
 const THICKNESS: f64 = 0.05;
@@ -117,41 +118,27 @@ struct Look {
 }
 
 impl SkinContact {
-    /// `soft` says which vertices may move; `mesh` is as it was made, parts best apart.
-    pub(crate) fn new(mesh: &Mesh, soft: &[bool]) -> Result<Self, PhysicsError> {
-        require_length("the list of soft vertices", soft.len(), mesh)?;
+    /// `soft` says which vertices may move, `edge` is the mean edge among them; `mesh` is as the touch begins, its parts best apart.
+    pub(crate) fn new(mesh: &Mesh, soft: Vec<bool>, edge: f64) -> Self {
+        assert_eq!(soft.len(), mesh.vertex_count(), "every vertex is soft or not");
         let has_soft_corner = |t: &u32| mesh.triangles()[*t as usize].iter().any(|&v| soft[v as usize]);
         let soft_triangles = (0..mesh.triangles().len() as u32).filter(has_soft_corner).collect();
         let near = (0..soft.len()).map(|v| if soft[v] { rings(mesh, v as u32) } else { Vec::new() }).collect();
-        let length = |&[a, b]: &[u32; 2]| mesh.positions()[a as usize].distance(mesh.positions()[b as usize]);
-        let edges = mesh.topology().edges().iter().filter(|ends| ends.iter().any(|&v| soft[v as usize]));
-        let edge = mean(edges.map(length));
-        let is_fine = |v: usize| mean(mesh.topology().vertex_neighbors().row(v).iter().map(|&w| length(&[v as u32, w]))) < edge;
+        let to = |v: usize, w: u32| mesh.positions()[v].distance(mesh.positions()[w as usize]);
+        let is_fine = |v: usize| mean(mesh.topology().vertex_neighbors().row(v).iter().map(|&w| to(v, w))) < edge;
         let is_probe = (0..soft.len()).map(|v| soft[v] || is_fine(v)).collect();
-        Ok(Self { mesh: mesh.clone(), soft: soft.to_vec(), soft_triangles, is_probe, near, edge, pairs: Vec::new(), vertices: Vec::new() })
+        Self { mesh: mesh.clone(), soft, soft_triangles, is_probe, near, edge, pairs: Vec::new(), vertices: Vec::new() }
     }
 
     /// Looks for pairs that may meet, with vertices `now` and in the animated shape `rest`; once per frame.
-    ///
-    /// # Errors
-    /// Lists of another length.
-    pub(crate) fn survey(&mut self, rest: &[DVec3], now: &[DVec3]) -> Result<(), PhysicsError> {
-        require_length("the animated shape", rest.len(), &self.mesh)?;
-        require_length("the list of positions", now.len(), &self.mesh)?;
+    pub(crate) fn survey(&mut self, rest: &[DVec3], now: &[DVec3]) {
+        assert!(rest.len() == self.soft.len() && now.len() == self.soft.len(), "a place for every vertex");
+        let thickness = THICKNESS * self.edge;
         self.pairs = self.find_pairs(rest, now);
-        self.rest_at(rest);
+        self.pairs.iter_mut().for_each(|pair| pair.least_gap = pair.gap(rest).1.min(thickness));
         self.vertices = self.pairs.iter().flat_map(|pair| pair.corners.into_iter().chain([pair.vertex])).collect();
         self.vertices.sort_unstable();
         self.vertices.dedup();
-        Ok(())
-    }
-
-    /// Takes another animated shape, whose gaps the same pairs may have; cheap enough for every substep.
-    pub(crate) fn rest_at(&mut self, rest: &[DVec3]) {
-        let thickness = THICKNESS * self.edge;
-        for pair in &mut self.pairs {
-            pair.least_gap = pair.gap(rest).1.min(thickness);
-        }
     }
 
     /// Vertices that occur in a pair, ascending.
@@ -354,11 +341,6 @@ fn rings(mesh: &Mesh, vertex: u32) -> Vec<u32> {
 fn mean(values: impl Iterator<Item = f64>) -> f64 {
     let (sum, count) = values.fold((0.0, 0_usize), |(sum, count), value| (sum + value, count + 1));
     sum / count.max(1) as f64
-}
-
-fn require_length(what: &'static str, found: usize, mesh: &Mesh) -> Result<(), PhysicsError> {
-    let expected = mesh.vertex_count();
-    if found == expected { Ok(()) } else { Err(PhysicsError::PerVertex { what, found, expected }) }
 }
 
 #[cfg(test)]

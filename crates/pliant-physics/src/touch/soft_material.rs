@@ -10,7 +10,8 @@
 //! ω = 2πf = √(K/ρ)        a = √(E/K)        b = ⁴√(B/K)        ζ
 //! ```
 //!
-//! `a` is the distance at which a dent has fallen to `1/e` by tension, `b` the one by bending.
+//! `a` is the distance at which what is dragged along the surface has fallen to `1/e`, `b` about the one at which a dent has. Edges at rest
+//! have no tension, so that a shallow dent is a matter of bending and of the bed, and a deep one of all.
 //!
 //! **Source.** Timoshenko and Woinowsky-Krieger, "Theory of plates and shells", 1959, chapter 8 (plates on an elastic foundation).
 //!
@@ -18,8 +19,12 @@
 
 use std::f64::consts::TAU;
 
+use super::soft_mesh::SoftMesh;
+use super::soft_region::SoftRegion;
 use crate::PhysicsError;
 
+/// Above this a number of a material is a slip: ours.
+const LARGEST: f64 = 1e12;
 const STRAIN_LIMIT: &str = "strain limit";
 
 /// How soft a patch is, in shares of its radius and in seconds.
@@ -27,11 +32,11 @@ const STRAIN_LIMIT: &str = "strain limit";
 pub struct SoftMaterial {
     /// How often it swings in a second when it is let go, in hertz.
     pub frequency_hz: f64,
-    /// Which part of a swing is lost: 0 swings for ever, 1 comes back without overshoot.
+    /// The damping ratio: 0 swings for ever, 0.3 some swings, 1 comes back without overshoot.
     pub damping_ratio: f64,
-    /// How far a touch is felt along the surface by tension, as a share of the radius.
+    /// How far a drag along the surface is felt, as a share of the radius; deep dents, which stretch the skin, are wider with it, too.
     pub spread: f64,
-    /// How far it is felt by bending, as a share of the radius; creases are wider than this.
+    /// How far a dent is felt by bending, as a share of the radius; creases are wider than this.
     pub roundness: f64,
     /// How much the form of triangles counts beside the length of edges.
     pub shear: f64,
@@ -64,7 +69,7 @@ impl Default for SoftMaterial {
 
 /// The same in the mesh's own unit, with mass one per area.
 #[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct Stiffness {
+pub(crate) struct SheetConstants {
     pub(crate) bed: f64,
     pub(crate) stretch: f64,
     pub(crate) shear: f64,
@@ -92,7 +97,8 @@ impl SoftMaterial {
             (STRAIN_LIMIT, self.strain_limit, true),
         ];
         let is_sound = |what: &str, value: f64, positive: bool| {
-            let finite = value.is_finite() || (what == STRAIN_LIMIT && value == f64::INFINITY);
+            // The square of a number that is far too large would be none.
+            let finite = value < LARGEST || (what == STRAIN_LIMIT && value == f64::INFINITY);
             finite && value >= 0.0 && (value > 0.0 || !positive)
         };
         let wrong = numbers.iter().find(|&&(what, value, positive)| !is_sound(what, value, positive));
@@ -101,12 +107,12 @@ impl SoftMaterial {
         })
     }
 
-    pub(crate) fn stiffness(&self, radius: f64) -> Stiffness {
+    pub(crate) fn constants(&self, radius: f64) -> SheetConstants {
         let omega = TAU * self.frequency_hz;
         let bed = omega * omega;
         let (spread, roundness, depth) = (self.spread * radius, self.roundness * radius, self.depth * radius);
         let stretch = bed * spread * spread;
-        Stiffness {
+        SheetConstants {
             bed,
             stretch,
             shear: self.shear * stretch,
@@ -118,4 +124,18 @@ impl SoftMaterial {
             strain_limit: self.strain_limit,
         }
     }
+}
+
+/// What every node is made of; held ones are made of what a soft neighbour is made of.
+pub(crate) fn constants_of_nodes(part: &SoftMesh, region: &SoftRegion, material: &SoftMaterial) -> Vec<SheetConstants> {
+    let of_patch: Vec<SheetConstants> = region.patches().iter().map(|patch| material.constants(patch.radius)).collect();
+    let mut all: Vec<Option<SheetConstants>> = region.patch_of().iter().map(|&patch| Some(of_patch[patch])).collect();
+    all.resize(part.vertices.len(), None);
+    let mut lend = |nodes: &[u32]| {
+        let known = nodes.iter().find_map(|&n| all[n as usize]);
+        nodes.iter().for_each(|&n| all[n as usize] = all[n as usize].or(known));
+    };
+    part.connections.triangles.iter().for_each(|triangle| lend(triangle));
+    part.connections.hinges.iter().for_each(|hinge| lend(hinge));
+    all.into_iter().map(|constants| constants.unwrap_or(of_patch[0])).collect()
 }

@@ -43,6 +43,9 @@ pub struct SoftRegion {
     patch_of: Vec<usize>,
     distances: Vec<f64>,
     whole: Vec<usize>,
+    patches: Vec<SoftPatch>,
+    /// Vertices of the mesh.
+    vertex_count: usize,
 }
 
 /// A vertex in a patch.
@@ -114,6 +117,8 @@ impl SoftRegion {
             softness: members.iter().map(|m| m.softness).collect(),
             distances: members.iter().map(|m| m.distance).collect(),
             whole,
+            patches: patches.to_vec(),
+            vertex_count: mesh.vertex_count(),
         })
     }
 
@@ -121,6 +126,28 @@ impl SoftRegion {
     #[must_use]
     pub fn vertices(&self) -> &[u32] {
         &self.vertices
+    }
+
+    /// The place of a vertex among the soft ones.
+    #[must_use]
+    pub fn node_of(&self, vertex: usize) -> Option<usize> {
+        self.vertices.binary_search(&u32::try_from(vertex).ok()?).ok()
+    }
+
+    /// The patches that it is made of.
+    #[must_use]
+    pub fn patches(&self) -> &[SoftPatch] {
+        &self.patches
+    }
+
+    /// The patch of a soft vertex, by its place among them.
+    pub(crate) fn patch(&self, node: usize) -> &SoftPatch {
+        &self.patches[self.patch_of[node]]
+    }
+
+    pub(crate) fn require_mesh(&self, mesh: &Mesh) -> Result<(), PhysicsError> {
+        let (found, expected) = (self.vertex_count, mesh.vertex_count());
+        if found == expected { Ok(()) } else { Err(PhysicsError::OtherRegion { found, expected }) }
     }
 
     /// How soft each is: one in the middle of a patch, above zero everywhere.

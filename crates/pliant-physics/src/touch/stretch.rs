@@ -1,5 +1,7 @@
 //! Edges that keep their length, softly within a limit and rigidly beyond it.
 //!
+//! **Problem.** Skin gives along itself, but only so far.
+//!
 //! **Equation.** With `C = |x₁ − x₂| − ℓ`, `∇₁C = (x₁ − x₂)/|x₁ − x₂| = −∇₂C`; the step is that of
 //! [`constraint_group`](super::constraint_group). What the step leaves outside the lengths `ℓ (1 ± s)` is then taken back without
 //! compliance.

@@ -102,10 +102,10 @@ impl TouchOptions {
     pub(crate) fn require(&self) -> Result<(), PhysicsError> {
         self.material.require()?;
         let above_zero = |what, value: usize| {
-            if value > 0 { Ok(()) } else { Err(PhysicsError::Material { what, value: 0.0, least: "above 0" }) }
+            if value > 0 { Ok(()) } else { Err(PhysicsError::Setting { what, value: 0.0, bound: "one or more" }) }
         };
-        above_zero("number of substeps", self.substeps)?;
-        above_zero("number of iterations", self.iterations)?;
+        above_zero("the number of substeps", self.substeps)?;
+        above_zero("the number of iterations", self.iterations)?;
         let finite =
             |what, value: f64| if value.is_finite() { Ok(()) } else { Err(PhysicsError::Material { what, value, least: "of any sign" }) };
         finite("gravity", self.gravity.x + self.gravity.y + self.gravity.z)?;

@@ -38,8 +38,9 @@ mod tests;
 use pliant_linalg::wide::{Kernel, run_wide};
 use pliant_mesh::glam::DVec3;
 
-use super::constraint_group::{Group, Particle, pack, sweep};
+use super::constraint_group::{Group, pack, sweep};
 use super::lanes::{LANES, Lanes, Vectors};
+use super::particle::{Particle, particle, place_of, put};
 use super::soft_mesh::SoftMesh;
 use corner_angle::CornerAngles;
 use dihedral_angle::DihedralAngle;
@@ -66,7 +67,7 @@ impl VerletBody {
     pub(crate) fn new(mesh: &SoftMesh, rest: &[DVec3], options: &VerletOptions) -> Self {
         assert_eq!(rest.len(), mesh.vertices.len(), "a place for every node");
         let inverse_mass = |node: usize| if node < mesh.soft_count { 1.0 } else { 0.0 };
-        let mut particles: Vec<Particle> = rest.iter().enumerate().map(|(node, p)| [p.x, p.y, p.z, inverse_mass(node)]).collect();
+        let mut particles: Vec<Particle> = rest.iter().enumerate().map(|(node, p)| particle(*p, inverse_mass(node))).collect();
         let spare = particles.len() as u32;
         particles.push([0.0; 4]);
         let mut body = Self {
@@ -74,9 +75,9 @@ impl VerletBody {
             rest: rest.to_vec(),
             particles,
             previous: rest[..mesh.soft_count].to_vec(),
-            edges: if options.stretch { pack(&mesh.edges, spare) } else { Vec::new() },
-            triangles: if options.shear { pack(&mesh.triangles, spare) } else { Vec::new() },
-            hinges: if options.bend { pack(&mesh.hinges, spare) } else { Vec::new() },
+            edges: if options.stretch { pack(&mesh.connections.edges, spare) } else { Vec::new() },
+            triangles: if options.shear { pack(&mesh.connections.triangles, spare) } else { Vec::new() },
+            hinges: if options.bend { pack(&mesh.connections.hinges, spare) } else { Vec::new() },
         };
         run_wide(MeasureRest(&mut body));
         body
@@ -124,12 +125,11 @@ impl VerletBody {
     }
 
     fn place(&self, node: usize) -> DVec3 {
-        let [x, y, z, _] = self.particles[node];
-        DVec3::new(x, y, z)
+        place_of(&self.particles[node])
     }
 
     fn set_place(&mut self, node: usize, place: DVec3) {
-        self.particles[node][..3].copy_from_slice(&place.to_array());
+        put(&mut self.particles[node], place);
     }
 }
 

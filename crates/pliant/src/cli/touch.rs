@@ -30,8 +30,8 @@ Examples:
                                       a ball presses a cheek and leaves it; a second later it has settled
   pliant render cheek.glb --frame 30 --out dent.png
                                       look at the turn
-  pliant touch specimen:head --center 1083 --radius 4 --collider capsule:0,-9,13.2,0.5,-9,10,0.9 \\
-      --toward 0.8,1,-1.6 --friction 0.6 --hold --out chin.glb
+  pliant touch specimen:head --center 1083 --radius 4 --friction 0.6 --hold \\
+      --collider capsule:0,-9.4,13.2,0.5,-9.4,10,0.9 --toward 0.7,0.8,-1.35 --out chin.glb
                                       a finger pushes the chin, drags the skin along and stays
   pliant touch specimen:head --center 2134 --center 9457 --radius 4 \\
       --collider sphere:6,-3.2,9.7,1.5 --toward -0.7,-0.2,-1.35 \\
@@ -206,10 +206,7 @@ impl Args {
                            with --animate";
             return Err(Failure::usage(message));
         }
-        let pulled_twice = |&(k, pull): &(usize, &(usize, DVec3))| self.pull[..k].iter().any(|other| other.0 == pull.0);
-        if let Some((_, (vertex, _))) = self.pull.iter().enumerate().find(pulled_twice) {
-            return Err(Failure::usage(format!("vertex {vertex} is pulled two ways; give it one --pull")));
-        }
+        self.method.require_sense(&self.material.material())?;
         if self.as_target.is_some() { output::require_rig_format(&self.out) } else { output::require_clip_format(&self.out) }
     }
 

@@ -12,15 +12,15 @@ pub(crate) struct MaterialArgs {
     #[arg(long, value_name = "HZ", default_value_t = skin().frequency_hz, allow_negative_numbers = true, value_parser = from_zero)]
     frequency: f64,
 
-    /// Which part of a swing is lost: 0 swings for ever, 1 comes back without overshooting.
+    /// The damping ratio: 0 swings for ever, 0.3 some swings, 1 comes back without overshooting.
     #[arg(long, value_name = "Z", default_value_t = skin().damping_ratio, allow_negative_numbers = true, value_parser = from_zero)]
     damping: f64,
 
-    /// How far a touch is felt along the surface, as a share of the radius: little makes a small dent, much a wide one.
+    /// How far a drag along the surface is felt, as a share of the radius; deep dents, which stretch the skin, are wider with it, too.
     #[arg(long, value_name = "S", default_value_t = skin().spread, allow_negative_numbers = true, value_parser = from_zero)]
     spread: f64,
 
-    /// How far it is felt by bending, as a share of the radius: creases and rims are at least this wide.
+    /// How far a dent is felt by bending, as a share of the radius: creases and rims are at least this wide.
     #[arg(long, value_name = "S", default_value_t = skin().roundness, allow_negative_numbers = true, value_parser = from_zero)]
     roundness: f64,
 

@@ -1,7 +1,9 @@
 //! Options of `pliant touch` that say how soft vertices move.
 
 use clap::ValueEnum;
-use pliant_physics::{TouchMethod, TouchOptions, VerletOptions};
+use pliant_physics::{SoftMaterial, TouchMethod, TouchOptions, VerletOptions};
+
+use super::failure::Failure;
 
 /// How soft vertices move.
 #[derive(Debug, clap::Args)]
@@ -11,24 +13,24 @@ pub(crate) struct MethodArgs {
     #[arg(long, value_enum, default_value_t = MethodArg::Xpbd)]
     method: MethodArg,
 
-    /// Substeps in a frame; stiffness does not depend on it. Fast colliders get more by themselves.
-    #[arg(long, value_name = "N", default_value_t = TouchOptions::DEFAULT_SUBSTEPS, value_parser = at_least_one)]
-    substeps: usize,
+    /// xpbd: substeps in a frame; stiffness does not depend on it. Fast colliders get more by themselves [default: 10].
+    #[arg(long, value_name = "N", value_parser = at_least_one)]
+    substeps: Option<usize>,
 
     /// Sweeps over all constraints in a substep; more substeps are better than more of these [default: 1; verlet: 2].
     #[arg(long, value_name = "N", value_parser = at_least_one)]
     iterations: Option<usize>,
 
-    /// verlet: the part of the velocity that is lost in each frame, from 0 to 1.
-    #[arg(long, value_name = "K", default_value_t = VerletOptions::DEFAULT_DAMPING, allow_negative_numbers = true)]
-    k_damp: f64,
+    /// verlet: the part of the velocity that is lost in each frame, from 0 to 1 [default: 0].
+    #[arg(long, value_name = "K", allow_negative_numbers = true)]
+    k_damp: Option<f64>,
 
-    /// verlet: by how much bending is weakened, from 0 to 1.
-    #[arg(long, value_name = "K", default_value_t = VerletOptions::DEFAULT_BEND_STIFFNESS, allow_negative_numbers = true)]
-    k_cons: f64,
+    /// verlet: by how much bending is weakened, from 0 to 1 [default: 0].
+    #[arg(long, value_name = "K", allow_negative_numbers = true)]
+    k_cons: Option<f64>,
 
-    /// verlet: what is kept.
-    #[arg(long, value_enum, value_name = "KIND,…", value_delimiter = ',', default_value = "stretch,shear,bend")]
+    /// verlet: what is kept [default: stretch,shear,bend].
+    #[arg(long, value_enum, value_name = "KIND,…", value_delimiter = ',')]
     keep: Vec<KeepArg>,
 }
 
@@ -51,21 +53,40 @@ enum KeepArg {
 }
 
 impl MethodArgs {
+    /// Declines what the method does not have.
+    pub(crate) fn require_sense(&self, material: &SoftMaterial) -> Result<(), Failure> {
+        let alien = match self.method {
+            MethodArg::Xpbd if self.k_damp.is_some() || self.k_cons.is_some() || !self.keep.is_empty() => {
+                "--k-damp, --k-cons and --keep belong to --method verlet; take it, or leave them out"
+            }
+            MethodArg::Verlet if *material != SoftMaterial::default() => {
+                "--method verlet has no material; give it --k-damp, --k-cons and --keep instead of --frequency and the like"
+            }
+            MethodArg::Verlet if self.substeps.is_some() => "--method verlet takes one step a frame; leave out --substeps, or raise --fps",
+            _ => return Ok(()),
+        };
+        Err(Failure::usage(alien))
+    }
+
     /// `options` with these in them.
     pub(crate) fn apply(&self, options: TouchOptions) -> TouchOptions {
-        let options = options.with_substeps(self.substeps);
         match self.method {
-            MethodArg::Xpbd => options.with_iterations(self.iterations.unwrap_or(TouchOptions::DEFAULT_ITERATIONS)),
-            MethodArg::Verlet => options.with_method(TouchMethod::Verlet(
-                VerletOptions::default()
-                    .with_damping(self.k_damp)
-                    .with_bend_stiffness(self.k_cons)
-                    .with_iterations(self.iterations.unwrap_or(VerletOptions::DEFAULT_ITERATIONS))
-                    .with_stretch(self.keep.contains(&KeepArg::Stretch))
-                    .with_shear(self.keep.contains(&KeepArg::Shear))
-                    .with_bend(self.keep.contains(&KeepArg::Bend)),
-            )),
+            MethodArg::Xpbd => options
+                .with_substeps(self.substeps.unwrap_or(TouchOptions::DEFAULT_SUBSTEPS))
+                .with_iterations(self.iterations.unwrap_or(TouchOptions::DEFAULT_ITERATIONS)),
+            MethodArg::Verlet => options.with_method(TouchMethod::Verlet(self.verlet())),
         }
+    }
+
+    fn verlet(&self) -> VerletOptions {
+        let keeps = |kind: KeepArg| self.keep.is_empty() || self.keep.contains(&kind);
+        VerletOptions::default()
+            .with_damping(self.k_damp.unwrap_or(VerletOptions::DEFAULT_DAMPING))
+            .with_bend_stiffness(self.k_cons.unwrap_or(VerletOptions::DEFAULT_BEND_STIFFNESS))
+            .with_iterations(self.iterations.unwrap_or(VerletOptions::DEFAULT_ITERATIONS))
+            .with_stretch(keeps(KeepArg::Stretch))
+            .with_shear(keeps(KeepArg::Shear))
+            .with_bend(keeps(KeepArg::Bend))
     }
 }
 

@@ -12,6 +12,12 @@ fn sheet(cells: usize, height: f64, looks_up: bool) -> Mesh {
     Mesh::from_triangles(positions, &triangles).unwrap()
 }
 
+fn contact_of(mesh: &Mesh, soft: &[bool]) -> SkinContact {
+    let length = |&[a, b]: &[u32; 2]| mesh.positions()[a as usize].distance(mesh.positions()[b as usize]);
+    let edges = mesh.topology().edges().iter().filter(|ends| ends.iter().any(|&v| soft[v as usize]));
+    SkinContact::new(mesh, soft.to_vec(), mean(edges.map(length)))
+}
+
 /// Whether a place is over a sheet whatever its cells are, and not over its rim.
 fn is_inner(place: &DVec3) -> bool {
     [place.x, place.y].iter().all(|along| (0.05..0.95).contains(along))
@@ -41,7 +47,7 @@ fn press(
     step: impl Fn(usize) -> DVec3,
     sweeps: usize,
 ) -> usize {
-    contact.survey(rest, now).unwrap();
+    contact.survey(rest, now);
     let mut pushed = 0;
     for _ in 0..10 {
         (0..now.len()).for_each(|v| now[v] += step(v));
@@ -72,7 +78,7 @@ fn a_sheet_that_is_pressed_onto_another_does_not_pass() {
         let (lower, upper) = (sheet(cells[0], 0.0, true), sheet(cells[1], 0.08, looks_up));
         let mesh = joined(&lower, &upper);
         let (soft, masses) = soft_from(&mesh, lower.vertex_count());
-        let mut contact = SkinContact::new(&mesh, &soft).unwrap();
+        let mut contact = contact_of(&mesh, &soft);
         let rest = mesh.positions();
         let mut now = rest.to_vec();
         let pushed: usize = (0..10)
@@ -94,7 +100,7 @@ fn two_soft_sheets_stop_each_other_and_keep_their_momentum() {
     let soft = vec![true; mesh.vertex_count()];
     for uneven in [0.0, 0.5] {
         let inverse_masses: Vec<f64> = (0..soft.len()).map(|v| 1.0 / (1.0 + uneven * (v as f64).sin())).collect();
-        let mut contact = SkinContact::new(&mesh, &soft).unwrap();
+        let mut contact = contact_of(&mesh, &soft);
         let momentum = |now: &[DVec3]| now.iter().zip(&inverse_masses).map(|(p, w)| *p / w).sum::<DVec3>();
         let mut now = mesh.positions().to_vec();
         let step = |v: usize| DVec3::Z * if v < first { 0.002 } else { -0.002 };
@@ -117,7 +123,7 @@ fn skin_over_an_open_dome_stays_outside_even_where_the_dome_is_smaller_than_a_fa
         let edge = 1.2 / cells as f64;
         let mesh = joined(&dome, &sheet(cells, radius + 0.5 * edge, looks_up));
         let (soft, masses) = soft_from(&mesh, dome.vertex_count());
-        let mut contact = SkinContact::new(&mesh, &soft).unwrap();
+        let mut contact = contact_of(&mesh, &soft);
         let mut now = mesh.positions().to_vec();
         let mut pushed = 0;
         for _ in 0..8 {
@@ -142,7 +148,7 @@ fn what_overlaps_in_the_animated_shape_stays_to_the_bit_and_gets_no_deeper() {
     let (lower, upper) = (sheet(9, 0.0, true), sheet(14, 0.08, false));
     let mesh = joined(&lower, &upper);
     let (soft, masses) = soft_from(&mesh, lower.vertex_count());
-    let mut contact = SkinContact::new(&mesh, &soft).unwrap();
+    let mut contact = contact_of(&mesh, &soft);
     // Bent into the lower one by up to a third of an edge.
     let depth = 0.33 * contact.edge;
     let rest: Vec<DVec3> = mesh
@@ -152,7 +158,7 @@ fn what_overlaps_in_the_animated_shape_stays_to_the_bit_and_gets_no_deeper() {
         .map(|(p, &soft)| if soft { DVec3::new(p.x, p.y, -depth * (7.0 * p.x).cos()) } else { *p })
         .collect();
     let mut now = rest.clone();
-    contact.survey(&rest, &now).unwrap();
+    contact.survey(&rest, &now);
     assert!(contact.pairs.len() > 200);
     assert_eq!(contact.separate(&mut now, &masses), 0);
     assert_eq!(now, rest);
@@ -168,7 +174,7 @@ fn what_overlaps_in_the_animated_shape_stays_to_the_bit_and_gets_no_deeper() {
 fn prongs_of_one_part_meet_and_the_two_sides_of_a_plate_do_not() {
     let fork = fork(0.3);
     let (soft, masses) = soft_from(&fork, 0);
-    let mut contact = SkinContact::new(&fork, &soft).unwrap();
+    let mut contact = contact_of(&fork, &soft);
     let mut now = fork.positions().to_vec();
     let is_prong = |v: usize| fork.positions()[v].z > 0.4;
     let mut pushed = 0;
@@ -186,10 +192,10 @@ fn prongs_of_one_part_meet_and_the_two_sides_of_a_plate_do_not() {
     }
 
     let plate = closed_box([12, 12, 1], DVec3::new(1.0, 1.0, 0.05));
-    let mut contact = SkinContact::new(&plate, &vec![true; plate.vertex_count()]).unwrap();
+    let mut contact = contact_of(&plate, &vec![true; plate.vertex_count()]);
     let swollen: Vec<DVec3> = plate.positions().iter().map(|p| *p * DVec3::new(1.0, 1.0, 2.0)).collect();
     for shape in [plate.positions(), &swollen] {
-        contact.survey(shape, &swollen).unwrap();
+        contact.survey(shape, &swollen);
         assert!(contact.pairs.is_empty(), "{:?}", contact.pairs[0]);
     }
 }
@@ -203,8 +209,8 @@ fn turning_and_scaling_everything_turns_and_scales_the_answer() {
     let turn = pliant_mesh::glam::DQuat::from_rotation_x(0.8) * pliant_mesh::glam::DQuat::from_rotation_y(0.7);
     let moved = |p: &DVec3| turn * *p * 30.0 + DVec3::new(5.0, -3.0, 2.0);
     let separated = |mesh: &Mesh, mut now: Vec<DVec3>| {
-        let mut contact = SkinContact::new(mesh, &soft).unwrap();
-        contact.survey(mesh.positions(), &now).unwrap();
+        let mut contact = contact_of(mesh, &soft);
+        contact.survey(mesh.positions(), &now);
         assert!(contact.separate(&mut now, &masses) > 100);
         now
     };
@@ -214,12 +220,10 @@ fn turning_and_scaling_everything_turns_and_scales_the_answer() {
 }
 
 #[test]
-fn lists_of_another_length_are_declined_and_nothing_soft_meets_nothing() {
+fn nothing_soft_meets_nothing() {
     let mesh = sheet(3, 0.0, true);
-    assert!(SkinContact::new(&mesh, &[true]).is_err());
-    let mut contact = SkinContact::new(&mesh, &[false; 16]).unwrap();
-    assert!(contact.survey(mesh.positions(), &mesh.positions()[1..]).is_err());
-    contact.survey(mesh.positions(), mesh.positions()).unwrap();
+    let mut contact = contact_of(&mesh, &[false; 16]);
+    contact.survey(mesh.positions(), mesh.positions());
     assert!(contact.vertices().is_empty());
 }
 
@@ -259,10 +263,10 @@ fn an_animated_head_is_not_pushed_and_pressed_skin_hardly_enters_what_is_below()
     for (place, radius) in [(DVec3::new(0.0, -3.0, 11.5), 3.0), (DVec3::new(3.1, 3.6, 9.6), 2.0)] {
         let soft = skin_around(&mesh, place, radius);
         let masses: Vec<f64> = soft.iter().map(|&soft| if soft { 1.0 } else { 0.0 }).collect();
-        let mut contact = SkinContact::new(&mesh, &soft).unwrap();
+        let mut contact = contact_of(&mesh, &soft);
         for rest in shapes.iter().map(Vec::as_slice).chain([mesh.positions()]) {
             let mut now = rest.to_vec();
-            contact.survey(rest, &now).unwrap();
+            contact.survey(rest, &now);
             assert!(contact.pairs.len() > 200, "{}", contact.pairs.len());
             assert_eq!(contact.separate(&mut now, &masses), 0);
             assert!(now == rest);

@@ -77,14 +77,14 @@ impl VerletOptions {
 
     pub(crate) fn require(&self) -> Result<(), PhysicsError> {
         let share = |what, value: f64| {
-            if (0.0..=1.0).contains(&value) { Ok(()) } else { Err(PhysicsError::Material { what, value, least: "from 0 to 1" }) }
+            if (0.0..=1.0).contains(&value) { Ok(()) } else { Err(PhysicsError::Setting { what, value, bound: "a number from 0 to 1" }) }
         };
-        share("damping of the thesis' method", self.damping)?;
-        share("bending stiffness of the thesis' method", self.bend_stiffness)?;
+        share("k_damp of the method verlet", self.damping)?;
+        share("k_cons of the method verlet", self.bend_stiffness)?;
         if self.iterations > 0 {
             Ok(())
         } else {
-            Err(PhysicsError::Material { what: "number of iterations", value: 0.0, least: "above 0" })
+            Err(PhysicsError::Setting { what: "the number of iterations", value: 0.0, bound: "one or more" })
         }
     }
 }

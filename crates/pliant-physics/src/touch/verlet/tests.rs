@@ -1,5 +1,6 @@
 use super::test_slopes::scattered;
 use super::*;
+use crate::touch::connections::Connections;
 use pliant_mesh::Mesh;
 use pliant_mesh::shapes::{flat_sheet, icosphere};
 
@@ -20,7 +21,7 @@ fn part(mesh: Mesh, soft: &[u32]) -> (Mesh, SoftMesh, Vec<DVec3>) {
 /// Nodes that nothing connects.
 fn dust(count: usize) -> SoftMesh {
     let vertices = (0..count as u32).collect();
-    SoftMesh { vertices, soft_count: count, edges: Vec::new(), edge_areas: Vec::new(), triangles: Vec::new(), hinges: Vec::new() }
+    SoftMesh { vertices, soft_count: count, connections: Connections::default() }
 }
 
 fn places(body: &VerletBody) -> Vec<DVec3> {
@@ -118,7 +119,7 @@ fn collision_comes_first_once_per_iteration_and_constraints_have_the_last_word()
     }
     assert_eq!(seen[0][0][..3], (fallen(0) + DVec3::X * 0.1).to_array());
 
-    let edge = SoftMesh { edges: vec![[0, 1]], ..dust(2) };
+    let edge = SoftMesh { connections: Connections { edges: vec![[0, 1]], ..Connections::default() }, ..dust(2) };
     let mut body = VerletBody::new(&edge, &[DVec3::ZERO, DVec3::X], &VerletOptions::default().with_iterations(1));
     body.step(DVec3::ZERO, STEP, &mut |particles| shift(&mut particles[0], DVec3::new(-3.0, 1.0, 0.0)));
     assert!((body.place(0).distance(body.place(1)) - 1.0).abs() < 1e-14);
@@ -129,9 +130,12 @@ fn a_step_is_each_kind_after_the_other_in_order() {
     let rest: [DVec3; 4] = scattered(1);
     let start: [DVec3; 4] = scattered(2);
     let mesh = SoftMesh {
-        edges: vec![[0, 1], [1, 2], [0, 2], [0, 3], [1, 3]],
-        triangles: vec![[0, 1, 2], [1, 0, 3]],
-        hinges: vec![[0, 1, 2, 3]],
+        connections: Connections {
+            edges: vec![[0, 1], [1, 2], [0, 2], [0, 3], [1, 3]],
+            triangles: vec![[0, 1, 2], [1, 0, 3]],
+            hinges: vec![[0, 1, 2, 3]],
+            ..Connections::default()
+        },
         ..dust(4)
     };
     let mut body = VerletBody::new(&mesh, &rest, &VerletOptions::default().with_iterations(1).with_bend_stiffness(0.4));
