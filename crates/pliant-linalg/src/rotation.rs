@@ -79,16 +79,18 @@ impl RigidMotion {
         self.rotation * point + self.translation
     }
 
-    /// The motion at a share of the way to another: rotations on the sphere, translations along the line. Both ends are exact.
+    /// The motion at a share of the way to another: it turns about `center`, a point before either motion, which goes along a straight line.
+    /// Both ends are exact.
     #[must_use]
-    pub fn between(&self, to: &Self, share: f64) -> Self {
+    pub fn between(&self, to: &Self, share: f64, center: DVec3) -> Self {
         if share == 0.0 {
             return *self;
         }
         if share == 1.0 {
             return *to;
         }
-        Self { rotation: self.rotation.slerp(to.rotation, share), translation: self.translation.lerp(to.translation, share) }
+        let rotation = self.rotation.slerp(to.rotation, share);
+        Self { rotation, translation: self.apply(center).lerp(to.apply(center), share) - rotation * center }
     }
 
     /// The motion that undoes this one.

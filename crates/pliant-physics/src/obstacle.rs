@@ -136,6 +136,10 @@ impl Obstacle {
         }
     }
 
+    pub(crate) fn is_mesh(&self) -> bool {
+        matches!(self.solid, Solid::Mesh(_))
+    }
+
     /// The vertices that are inside, or outside by less than `margin`, in ascending order. Positions that are not finite
     /// touch nothing.
     #[must_use]

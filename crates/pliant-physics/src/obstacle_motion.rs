@@ -4,7 +4,7 @@
 //! between frames, and that it did not change its form.
 //!
 //! **Equation.** Frame `k` is the rigid motion `Rₖ p + tₖ` that fits its positions best; between two frames rotations are interpolated on
-//! the sphere and translations along the line.
+//! the sphere, about the middle of the obstacle, which goes along the line.
 //!
 //! **Source.** Shoemake, "Animating rotation with quaternion curves", SIGGRAPH 1985.
 //!
@@ -20,6 +20,8 @@ use crate::PhysicsError;
 #[derive(Debug, Clone, PartialEq)]
 pub struct ObstacleMotion {
     frames: Vec<RigidMotion>,
+    /// What it turns about between frames.
+    center: DVec3,
     /// Frames in a unit of time.
     rate: f64,
 }
@@ -38,7 +40,7 @@ impl ObstacleMotion {
     /// One motion from where the obstacle was made for each frame.
     #[must_use]
     pub fn from_frames(frames: Vec<RigidMotion>) -> Self {
-        Self { frames, rate: 1.0 }
+        Self { frames, center: DVec3::ZERO, rate: 1.0 }
     }
 
     /// The motion of an obstacle made at the positions `rest` that stands at `frames`.
@@ -56,7 +58,8 @@ impl ObstacleMotion {
                 None => Ok(motion),
             }
         };
-        Ok(Self::from_frames(frames.iter().enumerate().map(fit).collect::<Result<Vec<_>, _>>()?))
+        let center = Bounds::of(rest).map_or(DVec3::ZERO, |bounds| bounds.center());
+        Ok(Self { center, ..Self::from_frames(frames.iter().enumerate().map(fit).collect::<Result<Vec<_>, _>>()?) })
     }
 
     /// The same motion with its last frame at `end`, the first at 0; without an end it stays at the first.
@@ -74,7 +77,7 @@ impl ObstacleMotion {
         let frame = time * self.rate;
         let frame = if frame.is_nan() { 0.0 } else { frame.clamp(0.0, last as f64) };
         let (before, after) = (self.frames[frame as usize], self.frames[(frame as usize + 1).min(last)]);
-        before.between(&after, frame.fract())
+        before.between(&after, frame.fract(), self.center)
     }
 }
 

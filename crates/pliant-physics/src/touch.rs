@@ -40,8 +40,8 @@ mod verlet;
 use std::collections::BTreeSet;
 
 use pliant_linalg::{RigidMotion, parallel};
-use pliant_mesh::Mesh;
 use pliant_mesh::glam::DVec3;
+use pliant_mesh::{Bounds, Mesh};
 
 pub use collider::Collider;
 pub use soft_material::SoftMaterial;
@@ -82,7 +82,9 @@ pub struct Touch {
     /// The animated shape, and the same with the soft vertices where they are.
     rest: Vec<DVec3>,
     positions: Vec<DVec3>,
-    /// How fast the animated shape went in the last frame, by soft node; nothing before it first moved, since a clip may begin in motion.
+    /// Frames so far.
+    frames: usize,
+    /// How fast the animated shape went in the last frame, by soft node; nothing in the first two, since a clip may begin in motion.
     last_velocities: Option<Vec<DVec3>>,
     colliders: Vec<Collider>,
     motions: Option<Vec<RigidMotion>>,
@@ -126,6 +128,7 @@ impl Touch {
             skin: options.skin_contact.then(|| SkinContact::new(mesh, is_soft(), mean_edge)),
             rest: mesh.positions().to_vec(),
             positions: mesh.positions().to_vec(),
+            frames: 0,
             last_velocities: None,
             mesh: mesh.clone(),
             options: options.clone(),
@@ -200,9 +203,10 @@ impl Touch {
             }
             Engine::Verlet(body) => push_out(body, &solids[pace.substeps - 1], self.options.gravity, frame.secs),
         };
-        if self.last_velocities.is_some() || ways.iter().any(|way| *way != DVec3::ZERO) {
+        if self.frames > 0 {
             self.last_velocities = Some(ways.iter().map(|way| *way / frame.secs).collect());
         }
+        self.frames += 1;
         self.motions = Some(frame.colliders.to_vec());
         self.take_positions();
         Ok(self.report(frame.colliders, pace.substeps, contacts))
@@ -228,15 +232,24 @@ impl Touch {
         ways
     }
 
+    /// Substeps enough for the material and for how fast colliders come near.
     fn pace(&self, before: &[RigidMotion], frame: &TouchFrame<'_>) -> Pace {
         if let Engine::Verlet(_) = self.engine {
             return Pace { substeps: 1, substep_secs: frame.secs, iterations: 1 };
         }
+        let asked =
+            self.options.substeps.unwrap_or_else(|| self.options.material.substeps(self.region.reaches(), self.mean_edge, frame.secs));
+        let Some(soft) = Bounds::of(&self.region.vertices().iter().map(|&v| self.positions[v as usize]).collect::<Vec<_>>()) else {
+            return Pace { substeps: asked, substep_secs: frame.secs / asked as f64, iterations: self.options.iterations };
+        };
         let wanted = |((collider, from), to): ((&Collider, &RigidMotion), &RigidMotion)| {
-            (collider.travel(from, to) / (LARGEST_STEP * collider.obstacle().thickness())).ceil()
+            let travel = collider.travel(from, to);
+            let bounds = collider.obstacle().bounds();
+            let reach = 0.5 * (bounds.diagonal() + soft.diagonal()) + travel + self.mean_edge;
+            let is_near = to.apply(bounds.center()).distance(soft.center()) < reach;
+            if is_near { (travel / (LARGEST_STEP * collider.obstacle().thickness())).ceil() } else { 0.0 }
         };
         let fastest = self.colliders.iter().zip(before).zip(frame.colliders).map(wanted).fold(0.0, f64::max);
-        let asked = self.options.substeps;
         let substeps = asked.max((fastest as usize).min(asked * MOST_SUBSTEPS));
         Pace { substeps, substep_secs: frame.secs / substeps as f64, iterations: self.options.iterations }
     }
@@ -324,10 +337,13 @@ fn accelerations(ways: &[DVec3], last_velocities: Option<&[DVec3]>, options: &To
 
 /// The colliders in each substep of a frame.
 fn moving<'a>(colliders: &'a [Collider], before: &[RigidMotion], after: &[RigidMotion], substeps: usize) -> Vec<Vec<MovingCollider<'a>>> {
-    let at = |from: &RigidMotion, to: &RigidMotion, substep: usize| from.between(to, substep as f64 / substeps as f64);
     let in_substep = |substep: usize| {
         let each = colliders.iter().zip(before).zip(after);
-        each.map(|((collider, from), to)| MovingCollider::new(collider, at(from, to, substep), at(from, to, substep + 1))).collect()
+        each.map(|((collider, from), to)| {
+            let at = |substep: usize| from.between(to, substep as f64 / substeps as f64, collider.obstacle().bounds().center());
+            MovingCollider::new(collider, at(substep), at(substep + 1))
+        })
+        .collect()
     };
     (0..substeps).map(in_substep).collect()
 }

@@ -86,6 +86,16 @@ pub enum TouchError {
         /// How many there may be.
         most: usize,
     },
+    /// More than fits into memory.
+    #[error("{frames} frames of {vertices} vertices need {gigabytes} GB; take fewer frames, a lower rate, or a part of the mesh")]
+    TooMuch {
+        /// Frames.
+        frames: usize,
+        /// Vertices.
+        vertices: usize,
+        /// What they take.
+        gigabytes: usize,
+    },
     /// An animation of another mesh, or without frames.
     #[error("the animation has {frames} frame(s) of {found} vertices for a mesh of {expected}; give a clip of the same mesh")]
     OtherAnimation {
@@ -112,6 +122,8 @@ impl TouchJob {
     pub const DEFAULT_FRAMES: usize = 61;
     /// A day at 24 frames a second is more than any shot has: ours.
     pub const MOST_FRAMES: usize = 24 * 86_400;
+    /// What all frames together may take: ours, what a workstation has to spare.
+    pub const MOST_BYTES: usize = 8 << 30;
     /// The rate that a touch is simulated at unless one asks for another: that of the contract, and of most displays.
     pub const DEFAULT_FPS: f64 = 60.0;
 
@@ -235,6 +247,11 @@ impl TouchJob {
         let (frames, most) = (self.frame_count(), Self::MOST_FRAMES);
         if !(1..=most).contains(&frames) {
             return Err(TouchError::FrameCount { frames, most });
+        }
+        let (vertices, bytes) =
+            (self.mesh.vertex_count(), frames.saturating_mul(self.mesh.vertex_count()).saturating_mul(size_of::<DVec3>()));
+        if bytes > Self::MOST_BYTES {
+            return Err(TouchError::TooMuch { frames, vertices, gigabytes: bytes >> 30 });
         }
         if let Some(clip) = &self.animation {
             let (frames, found, expected) = (clip.frames().len(), clip.reference().vertex_count(), self.mesh.vertex_count());

@@ -4,10 +4,12 @@ use pliant_linalg::RigidMotion;
 use pliant_mesh::glam::DVec3;
 use pliant_physics::{Touch, TouchReport};
 
-use crate::touch_job::TouchJob;
+use crate::touch_job::{Stroke, TouchJob};
 
 /// Soft vertices that end inside a collider by more than this part of the mean edge are told: the contract's bound.
 const SOFT_DEPTH: f64 = 0.01;
+/// After so many seconds skin of any usual material is back: ours.
+const LONG_SECS: f64 = 2.0;
 /// Rigid vertices that are inside a collider by more than this part of the mean edge are told: ours, what shows.
 const RIGID_DEPTH: f64 = 0.05;
 
@@ -114,8 +116,20 @@ impl TouchedClip {
                  and the method verlet can leave it there"
             )
         });
+        let thin = job.colliders.iter().enumerate().filter(|(_, solid)| solid.collider.passes_between(self.mean_edge)).map(|(k, _)| {
+            format!("collider {k}, counted from 0, is thinner than an edge of the skin and may pass between vertices; take a finer mesh")
+        });
+        let left = self.reports.last().filter(|last| {
+            job.settle_secs >= LONG_SECS
+                && last.contacts == 0
+                && last.max_displacement > SOFT_DEPTH * self.mean_edge
+                && job.animation.is_none()
+        });
+        let left = left.filter(|_| job.pulls.is_empty() || job.stroke != Stroke::Hold).filter(|_| !job.options.has_gravity());
+        let left =
+            left.map(|last| format!("the skin is still {:.3} from its place in the last frame; it may have folded", last.max_displacement));
         let calm = job.colliders.is_empty() || self.reports.iter().any(|report| report.contacts > 0);
         let missed = (!calm).then(|| "no collider touches a soft patch in any frame; look at its start and its way".to_owned());
-        whole.chain(began).chain(rigid).chain(deep).chain(missed).collect()
+        whole.chain(began).chain(rigid).chain(deep).chain(thin).chain(left).chain(missed).collect()
     }
 }

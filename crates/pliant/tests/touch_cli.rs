@@ -295,6 +295,11 @@ fn what_cannot_be_touched_is_declined() {
     told(with("0", "0.6", &["--pull", "700:0,0,1"]), &["700", "642 vertices"]);
     told(with("0", "0.6", &["--gravity", "0,0,1", "--pin", "700"]), &["700"]);
     told(with("0", "0.6", &["--collider", "nothing.obj"]), &["nothing.obj"]);
+    told(with("0", "0.6", &["--pull", "0:0,0,1", "--pull", "0:0,0,2"]), &["vertex 0 is pulled to two places"]);
+    told(with("0", "0.6", &["--pull", "0:0,0,1", "--pin", "0"]), &["vertex 0 is both pinned and pulled"]);
+    told(with("0", "0.6", &["--pull", "0:0,0,1", "--method", "verlet"]), &["knows no pulls"]);
+    told(with("0", "0.6", &["--gravity", "0,0,1", "--settle", "1e12"]), &["frame(s) is none that can be made"]);
+    told(with("0", "0.6", &["--gravity", "0,0,1", "--self-contact", "--method", "verlet"]), &["knows no skin contact"]);
     told(with("0", "0.6", &["--gravity", "0,0,1", "--frequency", "0"]), &["frequency"]);
     told(with("0", "0.6", &["--gravity", "0,0,1", "--weights", "smile=1"]), &["smile"]);
     told(with("0", "0.6", &["--animate", "--inertia", "1"]), &["no clip"]);
@@ -306,11 +311,12 @@ fn wrong_usage_ends_with_two_and_says_what_to_give() {
     let (_, path) = ball(&folder);
     let none = inside(&folder, "none.npy");
     let start = ["touch", &path, "--center", "0", "--radius", "1", "--out", &none];
-    let wrong: [(&[&str], &str); 9] = [
+    let wrong: [(&[&str], &str); 10] = [
         (&[], "nothing touches the patch"),
         (&["--radius", "2", "--pull", "0:0,0,1"], "2 --radius for 1 --center"),
         (&["--toward", "0,0,1", "--pull", "0:0,0,1"], "1 --toward for 0 --collider"),
-        (&["--pull", "0:0,0,1", "--pull", "0:0,0,2"], "vertex 0 is pulled two ways"),
+        (&["--pull", "0:0,0,1", "--k-damp", "0.3"], "--method verlet"),
+        (&["--gravity", "0,0,1", "--method", "verlet", "--frequency", "3"], "has no material"),
         (&["--pull", "0:0,0"], "V:dx,dy,dz"),
         (&["--collider", "sphere:0,0,0,1", "--toward", "0,0,nan"], "three numbers"),
         (&["--pull", "0:0,0,1", "--frames", "0"], "--frames"),

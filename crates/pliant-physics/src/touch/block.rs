@@ -28,7 +28,7 @@ pub(crate) struct Block {
     accelerations: Vec<Particle>,
     /// How far the rest shape went in this frame.
     carried: Vec<DVec3>,
-    /// Particles that were pushed in the last substep.
+    /// Particles that were pushed in a substep of this frame, at most.
     pressed: usize,
     inverse_masses: Vec<f64>,
     beds: Vec<Bed>,
@@ -93,7 +93,18 @@ impl Block {
         &mut self.cluster.particles[place]
     }
 
-    /// How many particles were pushed in the last substep.
+    /// Pushes a particle to a place. It loses the velocity that led it astray, and gains none: what was found deep inside another part
+    /// would be shot out.
+    pub(crate) fn push(&mut self, place: usize, to: DVec3) {
+        let (from, before) = (place_of(&self.cluster.particles[place]), place_of(&self.before[place]));
+        let Some(out) = (to - from).try_normalize() else { return };
+        let (way, along) = (to - before, (from - before).dot(out));
+        let kept = way.dot(out).min(along.max(0.0));
+        put(&mut self.before[place], to - (way - out * way.dot(out) + out * kept));
+        put(&mut self.cluster.particles[place], to);
+    }
+
+    /// How many particles were pushed in a substep of this frame, at most.
     pub(crate) fn pressed(&self) -> usize {
         self.pressed
     }
@@ -150,11 +161,14 @@ impl Block {
 
     /// What does not change in the substeps of a frame.
     pub(crate) fn prepare(&mut self, substep_secs: f64) {
+        self.pressed = 0;
         let mut last = (f64::NAN, 0.0);
         for (kept, constants) in self.kept.iter_mut().zip(&self.cluster.constants) {
             // Neighbours are of one material.
             if constants.damping_rate != last.0 {
-                last = (constants.damping_rate, portable::exp(-constants.damping_rate * substep_secs) / substep_secs);
+                // A substep by itself damps a swing of ω by ω²h.
+                let rate = (constants.damping_rate - constants.bed * substep_secs).max(0.0);
+                last = (constants.damping_rate, portable::exp(-rate * substep_secs) / substep_secs);
             }
             *kept = last.1;
         }
@@ -164,9 +178,14 @@ impl Block {
         }
     }
 
-    /// Moves on by a substep and projects all constraints.
+    /// Moves on by a substep and projects all constraints once.
     pub(crate) fn advance(&mut self, pace: Pace, substep: usize) {
-        run_wide(Substep { block: self, pace, substep });
+        run_wide(Substep { block: self, pace, substep: Some(substep) });
+    }
+
+    /// Projects all constraints once more.
+    pub(crate) fn sweep(&mut self, pace: Pace) {
+        run_wide(Substep { block: self, pace, substep: None });
     }
 
     /// Moves soft particles to where `meet(from, to)` says, for the way of each in a substep.
@@ -174,7 +193,7 @@ impl Block {
         // Particles ride on the shape of the frame's end; where they are in truth, the rest of its way is still ahead.
         let ahead = |substep: usize| 1.0 - substep as f64 / substeps as f64;
         let (first, last) = (ahead(substep), if substep + 1 == substeps { 0.0 } else { ahead(substep + 1) });
-        self.pressed = 0;
+        let mut pressed = 0;
         for k in 0..self.soft_count {
             let particle = &mut self.cluster.particles[k];
             if particle[3] == 0.0 {
@@ -184,9 +203,10 @@ impl Block {
             let to = place - way * last;
             if let Some(met) = meet(place_of(&self.before[k]) - way * first, to) {
                 put(particle, if last == 0.0 { met } else { place + (met - to) });
-                self.pressed += 1;
+                pressed += 1;
             }
         }
+        self.pressed = self.pressed.max(pressed);
     }
 
     /// Takes velocities from the last substep: a frame is over.
@@ -248,7 +268,8 @@ impl Block {
 struct Substep<'a> {
     block: &'a mut Block,
     pace: Pace,
-    substep: usize,
+    /// The substep that begins.
+    substep: Option<usize>,
 }
 
 impl Kernel for Substep<'_> {
@@ -257,17 +278,17 @@ impl Kernel for Substep<'_> {
     #[inline(always)]
     fn run(self) {
         let Self { block, pace, substep } = self;
-        if substep == 0 {
-            block.predict(pace.substep_secs);
-        } else {
-            block.move_on(pace.substep_secs);
+        if let Some(substep) = substep {
+            if substep == 0 {
+                block.predict(pace.substep_secs);
+            } else {
+                block.move_on(pace.substep_secs);
+            }
+            block.pull((substep + 1) as f64 / pace.substeps as f64);
+            block.beds.iter_mut().for_each(|bed| bed.multiplier = [0.0; 4]);
+            block.cluster.begin();
         }
-        block.pull((substep + 1) as f64 / pace.substeps as f64);
-        block.beds.iter_mut().for_each(|bed| bed.multiplier = [0.0; 4]);
-        block.cluster.begin();
-        for _ in 0..pace.iterations {
-            block.hold();
-            block.cluster.sweep(pace.substep_secs);
-        }
+        block.hold();
+        block.cluster.sweep(pace.substep_secs);
     }
 }

@@ -35,7 +35,7 @@ impl Cluster {
         };
         cluster.particles.push([0.0; 4]);
         cluster.rest.push(DVec3::ZERO);
-        cluster.constants.push(SheetConstants::default());
+        cluster.constants.push(SheetConstants { strain_limit: f64::INFINITY, ..SheetConstants::default() });
         let shape = RestShape { places: &cluster.rest, constants: &cluster.constants };
         cluster.elements = Elements::new(&connections, &shape, cluster.nodes.len() as u32);
         cluster.elements.measure(&shape);

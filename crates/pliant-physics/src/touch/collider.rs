@@ -53,6 +53,12 @@ impl Collider {
         self.friction
     }
 
+    /// Whether it is thin enough to pass between vertices of a surface with edges of this length.
+    #[must_use]
+    pub fn passes_between(&self, edge: f64) -> bool {
+        self.obstacle.thickness() < edge
+    }
+
     /// How far any of its points goes at most between two places.
     pub(crate) fn travel(&self, from: &RigidMotion, to: &RigidMotion) -> f64 {
         let bounds = self.obstacle.bounds();
@@ -95,7 +101,8 @@ impl<'a> MovingCollider<'a> {
         let obstacle = &self.collider.obstacle;
         let (start, end) = (self.back_before.apply(from), self.back_after.apply(to));
         let (mut place, mut normal) = (end, DVec3::ZERO);
-        if start.distance(end) > CONTINUOUS * obstacle.thickness()
+        // A mesh may have walls thinner than itself.
+        if (obstacle.is_mesh() || start.distance(end) > CONTINUOUS * obstacle.thickness())
             && let Some((entry, out)) = obstacle.entry(start, end)
         {
             (place, normal) = (end + out * out.dot(entry - end).max(0.0), out);

@@ -3,21 +3,22 @@
 //! **Problem.** A cheek that is pressed bulges around the finger, because what is under the skin does not shrink. Its inside is not
 //! modelled.
 //!
-//! **Equation.** Under each triangle stands a column on an inner surface, the rest shape moved inward by the depth `t`. With the area `A` of
-//! the triangle, the unit normal `m` of its rest shape and its mean height `H = m·(x₁ + x₂ + x₃)/3 − c` above the inner surface,
+//! **Equation.** Under each triangle stands a column on an inner surface, the rest shape moved inward by the depth `t`, along the unit normal
+//! `m` of the rest triangle. With its cross-section `A = ½ m·(e₁ × e₂)` and its mean height `H = m·(x₁ + x₂ + x₃)/3 − c`,
 //!
 //! ```text
 //! C = A H / (Ā t) − 1        ∇ᵢC = (H ∇ᵢA + A m/3) / (Ā t)        W = ½ κ Ā t C²
+//! ∇₂A = ½ e₂ × m        ∇₃A = ½ m × e₁        ∇₁A = −∇₂A − ∇₃A
 //! ```
 //!
 //! **Source.** Volumes as constraints: Müller et al., "Position based dynamics", 2007, section 4.4, there one of a whole body.
 //!
 //! **Ours.** One for each triangle: a dent widens the triangles in it, these push those around together, and those rise. The inner surface
-//! follows the animated shape.
+//! follows the animated shape. The cross-section has a sign: a triangle that was folded over has not its volume back, but its negative,
+//! so that folds open again.
 
 use pliant_mesh::glam::DVec3;
 
-use super::area::AreaSlope;
 use super::constraint_group::{Constraint, balanced, relax};
 use super::lanes::{Lanes, Vectors};
 
@@ -33,8 +34,8 @@ pub(crate) type ColumnParameters = [f64; 7];
 /// The numbers of a triangle at rest over an inner surface at a depth; without an area it is silent.
 pub(crate) fn column_parameters(corners: [DVec3; 3], depth: f64, compliance: f64) -> ColumnParameters {
     let places = corners.map(Vectors::splat);
-    let area = AreaSlope::of(&places).area;
     let normal = (corners[1] - corners[0]).cross(corners[2] - corners[0]).normalize_or_zero();
+    let (area, _) = section(&places, Vectors::splat(normal));
     let volume = area.0[0] * depth;
     let is_sound = volume > 0.0 && normal != DVec3::ZERO;
     if !is_sound {
@@ -51,16 +52,23 @@ fn height(places: &[Vectors; 3], normal: Vectors, foot: Lanes) -> Lanes {
     normal.dot(places[0] + places[1] + places[2]) * Lanes::splat(1.0 / 3.0) - foot
 }
 
+/// The cross-section and its gradients.
+#[inline(always)]
+fn section(places: &[Vectors; 3], normal: Vectors) -> (Lanes, [Vectors; 3]) {
+    let (first, second) = (places[1] - places[0], places[2] - places[0]);
+    let half = normal * Lanes::splat(0.5);
+    (half.dot(first.cross(second)), balanced([second.cross(half), half.cross(first)]))
+}
+
 impl Constraint<3, 7, 1> for Column {
     #[inline(always)]
     fn project(&self, places: &mut [Vectors; 3], inverse_masses: &[Lanes; 3], parameters: &[Lanes; 7], [multiplier]: &mut [Lanes; 1]) {
         let [x, y, z, foot, inverse_volume, compliance, rest] = *parameters;
         let normal = Vectors { x, y, z };
         let compliance = compliance * self.inverse_square_time;
-        let AreaSlope { area, gradients } = AreaSlope::of(places);
+        let (area, [first, second, third]) = section(places, normal);
         let height = height(places, normal, foot);
         let lift = normal * (area * Lanes::splat(1.0 / 3.0));
-        let [first, second, third] = balanced(gradients);
         let gradients =
             [(first * height + lift) * inverse_volume, (second * height + lift) * inverse_volume, (third * height + lift) * inverse_volume];
         relax(places, inverse_masses, area * height * inverse_volume - rest, gradients, compliance, multiplier);

@@ -82,7 +82,8 @@ const DEPTH: f64 = 0.7;
 fn column(places: &[DVec3; 3]) -> f64 {
     let normal = (REST[1] - REST[0]).cross(REST[2] - REST[0]).normalize();
     let height = (0..3).map(|k| normal.dot(places[k] - REST[k]) + DEPTH).sum::<f64>() / 3.0;
-    (area(places) + 1.0) * height / DEPTH - 1.0
+    let section = |p: &[DVec3; 3]| normal.dot((p[1] - p[0]).cross(p[2] - p[0]));
+    section(places) / section(&[REST[0], REST[1], REST[2]]) * height / DEPTH - 1.0
 }
 
 /// The angle between both triangles by `2 |e| sin(θ/2)`, where lengths are those at rest.

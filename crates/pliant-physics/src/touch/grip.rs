@@ -60,7 +60,7 @@ impl Grips<'_> {
         let mut held: BTreeMap<u32, (f64, DVec3)> = BTreeMap::new();
         for &(vertex, place) in pulls {
             let Some(own) = self.region.node_of(vertex) else { continue };
-            let reach = (REACH * self.region.patch(own).radius).max(LEAST_REACH * self.mean_edge);
+            let reach = (REACH * self.region.reach(own)).max(LEAST_REACH * self.mean_edge);
             for (node, distance) in self.within(vertex as u32, reach) {
                 let share = distance / reach;
                 if held.get(&node).is_none_or(|known| share < known.0) {

@@ -34,7 +34,12 @@ impl Seam {
         }
     }
 
-    /// Projects all constraints between `blocks`.
+    /// Forgets all multipliers: a substep begins.
+    pub(crate) fn begin(&mut self) {
+        self.cluster.begin();
+    }
+
+    /// Projects all constraints between `blocks` once.
     pub(crate) fn sweep(&mut self, blocks: &mut [Block], pace: Pace) {
         if self.copies.is_empty() {
             return;
@@ -42,26 +47,23 @@ impl Seam {
         for &(k, [block, place]) in &self.copies {
             self.cluster.particles[k] = *blocks[block as usize].particle(place as usize);
         }
-        run_wide(SeamStep { cluster: &mut self.cluster, pace });
+        run_wide(SeamSweep { cluster: &mut self.cluster, pace });
         for &(k, [block, place]) in &self.copies {
             *blocks[block as usize].particle_mut(place as usize) = self.cluster.particles[k];
         }
     }
 }
 
-struct SeamStep<'a> {
+struct SeamSweep<'a> {
     cluster: &'a mut Cluster,
     pace: Pace,
 }
 
-impl Kernel for SeamStep<'_> {
+impl Kernel for SeamSweep<'_> {
     type Output = ();
 
     #[inline(always)]
     fn run(self) {
-        self.cluster.begin();
-        for _ in 0..self.pace.iterations {
-            self.cluster.sweep(self.pace.substep_secs);
-        }
+        self.cluster.sweep(self.pace.substep_secs);
     }
 }

@@ -127,10 +127,18 @@ impl SoftBody {
                 }
             });
             if substep < pace.substeps {
+                self.seam.begin();
                 self.seam.sweep(&mut self.blocks, pace);
+                (1..pace.iterations).for_each(|_| self.sweep(pace));
                 meet(self);
             }
         }
+    }
+
+    /// Projects all constraints once more.
+    fn sweep(&mut self, pace: Pace) {
+        parallel::for_each_chunk_mut(&mut self.blocks, 1, |_, blocks| blocks.iter_mut().for_each(|block| block.sweep(pace)));
+        self.seam.sweep(&mut self.blocks, pace);
     }
 
     /// The particle of a soft node.
@@ -139,12 +147,18 @@ impl SoftBody {
         self.blocks[block as usize].particle_mut(place as usize)
     }
 
+    /// Pushes a soft node to `place`, without a rebound.
+    pub(crate) fn push(&mut self, node: usize, to: DVec3) {
+        let [block, place] = self.places[node];
+        self.blocks[block as usize].push(place as usize, to);
+    }
+
     /// Where soft nodes are, in their order.
     pub(crate) fn soft_places(&self) -> impl Iterator<Item = DVec3> + '_ {
         self.places.iter().map(|&[block, place]| place_of(self.blocks[block as usize].particle(place as usize)))
     }
 
-    /// How many nodes were pushed in the last substep.
+    /// How many nodes were pushed in a substep of this frame, at most.
     pub(crate) fn pressed(&self) -> usize {
         self.blocks.iter().map(Block::pressed).sum()
     }

@@ -44,6 +44,7 @@ pub struct SoftRegion {
     distances: Vec<f64>,
     whole: Vec<usize>,
     patches: Vec<SoftPatch>,
+    reaches: Vec<f64>,
     /// Vertices of the mesh.
     vertex_count: usize,
 }
@@ -99,13 +100,15 @@ impl SoftRegion {
             return Err(PhysicsError::NoPatch);
         }
         let beyond = BEYOND * mesh.mean_edge_length();
-        let (mut members, mut whole) = (Vec::new(), Vec::new());
+        let (mut members, mut whole, mut reaches) = (Vec::new(), Vec::new(), Vec::new());
         for (k, patch) in patches.iter().enumerate() {
             patch.require(mesh)?;
             let disc = disc(patch)?;
             if patch.is_whole(mesh, disc.len()) {
                 whole.push(k);
             }
+            // Where the surface ends before the radius does, so does the patch.
+            reaches.push(disc.iter().map(|member| member.1).fold(0.0, f64::max).max(beyond).min(patch.radius));
             let softness = |distance: f64| softness_at(distance / (patch.radius + beyond));
             members.extend(disc.into_iter().map(|(vertex, distance)| Member { vertex, patch: k, softness: softness(distance), distance }));
         }
@@ -117,6 +120,7 @@ impl SoftRegion {
             softness: members.iter().map(|m| m.softness).collect(),
             distances: members.iter().map(|m| m.distance).collect(),
             whole,
+            reaches,
             patches: patches.to_vec(),
             vertex_count: mesh.vertex_count(),
         })
@@ -140,9 +144,15 @@ impl SoftRegion {
         &self.patches
     }
 
-    /// The patch of a soft vertex, by its place among them.
-    pub(crate) fn patch(&self, node: usize) -> &SoftPatch {
-        &self.patches[self.patch_of[node]]
+    /// How far each patch reaches: its radius, or to the end of the surface where that is nearer.
+    #[must_use]
+    pub fn reaches(&self) -> &[f64] {
+        &self.reaches
+    }
+
+    /// How far the patch of a soft vertex reaches, by its place among them.
+    pub(crate) fn reach(&self, node: usize) -> f64 {
+        self.reaches[self.patch_of[node]]
     }
 
     pub(crate) fn require_mesh(&self, mesh: &Mesh) -> Result<(), PhysicsError> {

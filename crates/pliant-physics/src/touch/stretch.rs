@@ -29,7 +29,8 @@ pub(crate) type StretchParameters = [f64; 4];
 /// The numbers of an edge between two places at rest.
 pub(crate) fn stretch_parameters([a, b]: [DVec3; 2], compliance: f64, strain_limit: f64) -> StretchParameters {
     let length = length_of(a, b);
-    [length, compliance, length * (1.0 - strain_limit).max(0.0), length * (1.0 + strain_limit)]
+    let most = if strain_limit.is_finite() { length * (1.0 + strain_limit) } else { f64::INFINITY };
+    [length, compliance, length * (1.0 - strain_limit).max(0.0), most]
 }
 
 /// As the lanes compute it, so that the rest shape has no strain, not even by rounding.

@@ -133,7 +133,7 @@ fn a_collider_that_crosses_the_patch_in_one_frame_leaves_nobody_inside() {
         assert!(report.max_penetration < 0.01 * sheet.mean_edge_length(), "{report:?}");
         // A quarter of the ball's thickness in a substep, or the substeps asked for.
         let wanted = (toward.length() / (0.25 * 0.3)).ceil() as usize;
-        assert!(report.contacts > 0 && report.substeps == wanted.max(TouchOptions::DEFAULT_SUBSTEPS), "{report:?}");
+        assert!(report.contacts > 0 && report.substeps == wanted.max(10), "{report:?}");
     }
 }
 
@@ -227,7 +227,7 @@ fn free_fall_is_that_of_the_closed_form() {
 #[test]
 fn a_patch_that_is_accelerated_lags_by_what_its_bed_gives() {
     let options = TouchOptions::default().with_inertia(1.0);
-    let mut touch = free_sheet(SoftMaterial { damping_ratio: 1.0, ..SoftMaterial::default() }, options);
+    let mut touch = free_sheet(SoftMaterial { damping_ratio: 1.0, volume: 0.0, ..SoftMaterial::default() }, options);
     let rest = touch.positions().to_vec();
     let acceleration = DVec3::new(2.0, 0.0, 1.0);
     let omega = std::f64::consts::TAU * SoftMaterial::default().frequency_hz;
@@ -484,4 +484,87 @@ fn frames_of_any_length_leave_steady_motion_without_lag() {
         let report = touch.step(&TouchFrame { shape: Some(&ahead), secs, ..still(&[]) }).unwrap();
         assert!(report.max_displacement < 1e-12, "{report:?}");
     }
+}
+
+#[test]
+fn the_sag_of_a_sheet_depends_neither_on_substeps_nor_on_iterations_nor_on_resolution() {
+    let sag = |cells: usize, substeps: Option<usize>, iterations: usize| {
+        let sheet = bumpy_sheet(cells, 0.0);
+        let flat = sheet.posed(sheet.positions().iter().map(|p| DVec3::new(p.x, p.y, 0.0)).collect()).unwrap();
+        let center = (cells / 2) * (cells + 1) + cells / 2;
+        let material = SoftMaterial { damping_ratio: 0.7, ..SoftMaterial::default() };
+        let options = TouchOptions::default().with_material(material).with_iterations(iterations).with_gravity(DVec3::Z * -50.0);
+        let options = substeps.map_or(options.clone(), |substeps| options.with_substeps(substeps));
+        let mut touch = Touch::new(&flat, &[SoftPatch { center, radius: 0.4 }], &options).unwrap();
+        (0..60).for_each(|_| assert!(touch.step(&still(&[])).is_ok()));
+        -touch.positions()[center].z
+    };
+    let converged = sag(24, Some(80), 1);
+    for (substeps, iterations) in [(None, 1), (Some(5), 1), (Some(5), 4), (Some(20), 1), (Some(20), 4)] {
+        let found = sag(24, substeps, iterations);
+        assert!((found / converged - 1.0).abs() < 0.06, "{substeps:?} × {iterations}: {found} beside {converged}");
+    }
+    let fine = sag(40, None, 1);
+    assert!((fine / converged - 1.0).abs() < 0.08, "{fine} beside {converged}");
+}
+
+#[test]
+fn skin_that_was_dragged_far_by_a_rough_ball_comes_back_without_a_fold() {
+    let sheet = bumpy_sheet(24, 0.0);
+    let center = 12 * 25 + 12;
+    let mut touch = Touch::new(&sheet, &[SoftPatch { center, radius: 0.4 }], &TouchOptions::default()).unwrap();
+    let start = sheet.positions()[center] + DVec3::new(-0.2, 0.0, 0.2);
+    touch.add_collider(Collider::new(Obstacle::sphere(start, 0.15).unwrap(), 1.0).unwrap()).unwrap();
+    for frame in 0..30 {
+        let share = f64::from(frame) / 29.0;
+        touch.step(&still(&[to(DVec3::new(0.4 * share, 0.0, -0.15 * (share * 4.0).min(1.0)))])).unwrap();
+    }
+    let mut last = 0.0;
+    for _ in 0..300 {
+        last = touch.step(&still(&[to(DVec3::Z * 5.0)])).unwrap().max_displacement;
+    }
+    assert!(last < 1e-4 * sheet.mean_edge_length(), "{last}");
+}
+
+#[test]
+fn a_collider_that_spins_in_place_far_from_the_origin_stays_in_place() {
+    for offset in [0.0, 100.0] {
+        let sheet = bumpy_sheet(16, 0.0);
+        let away = DVec3::X * offset;
+        let sheet = sheet.posed(sheet.positions().iter().map(|p| *p + away).collect()).unwrap();
+        let center = 8 * 17 + 8;
+        let mut touch = Touch::new(&sheet, &[SoftPatch { center, radius: 0.4 }], &TouchOptions::default()).unwrap();
+        let middle = sheet.positions()[center] + DVec3::Z * 0.3;
+        touch.add_collider(Collider::new(Obstacle::cuboid(middle, DVec3::splat(0.1), DQuat::IDENTITY).unwrap(), 0.0).unwrap()).unwrap();
+        for frame in 0..12 {
+            let rotation = DQuat::from_rotation_z(f64::from(frame) * 0.5);
+            let spun = RigidMotion { rotation, translation: middle - rotation * middle };
+            assert_eq!(touch.step(&still(&[spun])).unwrap().max_displacement, 0.0);
+        }
+    }
+}
+
+#[test]
+fn a_thin_wall_of_a_hollow_mesh_is_not_passed() {
+    let sheet = bumpy_sheet(24, 0.0);
+    let flat = sheet.posed(sheet.positions().iter().map(|p| DVec3::new(p.x, p.y, 0.0)).collect()).unwrap();
+    let center = 12 * 25 + 12;
+    // Two plates far apart as one solid: as a whole it is half a unit thick, each plate a fiftieth.
+    let plate = |z: f64| {
+        let plate = pliant_mesh::shapes::closed_box([6, 6, 1], DVec3::new(0.2, 0.2, 0.02));
+        let place = DVec3::new(0.5, 0.5, z);
+        (plate.positions().iter().map(|p| *p + place).collect::<Vec<_>>(), plate.triangles().to_vec())
+    };
+    let (mut points, mut triangles) = plate(0.1);
+    let (more, again) = plate(0.6);
+    let count = points.len() as u32;
+    triangles.extend(again.iter().map(|t| t.map(|v| v + count)));
+    points.extend(more);
+    let solid = Obstacle::mesh(&Mesh::from_triangles(points, &triangles).unwrap()).unwrap();
+    let mut touch = Touch::new(&flat, &[SoftPatch { center, radius: 0.45 }], &TouchOptions::default()).unwrap();
+    touch.add_collider(Collider::new(solid, 0.0).unwrap()).unwrap();
+    for frame in 0..60 {
+        touch.step(&still(&[to(DVec3::Z * (-0.2 * f64::from(frame) / 59.0))])).unwrap();
+    }
+    assert!(touch.positions()[center].z < -0.1, "{}", touch.positions()[center].z);
 }

@@ -9,7 +9,7 @@ use crate::PhysicsError;
 /// How soft vertices move.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub enum TouchMethod {
-    /// Small steps of XPBD: stiffness that depends neither on steps nor on iterations.
+    /// Small steps of XPBD: compliance in physical units, and steps enough for it.
     #[default]
     Xpbd,
     /// Position Verlet as in the thesis, one step in a frame. It has a material of its own, and knows no pins, pulls or inertia.
@@ -21,7 +21,7 @@ pub enum TouchMethod {
 pub struct TouchOptions {
     pub(crate) method: TouchMethod,
     pub(crate) material: SoftMaterial,
-    pub(crate) substeps: usize,
+    pub(crate) substeps: Option<usize>,
     pub(crate) iterations: usize,
     pub(crate) gravity: DVec3,
     pub(crate) inertia: f64,
@@ -34,7 +34,7 @@ impl Default for TouchOptions {
         Self {
             method: TouchMethod::default(),
             material: SoftMaterial::default(),
-            substeps: Self::DEFAULT_SUBSTEPS,
+            substeps: None,
             iterations: Self::DEFAULT_ITERATIONS,
             gravity: DVec3::ZERO,
             inertia: 0.0,
@@ -45,8 +45,6 @@ impl Default for TouchOptions {
 }
 
 impl TouchOptions {
-    /// Ours: at 60 frames a second, 1/600 s resolves the swings of one edge of a fine face.
-    pub const DEFAULT_SUBSTEPS: usize = 10;
     /// Source: Macklin et al. 2019; many substeps of one iteration are better than the reverse at equal cost.
     pub const DEFAULT_ITERATIONS: usize = 1;
 
@@ -62,11 +60,11 @@ impl TouchOptions {
         Self { material, ..self }
     }
 
-    /// Substeps in a frame; cost is linear in it, stiffness does not depend on it. Fast colliders get more of them by themselves.
-    /// Default: [`DEFAULT_SUBSTEPS`](Self::DEFAULT_SUBSTEPS).
+    /// Substeps in a frame; cost is linear in it. Default: as many as the material needs on the mesh so that more of them change little,
+    /// [`SoftMaterial::substeps`]; fewer leave it softer. Fast colliders get more of them by themselves.
     #[must_use]
     pub fn with_substeps(self, substeps: usize) -> Self {
-        Self { substeps, ..self }
+        Self { substeps: Some(substeps), ..self }
     }
 
     /// Sweeps over all constraints in a substep. Default: [`DEFAULT_ITERATIONS`](Self::DEFAULT_ITERATIONS).
@@ -99,12 +97,18 @@ impl TouchOptions {
         Self { skin_contact, ..self }
     }
 
+    /// Whether gravity pulls.
+    #[must_use]
+    pub fn has_gravity(&self) -> bool {
+        self.gravity != DVec3::ZERO
+    }
+
     pub(crate) fn require(&self) -> Result<(), PhysicsError> {
         self.material.require()?;
         let above_zero = |what, value: usize| {
             if value > 0 { Ok(()) } else { Err(PhysicsError::Setting { what, value: 0.0, bound: "one or more" }) }
         };
-        above_zero("the number of substeps", self.substeps)?;
+        above_zero("the number of substeps", self.substeps.unwrap_or(1))?;
         above_zero("the number of iterations", self.iterations)?;
         let finite =
             |what, value: f64| if value.is_finite() { Ok(()) } else { Err(PhysicsError::Material { what, value, least: "of any sign" }) };

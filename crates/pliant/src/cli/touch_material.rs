@@ -8,7 +8,8 @@ use super::solver::from_zero;
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Material")]
 pub(crate) struct MaterialArgs {
-    /// How often it swings in a second when it is let go: the more, the stiffer. Jelly has 2, a cheek 5, a forehead 10.
+    /// How often its bed alone swings in a second: the more, the stiffer; volume and bending make it quicker still, about twice.
+    /// Jelly has 2, a cheek 5, a forehead 10.
     #[arg(long, value_name = "HZ", default_value_t = skin().frequency_hz, allow_negative_numbers = true, value_parser = from_zero)]
     frequency: f64,
 

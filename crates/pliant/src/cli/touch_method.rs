@@ -13,7 +13,8 @@ pub(crate) struct MethodArgs {
     #[arg(long, value_enum, default_value_t = MethodArg::Xpbd)]
     method: MethodArg,
 
-    /// xpbd: substeps in a frame; stiffness does not depend on it. Fast colliders get more by themselves [default: 10].
+    /// xpbd: substeps in a frame [default: as many as the material needs on this mesh, 10 to 60; fewer leave it softer, more cost time].
+    /// Fast colliders get more by themselves.
     #[arg(long, value_name = "N", value_parser = at_least_one)]
     substeps: Option<usize>,
 
@@ -36,7 +37,7 @@ pub(crate) struct MethodArgs {
 
 #[derive(Debug, Clone, Copy, PartialEq, ValueEnum)]
 enum MethodArg {
-    /// Small steps, with stiffness that depends neither on steps nor on sweeps.
+    /// Small steps, with stiffness in physical units and steps enough for it.
     Xpbd,
     /// Position Verlet and projected angles, as in the thesis: one step a frame, without material, pins, pulls, inertia or --self-contact.
     Verlet,
@@ -71,9 +72,10 @@ impl MethodArgs {
     /// `options` with these in them.
     pub(crate) fn apply(&self, options: TouchOptions) -> TouchOptions {
         match self.method {
-            MethodArg::Xpbd => options
-                .with_substeps(self.substeps.unwrap_or(TouchOptions::DEFAULT_SUBSTEPS))
-                .with_iterations(self.iterations.unwrap_or(TouchOptions::DEFAULT_ITERATIONS)),
+            MethodArg::Xpbd => {
+                let options = options.with_iterations(self.iterations.unwrap_or(TouchOptions::DEFAULT_ITERATIONS));
+                self.substeps.map_or(options.clone(), |substeps| options.with_substeps(substeps))
+            }
             MethodArg::Verlet => options.with_method(TouchMethod::Verlet(self.verlet())),
         }
     }

@@ -3,7 +3,7 @@
 use pliant_mesh::glam::DVec3;
 
 use super::SkinContact;
-use crate::touch::particle::{place_of, put};
+use crate::touch::particle::place_of;
 use crate::touch::soft_body::SoftBody;
 use crate::touch::soft_region::SoftRegion;
 
@@ -33,7 +33,7 @@ impl<'a> SkinMeeting<'a> {
         }
         if self.skin.separate(&mut self.positions, &self.inverse_masses) > 0 {
             for &(vertex, node) in &self.nodes {
-                put(body.particle_mut(node), self.positions[vertex as usize]);
+                body.push(node, self.positions[vertex as usize]);
             }
         }
     }
