@@ -193,7 +193,7 @@ impl Touch {
             Engine::Xpbd(body) => {
                 body.set_accelerations(&accelerations);
                 body.set_pulls(&grips);
-                let mut skin = self.skin.as_ref().map(|skin| SkinMeeting::new(skin, &self.region, &self.rest));
+                let mut skin = self.skin.as_ref().map(|skin| SkinMeeting::new(skin, &self.region, &self.positions));
                 let apart = |body: &mut SoftBody| skin.iter_mut().for_each(|meeting| meeting.separate(body));
                 let press = |block: &mut block::Block, substep: usize| {
                     block.press(substep, pace.substeps, |from, to| meet(&solids[substep], from, to));

@@ -93,15 +93,13 @@ impl Block {
         &mut self.cluster.particles[place]
     }
 
-    /// Pushes a particle to a place. It loses the velocity that led it astray, and gains none: what was found deep inside another part
-    /// would be shot out.
+    /// Pushes a particle to a place, where it rests: what was found deep inside another part would else be shot out, and skin between two
+    /// parts that leave it no room would shiver.
     pub(crate) fn push(&mut self, place: usize, to: DVec3) {
-        let (from, before) = (place_of(&self.cluster.particles[place]), place_of(&self.before[place]));
-        let Some(out) = (to - from).try_normalize() else { return };
-        let (way, along) = (to - before, (from - before).dot(out));
-        let kept = way.dot(out).min(along.max(0.0));
-        put(&mut self.before[place], to - (way - out * way.dot(out) + out * kept));
-        put(&mut self.cluster.particles[place], to);
+        if place_of(&self.cluster.particles[place]) != to {
+            put(&mut self.before[place], to);
+            put(&mut self.cluster.particles[place], to);
+        }
     }
 
     /// How many particles were pushed in a substep of this frame, at most.

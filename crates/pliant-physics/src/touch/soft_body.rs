@@ -147,7 +147,7 @@ impl SoftBody {
         self.blocks[block as usize].particle_mut(place as usize)
     }
 
-    /// Pushes a soft node to `place`, without a rebound.
+    /// Pushes a soft node to a place, where it rests.
     pub(crate) fn push(&mut self, node: usize, to: DVec3) {
         let [block, place] = self.places[node];
         self.blocks[block as usize].push(place as usize, to);

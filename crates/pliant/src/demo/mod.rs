@@ -8,6 +8,7 @@ mod learn;
 mod pose;
 mod specimens;
 mod surfaces;
+mod touch;
 mod transfer;
 
 use std::path::{Path, PathBuf};
@@ -23,6 +24,7 @@ use pliant_view::ViewError;
 use thiserror::Error;
 
 use crate::page::{Page, Section};
+use crate::touch_job::TouchError;
 
 /// Why a demo could not be made.
 #[derive(Debug, Error)]
@@ -43,6 +45,9 @@ pub enum DemoError {
     /// A blend of built-in models failed.
     #[error(transparent)]
     Physics(#[from] PhysicsError),
+    /// A touch of a built-in model failed.
+    #[error(transparent)]
+    Touch(#[from] TouchError),
     /// A transfer between built-in models failed.
     #[error(transparent)]
     Transfer(#[from] TransferError),
@@ -68,12 +73,13 @@ pub struct Demo {
 /// Makes the demo in the folder `out`, which is created where it does not exist.
 pub fn run(out: &Path, progress: &dyn Progress) -> Result<Demo, DemoError> {
     type Chapter = fn(&mut Vec<Section>) -> Result<(), DemoError>;
-    let chapters: [(&str, Chapter); 10] = [
+    let chapters: [(&str, Chapter); 11] = [
         ("head", specimens::head),
         ("hand", specimens::hand),
         ("hound and tapir", specimens::quadrupeds),
         ("bar", specimens::bar),
         ("pose", pose::chapter),
+        ("touch", touch::chapter),
         ("blend", blend::chapter),
         ("transfer", transfer::chapter),
         ("learn", learn::chapter),

@@ -8,6 +8,7 @@ mod lcg;
 mod learn;
 mod numerals;
 mod pose;
+mod touch;
 mod transfer;
 
 use std::fs;
@@ -24,6 +25,7 @@ use pliant_view::ViewError;
 use thiserror::Error;
 
 use crate::page::{Page, Section};
+use crate::touch_job::TouchError;
 pub use data::{Data, Model};
 
 /// Why a paper could not be reproduced.
@@ -76,6 +78,14 @@ pub enum ReproduceError {
         /// What failed.
         source: PhysicsError,
     },
+    /// A touch failed.
+    #[error("{model}: {source}")]
+    Touch {
+        /// The model.
+        model: String,
+        /// What failed.
+        source: TouchError,
+    },
     /// Learning failed.
     #[error("{model}: {source}")]
     Learn {
@@ -108,6 +118,12 @@ pub const REPRODUCTIONS: &[Reproduction] = &[
         title: "Posing a face by its surface",
         paper: "Çetinaslan, \"Position Manipulation Techniques for Facial Animation\", thesis, University of Porto, 2016, chapters 3 and 4",
         make: pose::sections,
+    },
+    Reproduction {
+        name: "touch",
+        title: "Soft areas of a face",
+        paper: "Çetinaslan, \"Position Manipulation Techniques for Facial Animation\", thesis, University of Porto, 2016, chapter 5",
+        make: touch::sections,
     },
     Reproduction {
         name: "blend",

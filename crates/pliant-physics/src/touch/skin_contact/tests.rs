@@ -51,7 +51,7 @@ fn press(
     let mut pushed = 0;
     for _ in 0..10 {
         (0..now.len()).for_each(|v| now[v] += step(v));
-        pushed += (0..sweeps).map(|_| contact.separate(now, masses)).sum::<usize>();
+        pushed += (0..sweeps).map(|_| contact.separate(now, masses, None)).sum::<usize>();
     }
     pushed
 }
@@ -160,7 +160,7 @@ fn what_overlaps_in_the_animated_shape_stays_to_the_bit_and_gets_no_deeper() {
     let mut now = rest.clone();
     contact.survey(&rest, &now);
     assert!(contact.pairs.len() > 200);
-    assert_eq!(contact.separate(&mut now, &masses), 0);
+    assert_eq!(contact.separate(&mut now, &masses, None), 0);
     assert_eq!(now, rest);
     for _ in 0..3 {
         press(&mut contact, &rest, &mut now, &masses, |v| if soft[v] { DVec3::Z * -0.01 } else { DVec3::ZERO }, 1);
@@ -211,7 +211,7 @@ fn turning_and_scaling_everything_turns_and_scales_the_answer() {
     let separated = |mesh: &Mesh, mut now: Vec<DVec3>| {
         let mut contact = contact_of(mesh, &soft);
         contact.survey(mesh.positions(), &now);
-        assert!(contact.separate(&mut now, &masses) > 100);
+        assert!(contact.separate(&mut now, &masses, None) > 100);
         now
     };
     let elsewhere = mesh.posed(mesh.positions().iter().map(moved).collect()).unwrap();
@@ -268,7 +268,7 @@ fn an_animated_head_is_not_pushed_and_pressed_skin_hardly_enters_what_is_below()
             let mut now = rest.to_vec();
             contact.survey(rest, &now);
             assert!(contact.pairs.len() > 200, "{}", contact.pairs.len());
-            assert_eq!(contact.separate(&mut now, &masses), 0);
+            assert_eq!(contact.separate(&mut now, &masses, None), 0);
             assert!(now == rest);
             // Pushed into the head by an edge, skin meets what is below it, here and there from both sides.
             let edge = contact.edge;
