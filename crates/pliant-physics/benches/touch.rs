@@ -1,4 +1,5 @@
-//! One frame of a soft patch: 10 substeps of one sweep, the scenes of `benches/peers/touch_peers.py`.
+//! One frame of a soft patch: 10 substeps of one sweep, as in the scenes of `benches/peers/touch_peers.py`; ours has a bed, damping and masses
+//! by area besides, and a stiffness of its own.
 //!
 //! A square sheet with its outermost ring pinned, under gravity: `stretch` has lengths of edges alone, `bend` hinges too, `ball` a ball that
 //! is pressed into its middle, `skin` everything that a patch has by default. `/1` is on one thread, `/all` on all there are. `disc` is the
@@ -70,7 +71,7 @@ fn warm(scene: Scene, side: usize) -> Touch {
         x == 0 || y == 0 || x == side - 1 || y == side - 1
     };
     let pins = (0..side * side).filter(rim).collect();
-    let options = TouchOptions::default().with_material(scene.material()).with_gravity(DVec3::Z * -9.81).with_pins(pins);
+    let options = TouchOptions::default().with_substeps(10).with_material(scene.material()).with_gravity(DVec3::Z * -9.81).with_pins(pins);
     let patch = SoftPatch { center: side * (side / 2) + side / 2, radius: 2.0 };
     let mut touch = Touch::new(&sheet, &[patch], &options).expect("the sheet is sound");
     if scene == Scene::Ball {

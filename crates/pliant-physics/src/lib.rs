@@ -1,4 +1,4 @@
-//! Shapes between shapes as equilibria of springs, with contact.
+//! Shapes between shapes as equilibria of springs, with contact; soft patches that are pressed and pulled.
 //!
 //! ```
 //! use pliant_mesh::{Mesh, glam::DVec3, shapes};

@@ -321,7 +321,7 @@ mod tests {
 
     #[test]
     fn what_does_not_fit_is_declined() {
-        assert!(matches!(TouchJob { frames: Some(0), ..pressed() }.run(&()), Err(TouchError::NoFrames)));
+        assert!(matches!(TouchJob { frames: Some(0), ..pressed() }.run(&()), Err(TouchError::FrameCount { frames: 0, .. })));
         let other = Clip::new("other", icosphere(1), vec![icosphere(1).positions().to_vec()]).unwrap();
         let wrong = TouchJob { animation: Some(other), ..pressed() }.run(&());
         assert!(matches!(wrong, Err(TouchError::OtherAnimation { frames: 1, found: 42, expected: 162 })));

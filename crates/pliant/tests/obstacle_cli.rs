@@ -2,7 +2,7 @@
 
 mod command;
 
-use command::{folder, inside, json, pliant};
+use command::{declines, folder, inside, json, pliant};
 use pliant::io::{Asset, LoadOptions, load, save};
 use pliant::mesh::glam::DVec3;
 use pliant::mesh::shapes;
@@ -29,4 +29,6 @@ fn an_egg_that_grows_stops_at_a_wall() {
         assert!(said.contains("write box:x,y,z,a,b,c"), "{said}");
         assert!(!std::path::Path::new(&none).exists());
     }
+    // A file that is none is told with its name.
+    declines(&["blend", &ball, &egg, "--obstacle", "wall.obj"], &inside(&folder, "none.glb"), &["wall.obj"]);
 }

@@ -86,8 +86,8 @@ const WAVES: f64 = 1.0;
 const BENDING_WAVES: f64 = 2.0;
 
 impl SoftMaterial {
-    /// Ours: at 60 frames a second, swings and contacts are smooth.
-    pub const LEAST_SUBSTEPS: usize = 10;
+    /// Measured: half as many leave a cheek that lies on its back a fifth too soft, these a thirtieth.
+    pub const LEAST_SUBSTEPS: usize = 20;
     /// Ours: beyond, a patch is so fine that it stays a little softer than it should be.
     pub const MOST_SUBSTEPS: usize = 60;
 

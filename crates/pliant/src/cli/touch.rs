@@ -61,7 +61,9 @@ In frame i of N, colliders and pulls have gone 1 - |2i/(N-1) - 1| of their way: 
 belongs to colliders in their order; one that should stay before one that moves gets 0,0,0. A collider is
 sphere:x,y,z,r, capsule:x,y,z,x,y,z,r or cylinder:x,y,z,x,y,z,r with both ends of the axis,
 box:x,y,z,a,b,c with its middle and its sides, or the file of a closed mesh. No soft vertex ends inside one,
-however fast it is; what it covers beyond the patches is told.
+however fast it is, save pinned and pulled ones, those between two colliders that leave them no room, and
+with --method verlet; what a collider covers beyond the patches is told. Faces follow their vertices: a
+collider should be larger than an edge.
 
 --json holds frames, fps, vertices, patch_vertices, max_penetration (how deep a soft vertex ends inside a
 collider), max_displacement and its furthest_frame, last_displacement (what is left of it in the last

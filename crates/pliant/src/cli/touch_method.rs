@@ -13,7 +13,7 @@ pub(crate) struct MethodArgs {
     #[arg(long, value_enum, default_value_t = MethodArg::Xpbd)]
     method: MethodArg,
 
-    /// xpbd: substeps in a frame [default: as many as the material needs on this mesh, 10 to 60; fewer leave it softer, more cost time].
+    /// xpbd: substeps in a frame [default: as many as the material needs on this mesh, 20 to 60; fewer leave it softer, more cost time].
     /// Fast colliders get more by themselves.
     #[arg(long, value_name = "N", value_parser = at_least_one)]
     substeps: Option<usize>,
