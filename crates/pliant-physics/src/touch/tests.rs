@@ -368,7 +368,8 @@ fn frames_that_are_none_are_declined_and_change_nothing() {
     let rigid = (0..before.len()).find(|v| touch.region().vertices().binary_search(&(*v as u32)).is_err()).unwrap();
     let lost = [to(DVec3::new(f64::NAN, 0.0, 0.0))];
     let at = &[RigidMotion::IDENTITY][..];
-    let wrong: [(TouchFrame<'_>, fn(&PhysicsError) -> bool); 9] = [
+    type IsExpected = fn(&PhysicsError) -> bool;
+    let wrong: [(TouchFrame<'_>, IsExpected); 9] = [
         (still(&[]), |e| matches!(e, PhysicsError::ColliderCount { found: 0, expected: 1 })),
         (still(&lost), |e| matches!(e, PhysicsError::ColliderPath { collider: 0 })),
         (TouchFrame { secs: 0.0, ..still(at) }, |e| matches!(e, PhysicsError::FrameTime { .. })),
