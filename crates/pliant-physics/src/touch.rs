@@ -305,13 +305,18 @@ impl Touch {
         let mut pulled = BTreeSet::new();
         for &(vertex, place) in pulls {
             self.mesh.require_vertex(vertex)?;
-            match () {
-                () if !place.is_finite() => return Err(PhysicsError::Pull { vertex }),
-                () if self.region.node_of(vertex).is_none() => return Err(PhysicsError::RigidPull { vertex }),
-                () if self.pinned.contains(&vertex) => return Err(PhysicsError::PinnedPull { vertex }),
-                () if !pulled.insert(vertex) => return Err(PhysicsError::PulledTwice { vertex }),
-                () => {}
-            }
+            let wrong = if !place.is_finite() {
+                PhysicsError::Pull { vertex }
+            } else if self.region.node_of(vertex).is_none() {
+                PhysicsError::RigidPull { vertex }
+            } else if self.pinned.contains(&vertex) {
+                PhysicsError::PinnedPull { vertex }
+            } else if !pulled.insert(vertex) {
+                PhysicsError::PulledTwice { vertex }
+            } else {
+                continue;
+            };
+            return Err(wrong);
         }
         Ok(())
     }

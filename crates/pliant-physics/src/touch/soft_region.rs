@@ -67,7 +67,7 @@ impl SoftRegion {
         Self::select_on(mesh, &mut geodesics, patches)
     }
 
-    /// As [`select`](Self::select), with the layout of `mesh` made before; time depends on the patches alone.
+    /// As [`select`](Self::select), with the layout of `mesh` made before; time is about that of the patches alone.
     ///
     /// # Errors
     /// As [`select`](Self::select).

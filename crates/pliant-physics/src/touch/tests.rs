@@ -569,3 +569,38 @@ fn a_thin_wall_of_a_hollow_mesh_is_not_passed() {
     }
     assert!(touch.positions()[center].z < -0.1, "{}", touch.positions()[center].z);
 }
+
+#[test]
+fn a_free_patch_that_swings_keeps_its_momentum_and_does_not_begin_to_turn() {
+    let sheet = bumpy_sheet(30, 0.2);
+    let all: Vec<u32> = (0..sheet.vertex_count() as u32).collect();
+    let (part, rest) = (SoftMesh::around(&sheet, &all), sheet.positions());
+    let constants =
+        SheetConstants { bed: 1e-12, stretch: 40.0, shear: 20.0, bend: 0.05, strain_limit: f64::INFINITY, ..SheetConstants::default() };
+    let masses = masses(&part, rest);
+    let inverse_masses: Vec<f64> = masses.iter().map(|mass| 1.0 / mass).collect();
+    let nodes = SoftNodes {
+        rest,
+        constants: &vec![constants; rest.len()],
+        masses: &masses,
+        inverse_masses: &inverse_masses,
+        softness: &vec![1.0; rest.len()],
+    };
+    let mut body = SoftBody::new(&part, &nodes);
+    assert!(body.block_count() > 1, "with seams");
+    for (node, place) in rest.iter().enumerate() {
+        particle::put(body.particle_mut(node), *place + DVec3::new(0.1 * place.y, -0.05 * place.x * place.x, 0.1 * (4.0 * place.x).sin()));
+    }
+    let start: Vec<DVec3> = body.soft_places().collect();
+    let center = |places: &[DVec3]| places.iter().zip(&masses).map(|(p, m)| *p * *m).sum::<DVec3>();
+    for _ in 0..5 {
+        body.advance(pace(10, 2), |_| {}, |_, _| {});
+    }
+    let before: Vec<DVec3> = body.soft_places().collect();
+    body.advance(pace(10, 2), |_| {}, |_, _| {});
+    let after: Vec<DVec3> = body.soft_places().collect();
+    assert!(center(&after).distance(center(&start)) < 1e-12);
+    let turning = |k: usize| before[k].cross(after[k] - before[k]) * masses[k];
+    let (turn, motion) = (0..rest.len()).fold((DVec3::ZERO, 0.0), |(turn, motion), k| (turn + turning(k), motion + turning(k).length()));
+    assert!(motion > 1e-4 && turn.length() < 0.02 * motion, "{} of {motion}", turn.length());
+}

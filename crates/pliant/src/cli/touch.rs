@@ -146,7 +146,7 @@ pub(crate) struct Args {
     weights_in: Option<PathBuf>,
 
     /// Write the rig with one frame of the touch as a new target of this name, instead of a clip.
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "NAME", value_parser = clap::builder::NonEmptyStringValueParser::new())]
     as_target: Option<String>,
 
     /// Which frame that is [default: the one in which skin is farthest from its place].
@@ -163,7 +163,7 @@ pub(crate) struct Args {
     #[command(flatten)]
     material: MaterialArgs,
 
-    /// Where to write the clip (.glb, .usda, .mdd, .pc2, .frames.npy), or with --as-target the rig (.glb, .usda, a folder …).
+    /// Where to write the clip (.glb, .usda, .mdd, .pc2, .frames.npy), or with --as-target the rig (.glb, .usda).
     #[arg(long, value_name = "CLIP")]
     out: PathBuf,
 }
@@ -261,6 +261,9 @@ impl Args {
             let still = asset.posed(&first[0])?;
             return Ok(still.with_point_clip(animation, clip.map_or(&first[..], |clip| &clip.frames))?);
         };
+        if rig.targets().iter().any(|target| target.name == *name) {
+            return Err(Failure::could_not(format!("--as-target {name}: {} has a target of that name already; give another", self.asset)));
+        }
         let count = job.frame_count();
         if let Some(frame) = self.at.filter(|&frame| frame >= count) {
             return Err(Failure::could_not(format!("--at {frame}: the touch has {count} frames, counted from 0")));
