@@ -212,9 +212,10 @@ fn a_clip_plays_under_the_touch_and_without_anything_in_its_way_stays_itself() {
     assert_eq!(finer[4], read.frames()[2]);
     let told = json(&[&far[..], &["--frames", "2"]].concat());
     assert!(problems(&told).contains("clip is not played"), "{told}");
-    // Inertia makes soft parts lag: at the first acceleration upwards they are below the animation.
+    // Inertia makes soft parts lag: at the first acceleration upwards, once it is known how fast the clip begins, they are below it.
     json(&["touch", &path, "--center", "0", "--radius", "0.7", "--animate", "--fps", "24", "--inertia", "1", "--out", &out]);
-    assert!(frames(&out)[1][0].y < read.frames()[1][0].y - 1e-3);
+    assert_eq!(frames(&out)[1], read.frames()[1]);
+    assert!(frames(&out)[2][0].y < read.frames()[2][0].y - 1e-3);
 }
 
 #[test]
