@@ -178,7 +178,7 @@ fn a_rig_is_touched_in_its_pose_and_a_frame_becomes_a_target() {
     let both = dented.evaluate(&[1.0, 1.0]);
     assert!(both.iter().zip(&clip[5]).all(|(a, b)| a.distance(*b) < 1e-6), "both sliders together are the touched frame");
     let none = inside(&folder, "none.usda");
-    declines(&[&args[..], &["--as-target", "wide"]].concat(), &none, &["two targets are named 'wide'"]);
+    declines(&[&args[..], &["--as-target", "wide"]].concat(), &none, &["--as-target wide", "already"]);
     declines(&[&args[..], &["--as-target", "late", "--at", "61"]].concat(), &none, &["61 frames"]);
     declines(&[&args[..], &["--as-target", "still", "--at", "0"]].concat(), &none, &["frame 0", "moves nothing"]);
     declines(&[&args[..], &["--as-target", "dent"]].concat(), &inside(&folder, "none.obj"), &["cannot hold targets"]);
