@@ -28,6 +28,7 @@ use parry3d_f64::bounding_volume::Aabb;
 use parry3d_f64::partitioning::{Bvh, BvhBuildStrategy, BvhNode};
 use pliant_linalg::parallel;
 
+use crate::ray::Ray;
 use crate::{Bounds, Mesh, MeshError, TrianglePoint};
 
 /// Queries in one parallel task.
@@ -186,7 +187,7 @@ fn triangle_tree(corners: &[[DVec3; 3]]) -> Bvh {
     Bvh::from_iter(BvhBuildStrategy::Binned, boxes.enumerate())
 }
 
-fn is_moderate(p: DVec3) -> bool {
+pub(crate) fn is_moderate(p: DVec3) -> bool {
     p.is_finite() && p.abs().max_element() < COORDINATE_LIMIT
 }
 
@@ -243,65 +244,6 @@ fn parameter_on_segment(start: DVec3, end: DVec3, p: DVec3) -> f64 {
 pub(crate) fn half_solid_angle([a, b, c]: [DVec3; 3]) -> f64 {
     let (la, lb, lc) = (a.length(), b.length(), c.length());
     a.dot(b.cross(c)).atan2(la * lb * lc + a.dot(b) * lc + b.dot(c) * la + c.dot(a) * lb)
-}
-
-/// A ray sheared so that it runs along its dominant axis.
-struct Ray {
-    origin: DVec3,
-    axes: [usize; 3],
-    shear: DVec3,
-    inverse: DVec3,
-}
-
-impl Ray {
-    /// Smaller components count as this: no box is missed, and zero times infinity does not arise.
-    const SMALLEST_COMPONENT: f64 = 1e-300;
-    /// Boxes are widened by this part, since the slab distances are rounded.
-    const WIDENING: f64 = 1.0 + 8.0 * f64::EPSILON;
-
-    fn new(origin: DVec3, direction: DVec3) -> Option<Self> {
-        // Scaling first keeps the square of huge and tiny directions in range.
-        let direction = (direction / direction.abs().max_element()).try_normalize()?;
-        if !is_moderate(origin) || !direction.is_finite() {
-            return None;
-        }
-        let z = direction.abs().max_position();
-        let axes = [(z + 1) % 3, (z + 2) % 3, z];
-        let along = direction[z];
-        let shear = DVec3::new(direction[axes[0]] / along, direction[axes[1]] / along, 1.0 / along);
-        let floor = |d: f64| if d.abs() < Self::SMALLEST_COMPONENT { Self::SMALLEST_COMPONENT.copysign(d) } else { d };
-        let inverse = DVec3::new(floor(direction.x), floor(direction.y), floor(direction.z)).recip();
-        Some(Self { origin, axes, shear, inverse })
-    }
-
-    /// A lower bound of the distance to anything in a box; the greatest number when the ray misses it.
-    fn box_distance(&self, min: DVec3, max: DVec3) -> f64 {
-        let (s, t) = ((min - self.origin) * self.inverse, (max - self.origin) * self.inverse);
-        let (enter, leave) = (s.min(t).max_element().max(0.0), s.max(t).min_element());
-        if enter <= leave * Self::WIDENING { enter / Self::WIDENING } else { f64::MAX }
-    }
-
-    /// Distance and barycentric coordinates of the hit. The sign of each edge function is the exact opposite of
-    /// the neighbour's across that edge, so no ray slips through between two triangles.
-    fn triangle_hit(&self, corners: [DVec3; 3]) -> Option<(f64, [f64; 3])> {
-        let [x, y, z] = self.axes;
-        let [a, b, c] = corners.map(|p| {
-            let q = p - self.origin;
-            DVec3::new(q[x] - self.shear.x * q[z], q[y] - self.shear.y * q[z], self.shear.z * q[z])
-        });
-        let weights = [c.x * b.y - c.y * b.x, a.x * c.y - a.y * c.x, b.x * a.y - b.y * a.x];
-        let [u, v, w] = weights;
-        if (u < 0.0 || v < 0.0 || w < 0.0) && (u > 0.0 || v > 0.0 || w > 0.0) {
-            return None;
-        }
-        let sum = u + v + w;
-        if sum == 0.0 {
-            return None;
-        }
-        let barycentric = weights.map(|weight| weight / sum);
-        let distance = barycentric[0] * a.z + barycentric[1] * b.z + barycentric[2] * c.z;
-        (distance >= 0.0 && distance.is_finite()).then_some((distance, barycentric))
-    }
 }
 
 #[cfg(test)]

@@ -1,1 +1,23 @@
-//! Studio.
+//! The program in which a person poses, touches, blends, transfers and learns.
+//!
+//! What a person makes is a [`Document`](document::Document); a [`Studio`] shows it, and changes it in one place, so
+//! that every gesture is a step of the [`History`](history::History). The window is `eframe`'s; nothing else here knows of one.
+
+pub mod blob;
+pub mod character;
+pub mod command;
+pub mod desk;
+pub mod document;
+pub mod history;
+pub mod library;
+pub mod panels;
+pub mod preferences;
+pub mod rooms;
+pub mod shared;
+mod shell;
+mod studio;
+pub mod timeline;
+pub mod view;
+pub mod work;
+
+pub use studio::Studio;

@@ -1,0 +1,89 @@
+//! What a widget may ask for beside edits; one place, the [studio](crate::studio), does it.
+
+use std::path::PathBuf;
+
+use crate::document::{Document, Locator};
+use crate::history::Edit;
+use crate::rooms::RoomName;
+
+/// Something that should happen.
+#[derive(Debug)]
+pub enum Command {
+    /// Change the document.
+    Edit(Edit),
+    /// Take the latest step back.
+    Undo,
+    /// Make it again.
+    Redo,
+    /// Show a sentence.
+    Tell(Notice),
+    /// Open a room.
+    Room(RoomName),
+    /// Start with an empty project; `Document` is what it holds, such as an example's.
+    New(Box<Document>, RoomName),
+    /// Ask for a file and open it as a project or as the character.
+    AskOpen,
+    /// Ask for a file to export to.
+    AskExport,
+    /// Ask for the name of a picture.
+    AskScreenshot,
+    /// Open a project, or an asset as the character.
+    Open(Locator),
+    /// Save to the project's file, or ask for one.
+    Save,
+    /// Ask for a file and save there.
+    AskSave,
+    /// Save there.
+    SaveAs(PathBuf),
+    /// Export what the open room shows to a file whose ending names the format.
+    Export(PathBuf),
+    /// Take a picture of the window.
+    Screenshot(PathBuf),
+    /// Put the camera in front of everything, or of the selection.
+    Frame {
+        /// Only what is selected.
+        selection: bool,
+    },
+    /// Close the window.
+    Quit,
+}
+
+/// A sentence for a person.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Notice {
+    /// The sentence.
+    pub text: String,
+    /// How bad it is.
+    pub mood: Mood,
+}
+
+/// How bad a notice is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Mood {
+    /// Something was done.
+    Done,
+    /// Something should be known.
+    Hint,
+    /// Something did not work.
+    Trouble,
+}
+
+impl Notice {
+    /// Something was done.
+    #[must_use]
+    pub fn done(text: impl Into<String>) -> Self {
+        Self { text: text.into(), mood: Mood::Done }
+    }
+
+    /// Something should be known.
+    #[must_use]
+    pub fn hint(text: impl Into<String>) -> Self {
+        Self { text: text.into(), mood: Mood::Hint }
+    }
+
+    /// Something did not work; the sentence says what and what to do.
+    #[must_use]
+    pub fn trouble(text: impl Into<String>) -> Self {
+        Self { text: text.into(), mood: Mood::Trouble }
+    }
+}

@@ -1,0 +1,9 @@
+//! Panels that several rooms share.
+
+mod explain;
+mod rig;
+mod timeline;
+
+pub use explain::explain_ui;
+pub use rig::sliders_ui;
+pub use timeline::timeline_ui;

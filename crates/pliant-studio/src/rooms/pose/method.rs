@@ -1,0 +1,107 @@
+//! How pins become weights, as the document remembers it.
+
+use pliant::rig::{Bounded, Hybrid, Localized, PoseSolver, PseudoInverse, Rig, SliderPairs, Tikhonov, Transpose, Units};
+use serde::{Deserialize, Serialize};
+
+/// A solver and its options.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Method {
+    /// Which one.
+    pub kind: MethodKind,
+    /// Bounded: price of moving one more slider.
+    pub sparsity: f64,
+    /// Bounded: price of moved surface.
+    pub damping: f64,
+    /// Bounded: whether both sides of a face move alike.
+    pub symmetric: bool,
+    /// Tikhonov and localized: price on squared weights.
+    pub alpha: f64,
+}
+
+/// The solvers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum MethodKind {
+    /// Inside the limits, few sliders, near the pins.
+    #[default]
+    Bounded,
+    /// Pseudo-inverse (thesis, eq. 4.2).
+    PseudoInverse,
+    /// Least squares with a price on weights (eq. 3.5).
+    Tikhonov,
+    /// Tikhonov without targets that hardly move a pin (eq. 3.6).
+    Localized,
+    /// Along the transpose (eq. 4.5).
+    Transpose,
+    /// Between pseudo-inverse and transpose (eq. 4.7).
+    Hybrid,
+}
+
+impl Default for Method {
+    fn default() -> Self {
+        Self {
+            kind: MethodKind::Bounded,
+            sparsity: Bounded::DEFAULT_SPARSITY,
+            damping: Bounded::DEFAULT_DAMPING,
+            symmetric: false,
+            alpha: Tikhonov::DEFAULT_ALPHA,
+        }
+    }
+}
+
+impl MethodKind {
+    /// All of them, the default first.
+    pub const ALL: [Self; 6] = [Self::Bounded, Self::Hybrid, Self::Localized, Self::Transpose, Self::Tikhonov, Self::PseudoInverse];
+
+    /// What the list says.
+    #[must_use]
+    pub fn label(self) -> &'static str {
+        match self {
+            Self::Bounded => "Bounded",
+            Self::PseudoInverse => "Pseudo-inverse",
+            Self::Tikhonov => "Damped",
+            Self::Localized => "Localized",
+            Self::Transpose => "Transpose",
+            Self::Hybrid => "Hybrid",
+        }
+    }
+
+    /// What the tooltip says.
+    #[must_use]
+    pub fn hint(self) -> &'static str {
+        match self {
+            Self::Bounded => "Stays inside the limits, moves few sliders, near the pins",
+            Self::PseudoInverse => "Reaches the pins exactly, whatever the sliders do (thesis, eq. 4.2)",
+            Self::Tikhonov => "Least squares with a price on weights (thesis, eq. 3.5)",
+            Self::Localized => "Damped, without targets that hardly move a pin (thesis, eq. 3.6)",
+            Self::Transpose => "Every slider moves as much as it helps (thesis, eq. 4.5)",
+            Self::Hybrid => "Between pseudo-inverse and transpose (thesis, eq. 4.7)",
+        }
+    }
+}
+
+impl Method {
+    /// The solver for a rig.
+    #[must_use]
+    pub fn solver(&self, rig: &Rig) -> Box<dyn PoseSolver> {
+        let tikhonov = Tikhonov { alpha: self.alpha, units: Units::Relative };
+        match self.kind {
+            MethodKind::PseudoInverse => Box::new(PseudoInverse),
+            MethodKind::Tikhonov => Box::new(tikhonov),
+            MethodKind::Localized => Box::new(Localized { tikhonov, outer_radius: None }),
+            MethodKind::Transpose => Box::new(Transpose::default()),
+            MethodKind::Hybrid => Box::new(Hybrid::default()),
+            MethodKind::Bounded => Box::new(self.bounded(rig)),
+        }
+    }
+
+    fn bounded(&self, rig: &Rig) -> Bounded {
+        let bounded = Bounded::default().with_sparsity(self.sparsity).with_damping(self.damping);
+        if !self.symmetric {
+            return bounded;
+        }
+        let names: Vec<&str> = rig.targets().iter().map(|target| &*target.name).collect();
+        bounded.with_symmetry(SliderPairs::by_name(&names).partners().to_vec(), 1.0)
+    }
+}

@@ -1,0 +1,244 @@
+//! The studio: the one place where the document changes.
+//!
+//! A frame of the window goes: results of workers are fetched, panels and viewports are painted and say what they want as
+//! [`Command`]s, and then these are done, in order.
+
+use std::sync::Arc;
+
+use eframe::egui;
+
+use crate::character::{self, Ask, Drag, Posed, Question, RigSpec, Solve};
+use crate::command::{Command, Notice};
+use crate::desk::{Clock, Desk};
+use crate::document::{Document, Weights};
+use crate::history::{Edit, History};
+use crate::library::{Library, Slot};
+use crate::preferences::Preferences;
+use crate::rooms::blend::BlendRoom;
+use crate::rooms::learn::LearnRoom;
+use crate::rooms::pose::PoseRoom;
+use crate::rooms::touch::TouchRoom;
+use crate::rooms::transfer::TransferRoom;
+use crate::rooms::{Cx, Room, RoomName};
+use crate::work::{Latest, Wake, Watch};
+
+/// The program.
+pub struct Studio {
+    pub(crate) history: History,
+    pub(crate) desk: Desk,
+    pub(crate) clock: Clock,
+    pub(crate) preferences: Preferences,
+    pub(crate) library: Library,
+    pub(crate) notice: Option<Notice>,
+    pub(crate) watches: Vec<Arc<Watch>>,
+    pub(crate) rooms: Rooms,
+    commands: Vec<Command>,
+    gesture: u64,
+    worker: Latest<Question, Posed>,
+    asked: Option<Asked>,
+    posed: Option<Arc<Posed>>,
+    solve: Option<Arc<Solve>>,
+    drag: Option<Drag>,
+    wake: Wake,
+}
+
+/// What was last asked of the worker.
+struct Asked {
+    rig: RigSpec,
+    weights: Weights,
+}
+
+/// The rooms, all of them, whichever is open.
+#[derive(Default)]
+pub(crate) struct Rooms {
+    pose: PoseRoom,
+    touch: TouchRoom,
+    blend: BlendRoom,
+    transfer: TransferRoom,
+    learn: LearnRoom,
+}
+
+impl Rooms {
+    pub(crate) fn get(&mut self, name: RoomName) -> &mut dyn Room {
+        match name {
+            RoomName::Pose => &mut self.pose,
+            RoomName::Touch => &mut self.touch,
+            RoomName::Blend => &mut self.blend,
+            RoomName::Transfer => &mut self.transfer,
+            RoomName::Learn => &mut self.learn,
+        }
+    }
+}
+
+impl Studio {
+    /// A studio with a document, for a window that `ctx` paints.
+    #[must_use]
+    pub fn new(ctx: &egui::Context, document: Document) -> Self {
+        let painted = ctx.clone();
+        let wake: Wake = Arc::new(move || painted.request_repaint());
+        Self {
+            history: History::new(document),
+            desk: Desk::default(),
+            clock: Clock::default(),
+            preferences: Preferences::default(),
+            library: Library::new(".", wake.clone()),
+            notice: None,
+            watches: Vec::new(),
+            rooms: Rooms::default(),
+            commands: Vec::new(),
+            gesture: 0,
+            worker: character::start(wake.clone()),
+            asked: None,
+            posed: None,
+            solve: None,
+            drag: None,
+            wake,
+        }
+    }
+
+    /// What is edited.
+    #[must_use]
+    pub fn document(&self) -> &Document {
+        self.history.document()
+    }
+
+    /// Opens a room.
+    pub fn open_room(&mut self, room: RoomName) {
+        self.desk.room = room;
+    }
+
+    /// Whether some work is under way whose result is still to be shown.
+    pub fn busy(&mut self) -> bool {
+        let rooms = &mut self.rooms;
+        let at_work = RoomName::ALL.into_iter().any(|name| rooms.get(name).busy());
+        at_work || self.worker.busy() || self.library.busy() || self.watches.iter().any(|watch| !watch.over())
+    }
+
+    /// Lends a room what it needs.
+    pub(crate) fn with_room<T>(&mut self, name: RoomName, call: impl FnOnce(&mut dyn Room, &mut Cx<'_>) -> T) -> T {
+        let Self { history, desk, clock, library, watches, rooms, commands, gesture, posed, solve, drag, wake, .. } = self;
+        let (document, gesture, posed, solve) = (history.document(), *gesture, posed.as_ref(), solve.as_ref());
+        let mut cx = Cx { document, gesture, library, posed, solve, desk, clock, drag, commands, watches, wake };
+        call(rooms.get(name), &mut cx)
+    }
+
+    /// Everything of a frame that is not painted.
+    pub(crate) fn begin_frame(&mut self, ctx: &egui::Context) {
+        self.count_gestures(ctx);
+        let (secs, timeline) = (f64::from(ctx.input(|i| i.stable_dt.min(0.1))), &self.history.document().timeline);
+        self.clock.tick(secs, timeline.frames_per_second, timeline.last_frame, self.desk.looping);
+        if self.clock.playing {
+            ctx.request_repaint();
+        }
+        self.watches.retain(|watch| !watch.over());
+        self.fetch_pose();
+        for name in RoomName::ALL {
+            self.with_room(name, |room, cx| room.update(cx));
+        }
+    }
+
+    /// A press of a button or a key begins a gesture.
+    fn count_gestures(&mut self, ctx: &egui::Context) {
+        let presses = ctx.input(|input| {
+            let press = |event: &&egui::Event| {
+                matches!(event, egui::Event::PointerButton { pressed: true, .. } | egui::Event::Key { pressed: true, repeat: false, .. })
+            };
+            input.events.iter().filter(press).count()
+        });
+        self.gesture += presses as u64;
+    }
+
+    fn fetch_pose(&mut self) {
+        match self.worker.answer() {
+            None => {}
+            Some(Err(sentence)) => self.notice = Some(Notice::trouble(sentence)),
+            Some(Ok(posed)) => {
+                if let Some(solve) = &posed.solve {
+                    self.solve = Some(solve.clone());
+                    self.keep_solved(solve.gesture, &posed);
+                }
+                self.posed = Some(Arc::new(posed));
+            }
+        }
+    }
+
+    /// Writes the weights of a solve into the document, as a part of the gesture that asked for it; not after it was taken back.
+    fn keep_solved(&mut self, gesture: u64, posed: &Posed) {
+        let names = posed.rig.targets().iter().map(|target| target.name.clone());
+        let weights: Vec<(String, f64)> = names.zip(posed.weights.iter().copied()).collect();
+        let silent = self.document().character.clone();
+        let change = move |document: &mut Document| {
+            for (name, weight) in weights {
+                // A silent slider is at zero only as it is shown.
+                if !silent.is_silent(&name) {
+                    document.character.set_weight(&name, weight);
+                }
+            }
+        };
+        self.history.apply_to_open(gesture, change);
+    }
+
+    /// Does what was asked for in this frame, then asks for the pose that is wanted now.
+    pub(crate) fn end_frame(&mut self, ctx: &egui::Context) {
+        for command in std::mem::take(&mut self.commands) {
+            self.do_command(command, ctx);
+        }
+        self.ask_for_pose();
+    }
+
+    pub(crate) fn push(&mut self, command: Command) {
+        self.commands.push(command);
+    }
+
+    fn do_command(&mut self, command: Command, ctx: &egui::Context) {
+        match command {
+            Command::Edit(edit) => self.history.apply(edit),
+            Command::Undo => self.history.undo(),
+            Command::Redo => self.history.redo(),
+            Command::Tell(notice) => self.notice = Some(notice),
+            Command::Room(room) => self.desk.room = room,
+            Command::Quit => ctx.send_viewport_cmd(egui::ViewportCommand::Close),
+            Command::Open(locator) => self.open_character(locator),
+            _ => {}
+        }
+    }
+
+    fn open_character(&mut self, asset: String) {
+        self.library.reload(&asset);
+        let change = move |document: &mut Document| {
+            document.character = crate::document::Character { asset, ..Default::default() };
+            document.pose.pins.clear();
+        };
+        self.history.apply(Edit { label: "Open rig".into(), gesture: None, change: Box::new(change) });
+    }
+
+    fn ask_for_pose(&mut self) {
+        let character = self.history.document().character.clone();
+        if character.asset.is_empty() {
+            self.posed = None;
+            return;
+        }
+        let loaded = match self.library.get(&character.asset) {
+            Slot::Ready(loaded) => loaded,
+            Slot::Loading => return,
+            Slot::Failed(sentence) => {
+                self.notice = Some(Notice::trouble(sentence));
+                return;
+            }
+        };
+        let rig = RigSpec { loaded, character };
+        if let Some(drag) = self.drag.take() {
+            self.asked = None;
+            self.worker.ask(Question { rig, ask: Ask::Drag(drag) });
+            return;
+        }
+        let weights: Weights = rig.character.weights.keys().map(|name| (name.clone(), rig.character.shown_weight(name))).collect();
+        let same = |asked: &Asked| asked.rig == rig && asked.weights == weights;
+        // While a drag is being answered the document does not hold its weights yet.
+        if self.asked.as_ref().is_some_and(same) || (self.asked.is_none() && self.worker.busy()) {
+            return;
+        }
+        self.asked = Some(Asked { rig: rig.clone(), weights: weights.clone() });
+        self.worker.ask(Question { rig, ask: Ask::Show(weights) });
+    }
+}

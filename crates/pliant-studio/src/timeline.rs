@@ -1,0 +1,166 @@
+//! Keys and takes: what the timeline holds.
+
+use std::collections::BTreeMap;
+
+use pliant::io::npy;
+use pliant::mesh::glam::{DVec3, Vec3};
+use serde::{Deserialize, Serialize};
+
+use crate::blob::Blob;
+use crate::document::{Locator, Weights};
+
+/// What happens over time.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Timeline {
+    /// Frames in a second.
+    pub frames_per_second: f64,
+    /// The last frame; the first is 0.
+    pub last_frame: u32,
+    /// The keys of each slider, ascending; a slider without keys keeps its weight.
+    pub keys: BTreeMap<String, Vec<Key>>,
+    /// Animations that are positions, not sliders, and clips of files.
+    pub takes: Vec<Take>,
+    /// The take that plays in place of the keys.
+    pub playing_take: Option<String>,
+}
+
+/// A weight at a frame.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Key {
+    /// The frame.
+    pub frame: u32,
+    /// The weight.
+    pub weight: f64,
+}
+
+/// An animation.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Take {
+    /// Its name, unlike all others.
+    pub name: String,
+    /// The asset whose vertices it moves.
+    pub of: Locator,
+    /// Where its frames are.
+    pub frames: TakeFrames,
+    /// Frames in a second.
+    pub frames_per_second: f64,
+    /// How many frames.
+    pub frame_count: u32,
+}
+
+/// Where a take's frames are.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub enum TakeFrames {
+    /// In a clip of a file.
+    Clip(Locator),
+    /// Made here: positions as a NumPy array of `f32`, frames × vertices × 3.
+    Made(Blob),
+}
+
+impl Default for Timeline {
+    fn default() -> Self {
+        Self { frames_per_second: 24.0, last_frame: 48, keys: BTreeMap::new(), takes: Vec::new(), playing_take: None }
+    }
+}
+
+impl Timeline {
+    /// The weights of keyed sliders at a frame: straight from key to key, and still outside.
+    #[must_use]
+    pub fn weights_at(&self, frame: f64) -> Weights {
+        self.keys.iter().filter(|(_, keys)| !keys.is_empty()).map(|(slider, keys)| (slider.clone(), weight_at(keys, frame))).collect()
+    }
+
+    /// Puts a key, in place of one at the same frame.
+    pub fn set_key(&mut self, slider: &str, frame: u32, weight: f64) {
+        let keys = self.keys.entry(slider.to_owned()).or_default();
+        match keys.binary_search_by_key(&frame, |key| key.frame) {
+            Ok(at) => keys[at].weight = weight,
+            Err(at) => keys.insert(at, Key { frame, weight }),
+        }
+    }
+
+    /// The take of this name.
+    #[must_use]
+    pub fn take(&self, name: &str) -> Option<&Take> {
+        self.takes.iter().find(|take| take.name == name)
+    }
+
+    /// Adds a take under its name, or under that name with a number where there is one already, and says which.
+    pub fn add_take(&mut self, mut take: Take) -> String {
+        let free = |name: &String| self.takes.iter().all(|t| t.name != *name);
+        let numbered = (2..).map(|k| format!("{} {k}", take.name));
+        take.name = std::iter::once(take.name.clone()).chain(numbered).find(free).unwrap_or_default();
+        let name = take.name.clone();
+        self.takes.push(take);
+        name
+    }
+}
+
+/// The weight that `keys`, of which there are some, say at `frame`.
+fn weight_at(keys: &[Key], frame: f64) -> f64 {
+    let after = keys.partition_point(|key| f64::from(key.frame) <= frame);
+    let (Some(before), Some(next)) = (after.checked_sub(1).map(|k| keys[k]), keys.get(after)) else {
+        return keys[after.min(keys.len() - 1)].weight;
+    };
+    let share = (frame - f64::from(before.frame)) / f64::from(next.frame - before.frame);
+    before.weight + share * (next.weight - before.weight)
+}
+
+impl Take {
+    /// A take made here, of frames with equally many vertices.
+    #[must_use]
+    pub fn made(name: impl Into<String>, of: impl Into<Locator>, frames: &[Vec<DVec3>], frames_per_second: f64) -> Self {
+        let frame_count = frames.len() as u32;
+        let shape = [frames.len(), frames.first().map_or(0, Vec::len), 3];
+        let bytes = npy::write_f32(&shape, frames.iter().flatten().flat_map(|p| p.as_vec3().to_array()));
+        let frames = TakeFrames::Made(Blob::new(bytes, "npy"));
+        Self { name: name.into(), of: of.into(), frames, frames_per_second, frame_count }
+    }
+}
+
+/// One frame of a take made here; `None` where the bytes do not hold it.
+#[must_use]
+pub fn made_frame(blob: &Blob, frame: usize, vertex_count: usize) -> Option<Vec<Vec3>> {
+    let bytes = blob.bytes();
+    let header = usize::from(u16::from_le_bytes(bytes.get(8..10)?.try_into().ok()?));
+    let size = vertex_count * 12;
+    let begin = 10 + header + frame * size;
+    let numbers = bytes.get(begin..begin + size)?;
+    let number = |k: usize| f32::from_le_bytes([numbers[k], numbers[k + 1], numbers[k + 2], numbers[k + 3]]);
+    Some((0..vertex_count).map(|v| Vec3::new(number(12 * v), number(12 * v + 4), number(12 * v + 8))).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_curve_passes_its_keys_and_rests_outside() {
+        let mut timeline = Timeline::default();
+        timeline.set_key("smile", 10, 0.0);
+        timeline.set_key("smile", 20, 1.0);
+        timeline.set_key("smile", 20, 0.8);
+        let at = |frame: f64| timeline.weights_at(frame)["smile"];
+        assert_eq!([at(0.0), at(10.0), at(15.0), at(20.0), at(99.0)], [0.0, 0.0, 0.4, 0.8, 0.8]);
+    }
+
+    #[test]
+    fn frames_come_back_from_their_bytes() {
+        let frames = vec![vec![DVec3::new(1.0, 2.0, 3.0), DVec3::X], vec![DVec3::Y, DVec3::new(0.5, -4.0, 8.0)]];
+        let take = Take::made("press", "specimen:head", &frames, 24.0);
+        let TakeFrames::Made(blob) = &take.frames else { panic!("made here") };
+        for (k, frame) in frames.iter().enumerate() {
+            assert_eq!(made_frame(blob, k, 2), Some(frame.iter().map(|p| p.as_vec3()).collect()));
+        }
+        assert_eq!(made_frame(blob, 2, 2), None);
+    }
+
+    #[test]
+    fn names_of_takes_differ() {
+        let mut timeline = Timeline::default();
+        let take = Take::made("press", "specimen:head", &[], 24.0);
+        assert_eq!(timeline.add_take(take.clone()), "press");
+        assert_eq!(timeline.add_take(take), "press 2");
+    }
+}

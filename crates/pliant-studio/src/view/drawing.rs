@@ -1,0 +1,264 @@
+//! A scene as numbers for the card: matrices, colours, order.
+//!
+//! **Equation.** Normals go to the eye by the inverse transpose of the matrix that takes points there.
+//!
+//! **Ours.** Matrices are made in double precision for each model and rounded once. Opaque models come first; translucent ones
+//! follow from far to near.
+
+use std::sync::Arc;
+
+use bytemuck::{Pod, Zeroable};
+use eframe::egui::{Color32, Id, Rgba, Visuals};
+use pliant::mesh::Bounds;
+use pliant::mesh::glam::{DMat3, DMat4, DVec3, Vec4};
+
+use super::camera::{Camera, Projection, View};
+use super::heat::HeatMap;
+use super::scene::{Model, Paint, Scene, Surface, Vertices};
+use super::viewport::{Look, Shading};
+
+/// The numbers that all models of a picture share, laid out as the shader reads them.
+#[repr(C)]
+#[derive(Debug, Clone, Copy, PartialEq, Pod, Zeroable)]
+pub(super) struct FrameNumbers {
+    clip_from_ground: [f32; 16],
+    up: [f32; 4],
+    backdrop_top: [f32; 4],
+    backdrop_bottom: [f32; 4],
+    line: [f32; 4],
+    back: [f32; 4],
+    grid: [f32; 4],
+    size: [f32; 4],
+}
+
+/// The numbers of one model, laid out as the shader reads them.
+#[repr(C)]
+#[derive(Debug, Clone, Copy, PartialEq, Pod, Zeroable)]
+pub(super) struct ModelNumbers {
+    clip_from_model: [f32; 16],
+    view_from_model: [f32; 16],
+    normal_from_model: [f32; 16],
+    color: [f32; 4],
+    params: [f32; 4],
+    heat: [f32; 4],
+}
+
+/// The array that a model's paint brings along.
+#[derive(Debug, Clone)]
+pub(super) enum PaintArray {
+    None,
+    Colors(Arc<Vec<Color32>>),
+    Values(Arc<Vec<f32>>),
+}
+
+/// One model, ready to be drawn.
+#[derive(Debug, Clone)]
+pub(super) struct Item {
+    pub(super) surface: Arc<Surface>,
+    pub(super) vertices: Arc<Vertices>,
+    pub(super) paint: PaintArray,
+    pub(super) numbers: ModelNumbers,
+    pub(super) translucent: bool,
+}
+
+/// A picture, ready to be drawn.
+#[derive(Debug, Clone)]
+pub(super) struct Drawing {
+    /// The viewport.
+    pub(super) id: Id,
+    /// Width and height in pixels.
+    pub(super) size: [u32; 2],
+    pub(super) frame: FrameNumbers,
+    /// Opaque ones first.
+    pub(super) items: Vec<Item>,
+    pub(super) wireframe: bool,
+    pub(super) grid: bool,
+}
+
+/// A grid under the model.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Ground {
+    /// A corner of a cell near the model's middle.
+    center: DVec3,
+    /// Side of a cell.
+    cell: f64,
+    /// How far it reaches, in cells.
+    reach: f64,
+}
+
+impl Ground {
+    /// Cells per diagonal of the model, at least.
+    const CELLS: f64 = 7.0;
+    /// How far the grid reaches, in diagonals of the model.
+    const REACH: f64 = 2.4;
+    /// The gap between model and grid, so that a flat sole does not flicker, in diagonals.
+    const GAP: f64 = 1e-3;
+    /// Cells between two strong lines.
+    const STRONG_EVERY: f64 = 5.0;
+
+    /// Under a box, with cells of a round size; `None` for a point.
+    pub(super) fn under(bounds: &Bounds) -> Option<Self> {
+        let diagonal = bounds.diagonal();
+        let power = 10.0_f64.powf((diagonal / Self::CELLS).log10().floor());
+        let cell = [5.0, 2.0, 1.0].map(|step| step * power).into_iter().find(|cell| cell * Self::CELLS <= diagonal)?;
+        let round = |x: f64| (x / (cell * Self::STRONG_EVERY)).round() * cell * Self::STRONG_EVERY;
+        let middle = bounds.center();
+        let center = DVec3::new(round(middle.x), bounds.min.y - Self::GAP * diagonal, round(middle.z));
+        (cell > 0.0 && center.is_finite()).then(|| Self { center, cell, reach: (Self::REACH * diagonal / cell).ceil() })
+    }
+
+    fn world_from_cells(&self) -> DMat4 {
+        DMat4::from_translation(self.center) * DMat4::from_scale(DVec3::splat(self.cell))
+    }
+
+    /// A box around everything that is drawn of it.
+    fn bounds(&self) -> Bounds {
+        let reach = DVec3::new(1.0, 0.0, 1.0) * (self.reach * self.cell);
+        Bounds { min: self.center - reach, max: self.center + reach }
+    }
+}
+
+/// Colours that go with the window's theme.
+struct Palette {
+    backdrop: [Color32; 2],
+    line: [f32; 4],
+    grid: [f32; 4],
+}
+
+impl Palette {
+    fn of(visuals: &Visuals) -> Self {
+        let (fill, towards) = (visuals.panel_fill, |color: Color32, share| visuals.panel_fill.lerp_to_gamma(color, share));
+        let ink = |level: f32, alpha: f32| [level, level, level, alpha];
+        if visuals.dark_mode {
+            let backdrop = [towards(Color32::from_rgb(210, 222, 240), 0.22), fill.lerp_to_gamma(Color32::BLACK, 0.1)];
+            Self { backdrop, line: ink(0.01, 0.42), grid: ink(1.0, 0.17) }
+        } else {
+            let backdrop = [towards(Color32::WHITE, 0.8), towards(Color32::from_rgb(110, 120, 140), 0.3)];
+            Self { backdrop, line: ink(0.01, 0.42), grid: ink(0.0, 0.2) }
+        }
+    }
+}
+
+/// What back faces are tinted with: a cool violet that no clay and no heat map has.
+const BACK_TINT: Color32 = Color32::from_rgb(104, 92, 168);
+/// How much of it they take on.
+const BACK_SHARE: f32 = 0.75;
+/// Below this opacity a model lets through what is behind it.
+const OPAQUE: f32 = 0.995;
+
+/// Gathers what the card needs for a picture.
+pub(super) fn compose(
+    id: Id,
+    view: &View,
+    scene: &Scene,
+    look: &Look,
+    ground: Option<Ground>,
+    visuals: &Visuals,
+    pixels_per_point: f32,
+) -> Drawing {
+    let ground = ground.filter(|_| look.grid);
+    let rect = view.rect;
+    let across = |low: f32, high: f32| ((high * pixels_per_point).round() - (low * pixels_per_point).round()).max(0.0) as u32;
+    let size = [across(rect.left(), rect.right()), across(rect.top(), rect.bottom())];
+    let view_from_world = view.camera.view_from_world();
+    let clip_from_view = view.camera.clip_from_view(view.aspect(), depths(&view.camera, scene, ground));
+    let mut items: Vec<Item> = scene.models.iter().map(|model| item(model, look, view_from_world, clip_from_view)).collect();
+    items.sort_by(|a, b| (a.translucent, a.depth_key()).partial_cmp(&(b.translucent, b.depth_key())).unwrap_or(std::cmp::Ordering::Equal));
+    let frame = frame_numbers(view, look, ground, visuals, size, pixels_per_point, clip_from_view * view_from_world);
+    Drawing { id, size, frame, items, wireframe: look.wireframe, grid: ground.is_some() }
+}
+
+impl Item {
+    /// Orders translucent models from far to near by their origin; opaque ones stay as they are.
+    fn depth_key(&self) -> f32 {
+        if self.translucent { self.numbers.view_from_model[14] } else { 0.0 }
+    }
+}
+
+/// Nearest and farthest depth from the eye of all there is.
+fn depths(camera: &Camera, scene: &Scene, ground: Option<Ground>) -> [f64; 2] {
+    if camera.projection == Projection::Perspective {
+        return [0.0, f64::INFINITY];
+    }
+    let all = scene.bounds().into_iter().chain(ground.map(|ground| ground.bounds())).reduce(|all, one| all.union(&one));
+    let all = all.unwrap_or(Bounds { min: camera.target, max: camera.target });
+    let middle = (camera.eye() - all.center()).dot(camera.axes().back);
+    let reach = 0.5 * all.diagonal() + 1e-3 * camera.distance;
+    [middle - reach, middle + reach]
+}
+
+fn frame_numbers(
+    view: &View,
+    look: &Look,
+    ground: Option<Ground>,
+    visuals: &Visuals,
+    size: [u32; 2],
+    pixels_per_point: f32,
+    clip_from_world: DMat4,
+) -> FrameNumbers {
+    let palette = Palette::of(visuals);
+    let (axes, perspective) = (view.camera.axes(), view.camera.projection == Projection::Perspective);
+    let up = [axes.right.y, axes.up.y, axes.back.y].map(|c| c as f32);
+    let [backdrop_top, backdrop_bottom] = palette.backdrop.map(linear);
+    let back_share = if look.backfaces { BACK_SHARE } else { 0.0 };
+    let [back_red, back_green, back_blue, _] = linear(BACK_TINT);
+    let clip_from_ground = ground.map_or(DMat4::IDENTITY, |ground| clip_from_world * ground.world_from_cells());
+    FrameNumbers {
+        clip_from_ground: single(clip_from_ground),
+        up: [up[0], up[1], up[2], f32::from(u8::from(perspective))],
+        backdrop_top,
+        backdrop_bottom,
+        line: palette.line,
+        back: [back_red, back_green, back_blue, back_share],
+        grid: palette.grid,
+        size: [size[0] as f32, size[1] as f32, ground.map_or(0.0, |ground| ground.reach as f32), pixels_per_point],
+    }
+}
+
+fn item(model: &Model, look: &Look, view_from_world: DMat4, clip_from_view: DMat4) -> Item {
+    let view_from_model = view_from_world * DMat4::from(model.placement);
+    let turn = DMat3::from_mat4(view_from_model);
+    let mirrored = turn.determinant() < 0.0;
+    let flat = model.shading.unwrap_or(look.shading) == Shading::Flat;
+    let vertices = model.vertices.positions.len();
+    let (paint, kind, color, heat) = match &model.paint {
+        Paint::Colors(colors) if colors.len() == vertices => (PaintArray::Colors(colors.clone()), 1.0, Model::CLAY, [0.0; 4]),
+        Paint::Heat(heat) if heat.values.len() == vertices => {
+            let [low, high] = heat.range;
+            let per_width = if high > low { 1.0 / (high - low) } else { 0.0 };
+            let row = (table_row(heat.map) as f32 + 0.5) / HeatMap::ALL.len() as f32;
+            // A range without width is all middle.
+            let low = if high > low { low } else { low - 0.5 };
+            let per_width = if per_width > 0.0 { per_width } else { 1.0 };
+            (PaintArray::Values(heat.values.clone()), 2.0, Model::CLAY, [low, per_width, row, 0.0])
+        }
+        Paint::Plain(color) => (PaintArray::None, 0.0, *color, [0.0; 4]),
+        // Paint that does not fit the vertices is of another model.
+        Paint::Colors(_) | Paint::Heat(_) => (PaintArray::None, 0.0, Model::CLAY, [0.0; 4]),
+    };
+    let opacity = model.opacity.clamp(0.0, 1.0);
+    let numbers = ModelNumbers {
+        clip_from_model: single(clip_from_view * view_from_model),
+        view_from_model: single(view_from_model),
+        normal_from_model: single(DMat4::from_mat3(turn.inverse().transpose())),
+        color: linear(color),
+        params: [kind, opacity, f32::from(u8::from(flat)), f32::from(u8::from(mirrored))],
+        heat,
+    };
+    let (surface, vertices) = (model.surface.clone(), model.vertices.clone());
+    Item { surface, vertices, paint, numbers, translucent: opacity < OPAQUE }
+}
+
+/// The row of a map in the card's table.
+pub(super) fn table_row(map: HeatMap) -> usize {
+    HeatMap::ALL.iter().position(|known| *known == map).unwrap_or(0)
+}
+
+fn linear(color: Color32) -> [f32; 4] {
+    Rgba::from(color).to_array()
+}
+
+fn single(matrix: DMat4) -> [f32; 16] {
+    let columns: [Vec4; 4] = [matrix.x_axis, matrix.y_axis, matrix.z_axis, matrix.w_axis].map(|column| column.as_vec4());
+    std::array::from_fn(|k| columns[k / 4][k % 4])
+}

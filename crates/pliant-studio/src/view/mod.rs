@@ -1,0 +1,24 @@
+//! Everything that is seen in three dimensions: cameras, scenes, and the viewport that draws them.
+//!
+//! A room builds a [`Scene`](scene::Scene) from shared arrays, calls [`viewport_ui`](viewport::viewport_ui) with its camera, and gets a
+//! [`Canvas`](viewport::Canvas) back: input for its tool, and a painter for what lies over the picture. [`install`](gpu::install) tells a
+//! window's viewports about its graphics card, once.
+
+mod axis_gizmo;
+mod buffers;
+pub mod camera;
+mod drawing;
+pub mod gpu;
+pub mod heat;
+pub mod navigation;
+mod pipelines;
+pub mod scene;
+pub mod solids;
+pub mod viewport;
+
+pub use camera::{Camera, Projection, Ray, Side, View};
+pub use gpu::install;
+pub use heat::{Heat, HeatMap, legend_ui};
+pub use scene::{Hit, Model, Paint, Scene, Surface, Vertices};
+pub use solids::{Solids, gizmo_ui};
+pub use viewport::{Canvas, Look, Shading, viewport_ui};

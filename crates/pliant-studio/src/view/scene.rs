@@ -1,0 +1,288 @@
+//! What a viewport draws, and what a ray meets in it.
+//!
+//! **Ours.** Large arrays are shared, and a thing is the same as in the last frame when its `Arc` is: the card takes an array
+//! again only when it is another one. Picking searches the arrays that are drawn, so a pose that moves needs no index.
+
+use std::sync::Arc;
+
+use eframe::egui::Color32;
+use pliant::linalg::parallel;
+use pliant::mesh::glam::{DAffine3, DVec3, Vec3};
+use pliant::mesh::{Bounds, Mesh, nearest_ray_hit, vertex_normals_into};
+
+use super::camera::Ray;
+use super::heat::Heat;
+use super::viewport::Shading;
+
+/// Vertices in one parallel task.
+const VERTICES_PER_TASK: usize = 4096;
+
+/// Which vertices make the triangles and lines of a model; the same for all of its poses.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Surface {
+    /// Corners of the triangles, counter-clockwise from outside.
+    pub triangles: Vec<[u32; 3]>,
+    /// Ends of the lines of the wireframe.
+    pub edges: Vec<[u32; 2]>,
+}
+
+impl Surface {
+    /// The triangles of a mesh, and the sides of its polygons as they were made: a quad has no diagonal.
+    #[must_use]
+    pub fn of(mesh: &Mesh) -> Arc<Self> {
+        let sides = mesh.faces().flat_map(|face| (0..face.len()).map(|k| [face[k], face[(k + 1) % face.len()]]));
+        let mut edges: Vec<[u32; 2]> = sides.map(|[a, b]| [a.min(b), a.max(b)]).collect();
+        edges.sort_unstable();
+        edges.dedup();
+        Arc::new(Self { triangles: mesh.triangles().to_vec(), edges })
+    }
+}
+
+/// Where the vertices are, as the card takes them.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Vertices {
+    /// One place per vertex.
+    pub positions: Vec<Vec3>,
+    /// One unit normal per vertex; zero where there is none.
+    pub normals: Vec<Vec3>,
+}
+
+impl From<(&[DVec3], &[DVec3])> for Vertices {
+    fn from((positions, normals): (&[DVec3], &[DVec3])) -> Self {
+        let single = |points: &[DVec3]| parallel::map(points.len(), VERTICES_PER_TASK, |v| points[v].as_vec3());
+        Self { positions: single(positions), normals: single(normals) }
+    }
+}
+
+impl Vertices {
+    /// A pose of a mesh, with its normals computed.
+    ///
+    /// # Panics
+    /// If there is not one position per vertex.
+    #[must_use]
+    pub fn of(mesh: &Mesh, positions: &[DVec3]) -> Arc<Self> {
+        let mut normals = vec![DVec3::ZERO; positions.len()];
+        vertex_normals_into(mesh.topology(), mesh.triangles(), positions, &mut normals);
+        Arc::new(Self::from((positions, normals.as_slice())))
+    }
+
+    /// The box around all finite positions.
+    #[must_use]
+    pub fn bounds(&self) -> Option<Bounds> {
+        let finite = self.positions.iter().copied().filter(|p| p.is_finite());
+        let (min, max) = finite.fold((Vec3::INFINITY, Vec3::NEG_INFINITY), |(min, max), p| (min.min(p), max.max(p)));
+        min.cmple(max).all().then(|| Bounds { min: min.as_dvec3(), max: max.as_dvec3() })
+    }
+}
+
+/// What a model is coloured with.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Paint {
+    /// One colour.
+    Plain(Color32),
+    /// One colour per vertex.
+    Colors(Arc<Vec<Color32>>),
+    /// A value per vertex, through a colour map.
+    Heat(Heat),
+}
+
+/// Something that stands in the scene.
+#[derive(Debug, Clone)]
+pub struct Model {
+    /// Its triangles and lines.
+    pub surface: Arc<Surface>,
+    /// Where its vertices are.
+    pub vertices: Arc<Vertices>,
+    /// Its colours.
+    pub paint: Paint,
+    /// From its own space to the world.
+    pub placement: DAffine3,
+    /// 1 hides what is behind, less lets it through.
+    pub opacity: f32,
+    /// How it is shaded; `None` leaves that to the viewport's look.
+    pub shading: Option<Shading>,
+}
+
+impl Model {
+    /// Clay: a light, warm grey.
+    pub const CLAY: Color32 = Color32::from_rgb(206, 196, 186);
+
+    /// An opaque model of clay.
+    #[must_use]
+    pub fn new(surface: Arc<Surface>, vertices: Arc<Vertices>) -> Self {
+        Self { surface, vertices, paint: Paint::Plain(Self::CLAY), placement: DAffine3::IDENTITY, opacity: 1.0, shading: None }
+    }
+
+    /// A mesh as it stands.
+    #[must_use]
+    pub fn of(mesh: &Mesh) -> Self {
+        Self::new(Surface::of(mesh), Vertices::of(mesh, mesh.positions()))
+    }
+
+    /// With other colours.
+    #[must_use]
+    pub fn with_paint(self, paint: Paint) -> Self {
+        Self { paint, ..self }
+    }
+
+    /// Elsewhere.
+    #[must_use]
+    pub fn with_placement(self, placement: DAffine3) -> Self {
+        Self { placement, ..self }
+    }
+
+    /// Seen through.
+    #[must_use]
+    pub fn with_opacity(self, opacity: f32) -> Self {
+        Self { opacity, ..self }
+    }
+
+    /// The box around it in the world.
+    #[must_use]
+    pub fn bounds(&self) -> Option<Bounds> {
+        let own = self.vertices.bounds()?;
+        let corners: Vec<DVec3> = (0..8)
+            .map(|k| own.min + own.size() * DVec3::new(f64::from(k & 1), f64::from(k >> 1 & 1), f64::from(k >> 2)))
+            .map(|corner| self.placement.transform_point3(corner))
+            .collect();
+        Bounds::of(&corners)
+    }
+
+    fn hit(&self, index: usize, ray: &Ray) -> Option<Hit> {
+        let model_from_world = self.placement.inverse();
+        let (origin, direction) = (model_from_world.transform_point3(ray.origin), model_from_world.transform_vector3(ray.direction));
+        let found = nearest_ray_hit(&self.vertices.positions, &self.surface.triangles, origin, direction)?;
+        let (triangle, barycentric) = (found.place.triangle, found.place.barycentric);
+        let corners = self.surface.triangles[triangle as usize];
+        let weighted = |k: usize| self.vertices.positions[corners[k] as usize].as_dvec3() * barycentric[k];
+        let position = self.placement.transform_point3(weighted(0) + weighted(1) + weighted(2));
+        let away = |vertex: u32| self.position(vertex).distance_squared(position);
+        let vertex = corners.into_iter().min_by(|a, b| away(*a).total_cmp(&away(*b)))?;
+        Some(Hit { model: index, triangle, barycentric, vertex, position, distance: position.distance(ray.origin) })
+    }
+
+    /// Where a vertex is in the world.
+    ///
+    /// # Panics
+    /// If there is no such vertex.
+    #[must_use]
+    pub fn position(&self, vertex: u32) -> DVec3 {
+        self.placement.transform_point3(self.vertices.positions[vertex as usize].as_dvec3())
+    }
+}
+
+/// What a viewport shows.
+#[derive(Debug, Clone, Default)]
+pub struct Scene {
+    /// The models, in any order.
+    pub models: Vec<Model>,
+}
+
+/// Where a ray first meets a scene.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Hit {
+    /// Index of the model.
+    pub model: usize,
+    /// Index of the triangle in its surface, which is that of the mesh it was made of.
+    pub triangle: u32,
+    /// Weights of the triangle's corners.
+    pub barycentric: [f64; 3],
+    /// The nearest corner.
+    pub vertex: u32,
+    /// The place in the world.
+    pub position: DVec3,
+    /// How far it is from the ray's origin.
+    pub distance: f64,
+}
+
+impl Scene {
+    /// A scene of one model.
+    #[must_use]
+    pub fn of(model: Model) -> Self {
+        Self { models: vec![model] }
+    }
+
+    /// The box around all models.
+    #[must_use]
+    pub fn bounds(&self) -> Option<Bounds> {
+        self.models.iter().filter_map(Model::bounds).reduce(|all, one| all.union(&one))
+    }
+
+    /// The nearest place where a ray meets a model, from either side.
+    #[must_use]
+    pub fn pick(&self, ray: &Ray) -> Option<Hit> {
+        self.pick_where(ray, |_| true)
+    }
+
+    /// As [`pick`](Self::pick), through all models but those that `accepted` takes by their index.
+    #[must_use]
+    pub fn pick_where(&self, ray: &Ray, accepted: impl Fn(usize) -> bool) -> Option<Hit> {
+        let candidates = self.models.iter().enumerate().filter(|(index, _)| accepted(*index));
+        candidates.filter_map(|(index, model)| model.hit(index, ray)).min_by(|a, b| a.distance.total_cmp(&b.distance))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use pliant::mesh::SurfaceIndex;
+    use pliant::mesh::glam::DQuat;
+    use pliant::mesh::shapes::{bumpy_sheet, closed_box, icosphere};
+
+    #[test]
+    fn quads_are_drawn_without_diagonals() {
+        let mesh = closed_box([3, 2, 1], DVec3::ONE);
+        let surface = Surface::of(&mesh);
+        assert_eq!(surface.triangles.len(), 2 * mesh.face_count());
+        // A closed surface of quads has two edges per face.
+        assert_eq!(surface.edges.len(), 2 * mesh.face_count());
+    }
+
+    #[test]
+    fn a_picked_place_is_the_one_that_a_search_tree_finds() {
+        let mesh = bumpy_sheet(40, 0.3);
+        let placement = DAffine3::from_scale_rotation_translation(DVec3::new(2.0, 0.5, 3.0), DQuat::from_rotation_y(0.8), DVec3::Y * 4.0);
+        let scene = Scene::of(Model::of(&mesh).with_placement(placement));
+        let placed = mesh.posed(mesh.positions().iter().map(|&p| placement.transform_point3(p)).collect()).unwrap();
+        let index = SurfaceIndex::new(&placed).unwrap();
+        let mut hits = 0;
+        for k in 0..200 {
+            let origin = DVec3::new(f64::from(k % 14) * 0.31, 8.0, f64::from(k / 14) * -0.2);
+            let toward = placement.transform_point3(DVec3::new(f64::from(k % 20) * 0.06, f64::from(k / 20) * 0.12, 0.0));
+            let ray = Ray { origin, direction: (toward - origin).normalize() };
+            let (found, expected) = (scene.pick(&ray), index.cast_ray(ray.origin, ray.direction, f64::INFINITY));
+            assert_eq!(found.is_some(), expected.is_some());
+            let Some((found, expected)) = found.zip(expected) else { continue };
+            hits += 1;
+            assert!((found.distance - expected.distance).abs() < 1e-5);
+            assert!(found.position.distance(expected.place.position(placed.triangles(), placed.positions())) < 1e-5);
+        }
+        assert!(hits > 100, "only {hits} rays hit");
+    }
+
+    #[test]
+    fn the_nearer_model_is_picked_unless_it_is_passed_over() {
+        let ball = Model::of(&icosphere(3));
+        let behind = ball.clone().with_placement(DAffine3::from_translation(DVec3::Z * -5.0));
+        let scene = Scene { models: vec![behind, ball] };
+        let ray = Ray { origin: DVec3::new(0.01, 0.02, 9.0), direction: DVec3::NEG_Z };
+        let hit = scene.pick(&ray).unwrap();
+        assert_eq!(hit.model, 1);
+        assert!((hit.distance - 8.0).abs() < 0.01);
+        let corners = scene.models[1].surface.triangles[hit.triangle as usize];
+        assert!(corners.iter().all(|&v| {
+            scene.models[1].position(v).distance(hit.position) >= scene.models[1].position(hit.vertex).distance(hit.position)
+        }));
+        assert_eq!(scene.pick_where(&ray, |model| model == 0).unwrap().model, 0);
+        assert_eq!(scene.pick_where(&ray, |_| false), None);
+    }
+
+    #[test]
+    fn the_box_around_a_scene_follows_its_models() {
+        let ball = Model::of(&icosphere(3));
+        let scene = Scene { models: vec![ball.clone(), ball.with_placement(DAffine3::from_translation(DVec3::X * 3.0))] };
+        let bounds = scene.bounds().unwrap();
+        assert!((bounds.size() - DVec3::new(5.0, 2.0, 2.0)).abs().max_element() < 0.02);
+        assert_eq!(Scene::default().bounds(), None);
+    }
+}

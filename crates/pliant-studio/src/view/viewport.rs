@@ -1,0 +1,192 @@
+//! A window into a scene: shows it, lets the camera be moved, and hands the rest to the tool.
+//!
+//! **Ours.** Tools draw pins, strokes and labels over the picture with egui's own painter, through the [`View`] that the picture was
+//! drawn with.
+
+use std::sync::Arc;
+
+use eframe::egui::{Align2, AsIdSalt, FontId, Id, Painter, PointerButton, Pos2, Rect, Response, Role, Sense, Ui, Vec2, WidgetInfo, vec2};
+use eframe::egui_wgpu;
+use serde::{Deserialize, Serialize};
+
+use super::axis_gizmo::axis_gizmo_ui;
+use super::camera::{Camera, View};
+use super::drawing::{Ground, compose};
+use super::gpu::{self, Picture};
+use super::heat::{Heat, LEGEND_SIZE, legend_ui};
+use super::navigation::{Gesture, navigate};
+use super::scene::{Hit, Paint, Scene};
+
+/// How surfaces answer light.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub enum Shading {
+    /// Normals of vertices, blended between them.
+    #[default]
+    Smooth,
+    /// One normal per triangle.
+    Flat,
+}
+
+/// What a viewport shows beside the colours of its models.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Look {
+    /// How surfaces answer light.
+    pub shading: Shading,
+    /// Lines along the sides of the polygons.
+    pub wireframe: bool,
+    /// Tints faces that are seen from inside.
+    pub backfaces: bool,
+    /// A grid on the ground.
+    pub grid: bool,
+    /// A legend beside a heat map.
+    pub legend: bool,
+    /// The small axes in the corner.
+    pub axes: bool,
+}
+
+impl Default for Look {
+    fn default() -> Self {
+        Self { shading: Shading::Smooth, wireframe: false, backfaces: true, grid: true, legend: true, axes: true }
+    }
+}
+
+/// What a tool gets: input, a painter over the picture, and the way between screen and scene.
+#[derive(Clone)]
+pub struct Canvas {
+    /// Clicks and drags on the picture.
+    pub response: Response,
+    /// Draws over the picture, within its rectangle.
+    pub painter: Painter,
+    /// The camera that the picture was drawn with.
+    pub view: View,
+    /// Whether the drag on its way moves the camera: tools let it pass.
+    pub navigating: bool,
+}
+
+impl Canvas {
+    /// Whether the tool may start a drag in this frame.
+    #[must_use]
+    pub fn tool_drag_started(&self) -> bool {
+        !self.navigating && self.response.drag_started_by(PointerButton::Primary)
+    }
+
+    /// Whether the tool's drag goes on.
+    #[must_use]
+    pub fn tool_dragged(&self) -> bool {
+        !self.navigating && self.response.dragged_by(PointerButton::Primary)
+    }
+
+    /// Whether the tool's drag ended in this frame.
+    #[must_use]
+    pub fn tool_drag_stopped(&self) -> bool {
+        !self.navigating && self.response.drag_stopped_by(PointerButton::Primary)
+    }
+
+    /// Whether the tool was clicked with, without Alt.
+    #[must_use]
+    pub fn tool_clicked(&self) -> bool {
+        self.response.clicked() && !self.response.ctx.input(|input| input.modifiers.alt)
+    }
+
+    /// Where the pointer is, on the picture or dragged away from it.
+    #[must_use]
+    pub fn pointer(&self) -> Option<Pos2> {
+        self.response.interact_pointer_pos().or_else(|| self.response.hover_pos())
+    }
+
+    /// Where the button of the drag on its way went down: a drag is known a few points later.
+    #[must_use]
+    pub fn press_origin(&self) -> Option<Pos2> {
+        self.response.ctx.input(|input| input.pointer.press_origin())
+    }
+
+    /// What is under the pointer.
+    #[must_use]
+    pub fn pick(&self, scene: &Scene) -> Option<Hit> {
+        scene.pick(&self.view.ray(self.pointer()?))
+    }
+
+    /// Lets the left button turn the camera, for drags on empty space.
+    pub fn orbit_with_left(&self, camera: &mut Camera) {
+        if self.tool_dragged() {
+            *camera = Gesture::Orbit.apply(&self.view, self.response.drag_delta());
+        }
+    }
+}
+
+/// Margin between the picture's border and what lies over it.
+const MARGIN: f32 = 14.0;
+
+/// Shows a scene in a rectangle of `size` and moves the camera by what the person does over it.
+///
+/// `label` is the viewport's name for people who do not see it. Without a graphics card it says so instead.
+pub fn viewport_ui(ui: &mut Ui, id: impl AsIdSalt, label: &str, camera: &mut Camera, scene: &Scene, look: &Look, size: Vec2) -> Canvas {
+    let (_, rect) = ui.allocate_space(size);
+    let id = ui.make_persistent_id("viewport").with(id);
+    let response = ui.interact(rect, id, Sense::click_and_drag());
+    response.widget_info(|| WidgetInfo::labeled(Role::Canvas, ui.is_enabled(), label));
+    let before = View { camera: *camera, rect };
+    let navigating = navigate(&before, &response, camera, |cursor| scene.pick(&before.ray(cursor)).map(|hit| hit.position));
+    let painter = ui.painter_at(rect);
+    picture_ui(ui, &painter, id, &View { camera: *camera, rect }, scene, look);
+    if let Some(heat) = shown_heat(scene).filter(|_| look.legend) {
+        legend_ui(&painter, Rect::from_min_size(rect.right_bottom() - LEGEND_SIZE - Vec2::splat(MARGIN), LEGEND_SIZE), heat);
+    }
+    if look.axes {
+        axis_gizmo_ui(ui, &painter, id, label, rect, camera);
+    }
+    Canvas { response, painter, view: View { camera: *camera, rect }, navigating }
+}
+
+fn shown_heat(scene: &Scene) -> Option<&Heat> {
+    scene.models.iter().find_map(|model| match &model.paint {
+        Paint::Heat(heat) => Some(heat),
+        Paint::Plain(_) | Paint::Colors(_) => None,
+    })
+}
+
+/// The picture itself, or one sentence where no card can draw it.
+fn picture_ui(ui: &Ui, painter: &Painter, id: Id, view: &View, scene: &Scene, look: &Look) {
+    let Some(screen) = gpu::screen(ui.ctx()) else {
+        painter.rect_filled(view.rect, 0.0, ui.visuals().extreme_bg_color);
+        let galley = painter.layout(NO_CARD.to_owned(), FontId::proportional(14.0), ui.visuals().text_color(), view.rect.width() - 48.0);
+        painter.galley(Align2::CENTER_CENTER.anchor_size(view.rect.center(), galley.size()).min, galley, ui.visuals().text_color());
+        return;
+    };
+    let ground = standing_ground(ui, id, scene);
+    let drawing = compose(id, view, scene, look, ground, ui.visuals(), ui.ctx().pixels_per_point());
+    let frame = ui.ctx().cumulative_frame_nr();
+    painter.add(egui_wgpu::Callback::new_paint_callback(view.rect, Picture { drawing, screen, frame }));
+}
+
+/// What a viewport says without a card.
+const NO_CARD: &str =
+    "The 3D view needs a graphics driver with Vulkan, Metal or DirectX 12. Install one (on Debian: mesa-vulkan-drivers) and start again.";
+
+/// The ground where the models stood when they came: it does not follow a chin that drops.
+#[derive(Debug, Clone)]
+struct Standing {
+    surfaces: Vec<usize>,
+    ground: Option<Ground>,
+}
+
+fn standing_ground(ui: &Ui, id: Id, scene: &Scene) -> Option<Ground> {
+    let opaque = || scene.models.iter().filter(|model| model.opacity >= 1.0);
+    let surfaces: Vec<usize> = opaque().map(|model| Arc::as_ptr(&model.surface).addr()).collect();
+    let standing_id = id.with("ground");
+    let known = ui.ctx().data(|data| data.get_temp::<Standing>(standing_id)).filter(|standing| standing.surfaces == surfaces);
+    if let Some(standing) = known {
+        return standing.ground;
+    }
+    let bounds = opaque().filter_map(|model| model.bounds()).reduce(|all, one| all.union(&one));
+    let ground = bounds.and_then(|bounds| Ground::under(&bounds));
+    ui.ctx().data_mut(|data| data.insert_temp(standing_id, Standing { surfaces, ground }));
+    ground
+}
+
+/// Where a tool may put words so that they do not cover the middle: the picture's upper left corner.
+#[must_use]
+pub fn caption_place(rect: Rect) -> Pos2 {
+    rect.left_top() + vec2(MARGIN, MARGIN)
+}

@@ -1,0 +1,162 @@
+//! Long work with a bar and a cancel button.
+
+use std::ops::ControlFlow;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use pliant::mesh::Progress;
+
+use super::latest::Wake;
+use super::panic_sentence;
+
+/// Long work under way, or its result that waits to be fetched.
+#[derive(Debug)]
+pub struct Task<T> {
+    watch: Arc<Watch>,
+    result: Arc<Mutex<Option<Result<T, String>>>>,
+}
+
+/// What a task shows of itself, and where it hears that it should stop. The [`Progress`] of its work.
+pub struct Watch {
+    name: String,
+    stage: Mutex<(String, f64)>,
+    cancelled: AtomicBool,
+    over: AtomicBool,
+    wake: Wake,
+}
+
+/// A task as its bar shows it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct TaskView {
+    /// What it is.
+    pub name: String,
+    /// What it does now.
+    pub stage: String,
+    /// How much of it is done, from 0 to 1.
+    pub done: f64,
+}
+
+impl std::fmt::Debug for Watch {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Watch").field("view", &self.view()).finish_non_exhaustive()
+    }
+}
+
+impl Watch {
+    /// What its bar shows.
+    #[must_use]
+    pub fn view(&self) -> TaskView {
+        let (stage, done) = self.stage().clone();
+        TaskView { name: self.name.clone(), stage, done }
+    }
+
+    /// Asks the work to stop.
+    pub fn cancel(&self) {
+        self.cancelled.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether it was asked to stop.
+    #[must_use]
+    pub fn cancelled(&self) -> bool {
+        self.cancelled.load(Ordering::Relaxed)
+    }
+
+    /// Whether its work is over, done or not.
+    #[must_use]
+    pub fn over(&self) -> bool {
+        self.over.load(Ordering::Acquire)
+    }
+
+    fn stage(&self) -> MutexGuard<'_, (String, f64)> {
+        self.stage.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Progress for Watch {
+    fn report(&self, stage: &str, done: f64) -> ControlFlow<()> {
+        *self.stage() = (stage.to_owned(), done);
+        (self.wake)();
+        if self.cancelled() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    }
+}
+
+impl<T: Send + 'static> Task<T> {
+    /// Starts `work` under the name that its bar shows. Whatever it returns after it was cancelled is forgotten.
+    pub fn start(name: impl Into<String>, wake: Wake, work: impl FnOnce(&Watch) -> Result<T, String> + Send + 'static) -> Self {
+        let (stage, over) = (Mutex::new((String::new(), 0.0)), AtomicBool::new(false));
+        let watch = Arc::new(Watch { name: name.into(), stage, cancelled: AtomicBool::new(false), over, wake });
+        let result = Arc::new(Mutex::new(None));
+        let (watching, place) = (watch.clone(), result.clone());
+        let run = move || {
+            let ended = catch_unwind(AssertUnwindSafe(|| work(&watching)));
+            let ended = ended.unwrap_or_else(|panic| Err(panic_sentence(&watching.name, &*panic)));
+            *place.lock().unwrap_or_else(PoisonError::into_inner) = Some(ended);
+            watching.over.store(true, Ordering::Release);
+            (watching.wake)();
+        };
+        #[cfg(feature = "parallel")]
+        if let Err(error) = std::thread::Builder::new().name("task".into()).spawn(run) {
+            *result.lock().unwrap_or_else(PoisonError::into_inner) = Some(Err(format!("No thread could be started: {error}.")));
+            watch.over.store(true, Ordering::Release);
+        }
+        #[cfg(not(feature = "parallel"))]
+        run();
+        Self { watch, result }
+    }
+
+    /// Its bar and its cancel button.
+    #[must_use]
+    pub fn watch(&self) -> &Arc<Watch> {
+        &self.watch
+    }
+
+    /// The result of `slot`'s task once it is over; the slot is empty then. `None` also for a task that was cancelled.
+    pub fn finished(slot: &mut Option<Self>) -> Option<Result<T, String>> {
+        let task = slot.as_ref().filter(|task| task.watch.over())?;
+        let result = task.result.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let cancelled = task.watch.cancelled();
+        *slot = None;
+        result.filter(|_| !cancelled)
+    }
+}
+
+impl<T> Drop for Task<T> {
+    fn drop(&mut self) {
+        self.watch.cancel();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn wait<T: Send + 'static>(slot: &mut Option<Task<T>>) -> Option<Result<T, String>> {
+        while !slot.as_ref().unwrap().watch().over() {
+            std::thread::yield_now();
+        }
+        Task::finished(slot)
+    }
+
+    #[test]
+    fn a_task_that_panics_ends_with_a_sentence() {
+        let mut slot = Some(Task::<()>::start("Training", Arc::new(|| ()), |_| panic!("no air")));
+        let sentence = wait(&mut slot).unwrap().unwrap_err();
+        assert!(sentence.contains("Training") && sentence.contains("no air"), "{sentence}");
+        assert!(slot.is_none());
+    }
+
+    #[test]
+    #[cfg(feature = "parallel")]
+    fn a_cancelled_task_hears_it_and_leaves_no_result() {
+        let work = |watch: &Watch| {
+            while watch.report("waiting", 0.5).is_continue() {
+                std::thread::yield_now();
+            }
+            Err("cancelled".to_owned())
+        };
+        let mut slot = Some(Task::<()>::start("Waiting", Arc::new(|| ()), work));
+        slot.as_ref().unwrap().watch().cancel();
+        assert_eq!(wait(&mut slot), None);
+    }
+}

@@ -1,0 +1,141 @@
+//! A person at the studio: acts by label and pointer, waits for work, looks at pictures.
+
+#![allow(dead_code, reason = "each journey uses a part of it")]
+
+use std::time::{Duration, Instant};
+
+use eframe::egui::{Event, Key, Modifiers, PointerButton, Pos2, Rect, vec2};
+use egui_kittest::kittest::Queryable;
+use egui_kittest::{Harness, SnapshotOptions};
+use pliant_studio::Studio;
+use pliant_studio::document::Document;
+use pliant_studio::rooms::RoomName;
+
+/// Longer than any single piece of work of a journey, on a slow and busy machine.
+const PATIENCE: Duration = Duration::from_secs(240);
+
+/// Whether there is a graphics adapter, even a software one. Without one a journey is skipped and says so; where
+/// `PLIANT_REQUIRE_ADAPTER` is set it fails.
+pub fn adapter_or_skip() -> bool {
+    let instance = eframe::wgpu::Instance::default();
+    let found = pollster::block_on(instance.request_adapter(&eframe::wgpu::RequestAdapterOptions::default())).is_ok();
+    if !found {
+        assert!(std::env::var_os("PLIANT_REQUIRE_ADAPTER").is_none(), "no graphics adapter; install a Vulkan driver such as mesa-vulkan-drivers");
+        eprintln!("skipped: no graphics adapter (a software one is in mesa-vulkan-drivers)");
+    }
+    found
+}
+
+/// A studio under test.
+pub struct Journey {
+    pub harness: Harness<'static, Studio>,
+}
+
+impl Journey {
+    /// Opens a studio on a document, in a room; `None` without a graphics adapter.
+    pub fn start(document: Document, room: RoomName) -> Option<Self> {
+        if !adapter_or_skip() {
+            return None;
+        }
+        let options = SnapshotOptions::new().threshold(1.0).max_failed_pixels(400usize);
+        let build = move |cc: &mut eframe::CreationContext<'static>| {
+            let mut studio = Studio::new(&cc.egui_ctx, document);
+            studio.open_room(room);
+            studio
+        };
+        let builder = Harness::builder().with_size(vec2(1440.0, 900.0)).with_options(options).with_max_steps(64).wgpu();
+        let mut journey = Self { harness: builder.build_eframe(build) };
+        journey.settle();
+        Some(journey)
+    }
+
+    /// The studio.
+    pub fn studio(&mut self) -> &mut Studio {
+        self.harness.state_mut()
+    }
+
+    /// What is edited.
+    pub fn document(&self) -> Document {
+        self.harness.state().document().clone()
+    }
+
+    /// Waits until all work is done and shown.
+    pub fn settle(&mut self) {
+        let begun = Instant::now();
+        let mut quiet = 0;
+        while quiet < 4 {
+            self.harness.step();
+            quiet = if self.harness.state_mut().busy() { 0 } else { quiet + 1 };
+            assert!(begun.elapsed() < PATIENCE, "work does not end");
+            std::thread::sleep(Duration::from_millis(2));
+        }
+    }
+
+    /// Clicks what is labelled so.
+    pub fn click(&mut self, label: &str) {
+        self.harness.get_by_label(label).click();
+        self.settle();
+    }
+
+    /// Presses a key.
+    pub fn press(&mut self, modifiers: Modifiers, key: Key) {
+        self.harness.key_press_modifiers(modifiers, key);
+        self.settle();
+    }
+
+    /// Undoes or redoes by the keyboard.
+    pub fn undo(&mut self) {
+        self.press(Modifiers::COMMAND, Key::Z);
+    }
+
+    /// Makes the step again.
+    pub fn redo(&mut self) {
+        self.press(Modifiers::COMMAND | Modifiers::SHIFT, Key::Z);
+    }
+
+    /// Where the thing labelled so is on the screen.
+    pub fn rect(&self, label: &str) -> Rect {
+        self.harness.get_by_label(label).rect()
+    }
+
+    /// Presses the left button at the first point, goes along all of them, and lets go at the last.
+    pub fn drag(&mut self, way: &[Pos2]) {
+        self.drag_with(way, Modifiers::NONE);
+    }
+
+    /// As [`drag`](Self::drag), with keys held.
+    pub fn drag_with(&mut self, way: &[Pos2], modifiers: Modifiers) {
+        let button = |pos, pressed| Event::PointerButton { pos, button: PointerButton::Primary, pressed, modifiers };
+        let (first, last) = (way[0], way[way.len() - 1]);
+        self.harness.event_modifiers(Event::PointerMoved(first), modifiers);
+        self.harness.step();
+        self.harness.event_modifiers(button(first, true), modifiers);
+        self.harness.step();
+        for &place in &way[1..] {
+            self.harness.event_modifiers(Event::PointerMoved(place), modifiers);
+            self.harness.step();
+        }
+        self.settle_held();
+        self.harness.event_modifiers(button(last, false), modifiers);
+        self.settle();
+    }
+
+    /// Lets work catch up while the button is down.
+    fn settle_held(&mut self) {
+        let begun = Instant::now();
+        for _ in 0..4 {
+            self.harness.step();
+            while self.harness.state_mut().busy() && begun.elapsed() < PATIENCE {
+                self.harness.step();
+                std::thread::sleep(Duration::from_millis(2));
+            }
+        }
+    }
+
+    /// Compares the window with the picture of this name.
+    pub fn picture(&mut self, name: &str) {
+        self.harness.remove_cursor();
+        self.settle();
+        self.harness.snapshot(name);
+    }
+}
