@@ -257,7 +257,14 @@ impl Camera {
 
     /// As [`frame`](Self::frame), in a picture with this width over height.
     pub fn frame_in(&mut self, bounds: Bounds, aspect: f64) {
-        if !(bounds.min.is_finite() && bounds.max.is_finite()) {
+        let share = |k: u32| DVec3::new(f64::from(k & 1), f64::from(k >> 1 & 1), f64::from(k >> 2));
+        let corners: Vec<DVec3> = (0..8).map(|k| bounds.min + bounds.size() * share(k)).collect();
+        self.frame_points(&corners, aspect);
+    }
+
+    /// As [`frame_in`](Self::frame_in) for all finite points: tighter than their box. Without any, nothing moves.
+    pub fn frame_points(&mut self, points: &[DVec3], aspect: f64) {
+        if !points.iter().any(|point| point.is_finite()) {
             return;
         }
         // Just beside the pole the framing still knows which way is up.
@@ -266,10 +273,8 @@ impl Camera {
         let aspect = if aspect.is_finite() { aspect.clamp(0.05, 20.0) } else { 1.0 };
         let framing = Framing { view, aspect, vertical_fov_rad: self.fov_y_rad, margin: Framing::DEFAULT_MARGIN, room_right: 0.0 };
         let [nearest, farthest] = Self::DISTANCES;
-        let framed = match self.projection {
-            Projection::Perspective => Framed::framing(&bounds, &framing),
-            Projection::Orthographic => Framed::framing(&bounds, &framing.orthographic()),
-        };
+        let framed =
+            Framed::framing_points(points, &if self.projection == Projection::Perspective { framing } else { framing.orthographic() });
         let distance = match framed.projection {
             FramedProjection::Perspective { .. } => framed.eye.distance(framed.target),
             FramedProjection::Orthographic { height } => 0.5 * height / self.half_height_tangent(),

@@ -29,6 +29,8 @@ pub(super) struct FrameNumbers {
     back: [f32; 4],
     grid: [f32; 4],
     size: [f32; 4],
+    footprint: [f32; 4],
+    strengths: [f32; 4],
 }
 
 /// The numbers of one model, laid out as the shader reads them.
@@ -59,6 +61,8 @@ pub(super) struct Item {
     pub(super) paint: PaintArray,
     pub(super) numbers: ModelNumbers,
     pub(super) translucent: bool,
+    /// How far its middle is from the eye, where that sets its turn.
+    depth: f64,
 }
 
 /// A picture, ready to be drawn.
@@ -84,6 +88,8 @@ pub(super) struct Ground {
     cell: f64,
     /// How far it reaches, in cells.
     reach: f64,
+    /// The box around what stands on it.
+    footprint: Bounds,
 }
 
 impl Ground {
@@ -96,19 +102,39 @@ impl Ground {
     /// Cells between two strong lines.
     const STRONG_EVERY: f64 = 5.0;
 
-    /// Under a box, with cells of a round size; `None` for a point.
-    pub(super) fn under(bounds: &Bounds) -> Option<Self> {
+    /// The part of the model's height that stands on the ground.
+    const SOLE: f64 = 0.08;
+
+    /// Under all opaque models, with cells of a round size; `None` without any, or under a point.
+    pub(super) fn under(scene: &Scene) -> Option<Self> {
+        let opaque = || scene.models.iter().filter(|model| model.opacity >= OPAQUE);
+        let bounds = opaque().filter_map(Model::bounds).reduce(|all, one| all.union(&one))?;
+        let sole = bounds.min.y + Self::SOLE * bounds.size().y;
+        let points = opaque().flat_map(|model| (0..model.vertices.positions.len() as u32).map(|vertex| model.position(vertex)));
+        let standing: Vec<DVec3> = points.filter(|point| point.y <= sole).collect();
+        Self::with_footprint(&bounds, Bounds::of(&standing)?)
+    }
+
+    fn with_footprint(bounds: &Bounds, footprint: Bounds) -> Option<Self> {
         let diagonal = bounds.diagonal();
         let power = 10.0_f64.powf((diagonal / Self::CELLS).log10().floor());
         let cell = [5.0, 2.0, 1.0].map(|step| step * power).into_iter().find(|cell| cell * Self::CELLS <= diagonal)?;
         let round = |x: f64| (x / (cell * Self::STRONG_EVERY)).round() * cell * Self::STRONG_EVERY;
         let middle = bounds.center();
         let center = DVec3::new(round(middle.x), bounds.min.y - Self::GAP * diagonal, round(middle.z));
-        (cell > 0.0 && center.is_finite()).then(|| Self { center, cell, reach: (Self::REACH * diagonal / cell).ceil() })
+        (cell > 0.0 && center.is_finite()).then(|| Self { center, cell, reach: (Self::REACH * diagonal / cell).ceil(), footprint })
     }
 
     fn world_from_cells(&self) -> DMat4 {
         DMat4::from_translation(self.center) * DMat4::from_scale(DVec3::splat(self.cell))
+    }
+
+    /// Middle and half extents of the footprint in cells, as the shader reads them.
+    fn footprint_in_cells(&self) -> [f32; 4] {
+        let middle = (self.footprint.center() - self.center) / self.cell;
+        // Wider than the sole itself, as a soft shadow is.
+        let half = (self.footprint.size() * 0.62 / self.cell).max(DVec3::splat(0.3));
+        [middle.x, middle.z, half.x, half.z].map(|c| c as f32)
     }
 
     /// A box around everything that is drawn of it.
@@ -123,6 +149,7 @@ struct Palette {
     backdrop: [Color32; 2],
     line: [f32; 4],
     grid: [f32; 4],
+    shadow: f32,
 }
 
 impl Palette {
@@ -131,10 +158,10 @@ impl Palette {
         let ink = |level: f32, alpha: f32| [level, level, level, alpha];
         if visuals.dark_mode {
             let backdrop = [towards(Color32::from_rgb(210, 222, 240), 0.22), fill.lerp_to_gamma(Color32::BLACK, 0.1)];
-            Self { backdrop, line: ink(0.01, 0.42), grid: ink(1.0, 0.17) }
+            Self { backdrop, line: ink(0.01, 0.38), grid: ink(1.0, 0.085), shadow: 0.55 }
         } else {
-            let backdrop = [towards(Color32::WHITE, 0.8), towards(Color32::from_rgb(110, 120, 140), 0.3)];
-            Self { backdrop, line: ink(0.01, 0.42), grid: ink(0.0, 0.2) }
+            let backdrop = [towards(Color32::from_rgb(214, 218, 226), 0.3), towards(Color32::from_rgb(110, 120, 140), 0.36)];
+            Self { backdrop, line: ink(0.01, 0.38), grid: ink(0.0, 0.16), shadow: 0.3 }
         }
     }
 }
@@ -163,16 +190,9 @@ pub(super) fn compose(
     let view_from_world = view.camera.view_from_world();
     let clip_from_view = view.camera.clip_from_view(view.aspect(), depths(&view.camera, scene, ground));
     let mut items: Vec<Item> = scene.models.iter().map(|model| item(model, look, view_from_world, clip_from_view)).collect();
-    items.sort_by(|a, b| (a.translucent, a.depth_key()).partial_cmp(&(b.translucent, b.depth_key())).unwrap_or(std::cmp::Ordering::Equal));
-    let frame = frame_numbers(view, look, ground, visuals, size, pixels_per_point, clip_from_view * view_from_world);
+    items.sort_by(|a, b| a.translucent.cmp(&b.translucent).then(b.depth.total_cmp(&a.depth)));
+    let frame = frame_numbers(view, look, ground, visuals, size, pixels_per_point, clip_from_view);
     Drawing { id, size, frame, items, wireframe: look.wireframe, grid: ground.is_some() }
-}
-
-impl Item {
-    /// Orders translucent models from far to near by their origin; opaque ones stay as they are.
-    fn depth_key(&self) -> f32 {
-        if self.translucent { self.numbers.view_from_model[14] } else { 0.0 }
-    }
 }
 
 /// Nearest and farthest depth from the eye of all there is.
@@ -194,7 +214,7 @@ fn frame_numbers(
     visuals: &Visuals,
     size: [u32; 2],
     pixels_per_point: f32,
-    clip_from_world: DMat4,
+    clip_from_view: DMat4,
 ) -> FrameNumbers {
     let palette = Palette::of(visuals);
     let (axes, perspective) = (view.camera.axes(), view.camera.projection == Projection::Perspective);
@@ -202,7 +222,13 @@ fn frame_numbers(
     let [backdrop_top, backdrop_bottom] = palette.backdrop.map(linear);
     let back_share = if look.backfaces { BACK_SHARE } else { 0.0 };
     let [back_red, back_green, back_blue, _] = linear(BACK_TINT);
-    let clip_from_ground = ground.map_or(DMat4::IDENTITY, |ground| clip_from_world * ground.world_from_cells());
+    let clip_from_ground =
+        ground.map_or(DMat4::IDENTITY, |ground| clip_from_view * view.camera.view_from_world() * ground.world_from_cells());
+    // From below there is no ground to see a shadow on.
+    let above = ground.is_some_and(|ground| view.camera.eye().y > ground.center.y);
+    let pixels = f64::from(size[1].max(1));
+    let pixel_per_depth = 2.0 * view.camera.half_height() / view.camera.distance / pixels;
+    let pixel_in_depth = 2.0 * view.camera.half_height() / pixels * clip_from_view.z_axis.z;
     FrameNumbers {
         clip_from_ground: single(clip_from_ground),
         up: [up[0], up[1], up[2], f32::from(u8::from(perspective))],
@@ -212,6 +238,8 @@ fn frame_numbers(
         back: [back_red, back_green, back_blue, back_share],
         grid: palette.grid,
         size: [size[0] as f32, size[1] as f32, ground.map_or(0.0, |ground| ground.reach as f32), pixels_per_point],
+        footprint: ground.map_or([0.0, 0.0, 1.0, 1.0], |ground| ground.footprint_in_cells()),
+        strengths: [if above { palette.shadow } else { 0.0 }, pixel_per_depth as f32, pixel_in_depth as f32, 0.0],
     }
 }
 
@@ -246,7 +274,10 @@ fn item(model: &Model, look: &Look, view_from_world: DMat4, clip_from_view: DMat
         heat,
     };
     let (surface, vertices) = (model.surface.clone(), model.vertices.clone());
-    Item { surface, vertices, paint, numbers, translucent: opacity < OPAQUE }
+    let translucent = opacity < OPAQUE;
+    let middle = if translucent { model.bounds().map(|bounds| bounds.center()) } else { None };
+    let depth = middle.map_or(0.0, |middle| -view_from_world.transform_point3(middle).z);
+    Item { surface, vertices, paint, numbers, translucent, depth }
 }
 
 /// The row of a map in the card's table.

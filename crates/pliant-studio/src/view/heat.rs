@@ -102,13 +102,14 @@ const BAR_WIDTH: f32 = 12.0;
 /// Strips of colour in a bar: no step shows.
 const STRIPS: usize = 64;
 /// The size of a legend that reads well.
-pub const LEGEND_SIZE: Vec2 = vec2(76.0, 190.0);
+pub const LEGEND_SIZE: Vec2 = vec2(84.0, 190.0);
 
 /// Draws a legend into a rectangle: the title above, the bar at its right side, round numbers beside the bar.
 pub fn legend_ui(painter: &Painter, rect: Rect, heat: &Heat) {
     let visuals = painter.ctx().style_of(painter.ctx().theme()).visuals.clone();
     let (text, faint) = (visuals.text_color(), visuals.weak_text_color());
     let font = FontId::proportional(12.0);
+    painter.rect_filled(rect.expand(8.0), CornerRadius::same(6), visuals.window_fill.gamma_multiply(0.72));
     let title = painter.text(rect.right_top(), Align2::RIGHT_TOP, heat.title(), font.clone(), text);
     let bar = Rect::from_min_max(pos2(rect.right() - BAR_WIDTH, title.bottom() + 8.0), rect.right_bottom());
     painter.add(bar_patch(bar, heat.map));

@@ -1,7 +1,6 @@
 //! How the card draws each kind of thing.
 //!
 //! **Ours.** Depth runs from 1 at the eye to 0 far away, in floats: there is no far plane, and digits are where they are needed.
-//! Filled triangles are pushed back by their slope, so that lines on them are whole.
 
 use eframe::wgpu;
 
@@ -121,7 +120,6 @@ struct Recipe<'a> {
     cull_mode: Option<wgpu::Face>,
     writes_depth: bool,
     compare: wgpu::CompareFunction,
-    bias: wgpu::DepthBiasState,
     blended: bool,
 }
 
@@ -135,7 +133,6 @@ impl Recipe<'_> {
             cull_mode: None,
             writes_depth: false,
             compare: wgpu::CompareFunction::Always,
-            bias: wgpu::DepthBiasState::default(),
             blended: false,
         }
     }
@@ -156,7 +153,6 @@ impl Maker<'_> {
             cull_mode: translucent.then_some(wgpu::Face::Back),
             writes_depth: !translucent,
             compare: wgpu::CompareFunction::Greater,
-            bias: wgpu::DepthBiasState { constant: -4, slope_scale: -1.2, clamp: 0.0 },
             blended: translucent,
             ..Recipe::screen_filling("surface", ["surface_vertex", "surface_fragment"])
         })
@@ -191,7 +187,7 @@ impl Maker<'_> {
             depth_write_enabled: Some(recipe.writes_depth),
             depth_compare: Some(recipe.compare),
             stencil: wgpu::StencilState::default(),
-            bias: recipe.bias,
+            bias: wgpu::DepthBiasState::default(),
         };
         let blend = recipe.blended.then_some(wgpu::BlendState::ALPHA_BLENDING);
         let target = wgpu::ColorTargetState { format: COLOR, blend, write_mask: wgpu::ColorWrites::ALL };

@@ -208,6 +208,12 @@ impl Scene {
         self.models.iter().filter_map(Model::bounds).reduce(|all, one| all.union(&one))
     }
 
+    /// Where all vertices are in the world: what a camera frames.
+    #[must_use]
+    pub fn points(&self) -> Vec<DVec3> {
+        self.models.iter().flat_map(|model| (0..model.vertices.positions.len() as u32).map(|vertex| model.position(vertex))).collect()
+    }
+
     /// The nearest place where a ray meets a model, from either side.
     #[must_use]
     pub fn pick(&self, ray: &Ray) -> Option<Hit> {

@@ -14,6 +14,10 @@ struct Frame {
     grid: vec4<f32>,
     // Width and height in pixels, grid reach in cells, pixels per point.
     size: vec4<f32>,
+    // Middle and half extents of what stands on the ground, in cells.
+    footprint: vec4<f32>,
+    // Darkness of the shadow there; what one pixel across is in depth, with and without perspective.
+    strengths: vec4<f32>,
 };
 
 struct Model {
@@ -41,9 +45,9 @@ const NO_VALUE: vec3<f32> = vec3<f32>(0.3, 0.3, 0.3);
 const KEY_TOWARDS: vec3<f32> = vec3<f32>(-0.429, 0.741, 0.515);
 const FILL_TOWARDS: vec3<f32> = vec3<f32>(0.836, 0.098, 0.541);
 const RIM_TOWARDS: vec3<f32> = vec3<f32>(0.462, 0.555, -0.693);
-const KEY: vec3<f32> = vec3<f32>(0.72, 0.69, 0.65);
+const KEY: vec3<f32> = vec3<f32>(0.86, 0.82, 0.77);
 const FILL: vec3<f32> = vec3<f32>(0.13, 0.15, 0.185);
-const SKY_ABOVE: vec3<f32> = vec3<f32>(0.34, 0.36, 0.39);
+const SKY_ABOVE: vec3<f32> = vec3<f32>(0.32, 0.34, 0.375);
 const SKY_BELOW: vec3<f32> = vec3<f32>(0.15, 0.135, 0.13);
 
 fn linear_from_srgb(color: vec3<f32>) -> vec3<f32> {
@@ -146,24 +150,23 @@ fn surface_fragment(in: SurfaceVertex, @builtin(front_facing) front: bool) -> @l
     return vec4<f32>(tone(base * light + shine), model.params.y);
 }
 
-struct LineVertex {
-    @builtin(position) clip: vec4<f32>,
-    @location(0) facing: f32,
-};
-
+// Lines lie on the surface; each is drawn nearer to the eye by what the surface falls away within a pixel, so that it is whole.
 @vertex
-fn line_vertex(@location(0) position: vec3<f32>, @location(1) normal: vec3<f32>) -> LineVertex {
-    var out: LineVertex;
-    out.clip = model.clip_from_model * vec4<f32>(position, 1.0);
-    // Depth is 1 at the near plane: a little more is a little nearer.
-    out.clip.z += select(4e-7, 2e-4 * out.clip.z, frame.up.w > 0.5);
-    out.facing = 1.0;
-    return out;
+fn line_vertex(@location(0) position: vec3<f32>, @location(1) normal: vec3<f32>) -> @builtin(position) vec4<f32> {
+    var clip = model.clip_from_model * vec4<f32>(position, 1.0);
+    let place = (model.view_from_model * vec4<f32>(position, 1.0)).xyz;
+    let turned = (model.normal_from_model * vec4<f32>(normal, 0.0)).xyz;
+    let perspective = frame.up.w > 0.5;
+    let towards_eye = select(vec3<f32>(0.0, 0.0, 1.0), normalize(-place), perspective);
+    let facing = clamp(abs(dot(turned, towards_eye)) / max(length(turned), 1e-12), 0.12, 1.0);
+    let pixels = 0.6 + 1.2 * sqrt(1.0 - facing * facing) / facing;
+    clip.z = select(clip.z + pixels * frame.strengths.z, clip.z / (1.0 - pixels * frame.strengths.y), perspective);
+    return clip;
 }
 
 @fragment
-fn line_fragment(in: LineVertex) -> @location(0) vec4<f32> {
-    return vec4<f32>(frame.line.rgb, frame.line.a * in.facing * model.params.y);
+fn line_fragment() -> @location(0) vec4<f32> {
+    return vec4<f32>(frame.line.rgb, frame.line.a * model.params.y);
 }
 
 struct ScreenVertex {
@@ -224,8 +227,12 @@ fn ground_fragment(in: GroundVertex) -> @location(0) vec4<f32> {
     let fine = line_cover(in.place, pixel, width);
     let coarse = line_cover(in.place / 5.0, pixel / 5.0, width);
     let fade = 1.0 - smoothstep(0.15, 1.0, length(in.place) / frame.size.z);
-    let cover = max(0.45 * fine, coarse) * fade * fade;
-    return vec4<f32>(frame.grid.rgb, frame.grid.a * cover);
+    let cover = frame.grid.a * max(0.45 * fine, coarse) * fade * fade;
+    let away = (in.place - frame.footprint.xy) / frame.footprint.zw;
+    let shadow = frame.strengths.x * exp(-0.8 * dot(away, away));
+    // Lines over a black shadow.
+    let both = 1.0 - (1.0 - cover) * (1.0 - shadow);
+    return vec4<f32>(frame.grid.rgb * cover / max(both, 1e-6), both);
 }
 
 @group(0) @binding(0) var picture: texture_2d<f32>;

@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use eframe::egui::{Align2, AsIdSalt, FontId, Id, Painter, PointerButton, Pos2, Rect, Response, Role, Sense, Ui, Vec2, WidgetInfo, vec2};
+use eframe::egui::{Align2, AsIdSalt, FontId, Id, Painter, PointerButton, Pos2, Rect, Response, Role, Sense, Ui, Vec2, WidgetInfo};
 use eframe::egui_wgpu;
 use serde::{Deserialize, Serialize};
 
@@ -172,21 +172,13 @@ struct Standing {
 }
 
 fn standing_ground(ui: &Ui, id: Id, scene: &Scene) -> Option<Ground> {
-    let opaque = || scene.models.iter().filter(|model| model.opacity >= 1.0);
-    let surfaces: Vec<usize> = opaque().map(|model| Arc::as_ptr(&model.surface).addr()).collect();
+    let surfaces: Vec<usize> = scene.models.iter().map(|model| Arc::as_ptr(&model.surface).addr()).collect();
     let standing_id = id.with("ground");
     let known = ui.ctx().data(|data| data.get_temp::<Standing>(standing_id)).filter(|standing| standing.surfaces == surfaces);
     if let Some(standing) = known {
         return standing.ground;
     }
-    let bounds = opaque().filter_map(|model| model.bounds()).reduce(|all, one| all.union(&one));
-    let ground = bounds.and_then(|bounds| Ground::under(&bounds));
+    let ground = Ground::under(scene);
     ui.ctx().data_mut(|data| data.insert_temp(standing_id, Standing { surfaces, ground }));
     ground
-}
-
-/// Where a tool may put words so that they do not cover the middle: the picture's upper left corner.
-#[must_use]
-pub fn caption_place(rect: Rect) -> Pos2 {
-    rect.left_top() + vec2(MARGIN, MARGIN)
 }

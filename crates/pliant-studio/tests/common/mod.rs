@@ -1,11 +1,13 @@
 //! A person at the studio: acts by label and pointer, waits for work, looks at pictures.
 
-#![allow(dead_code, reason = "each journey uses a part of it")]
+#![allow(dead_code, unreachable_pub, reason = "each journey uses a part of it")]
 
 use std::time::{Duration, Instant};
 
 use eframe::egui::{Event, Key, Modifiers, PointerButton, Pos2, Rect, vec2};
+use eframe::egui_wgpu::{RenderState, RendererOptions};
 use egui_kittest::kittest::Queryable;
+use egui_kittest::wgpu::{WgpuTestRenderer, create_render_state, default_wgpu_setup};
 use egui_kittest::{Harness, SnapshotOptions};
 use pliant_studio::Studio;
 use pliant_studio::document::Document;
@@ -14,16 +16,22 @@ use pliant_studio::rooms::RoomName;
 /// Longer than any single piece of work of a journey, on a slow and busy machine.
 const PATIENCE: Duration = Duration::from_secs(240);
 
-/// Whether there is a graphics adapter, even a software one. Without one a journey is skipped and says so; where
-/// `PLIANT_REQUIRE_ADAPTER` is set it fails.
-pub fn adapter_or_skip() -> bool {
-    let instance = eframe::wgpu::Instance::default();
-    let found = pollster::block_on(instance.request_adapter(&eframe::wgpu::RequestAdapterOptions::default())).is_ok();
-    if !found {
-        assert!(std::env::var_os("PLIANT_REQUIRE_ADAPTER").is_none(), "no graphics adapter; install a Vulkan driver such as mesa-vulkan-drivers");
-        eprintln!("skipped: no graphics adapter (a software one is in mesa-vulkan-drivers)");
+/// Set to 1 where a missing graphics driver is an error instead of a reason to skip.
+const REQUIRED: &str = "PLIANT_REQUIRE_ADAPTER";
+
+/// A graphics card or its stand-in in software; prints why it is missing and returns `None` on a machine without.
+///
+/// # Panics
+/// Where it is missing although `PLIANT_REQUIRE_ADAPTER=1` asks for it.
+#[expect(clippy::print_stderr, reason = "a skipped test says so")]
+pub fn adapter_or_skip() -> Option<RenderState> {
+    let found = std::panic::catch_unwind(|| create_render_state(default_wgpu_setup(), RendererOptions::PREDICTABLE));
+    if found.is_err() {
+        let required = std::env::var(REQUIRED).is_ok_and(|value| value == "1");
+        assert!(!required, "no graphics adapter, though {REQUIRED}=1; install mesa-vulkan-drivers");
+        eprintln!("skipped: no graphics adapter on this machine (install mesa-vulkan-drivers)");
     }
-    found
+    found.ok()
 }
 
 /// A studio under test.
@@ -34,16 +42,16 @@ pub struct Journey {
 impl Journey {
     /// Opens a studio on a document, in a room; `None` without a graphics adapter.
     pub fn start(document: Document, room: RoomName) -> Option<Self> {
-        if !adapter_or_skip() {
-            return None;
-        }
+        let card = adapter_or_skip()?;
         let options = SnapshotOptions::new().threshold(1.0).max_failed_pixels(400usize);
         let build = move |cc: &mut eframe::CreationContext<'static>| {
+            pliant_studio::view::install(&cc.egui_ctx, cc.wgpu_render_state.as_ref());
             let mut studio = Studio::new(&cc.egui_ctx, document);
             studio.open_room(room);
             studio
         };
-        let builder = Harness::builder().with_size(vec2(1440.0, 900.0)).with_options(options).with_max_steps(64).wgpu();
+        let builder = Harness::builder().with_size(vec2(1440.0, 900.0)).with_options(options).with_max_steps(64);
+        let builder = builder.renderer(WgpuTestRenderer::from_render_state(card));
         let mut journey = Self { harness: builder.build_eframe(build) };
         journey.settle();
         Some(journey)
