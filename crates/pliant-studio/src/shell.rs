@@ -1,17 +1,12 @@
 //! The window: bars, panels, viewports.
 
-use eframe::egui::{self, Key, KeyboardShortcut, Modifiers, Ui, Vec2};
+use eframe::egui::{self, Align, Align2, FontId, Layout, Ui, Vec2};
 
-use crate::command::{Command, Mood};
-use crate::panels;
+use crate::command::Mood;
 use crate::rooms::{On, Pane, RoomName};
 use crate::studio::Studio;
 use crate::view::viewport_ui;
-
-/// Undo.
-pub const UNDO: KeyboardShortcut = KeyboardShortcut::new(Modifiers::COMMAND, Key::Z);
-/// Redo.
-pub const REDO: KeyboardShortcut = KeyboardShortcut::new(Modifiers::COMMAND.plus(Modifiers::SHIFT), Key::Z);
+use crate::{help, panels, preferences};
 
 impl eframe::App for Studio {
     fn ui(&mut self, ui: &mut Ui, _frame: &mut eframe::Frame) {
@@ -23,6 +18,7 @@ impl Studio {
     /// The whole window.
     pub fn window_ui(&mut self, ui: &mut Ui) {
         let ctx = ui.ctx().clone();
+        self.wear_preferences(&ctx);
         self.begin_frame(&ctx);
         self.shortcuts(&ctx);
         egui::Panel::top("menu").show(ui, |ui| self.menu_ui(ui));
@@ -30,54 +26,49 @@ impl Studio {
         egui::Panel::bottom("timeline").resizable(true).show(ui, |ui| {
             self.with_room(self.desk.room, |_, cx| panels::timeline_ui(ui, cx));
         });
-        egui::Panel::left("tools").default_size(200.0).show(ui, |ui| self.with_room(self.desk.room, |room, cx| room.tools_ui(ui, cx)));
-        egui::Panel::right("options").default_size(300.0).show(ui, |ui| self.options_ui(ui));
-        egui::CentralPanel::default().show(ui, |ui| self.viewports_ui(ui));
+        egui::Panel::left("tools").default_size(210.0).show(ui, |ui| self.tools_ui(ui));
+        egui::Panel::right("options").default_size(310.0).show(ui, |ui| self.options_ui(ui));
+        let frame = egui::Frame::central_panel(ui.style()).inner_margin(0.0);
+        egui::CentralPanel::default().frame(frame).show(ui, |ui| self.viewports_ui(ui));
+        help::shortcuts_ui(&ctx, &mut self.help_open, panels::SHORTCUTS);
         self.end_frame(&ctx);
     }
 
-    fn menu_ui(&mut self, ui: &mut Ui) {
-        egui::MenuBar::new().ui(ui, |ui| {
-            ui.menu_button("Edit", |ui| {
-                let undo = self.history.undo_label().map(|label| format!("Undo {label}"));
-                if ui.add_enabled(undo.is_some(), egui::Button::new(undo.unwrap_or_else(|| "Undo".into()))).clicked() {
-                    self.push(Command::Undo);
-                }
-                let redo = self.history.redo_label().map(|label| format!("Redo {label}"));
-                if ui.add_enabled(redo.is_some(), egui::Button::new(redo.unwrap_or_else(|| "Redo".into()))).clicked() {
-                    self.push(Command::Redo);
-                }
-            });
-            for room in RoomName::ALL {
-                if ui.selectable_label(self.desk.room == room, room.label()).on_hover_text(room.hint()).clicked() {
-                    self.push(Command::Room(room));
-                }
-            }
-        });
+    /// Theme and scale, where they changed.
+    fn wear_preferences(&mut self, ctx: &egui::Context) {
+        let theme = match self.preferences.theme {
+            preferences::Theme::Dark => egui::Theme::Dark,
+            preferences::Theme::Light => egui::Theme::Light,
+        };
+        if ctx.theme() != theme {
+            ctx.set_theme(theme);
+        }
+        if self.worn_scale != Some(self.preferences.scale) {
+            ctx.set_zoom_factor(self.preferences.scale);
+            self.worn_scale = Some(self.preferences.scale);
+        } else {
+            // The keyboard zooms, too.
+            self.preferences.scale = ctx.zoom_factor();
+            self.worn_scale = Some(self.preferences.scale);
+        }
     }
 
-    fn shortcuts(&mut self, ctx: &egui::Context) {
-        if ctx.egui_wants_keyboard_input() {
-            return;
-        }
-        // Redo first: its keys hold those of undo.
-        if ctx.input_mut(|input| input.consume_shortcut(&REDO)) {
-            self.push(Command::Redo);
-        }
-        if ctx.input_mut(|input| input.consume_shortcut(&UNDO)) {
-            self.push(Command::Undo);
-        }
-        if ctx.input(|input| input.key_pressed(Key::F)) {
-            self.push(Command::Frame { selection: false });
-        }
+    fn tools_ui(&mut self, ui: &mut Ui) {
+        let room = self.desk.room;
+        egui::ScrollArea::vertical().auto_shrink(false).show(ui, |ui| {
+            ui.add_space(4.0);
+            self.with_room(room, |room, cx| room.tools_ui(ui, cx));
+        });
     }
 
     fn options_ui(&mut self, ui: &mut Ui) {
         let room = self.desk.room;
-        egui::ScrollArea::vertical().show(ui, |ui| {
+        egui::ScrollArea::vertical().auto_shrink(false).show(ui, |ui| {
+            ui.add_space(4.0);
             self.with_room(room, |room, cx| {
                 room.options_ui(ui, cx);
                 if room.shows_sliders() {
+                    ui.add_space(6.0);
                     egui::CollapsingHeader::new("Explain").default_open(true).show(ui, |ui| panels::explain_ui(ui, cx));
                     egui::CollapsingHeader::new("Sliders").default_open(true).show(ui, |ui| panels::sliders_ui(ui, cx));
                 }
@@ -87,59 +78,89 @@ impl Studio {
 
     fn status_ui(&mut self, ui: &mut Ui) {
         ui.horizontal(|ui| {
-            if let Some(notice) = &self.notice {
-                let color = match notice.mood {
-                    Mood::Done | Mood::Hint => ui.visuals().text_color(),
-                    Mood::Trouble => ui.visuals().error_fg_color,
-                };
-                ui.colored_label(color, &notice.text);
-            }
-            for watch in &self.watches {
-                let view = watch.view();
-                ui.add(egui::ProgressBar::new(view.done as f32).desired_width(160.0).text(format!("{}: {}", view.name, view.stage)));
-                if ui.button("Cancel").clicked() {
-                    watch.cancel();
+            ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
+                for watch in &self.watches {
+                    let view = watch.view();
+                    if ui.small_button("Cancel").on_hover_text(format!("Stop: {}", view.name)).clicked() {
+                        watch.cancel();
+                    }
+                    let text = if view.stage.is_empty() { view.name } else { format!("{}: {}", view.name, view.stage) };
+                    ui.add(egui::ProgressBar::new(view.done as f32).desired_width(220.0).text(text));
                 }
-            }
+                ui.with_layout(Layout::left_to_right(Align::Center), |ui| self.notice_ui(ui));
+            });
         });
+    }
+
+    fn notice_ui(&mut self, ui: &mut Ui) {
+        let Some(notice) = &self.notice else {
+            ui.weak("Ready");
+            return;
+        };
+        let color = match notice.mood {
+            Mood::Done | Mood::Hint => ui.visuals().text_color(),
+            Mood::Trouble => ui.visuals().error_fg_color,
+        };
+        let text = notice.text.clone();
+        if ui.small_button("Dismiss").clicked() {
+            self.notice = None;
+        }
+        ui.add(egui::Label::new(egui::RichText::new(&text).color(color)).truncate()).on_hover_text(text);
     }
 
     fn viewports_ui(&mut self, ui: &mut Ui) {
         let name = self.desk.room;
         let panes = self.with_room(name, |room, cx| room.panes(cx));
-        let size = Vec2::new(ui.available_width() / panes.len().max(1) as f32, ui.available_height());
+        let whole = ui.available_rect_before_wrap();
+        let size = Vec2::new(whole.width() / panes.len().max(1) as f32, whole.height());
         ui.horizontal(|ui| {
             ui.spacing_mut().item_spacing.x = 0.0;
-            for (k, pane) in panes.into_iter().enumerate() {
-                self.viewport_ui(name, k, &pane, size, ui);
+            for (k, pane) in panes.iter().enumerate() {
+                self.viewport_ui(name, k, pane, size, ui);
             }
         });
+        self.frame_asked = None;
+        if !self.preferences.hint_seen {
+            self.preferences.hint_seen = help::hint_ui(ui, name, whole);
+        }
     }
 
     fn viewport_ui(&mut self, name: RoomName, k: usize, pane: &Pane, size: Vec2, ui: &mut Ui) {
-        let look = self.desk.look.clone();
-        let seen = self.desk.cameras.entry(name).or_default();
-        seen.resize_with(seen.len().max(k + 1), Default::default);
-        if let Some(bounds) = pane.scene.bounds().filter(|_| seen[k].subject != pane.subject) {
-            seen[k].camera.frame_in(bounds, f64::from(size.x / size.y.max(1.0)));
-            seen[k].subject.clone_from(&pane.subject);
-        }
-        let mut camera = seen[k].camera.clone();
-        let canvas = viewport_ui(ui, (name, k), name.label(), &mut camera, &pane.scene, &look, size);
-        if pane.scene.models.is_empty() {
-            canvas.painter.text(
-                canvas.response.rect.center(),
-                egui::Align2::CENTER_CENTER,
-                &pane.empty,
-                egui::FontId::proportional(15.0),
-                ui.visuals().weak_text_color(),
-            );
-        }
+        self.aim_camera(name, k, pane, size);
+        let mut camera = self.desk.cameras.entry(name).or_default()[k].camera.clone();
+        let label = if pane.title.is_empty() { name.label() } else { &pane.title };
+        let canvas = viewport_ui(ui, (name, k), label, &mut camera, &pane.scene, &self.desk.look, size);
+        self.caption_ui(pane, &canvas, ui);
         let on = On { pane: k, scene: &pane.scene, canvas: &canvas };
         let used = self.with_room(name, |room, cx| room.canvas_ui(&on, ui, cx));
         if !used {
             canvas.orbit_with_left(&mut camera);
         }
         self.desk.cameras.entry(name).or_default()[k].camera = camera;
+    }
+
+    /// Puts the camera in front of a new subject, or of what was asked for.
+    fn aim_camera(&mut self, name: RoomName, k: usize, pane: &Pane, size: Vec2) {
+        let seen = self.desk.cameras.entry(name).or_default();
+        seen.resize_with(seen.len().max(k + 1), Default::default);
+        let seen = &mut seen[k];
+        let selection = self.frame_asked.and_then(|selection| pane.selection.filter(|_| selection));
+        let Some(bounds) = selection.or_else(|| pane.scene.bounds()) else { return };
+        if seen.subject != pane.subject || self.frame_asked.is_some() {
+            seen.camera.frame_in(bounds, f64::from(size.x / size.y.max(1.0)));
+            seen.subject.clone_from(&pane.subject);
+        }
+    }
+
+    fn caption_ui(&self, pane: &Pane, canvas: &crate::view::Canvas, ui: &Ui) {
+        let rect = canvas.response.rect;
+        let color = ui.visuals().text_color();
+        if !pane.title.is_empty() {
+            canvas.painter.text(rect.left_top() + Vec2::splat(10.0), Align2::LEFT_TOP, &pane.title, FontId::proportional(14.0), color);
+        }
+        if pane.scene.models.is_empty() {
+            let text = if self.library.busy() { "Loading …" } else { &pane.empty };
+            canvas.painter.text(rect.center(), Align2::CENTER_CENTER, text, FontId::proportional(15.0), color);
+        }
     }
 }

@@ -32,6 +32,12 @@ pub struct Studio {
     pub(crate) notice: Option<Notice>,
     pub(crate) watches: Vec<Arc<Watch>>,
     pub(crate) rooms: Rooms,
+    /// Whether the sheet of shortcuts is open.
+    pub(crate) help_open: bool,
+    /// Whether cameras should frame everything (`false`) or the selection (`true`).
+    pub(crate) frame_asked: Option<bool>,
+    /// The scale that the window has.
+    pub(crate) worn_scale: Option<f32>,
     commands: Vec<Command>,
     gesture: u64,
     worker: Latest<Question, Posed>,
@@ -74,6 +80,7 @@ impl Studio {
     /// A studio with a document, for a window that `ctx` paints.
     #[must_use]
     pub fn new(ctx: &egui::Context, document: Document) -> Self {
+        crate::theme::dress(ctx);
         let painted = ctx.clone();
         let wake: Wake = Arc::new(move || painted.request_repaint());
         Self {
@@ -85,6 +92,9 @@ impl Studio {
             notice: None,
             watches: Vec::new(),
             rooms: Rooms::default(),
+            help_open: false,
+            frame_asked: None,
+            worn_scale: None,
             commands: Vec::new(),
             gesture: 0,
             worker: character::start(wake.clone()),
@@ -197,10 +207,20 @@ impl Studio {
             Command::Redo => self.history.redo(),
             Command::Tell(notice) => self.notice = Some(notice),
             Command::Room(room) => self.desk.room = room,
+            Command::New(document, room) => self.start_anew(*document, room),
+            Command::Frame { selection } => self.frame_asked = Some(selection),
             Command::Quit => ctx.send_viewport_cmd(egui::ViewportCommand::Close),
             Command::Open(locator) => self.open_character(locator),
             _ => {}
         }
+    }
+
+    /// Leaves the project for a new one.
+    fn start_anew(&mut self, document: Document, room: RoomName) {
+        self.history = History::new(document);
+        (self.posed, self.solve, self.asked) = (None, None, None);
+        self.desk = Desk { room, look: self.desk.look, looping: self.desk.looping, ..Desk::default() };
+        self.clock = Clock::default();
     }
 
     fn open_character(&mut self, asset: String) {

@@ -197,3 +197,12 @@ impl Cx<'_> {
         self.posed.and_then(|posed| posed.rig.targets().get(slider)).map_or("", |target| &target.name)
     }
 }
+
+/// The examples of a room: a name, and how to make one.
+#[must_use]
+pub fn examples(room: RoomName) -> Vec<(&'static str, fn() -> Document)> {
+    match room {
+        RoomName::Pose => vec![("Head", pose::head)],
+        RoomName::Touch | RoomName::Blend | RoomName::Transfer | RoomName::Learn => Vec::new(),
+    }
+}

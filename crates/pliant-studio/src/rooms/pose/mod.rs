@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 pub use method::{Method, MethodKind};
 
 use super::{Cx, On, Pane, Room};
+use crate::document::{Character, Document};
 use crate::view::{Model, Scene};
 
 /// What the document remembers of posing.
@@ -66,6 +67,12 @@ impl Room for PoseRoom {
     fn shows_sliders(&self) -> bool {
         true
     }
+}
+
+/// The built-in head at rest.
+#[must_use]
+pub fn head() -> Document {
+    Document { character: Character { asset: "specimen:head".into(), ..Character::default() }, ..Document::default() }
 }
 
 fn method_ui(ui: &mut Ui, cx: &mut Cx<'_>) {

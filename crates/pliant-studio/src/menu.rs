@@ -1,0 +1,139 @@
+//! The bar at the top: menus and rooms.
+
+use eframe::egui::{self, Button, Key, KeyboardShortcut, Modifiers, RichText, Ui};
+
+use crate::command::Command;
+use crate::preferences::Theme;
+use crate::rooms::{self, RoomName};
+use crate::studio::Studio;
+use crate::view::{Projection, Shading};
+
+const UNDO: KeyboardShortcut = KeyboardShortcut::new(Modifiers::COMMAND, Key::Z);
+const REDO: KeyboardShortcut = KeyboardShortcut::new(Modifiers::COMMAND.plus(Modifiers::SHIFT), Key::Z);
+/// What people from other programs press for redo.
+const ALSO_REDO: KeyboardShortcut = KeyboardShortcut::new(Modifiers::COMMAND, Key::Y);
+const ROOM_KEYS: [Key; 5] = [Key::Num1, Key::Num2, Key::Num3, Key::Num4, Key::Num5];
+/// How large window parts can be.
+const SCALES: [f32; 5] = [0.8, 1.0, 1.25, 1.5, 2.0];
+
+impl Studio {
+    /// Menus on the left, rooms beside them.
+    pub(crate) fn menu_ui(&mut self, ui: &mut Ui) {
+        egui::MenuBar::new().ui(ui, |ui| {
+            ui.menu_button("Edit", |ui| self.edit_menu_ui(ui));
+            ui.menu_button("View", |ui| self.view_menu_ui(ui));
+            ui.menu_button("Examples", |ui| self.examples_menu_ui(ui));
+            ui.menu_button("Help", |ui| self.help_menu_ui(ui));
+            ui.separator();
+            for (k, room) in RoomName::ALL.into_iter().enumerate() {
+                let tab = Button::selectable(self.desk.room == room, RichText::new(room.label()).size(14.5));
+                if ui.add(tab).on_hover_text(format!("{}  (Ctrl+{})", room.hint(), k + 1)).clicked() {
+                    self.push(Command::Room(room));
+                }
+            }
+        });
+    }
+
+    /// Keys that work in every room.
+    pub(crate) fn shortcuts(&mut self, ctx: &egui::Context) {
+        if ctx.egui_wants_keyboard_input() {
+            return;
+        }
+        let pressed = |shortcut: &KeyboardShortcut| ctx.input_mut(|input| input.consume_shortcut(shortcut));
+        // Redo first: its keys hold those of undo.
+        if pressed(&REDO) || pressed(&ALSO_REDO) {
+            self.push(Command::Redo);
+        }
+        if pressed(&UNDO) {
+            self.push(Command::Undo);
+        }
+        for (key, room) in ROOM_KEYS.into_iter().zip(RoomName::ALL) {
+            if pressed(&KeyboardShortcut::new(Modifiers::COMMAND, key)) {
+                self.push(Command::Room(room));
+            }
+        }
+        if pressed(&KeyboardShortcut::new(Modifiers::SHIFT, Key::F)) {
+            self.push(Command::Frame { selection: true });
+        }
+        if pressed(&KeyboardShortcut::new(Modifiers::NONE, Key::F)) {
+            self.push(Command::Frame { selection: false });
+        }
+        if ctx.input(|input| input.key_pressed(Key::Questionmark)) {
+            self.help_open = !self.help_open;
+        }
+    }
+
+    fn edit_menu_ui(&mut self, ui: &mut Ui) {
+        let step = |ui: &mut Ui, word: &str, label: Option<&str>, shortcut| {
+            let text = label.map_or_else(|| word.to_owned(), |label| format!("{word} {}", lowercase_first(label)));
+            ui.add_enabled(label.is_some(), Button::new(text).shortcut_text(ui.ctx().format_shortcut(shortcut))).clicked()
+        };
+        if step(ui, "Undo", self.history.undo_label(), &UNDO) {
+            self.push(Command::Undo);
+        }
+        if step(ui, "Redo", self.history.redo_label(), &REDO) {
+            self.push(Command::Redo);
+        }
+    }
+
+    fn view_menu_ui(&mut self, ui: &mut Ui) {
+        if ui.add(Button::new("Frame everything").shortcut_text("F")).clicked() {
+            self.push(Command::Frame { selection: false });
+        }
+        if ui.add(Button::new("Frame selection").shortcut_text("Shift+F")).clicked() {
+            self.push(Command::Frame { selection: true });
+        }
+        ui.separator();
+        let look = &mut self.desk.look;
+        ui.radio_value(&mut look.shading, Shading::Smooth, "Smooth shading");
+        ui.radio_value(&mut look.shading, Shading::Flat, "Flat shading");
+        ui.checkbox(&mut look.wireframe, "Wireframe");
+        ui.checkbox(&mut look.backfaces, "Tint back faces");
+        ui.checkbox(&mut look.grid, "Ground grid");
+        ui.checkbox(&mut look.legend, "Legend of colours");
+        ui.checkbox(&mut look.axes, "Axes in the corner");
+        let room = self.desk.room;
+        let cameras = self.desk.cameras.entry(room).or_default();
+        let mut flat = cameras.first().is_some_and(|seen| seen.camera.projection == Projection::Orthographic);
+        if ui.checkbox(&mut flat, "Orthographic  (5)").changed() {
+            let projection = if flat { Projection::Orthographic } else { Projection::Perspective };
+            cameras.iter_mut().for_each(|seen| seen.camera.projection = projection);
+        }
+        ui.separator();
+        ui.radio_value(&mut self.preferences.theme, Theme::Dark, "Dark");
+        ui.radio_value(&mut self.preferences.theme, Theme::Light, "Light");
+        ui.menu_button("Scale", |ui| {
+            for scale in SCALES {
+                ui.radio_value(&mut self.preferences.scale, scale, format!("{:.0} %", scale * 100.0));
+            }
+        });
+    }
+
+    fn examples_menu_ui(&mut self, ui: &mut Ui) {
+        for room in RoomName::ALL {
+            ui.menu_button(room.label(), |ui| {
+                for (name, example) in rooms::examples(room) {
+                    if ui.button(name).clicked() {
+                        self.push(Command::New(Box::new(example()), room));
+                    }
+                }
+            });
+        }
+    }
+
+    fn help_menu_ui(&mut self, ui: &mut Ui) {
+        if ui.add(Button::new("Shortcuts").shortcut_text("?")).clicked() {
+            self.help_open = true;
+        }
+        if ui.button("First steps").clicked() {
+            self.preferences.hint_seen = false;
+        }
+        ui.separator();
+        ui.weak(concat!("Pliant ", env!("CARGO_PKG_VERSION")));
+    }
+}
+
+fn lowercase_first(text: &str) -> String {
+    let mut letters = text.chars();
+    letters.next().map_or_else(String::new, |first| first.to_lowercase().chain(letters).collect())
+}
