@@ -3,8 +3,8 @@
 use std::hint::black_box;
 
 use criterion::{BatchSize, Criterion, criterion_group, criterion_main};
-use pliant_mesh::glam::DVec3;
-use pliant_mesh::{DecimationBudget, DecimationOptions, Mesh, SurfaceIndex, VertexPlacement, shapes};
+use pliant_mesh::glam::{DVec3, Vec3};
+use pliant_mesh::{DecimationBudget, DecimationOptions, Mesh, SurfaceIndex, VertexPlacement, nearest_ray_hit, shapes};
 
 /// A sphere of 81 920 triangles with waves on it.
 fn wavy_sphere() -> Mesh {
@@ -36,6 +36,11 @@ fn surface(criterion: &mut Criterion) {
     let fresh = || Mesh::from_triangles(large.positions().to_vec(), large.triangles()).expect("a sheet");
     group.bench_function("topology/200k", |bench| {
         bench.iter_batched_ref(fresh, |mesh| black_box(mesh.topology().edges().len()), BatchSize::LargeInput);
+    });
+    let single: Vec<Vec3> = large.positions().iter().map(|p| p.as_vec3()).collect();
+    let (origin, direction) = (DVec3::new(0.31, 0.42, 2.0), DVec3::new(0.05, 0.02, -1.0));
+    group.bench_function("ray_without_index/200k", |bench| {
+        bench.iter(|| nearest_ray_hit(black_box(&single), large.triangles(), origin, direction));
     });
     group.bench_function("index/82k", |bench| bench.iter(|| SurfaceIndex::new(black_box(&sphere))));
     group.bench_function("closest_points/10k_on_82k", |bench| bench.iter(|| index.closest_points(black_box(&queries))));

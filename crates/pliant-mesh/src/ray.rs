@@ -7,7 +7,8 @@
 //!
 //! **Source.** Woop, Benthin, Wald, "Watertight Ray/Triangle Intersection", JCGT 2013.
 //!
-//! **Ours.** The search over a pose shears every vertex once, not once per triangle, and gives the bits of the tree's search.
+//! **Ours.** The search over a pose first notes for each vertex on which sides of the ray it lies, in two directions across it. A triangle
+//! with all corners on one side is passed over at the cost of three bytes; the few that are left are tested as in the tree's search.
 
 use glam::DVec3;
 use pliant_linalg::parallel;
@@ -31,14 +32,15 @@ where
     P: Copy + Into<DVec3> + Sync,
 {
     let ray = Ray::new(origin, direction)?;
-    let sheared = parallel::map(positions.len(), ITEMS_PER_TASK, |v| ray.shear(positions[v].into()));
+    let sides = parallel::map(positions.len(), ITEMS_PER_TASK, |v| ray.sides(positions[v].into()));
     let tasks = triangles.len().div_ceil(ITEMS_PER_TASK);
     let nearest_of_task = parallel::map(tasks, 1, |task| {
         let first = task * ITEMS_PER_TASK;
-        let last = triangles.len().min(first + ITEMS_PER_TASK);
-        nearest_of((first..last).filter_map(|t| {
-            let (distance, barycentric) = sheared_hit(triangles[t].map(|v| sheared[v as usize]))?;
-            Some(RayHit { place: TrianglePoint { triangle: t as u32, barycentric }, distance })
+        let part = &triangles[first..triangles.len().min(first + ITEMS_PER_TASK)];
+        let around = part.iter().enumerate().filter(|(_, [a, b, c])| sides[*a as usize] & sides[*b as usize] & sides[*c as usize] == 0);
+        nearest_of(around.filter_map(|(k, corners)| {
+            let (distance, barycentric) = ray.triangle_hit(corners.map(|v| positions[v as usize].into()))?;
+            Some(RayHit { place: TrianglePoint { triangle: (first + k) as u32, barycentric }, distance })
         }))
     });
     nearest_of(nearest_of_task.into_iter().flatten())
@@ -55,6 +57,8 @@ pub(crate) struct Ray {
     axes: [usize; 3],
     shear: DVec3,
     inverse: DVec3,
+    /// What shears a point to its first two coordinates.
+    across: [DVec3; 2],
 }
 
 impl Ray {
@@ -75,7 +79,12 @@ impl Ray {
         let shear = DVec3::new(direction[axes[0]] / along, direction[axes[1]] / along, 1.0 / along);
         let floor = |d: f64| if d.abs() < Self::SMALLEST_COMPONENT { Self::SMALLEST_COMPONENT.copysign(d) } else { d };
         let inverse = DVec3::new(floor(direction.x), floor(direction.y), floor(direction.z)).recip();
-        Some(Self { origin, axes, shear, inverse })
+        let across = [0, 1].map(|k| {
+            let mut row = DVec3::ZERO;
+            (row[axes[k]], row[z]) = (1.0, -shear[k]);
+            row
+        });
+        Some(Self { origin, axes, shear, inverse, across })
     }
 
     /// A lower bound of the distance to anything in a box; the greatest number when the ray misses it.
@@ -85,34 +94,35 @@ impl Ray {
         if enter <= leave * Self::WIDENING { enter / Self::WIDENING } else { f64::MAX }
     }
 
-    /// Distance and barycentric coordinates of the hit.
+    /// Distance and barycentric coordinates of the hit. The sign of each edge function is the exact opposite of
+    /// the neighbour's across that edge, so no ray slips through between two triangles.
     pub(crate) fn triangle_hit(&self, corners: [DVec3; 3]) -> Option<(f64, [f64; 3])> {
-        sheared_hit(corners.map(|p| self.shear(p)))
-    }
-
-    /// A point seen along the ray: two coordinates across it, and the distance along it.
-    fn shear(&self, p: DVec3) -> DVec3 {
         let [x, y, z] = self.axes;
-        let q = p - self.origin;
-        DVec3::new(q[x] - self.shear.x * q[z], q[y] - self.shear.y * q[z], self.shear.z * q[z])
+        let [a, b, c] = corners.map(|p| {
+            let q = p - self.origin;
+            DVec3::new(q[x] - self.shear.x * q[z], q[y] - self.shear.y * q[z], self.shear.z * q[z])
+        });
+        let weights = [c.x * b.y - c.y * b.x, a.x * c.y - a.y * c.x, b.x * a.y - b.y * a.x];
+        let [u, v, w] = weights;
+        if (u < 0.0 || v < 0.0 || w < 0.0) && (u > 0.0 || v > 0.0 || w > 0.0) {
+            return None;
+        }
+        let sum = u + v + w;
+        if sum == 0.0 {
+            return None;
+        }
+        let barycentric = weights.map(|weight| weight / sum);
+        let distance = barycentric[0] * a.z + barycentric[1] * b.z + barycentric[2] * c.z;
+        (distance >= 0.0 && distance.is_finite()).then_some((distance, barycentric))
     }
-}
 
-/// Distance and barycentric coordinates of the hit with a sheared triangle. The sign of each edge function is the exact opposite
-/// of the neighbour's across that edge, so no ray slips through between two triangles.
-fn sheared_hit([a, b, c]: [DVec3; 3]) -> Option<(f64, [f64; 3])> {
-    let weights = [c.x * b.y - c.y * b.x, a.x * c.y - a.y * c.x, b.x * a.y - b.y * a.x];
-    let [u, v, w] = weights;
-    if (u < 0.0 || v < 0.0 || w < 0.0) && (u > 0.0 || v > 0.0 || w > 0.0) {
-        return None;
+    /// One bit for each side of the ray on which a point lies, in the two directions across it; none on the ray or for NaN.
+    #[inline] // The search is generic, so it is compiled elsewhere; a call per vertex would be most of its cost.
+    fn sides(&self, p: DVec3) -> u8 {
+        // Products with zero and one are exact: these are the sheared coordinates of `triangle_hit`, without asking for an axis.
+        let [x, y] = self.across.map(|row| row.dot(p - self.origin));
+        u8::from(x > 0.0) | u8::from(x < 0.0) << 1 | u8::from(y > 0.0) << 2 | u8::from(y < 0.0) << 3
     }
-    let sum = u + v + w;
-    if sum == 0.0 {
-        return None;
-    }
-    let barycentric = weights.map(|weight| weight / sum);
-    let distance = barycentric[0] * a.z + barycentric[1] * b.z + barycentric[2] * c.z;
-    (distance >= 0.0 && distance.is_finite()).then_some((distance, barycentric))
 }
 
 #[cfg(test)]
@@ -123,7 +133,7 @@ mod tests {
     use crate::test_shapes::{Random, irregular_torus};
 
     #[test]
-    fn a_search_without_a_tree_finds_what_the_tree_finds_to_the_bit() {
+    fn a_search_without_a_tree_finds_what_the_tree_finds() {
         let mut hits = 0;
         for mesh in [irregular_torus(120, 90), icosphere(5)] {
             let index = SurfaceIndex::new(&mesh).unwrap();

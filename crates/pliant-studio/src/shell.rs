@@ -144,12 +144,15 @@ impl Studio {
         let seen = self.desk.cameras.entry(name).or_default();
         seen.resize_with(seen.len().max(k + 1), Default::default);
         let seen = &mut seen[k];
-        let selection = self.frame_asked.and_then(|selection| pane.selection.filter(|_| selection));
-        let Some(bounds) = selection.or_else(|| pane.scene.bounds()) else { return };
-        if seen.subject != pane.subject || self.frame_asked.is_some() {
-            seen.camera.frame_in(bounds, f64::from(size.x / size.y.max(1.0)));
-            seen.subject.clone_from(&pane.subject);
+        if pane.scene.models.is_empty() || (seen.subject == pane.subject && self.frame_asked.is_none()) {
+            return;
         }
+        let aspect = f64::from(size.x / size.y.max(1.0));
+        match pane.selection.filter(|_| self.frame_asked == Some(true)) {
+            Some(bounds) => seen.camera.frame_in(bounds, aspect),
+            None => seen.camera.frame_points(&pane.scene.points(), aspect),
+        }
+        seen.subject.clone_from(&pane.subject);
     }
 
     fn caption_ui(&self, pane: &Pane, canvas: &crate::view::Canvas, ui: &Ui) {

@@ -144,8 +144,9 @@ fn a_heat_map_shows_its_own_colours_and_grey_where_there_is_no_value() {
     scene.camera.front();
     let mut window = window(&state, Theme::Dark, scene);
     let image = picture(&mut window, "heat dark");
-    let shown = window.state().borrow();
-    let view = View { camera: shown.camera, rect: shown.rect };
+    window.ctx.set_theme(Theme::Light);
+    picture(&mut window, "heat light");
+    let view = window.state().borrow().view();
     let color_at = |share_x: f64, share_y: f64| {
         let place = bounds.min + bounds.size() * DVec3::new(share_x, share_y, 0.5);
         let at = view.project(place).expect("in front");
@@ -218,6 +219,34 @@ fn a_still_scene_sends_nothing_and_a_moving_pose_reuses_its_buffer() {
     assert_eq!(last.uploads - first.uploads, 6, "one copy per pose");
     assert_eq!(last.buffers_made, first.buffers_made, "into the buffer that is there");
     assert_eq!(last.bytes - first.bytes, 6 * 24 * mesh.vertex_count() as u64);
+}
+
+#[test]
+fn two_viewports_side_by_side_share_what_is_on_the_card() {
+    let Some(state) = adapter_or_skip() else { return };
+    let card = state.clone();
+    let mut shown = shown(Scene::of(Model::of(&head())));
+    let mut behind = shown.camera;
+    behind.back();
+    let mut window = Harness::builder()
+        .with_size(vec2(SIZE[0], SIZE[1]))
+        .with_context_setup(move |ctx| view::install(ctx, Some(&card)))
+        .renderer(WgpuTestRenderer::from_render_state(state.clone()))
+        .build_ui(|ui| {
+            let half = vec2(0.5 * ui.available_width() - 4.0, ui.available_height());
+            ui.horizontal(|ui| {
+                view::viewport_ui(ui, "source", "Source", &mut shown.camera, &shown.scene, &shown.look, half);
+                view::viewport_ui(ui, "target", "Target", &mut behind, &shown.scene, &shown.look, half);
+            });
+        });
+    window.run();
+    let image = window.render().expect("the harness draws");
+    let traffic = view::gpu::traffic(&state);
+    assert_eq!((traffic.uploads, traffic.pictures), (2, 2), "one copy of triangles and vertices for two pictures");
+    let place = |label: &str| window.get_by_label(label).rect().center();
+    let [face, nape] = ["Source", "Target"].map(|label| image.get_pixel(place(label).x as u32, place(label).y as u32).0);
+    assert!(face != nape && face[0] > 90 && nape[0] > 90, "both show clay, from two sides: {face:?} {nape:?}");
+    assert!(window.query_by_label("Front view, Source").is_some() && window.query_by_label("Front view, Target").is_some());
 }
 
 #[test]
@@ -316,6 +345,7 @@ fn a_gizmo_drags_a_place_along_its_axis() {
     scene.camera.front();
     let mut window = window(&state, Theme::Dark, scene);
     window.run();
+    picture(&mut window, "gizmo dark");
     let grip = window.get_by_label("Move ball along X").rect().center();
     drag(&mut window, PointerButton::Primary, Modifiers::NONE, grip, grip + vec2(50.0, 20.0));
     let moved = window.state().borrow().place.expect("still there");

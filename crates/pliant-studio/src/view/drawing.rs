@@ -13,7 +13,7 @@ use pliant::mesh::Bounds;
 use pliant::mesh::glam::{DMat3, DMat4, DVec3, Vec4};
 
 use super::camera::{Camera, Projection, View};
-use super::heat::HeatMap;
+use super::heat::{Heat, HeatMap};
 use super::scene::{Model, Paint, Scene, Surface, Vertices};
 use super::viewport::{Look, Shading};
 
@@ -252,13 +252,7 @@ fn item(model: &Model, look: &Look, view_from_world: DMat4, clip_from_view: DMat
     let (paint, kind, color, heat) = match &model.paint {
         Paint::Colors(colors) if colors.len() == vertices => (PaintArray::Colors(colors.clone()), 1.0, Model::CLAY, [0.0; 4]),
         Paint::Heat(heat) if heat.values.len() == vertices => {
-            let [low, high] = heat.range;
-            let per_width = if high > low { 1.0 / (high - low) } else { 0.0 };
-            let row = (table_row(heat.map) as f32 + 0.5) / HeatMap::ALL.len() as f32;
-            // A range without width is all middle.
-            let low = if high > low { low } else { low - 0.5 };
-            let per_width = if per_width > 0.0 { per_width } else { 1.0 };
-            (PaintArray::Values(heat.values.clone()), 2.0, Model::CLAY, [low, per_width, row, 0.0])
+            (PaintArray::Values(heat.values.clone()), 2.0, Model::CLAY, heat_numbers(heat))
         }
         Paint::Plain(color) => (PaintArray::None, 0.0, *color, [0.0; 4]),
         // Paint that does not fit the vertices is of another model.
@@ -280,6 +274,14 @@ fn item(model: &Model, look: &Look, view_from_world: DMat4, clip_from_view: DMat
     Item { surface, vertices, paint, numbers, translucent, depth }
 }
 
+/// Lower end, one over the width, and the row of the table.
+fn heat_numbers(heat: &Heat) -> [f32; 4] {
+    let [low, high] = heat.range;
+    // A range without width is all middle.
+    let [low, per_width] = if high > low { [low, 1.0 / (high - low)] } else { [low - 0.5, 1.0] };
+    [low, per_width, (table_row(heat.map) as f32 + 0.5) / HeatMap::ALL.len() as f32, 0.0]
+}
+
 /// The row of a map in the card's table.
 pub(super) fn table_row(map: HeatMap) -> usize {
     HeatMap::ALL.iter().position(|known| *known == map).unwrap_or(0)
@@ -292,4 +294,63 @@ fn linear(color: Color32) -> [f32; 4] {
 fn single(matrix: DMat4) -> [f32; 16] {
     let columns: [Vec4; 4] = [matrix.x_axis, matrix.y_axis, matrix.z_axis, matrix.w_axis].map(|column| column.as_vec4());
     std::array::from_fn(|k| columns[k / 4][k % 4])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use eframe::egui::{Rect, pos2, vec2};
+    use pliant::mesh::glam::DAffine3;
+    use pliant::mesh::shapes::{closed_box, icosphere};
+
+    fn composed(scene: &Scene) -> Drawing {
+        let rect = Rect::from_min_size(pos2(10.25, 20.0), vec2(400.5, 300.0));
+        let view = View { camera: Camera::default(), rect };
+        compose(Id::NULL, &view, scene, &Look::default(), Ground::under(scene), &Visuals::dark(), 1.5)
+    }
+
+    #[test]
+    fn translucent_models_come_last_and_from_far_to_near() {
+        let ball = Model::of(&icosphere(1));
+        let at = |z: f64, opacity: f32| ball.clone().with_placement(DAffine3::from_translation(DVec3::Z * z)).with_opacity(opacity);
+        let drawing = composed(&Scene { models: vec![at(1.0, 0.5), at(0.0, 1.0), at(-3.0, 0.5), at(4.0, 1.0)] });
+        let order: Vec<bool> = drawing.items.iter().map(|item| item.translucent).collect();
+        assert_eq!(order, [false, false, true, true]);
+        assert!(drawing.items[2].depth > drawing.items[3].depth);
+    }
+
+    #[test]
+    fn paint_of_another_model_is_left_out() {
+        let ball = Model::of(&icosphere(1));
+        let colors = Paint::Colors(Arc::new(vec![Color32::RED; 3]));
+        let drawing = composed(&Scene::of(ball.with_paint(colors)));
+        assert!(matches!(drawing.items[0].paint, PaintArray::None));
+        assert_eq!(drawing.items[0].numbers.params[0], 0.0);
+    }
+
+    #[test]
+    fn the_picture_has_a_pixel_for_each_pixel_of_its_rectangle() {
+        // 15.375 to 616.125 and 30 to 480.
+        assert_eq!(composed(&Scene::default()).size, [601, 450]);
+    }
+
+    #[test]
+    fn the_ground_lies_under_the_model_with_cells_of_a_round_size_in_any_unit() {
+        for unit in [1e-3, 1.0, 1e4] {
+            let solid = closed_box([1, 1, 1], DVec3::new(1.0, 2.0, 3.0) * unit);
+            let ground = Ground::under(&Scene::of(Model::of(&solid))).expect("a box stands on the ground");
+            assert!(ground.center.y < -unit && ground.center.y > -1.01 * unit);
+            let leading = ground.cell / 10.0_f64.powf(ground.cell.log10().floor());
+            assert!([1.0, 2.0, 5.0].iter().any(|step| (leading - step).abs() < 1e-9), "{leading}");
+            let cells = 14.0_f64.sqrt() * unit / ground.cell;
+            assert!((Ground::CELLS..=2.5 * Ground::CELLS).contains(&cells), "{cells} cells");
+        }
+        assert_eq!(Ground::under(&Scene::default()), None);
+    }
+
+    #[test]
+    fn a_mirrored_placement_is_told_to_the_shader() {
+        let mirrored = Model::of(&icosphere(1)).with_placement(DAffine3::from_scale(DVec3::new(-1.0, 1.0, 1.0)));
+        assert_eq!(composed(&Scene::of(mirrored)).items[0].numbers.params[3], 1.0);
+    }
 }

@@ -5,7 +5,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use eframe::egui::{Context, Id, PaintCallbackInfo};
+use eframe::egui::{Color32, Context, Id, PaintCallbackInfo};
 use eframe::egui_wgpu::{CallbackResources, CallbackTrait, RenderState, ScreenDescriptor};
 use eframe::wgpu;
 
@@ -14,7 +14,6 @@ use super::buffers::{Pool, is_stale};
 use super::drawing::{Drawing, FrameNumbers, Item, ModelNumbers, PaintArray};
 use super::pipelines::{MODEL_STRIDE, Pipelines, Sheets};
 use super::scene::{Surface, Vertices};
-use eframe::egui::Color32;
 
 /// Tells the viewports of a window which card they draw on; without one they say so. Once, when the window is made.
 pub fn install(ctx: &Context, state: Option<&RenderState>) {

@@ -13,6 +13,7 @@ pub mod heat;
 pub mod navigation;
 mod pipelines;
 pub mod scene;
+mod screen;
 pub mod solids;
 pub mod viewport;
 

@@ -78,10 +78,11 @@ fn tone(light: vec3<f32>) -> vec3<f32> {
 struct SurfaceVertex {
     @builtin(position) clip: vec4<f32>,
     @location(0) place: vec3<f32>,
-    @location(1) normal: vec3<f32>,
-    @location(2) color: vec3<f32>,
+    // Within the triangle, also where it covers a pixel's border only.
+    @location(1) @interpolate(perspective, centroid) normal: vec3<f32>,
+    @location(2) @interpolate(perspective, centroid) color: vec3<f32>,
     // A value and whether there is one.
-    @location(3) heat: vec2<f32>,
+    @location(3) @interpolate(perspective, centroid) heat: vec2<f32>,
 };
 
 @vertex

@@ -6,7 +6,7 @@
 use std::f64::consts::{FRAC_PI_2, TAU};
 use std::sync::{Arc, OnceLock};
 
-use eframe::egui::{AsIdSalt, Color32, Id, Pos2, Rect, Response, Role, Sense, Stroke, Ui, Vec2, WidgetInfo};
+use eframe::egui::{AsIdSalt, Color32, Id, Painter, Pos2, Rect, Response, Role, Sense, Shape, Stroke, Ui, Vec2, WidgetInfo};
 use pliant::mesh::glam::{DAffine3, DQuat, DVec2, DVec3};
 
 use super::axis_gizmo::color_of;
@@ -34,6 +34,8 @@ pub struct Solids {
     sphere: Model,
     cylinder: Model,
     cuboid: Model,
+    capsule: Arc<Surface>,
+    arrow: Arc<Surface>,
 }
 
 impl Default for Solids {
@@ -46,7 +48,15 @@ impl Solids {
     /// Makes them.
     #[must_use]
     pub fn new() -> Self {
-        Self { sphere: lathe(&capsule_outline(0.0, 1.0)), cylinder: lathe(&cylinder_outline()), cuboid: unit_cuboid() }
+        let (ball, bar, arrow) = (capsule_outline(0.0, 1.0), cylinder_outline(), arrow_outline(1.0, 0.1));
+        let capsule = lathed_surface(ball.len());
+        Self {
+            sphere: lathe(&capsule, &ball),
+            cylinder: lathe(&lathed_surface(bar.len()), &bar),
+            cuboid: unit_cuboid(),
+            capsule,
+            arrow: lathed_surface(arrow.len()),
+        }
     }
 
     /// Those of the program.
@@ -70,11 +80,11 @@ impl Solids {
         self.cylinder.clone().with_placement(placement)
     }
 
-    /// All that is no further than `radius` from a segment. Made anew by each call: keep it while it does not change.
+    /// All that is no further than `radius` from a segment. Its vertices are made anew by each call: keep it while it does not change.
     #[must_use]
     pub fn capsule(&self, start: DVec3, end: DVec3, radius: f64) -> Model {
         let outline = capsule_outline(start.distance(end), radius);
-        lathe(&outline).with_placement(DAffine3::from_rotation_translation(turn_to(end - start), start))
+        lathe(&self.capsule, &outline).with_placement(DAffine3::from_rotation_translation(turn_to(end - start), start))
     }
 
     /// A box that reaches as far as `half_extents` along its own axes.
@@ -83,11 +93,11 @@ impl Solids {
         self.cuboid.clone().with_placement(DAffine3::from_scale_rotation_translation(half_extents, rotation.normalize(), center))
     }
 
-    /// An arrow with a shaft of some radius. Made anew by each call, as the capsule.
+    /// An arrow with a shaft of some radius; its vertices are made anew, as the capsule's.
     #[must_use]
     pub fn arrow(&self, start: DVec3, end: DVec3, radius: f64) -> Model {
         let outline = arrow_outline(start.distance(end), radius);
-        lathe(&outline).with_placement(DAffine3::from_rotation_translation(turn_to(end - start), start))
+        lathe(&self.arrow, &outline).with_placement(DAffine3::from_rotation_translation(turn_to(end - start), start))
     }
 }
 
@@ -132,7 +142,7 @@ fn sharp_outline(corners: &[DVec2]) -> Vec<Turned> {
 }
 
 /// Sweeps an outline (from the lower to the upper pole) around +Z.
-fn lathe(outline: &[Turned]) -> Model {
+fn lathe(surface: &Arc<Surface>, outline: &[Turned]) -> Model {
     let around = |flat: DVec2, sector: usize| {
         let (sin, cos) = (TAU * sector as f64 / SECTORS as f64).sin_cos();
         DVec3::new(flat.x * cos, flat.x * sin, flat.y)
@@ -140,15 +150,20 @@ fn lathe(outline: &[Turned]) -> Model {
     let rings = || outline.iter().flat_map(|turned| (0..SECTORS).map(move |sector| (turned, sector)));
     let positions: Vec<DVec3> = rings().map(|(turned, sector)| around(turned.place, sector)).collect();
     let normals: Vec<DVec3> = rings().map(|(turned, sector)| around(turned.outward, sector)).collect();
+    Model::new(surface.clone(), Arc::new(Vertices::from((positions.as_slice(), normals.as_slice()))))
+}
+
+/// The triangles of all outlines with as many points. Solids show no wireframe: their triangles mean nothing to a person.
+fn lathed_surface(rings: usize) -> Arc<Surface> {
     let mut triangles = Vec::new();
-    for ring in 0..outline.len().saturating_sub(1) {
+    for ring in 0..rings - 1 {
         for sector in 0..SECTORS {
             let at = |ring: usize, sector: usize| (ring * SECTORS + sector % SECTORS) as u32;
             let [a, b, c, d] = [at(ring, sector), at(ring, sector + 1), at(ring + 1, sector + 1), at(ring + 1, sector)];
             triangles.extend([[a, b, c], [a, c, d]]);
         }
     }
-    without_edges(&positions, &normals, triangles)
+    Arc::new(Surface { triangles, edges: Vec::new() })
 }
 
 /// From −1 to 1 along each axis, each face with its own corners.
@@ -163,13 +178,8 @@ fn unit_cuboid() -> Model {
         normals.extend([out; 4]);
         triangles.extend([[first, first + 1, first + 2], [first, first + 2, first + 3]]);
     }
-    without_edges(&positions, &normals, triangles)
-}
-
-/// Solids show no wireframe: their triangles mean nothing to a person.
-fn without_edges(positions: &[DVec3], normals: &[DVec3], triangles: Vec<[u32; 3]>) -> Model {
-    let surface = Surface { triangles, edges: Vec::new() };
-    Model::new(Arc::new(surface), Arc::new(Vertices::from((positions, normals))))
+    let surface = Arc::new(Surface { triangles, edges: Vec::new() });
+    Model::new(surface, Arc::new(Vertices::from((positions.as_slice(), normals.as_slice()))))
 }
 
 /// Length of a gizmo's arrows on the screen, in points.
@@ -192,13 +202,23 @@ pub fn gizmo_ui(ui: &Ui, canvas: &Canvas, id: impl AsIdSalt, label: &str, place:
         let (letter, color) = color_of(side);
         let grip = grip_ui(ui, id.with(letter), tip, format!("Move {label} along {letter}"));
         let color = if grip.hovered() || grip.dragged() { Color32::WHITE } else { color };
-        canvas.painter.arrow(middle, tip - middle, Stroke::new(2.5, color));
+        paint_arrow(&canvas.painter, middle, tip, color);
         moved = moved.or(dragged_place(&grip, place, |start, from, to| canvas.view.drag_along(start, side.direction(), from, to)));
     }
     let grip = grip_ui(ui, id.with("middle"), middle, format!("Move {label}"));
     let fill = if grip.hovered() || grip.dragged() { Color32::WHITE } else { Color32::from_gray(225) };
     canvas.painter.circle(middle, 6.0, fill, Stroke::new(1.5, Color32::from_gray(40)));
     moved.or(dragged_place(&grip, place, |start, from, to| canvas.view.drag_in_view_plane(start, from, to)))
+}
+
+/// A line with a solid head, on a dark rim that keeps it readable on any ground.
+fn paint_arrow(painter: &Painter, start: Pos2, tip: Pos2, color: Color32) {
+    let along = (tip - start).normalized();
+    let (neck, aside) = (tip - along * 11.0, along.rot90() * 5.5);
+    let rim = Stroke::new(1.0, Color32::from_black_alpha(120));
+    painter.line_segment([start, neck], Stroke::new(4.0, rim.color));
+    painter.line_segment([start, neck], Stroke::new(2.5, color));
+    painter.add(Shape::convex_polygon(vec![tip, neck + aside, neck - aside], color, rim));
 }
 
 /// Where an axis' arrow ends on the screen; `None` where it points at the eye.

@@ -15,7 +15,7 @@ use super::drawing::{Ground, compose};
 use super::gpu::{self, Picture};
 use super::heat::{Heat, LEGEND_SIZE, legend_ui};
 use super::navigation::{Gesture, navigate};
-use super::scene::{Hit, Paint, Scene};
+use super::scene::{Hit, Model, Paint, Scene};
 
 /// How surfaces answer light.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -167,12 +167,14 @@ const NO_CARD: &str =
 /// The ground where the models stood when they came: it does not follow a chin that drops.
 #[derive(Debug, Clone)]
 struct Standing {
-    surfaces: Vec<usize>,
+    /// Address and length of each model's triangles.
+    surfaces: Vec<[usize; 2]>,
     ground: Option<Ground>,
 }
 
 fn standing_ground(ui: &Ui, id: Id, scene: &Scene) -> Option<Ground> {
-    let surfaces: Vec<usize> = scene.models.iter().map(|model| Arc::as_ptr(&model.surface).addr()).collect();
+    let key = |model: &Model| [Arc::as_ptr(&model.surface).addr(), model.surface.triangles.len()];
+    let surfaces: Vec<[usize; 2]> = scene.models.iter().map(key).collect();
     let standing_id = id.with("ground");
     let known = ui.ctx().data(|data| data.get_temp::<Standing>(standing_id)).filter(|standing| standing.surfaces == surfaces);
     if let Some(standing) = known {
