@@ -169,6 +169,13 @@ impl Asset {
         Ok(clip.with_frame_names(animation.frame_names.clone()).with_frames_per_second(animation.frames_per_second))
     }
 
+    /// The positions of the merged mesh in one frame of one of the clips; `None` where there is no such frame.
+    #[must_use]
+    pub fn clip_positions(&self, clip: usize, frame: usize) -> Option<Vec<DVec3>> {
+        let animation = self.clips.get(clip).filter(|animation| frame < animation.frame_count)?;
+        Some(self.positions_in(animation, frame, &self.file_indices(), self.vertex_count()))
+    }
+
     fn positions_in(&self, clip: &Animation, frame: usize, places: &[Vec<u32>], count: usize) -> Vec<DVec3> {
         let mut whole = vec![DVec3::ZERO; count];
         for (k, object) in self.objects.iter().enumerate() {

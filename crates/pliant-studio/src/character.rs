@@ -12,6 +12,7 @@ use pliant::rig::{EvaluatedPose, Evaluator, Explanation, Grab, Limits, Pin, Pose
 use crate::document::{Character, Weights};
 use crate::library::Loaded;
 use crate::rooms::pose::Method;
+use crate::timeline::TakeFrame;
 use crate::view::{Surface, Vertices};
 use crate::work::{Inbox, Latest, Outbox, Wake};
 
@@ -48,6 +49,8 @@ pub enum Ask {
     Show(Weights),
     /// The one to which a hand drags pins.
     Drag(Drag),
+    /// That of a moment of a take; the weights are those that the sliders have meanwhile.
+    Place(TakeFrame, Weights),
 }
 
 /// Pins held by a hand.
@@ -100,8 +103,18 @@ pub struct Solve {
     pub pose: Pose,
     /// Who moved what.
     pub explanation: Explanation,
+    /// How far each pin was dragged.
+    pub drags: Vec<DVec3>,
     /// Seconds that the solve took.
     pub secs: f64,
+}
+
+impl Solve {
+    /// The pin that was dragged farthest: the one in the hand.
+    #[must_use]
+    pub fn dragged_pin(&self) -> Option<usize> {
+        (0..self.drags.len()).max_by(|&a, &b| self.drags[a].length().total_cmp(&self.drags[b].length()).then(b.cmp(&a)))
+    }
 }
 
 impl RigSpec {
@@ -178,6 +191,16 @@ impl Stand {
         let secs = begun.elapsed().as_secs_f64();
         Posed { rig: self.rig.clone(), surface: self.surface.clone(), weights, positions, vertices, solve, secs }
     }
+
+    /// Shades a moment of a take.
+    fn placed(&self, frame: &TakeFrame, weights: &Weights) -> Result<Posed, String> {
+        let (begun, mesh) = (Instant::now(), self.rig.neutral());
+        let positions = frame.positions(mesh.vertex_count()).ok_or("The take does not fit this character; choose Keys or another take.")?;
+        let vertices = Vertices::of(mesh, &positions);
+        let (weights, positions) = (self.weights(weights), Arc::new(positions));
+        let (rig, surface, secs) = (self.rig.clone(), self.surface.clone(), begun.elapsed().as_secs_f64());
+        Ok(Posed { rig, surface, weights, positions, vertices, solve: None, secs })
+    }
 }
 
 /// Answers questions about one rig; returns the first about another one.
@@ -193,6 +216,10 @@ fn serve_rig(stand: &Stand, question: Question, inbox: &Inbox<Question>, outbox:
             (Ask::Show(weights), _) => {
                 let begun = Instant::now();
                 outbox.put(Ok(stand.posed(&mut shown, stand.weights(&weights), None, begun)));
+                inbox.next()
+            }
+            (Ask::Place(frame, weights), _) => {
+                outbox.put(stand.placed(&frame, &weights));
                 inbox.next()
             }
             (Ask::Drag(drag), Ok(poser)) => serve_grab(stand, poser, drag, &mut shown, inbox, outbox),
@@ -240,5 +267,5 @@ fn solved(grab: &mut Grab<'_>, drag: &Drag) -> Solve {
     let displacements: Vec<DVec3> = drag.pins.iter().map(|pin| pin.displacement).collect();
     let pose = grab.solve(&displacements);
     let secs = begun.elapsed().as_secs_f64();
-    Solve { gesture: drag.gesture, explanation: grab.explain(&pose), pose, secs }
+    Solve { gesture: drag.gesture, explanation: grab.explain(&pose), pose, drags: displacements, secs }
 }

@@ -10,7 +10,7 @@ use eframe::egui;
 use crate::character::{self, Ask, Drag, Posed, Question, RigSpec, Solve};
 use crate::command::{Command, Notice};
 use crate::desk::{Clock, Desk};
-use crate::document::{Document, Weights};
+use crate::document::Document;
 use crate::history::{Edit, History};
 use crate::library::{Library, Slot};
 use crate::preferences::Preferences;
@@ -20,6 +20,7 @@ use crate::rooms::pose::PoseRoom;
 use crate::rooms::touch::TouchRoom;
 use crate::rooms::transfer::TransferRoom;
 use crate::rooms::{Cx, Room, RoomName};
+use crate::timeline::{Shown, shown_pose};
 use crate::work::{Latest, Wake, Watch};
 
 /// The program.
@@ -51,7 +52,7 @@ pub struct Studio {
 /// What was last asked of the worker.
 struct Asked {
     rig: RigSpec,
-    weights: Weights,
+    shown: Shown,
 }
 
 /// The rooms, all of them, whichever is open.
@@ -232,7 +233,16 @@ impl Studio {
         self.history.apply(Edit { label: "Open rig".into(), gesture: None, change: Box::new(change) });
     }
 
+    /// Keyed sliders follow their curves when the clock goes to another frame, or undo brings back the pose of one.
+    fn follow_keys(&mut self) {
+        let (frame, timeline) = (self.clock.frame, &self.history.document().timeline);
+        if timeline.shown_frame != frame && timeline.playing_take.is_none() && !timeline.keys.is_empty() {
+            self.history.apply_quietly(|document| document.show_frame(frame));
+        }
+    }
+
     fn ask_for_pose(&mut self) {
+        self.follow_keys();
         let character = self.history.document().character.clone();
         if character.asset.is_empty() {
             self.posed = None;
@@ -252,13 +262,18 @@ impl Studio {
             self.worker.ask(Question { rig, ask: Ask::Drag(drag) });
             return;
         }
-        let weights: Weights = rig.character.weights.keys().map(|name| (name.clone(), rig.character.shown_weight(name))).collect();
-        let same = |asked: &Asked| asked.rig == rig && asked.weights == weights;
+        let library = &mut self.library;
+        let shown = shown_pose(self.history.document(), &rig.loaded, |locator| library.ready(locator), self.clock.frame);
+        let same = |asked: &Asked| asked.rig == rig && asked.shown == shown;
         // While a drag is being answered the document does not hold its weights yet.
         if self.asked.as_ref().is_some_and(same) || (self.asked.is_none() && self.worker.busy()) {
             return;
         }
-        self.asked = Some(Asked { rig: rig.clone(), weights: weights.clone() });
-        self.worker.ask(Question { rig, ask: Ask::Show(weights) });
+        self.asked = Some(Asked { rig: rig.clone(), shown: shown.clone() });
+        let ask = match shown {
+            Shown::Weights(weights) => Ask::Show(weights),
+            Shown::Frame(frame) => Ask::Place(frame, rig.character.weights.clone()),
+        };
+        self.worker.ask(Question { rig, ask });
     }
 }

@@ -1,5 +1,9 @@
 //! Keys and takes: what the timeline holds.
 
+mod curve;
+mod keys;
+mod playing;
+
 use std::collections::BTreeMap;
 
 use pliant::io::npy;
@@ -7,7 +11,11 @@ use pliant::mesh::glam::{DVec3, Vec3};
 use serde::{Deserialize, Serialize};
 
 use crate::blob::Blob;
-use crate::document::{Locator, Weights};
+use crate::document::Locator;
+
+pub use curve::{Ease, Key, weight_at};
+pub use keys::{KeyAt, Keys, Picked, changed_sliders, eased, moved, without};
+pub use playing::{Found, Shown, TakeFrame, clip_keys, clip_weights, found_take, shown_pose};
 
 /// What happens over time.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -18,20 +26,14 @@ pub struct Timeline {
     /// The last frame; the first is 0.
     pub last_frame: u32,
     /// The keys of each slider, ascending; a slider without keys keeps its weight.
-    pub keys: BTreeMap<String, Vec<Key>>,
+    pub keys: Keys,
     /// Animations that are positions, not sliders, and clips of files.
     pub takes: Vec<Take>,
     /// The take that plays in place of the keys.
     pub playing_take: Option<String>,
-}
-
-/// A weight at a frame.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-pub struct Key {
-    /// The frame.
-    pub frame: u32,
-    /// The weight.
-    pub weight: f64,
+    /// The frame at which the weights of keyed sliders are those of their curves, or were before a hand moved them. It comes back with
+    /// them on undo, so that a pose of another frame is never taken for that of the one on the clock.
+    pub shown_frame: f64,
 }
 
 /// An animation.
@@ -60,26 +62,11 @@ pub enum TakeFrames {
 
 impl Default for Timeline {
     fn default() -> Self {
-        Self { frames_per_second: 24.0, last_frame: 48, keys: BTreeMap::new(), takes: Vec::new(), playing_take: None }
+        Self { frames_per_second: 24.0, last_frame: 48, keys: BTreeMap::new(), takes: Vec::new(), playing_take: None, shown_frame: 0.0 }
     }
 }
 
 impl Timeline {
-    /// The weights of keyed sliders at a frame: straight from key to key, and still outside.
-    #[must_use]
-    pub fn weights_at(&self, frame: f64) -> Weights {
-        self.keys.iter().filter(|(_, keys)| !keys.is_empty()).map(|(slider, keys)| (slider.clone(), weight_at(keys, frame))).collect()
-    }
-
-    /// Puts a key, in place of one at the same frame.
-    pub fn set_key(&mut self, slider: &str, frame: u32, weight: f64) {
-        let keys = self.keys.entry(slider.to_owned()).or_default();
-        match keys.binary_search_by_key(&frame, |key| key.frame) {
-            Ok(at) => keys[at].weight = weight,
-            Err(at) => keys.insert(at, Key { frame, weight }),
-        }
-    }
-
     /// The take of this name.
     #[must_use]
     pub fn take(&self, name: &str) -> Option<&Take> {
@@ -95,16 +82,6 @@ impl Timeline {
         self.takes.push(take);
         name
     }
-}
-
-/// The weight that `keys`, of which there are some, say at `frame`.
-fn weight_at(keys: &[Key], frame: f64) -> f64 {
-    let after = keys.partition_point(|key| f64::from(key.frame) <= frame);
-    let (Some(before), Some(next)) = (after.checked_sub(1).map(|k| keys[k]), keys.get(after)) else {
-        return keys[after.min(keys.len() - 1)].weight;
-    };
-    let share = (frame - f64::from(before.frame)) / f64::from(next.frame - before.frame);
-    before.weight + share * (next.weight - before.weight)
 }
 
 impl Take {
@@ -134,16 +111,6 @@ pub fn made_frame(blob: &Blob, frame: usize, vertex_count: usize) -> Option<Vec<
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_curve_passes_its_keys_and_rests_outside() {
-        let mut timeline = Timeline::default();
-        timeline.set_key("smile", 10, 0.0);
-        timeline.set_key("smile", 20, 1.0);
-        timeline.set_key("smile", 20, 0.8);
-        let at = |frame: f64| timeline.weights_at(frame)["smile"];
-        assert_eq!([at(0.0), at(10.0), at(15.0), at(20.0), at(99.0)], [0.0, 0.0, 0.4, 0.8, 0.8]);
-    }
 
     #[test]
     fn frames_come_back_from_their_bytes() {

@@ -1,20 +1,183 @@
-//! What the last solve did.
+//! What the last solve did, in an animator's words.
+//!
+//! While a pin is dragged this is read every frame, so every line has its place: nothing comes or goes, lines only fill.
 
-use eframe::egui::Ui;
+use eframe::egui::{Align, Color32, Grid, Label, Layout, Rect, RichText, Sense, TextStyle, Ui, UiBuilder, vec2};
+use pliant::rig::Rig;
 
+use super::drag_color;
+use crate::character::Solve;
 use crate::rooms::Cx;
+
+/// How many sliders are listed.
+const LISTED: usize = 5;
+/// How many pins are listed.
+const LISTED_PINS: usize = 6;
+/// A pin counts as reached within this part of its drag.
+const REACHED: f64 = 0.01;
 
 /// Method, pins, sliders, limits hit, what is out of reach, and how long it took.
 pub fn explain_ui(ui: &mut Ui, cx: &mut Cx<'_>) {
-    let Some(solve) = cx.solve else {
-        ui.weak("Drag a pin to see what the solver did.");
+    let (Some(solve), Some(posed)) = (cx.solve.cloned(), cx.posed.cloned()) else {
+        ui.weak("Drag a point of the face, and here is what the sliders did.");
         return;
     };
-    ui.label(format!(
-        "{}: {} pins, {} sliders, {:.0} µs",
-        solve.pose.method,
-        solve.pose.pins.len(),
-        solve.explanation.moves.len(),
-        solve.secs * 1e6
-    ));
+    if solve.pose.weights.len() != posed.rig.targets().len() {
+        ui.weak("The rig changed since the last drag.");
+        return;
+    }
+    ui.spacing_mut().item_spacing.y = 2.0;
+    head_ui(ui, &solve, posed.secs);
+    ui.add_space(4.0);
+    pins_ui(ui, &solve);
+    ui.add_space(4.0);
+    moves_ui(ui, &solve, &posed.rig);
+    ui.add_space(4.0);
+    sentences_ui(ui, &solve, &posed.rig);
+}
+
+fn head_ui(ui: &mut Ui, solve: &Solve, frame_secs: f64) {
+    ui.horizontal(|ui| {
+        ui.strong(method_label(solve.pose.method));
+        ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
+            let times = format!("{} solve, {} frame", duration(solve.secs), duration(frame_secs.max(solve.secs)));
+            ui.add(Label::new(RichText::new(times).small().weak()).truncate())
+                .on_hover_text("Solving alone, and with evaluating and shading");
+        });
+    });
+}
+
+/// The method as the list of methods calls it.
+fn method_label(name: &str) -> &str {
+    match name {
+        "box" => "Bounded",
+        "pinv" => "Pseudo-inverse",
+        "tikhonov" => "Damped",
+        "localized" => "Localized",
+        "transpose" => "Transpose",
+        "hybrid" => "Hybrid",
+        other => other,
+    }
+}
+
+fn duration(secs: f64) -> String {
+    if secs < 1e-3 { format!("{:.0} µs", secs * 1e6) } else { format!("{:.1} ms", secs * 1e3) }
+}
+
+fn pins_ui(ui: &mut Ui, solve: &Solve) {
+    Grid::new("explained pins").num_columns(2).spacing(vec2(10.0, 2.0)).show(ui, |ui| {
+        for (k, pin) in solve.pose.pins.iter().enumerate().take(LISTED_PINS) {
+            let drag = solve.drags.get(k).map_or(0.0, |drag| drag.length());
+            let name = if solve.dragged_pin() == Some(k) { format!("Pin {}, in hand", k + 1) } else { format!("Pin {}", k + 1) };
+            ui.label(name);
+            ui.label(pin_sentence(pin.error, drag));
+            ui.end_row();
+        }
+    });
+    let more = solve.pose.pins.len().saturating_sub(LISTED_PINS);
+    if more > 0 {
+        ui.weak(format!("and {more} more pins"));
+    }
+}
+
+/// How near a pin came to its goal.
+fn pin_sentence(error: f64, drag: f64) -> String {
+    if error <= REACHED * drag {
+        "reached".into()
+    } else if drag > 0.0 && error < drag * 10.0 {
+        format!("misses by {} ({:.0} %)", length(error), 100.0 * error / drag)
+    } else if error > 0.0 {
+        format!("moved by {}", length(error))
+    } else {
+        "stays".into()
+    }
+}
+
+/// A length with three digits, whatever its size.
+fn length(length: f64) -> String {
+    let digits = if length > 0.0 { (2.0 - length.log10().floor()).clamp(0.0, 6.0) as usize } else { 0 };
+    format!("{length:.digits$}")
+}
+
+fn moves_ui(ui: &mut Ui, solve: &Solve, rig: &Rig) {
+    let moves = &solve.explanation.moves;
+    ui.label(RichText::new(count_of(moves.len(), "slider moved", "sliders moved")).strong());
+    let pin = solve.dragged_pin();
+    for k in 0..LISTED {
+        let (rect, _) = ui.allocate_exact_size(vec2(ui.available_width(), 17.0), Sense::hover());
+        let Some(moved) = moves.get(k) else { continue };
+        let share = pin.and_then(|pin| moved.shares.get(pin)).map_or(0.0, |share| share.of_goal);
+        move_ui(ui, rect, &rig.targets()[moved.slider].name, share, moved.from, moved.to);
+    }
+    let more = moves.len().saturating_sub(LISTED);
+    ui.weak(if more == 0 { String::from(" ") } else { format!("and {more} more") });
+}
+
+fn count_of(count: usize, one: &str, many: &str) -> String {
+    match count {
+        0 => format!("No {many}"),
+        1 => format!("1 {one}"),
+        _ => format!("{count} {many}"),
+    }
+}
+
+fn move_ui(ui: &mut Ui, rect: Rect, name: &str, share: f64, from: f64, to: f64) {
+    let color = drag_color(ui);
+    let mut bar = rect;
+    bar.set_width(rect.width() * share.abs().min(1.0) as f32);
+    ui.painter().rect_filled(rect, 3.0, ui.visuals().faint_bg_color);
+    ui.painter().rect_filled(bar, 3.0, color.gamma_multiply(if share < 0.0 { 0.12 } else { 0.28 }));
+    ui.scope_builder(UiBuilder::new().max_rect(rect.shrink2(vec2(5.0, 0.0))).layout(Layout::right_to_left(Align::Center)), |ui| {
+        small(ui, format!("{:.0} %", 100.0 * share), color);
+        small(ui, format!("{from:.2} → {to:.2}"), ui.visuals().weak_text_color());
+        ui.with_layout(Layout::left_to_right(Align::Center), |ui| small(ui, name.to_owned(), ui.visuals().text_color()));
+    });
+}
+
+fn small(ui: &mut Ui, text: String, color: Color32) {
+    ui.add(Label::new(RichText::new(text).text_style(TextStyle::Small).color(color)).truncate().selectable(false));
+}
+
+fn sentences_ui(ui: &mut Ui, solve: &Solve, rig: &Rig) {
+    let names: Vec<&str> = solve.pose.at_limit.iter().map(|&k| &*rig.targets()[k].name).collect();
+    let limits = if names.is_empty() { "No limit holds it back".into() } else { format!("At their limit: {}", names.join(", ")) };
+    line_ui(ui, limits, !names.is_empty());
+    let far = solve.explanation.unreachable.iter().zip(&solve.drags);
+    let worst = far
+        .map(|(left, drag)| (left.length(), drag.length()))
+        .filter(|(left, drag)| *left > REACHED * drag)
+        .max_by(|a, b| a.0.total_cmp(&b.0));
+    let reach = match worst {
+        Some((left, drag)) if drag > 0.0 => format!("No slider reaches the last {} ({:.0} %)", length(left), 100.0 * left / drag),
+        Some((left, _)) => format!("No slider reaches the last {}", length(left)),
+        None => "All of it is in reach".into(),
+    };
+    line_ui(ui, reach, worst.is_some());
+    let problems = solve.pose.problems.join(" ");
+    let calm = problems.is_empty();
+    line_ui(ui, if calm { " ".into() } else { problems }, !calm);
+}
+
+/// One line that is cut where the panel ends; all of it is in its tooltip.
+fn line_ui(ui: &mut Ui, text: String, matters: bool) {
+    let color = if matters { ui.visuals().warn_fg_color } else { ui.visuals().weak_text_color() };
+    ui.add(Label::new(RichText::new(&text).color(color)).truncate()).on_hover_text(text);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lengths_have_three_digits_in_any_unit() {
+        assert_eq!([123.4, 1.234, 0.01234, 0.0].map(length), ["123", "1.23", "0.0123", "0"]);
+    }
+
+    #[test]
+    fn a_pin_is_reached_or_misses_by_a_part_of_its_drag_and_one_that_is_held_moves_or_stays() {
+        assert_eq!(pin_sentence(0.001, 1.0), "reached");
+        assert_eq!(pin_sentence(0.5, 2.0), "misses by 0.500 (25 %)");
+        assert_eq!(pin_sentence(0.5, 0.0), "moved by 0.500");
+        assert_eq!(pin_sentence(0.0, 0.0), "reached");
+    }
 }

@@ -1,15 +1,74 @@
 //! Keys over time.
 
-use eframe::egui::Ui;
+use std::collections::BTreeSet;
 
+use eframe::egui::{Align, Layout, Ui};
+
+use super::curve_view::curves_ui;
+use super::key_sheet::{Grip, ruler_ui, sheet_ui};
+use super::takes::takes_ui;
+use super::transport::{id, range_ui, shortcuts, transport_ui};
 use crate::rooms::Cx;
+use crate::timeline::{KeyAt, Picked};
+
+/// Keys of the keyboard that the timeline knows.
+pub(super) const SHORTCUTS: &[(&str, &str)] = &[
+    ("Space", "Play or pause"),
+    ("K", "Key changed sliders"),
+    ("Shift+K", "Key all sliders"),
+    (", and .", "Previous and next frame"),
+    ("Shift+, and Shift+.", "Previous and next key"),
+    ("Home and End", "First and last frame"),
+    ("Delete", "Delete selected keys, over the timeline"),
+    ("Shift+click", "Add a key to the selection"),
+];
+
+/// What the timeline remembers by itself.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Panel {
+    /// Selected keys.
+    pub(super) picked: Picked,
+    /// Sliders whose curves are shown; all that have keys where this is empty.
+    pub(super) sliders: BTreeSet<String>,
+    /// Whether curves are shown in place of rows.
+    pub(super) curves: bool,
+    /// Whether each slider has its row.
+    pub(super) folded: bool,
+    /// Keys or a box in the hand.
+    pub(super) grip: Option<Grip>,
+}
 
 /// Play, scrub and key.
 pub fn timeline_ui(ui: &mut Ui, cx: &mut Cx<'_>) {
-    ui.horizontal(|ui| {
-        let label = if cx.clock.playing { "Pause" } else { "Play" };
-        if ui.button(label).clicked() {
-            cx.clock.playing = !cx.clock.playing;
+    let mut panel = ui.data_mut(|data| std::mem::take(data.get_temp_mut_or_default::<Panel>(id("panel"))));
+    forget_lost(&mut panel, cx);
+    shortcuts(ui, &mut panel.picked, cx);
+    ui.add_space(2.0);
+    ui.horizontal_wrapped(|ui| {
+        transport_ui(ui, &mut panel.picked, cx);
+        ui.separator();
+        ui.toggle_value(&mut panel.curves, "Curves").on_hover_text("Weights over time, in place of rows of keys");
+        ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
+            range_ui(ui, cx);
+            takes_ui(ui, cx);
+        });
+    });
+    ui.add_space(2.0);
+    ui.scope(|ui| {
+        ui.spacing_mut().item_spacing.y = 0.0;
+        let axis = ruler_ui(ui, cx);
+        if panel.curves {
+            curves_ui(ui, axis, &mut panel, cx);
+        } else {
+            sheet_ui(ui, axis, &mut panel, cx);
         }
     });
+    ui.data_mut(|data| data.insert_temp(id("panel"), panel));
+}
+
+/// Keys and sliders that are not there any more are not selected either.
+fn forget_lost(panel: &mut Panel, cx: &Cx<'_>) {
+    let timeline = &cx.document.timeline;
+    panel.picked.retain(|KeyAt { slider, frame }| timeline.has_key(slider, *frame));
+    panel.sliders.retain(|slider| timeline.keys.contains_key(slider));
 }

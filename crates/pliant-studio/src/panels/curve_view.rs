@@ -1,0 +1,197 @@
+//! Weights over frames, with keys that move in both directions.
+
+use eframe::egui::{
+    Align2, Color32, CursorIcon, PointerButton, Pos2, Rangef, Rect, Role, Sense, Shape, Stroke, TextStyle, Ui, WidgetInfo, ecolor::Hsva,
+    pos2, vec2,
+};
+
+use super::icon::diamond;
+use super::key_sheet::{Grip, LEAST_HEIGHT, REACH, grip_at, limits_of, move_keys, now_line, pick, release};
+use super::time_axis::TimeAxis;
+use super::timeline::Panel;
+use super::transport::id;
+use crate::rooms::Cx;
+use crate::timeline::{Key, KeyAt, Picked, weight_at};
+
+/// The height in which the view opens.
+const OPEN_HEIGHT: f32 = 160.0;
+
+/// The curves of the chosen sliders, or of all that have keys.
+pub(super) fn curves_ui(ui: &mut Ui, axis: TimeAxis, panel: &mut Panel, cx: &mut Cx<'_>) {
+    let keys = &cx.document.timeline.keys;
+    let chosen = |name: &&String| panel.sliders.is_empty() || panel.sliders.contains(*name);
+    let names: Vec<&String> = keys.keys().filter(chosen).collect();
+    let height = ui.available_height().max(LEAST_HEIGHT).max(OPEN_HEIGHT);
+    let (rect, _) = ui.allocate_exact_size(vec2(ui.available_width(), height), Sense::hover());
+    let plot = Plot {
+        axis,
+        area: Rect::from_x_y_ranges(Rangef::new(axis.x.min - 10.0, rect.right()), rect.y_range()),
+        weights: fitted(&names, cx),
+    };
+    let response = ui.interact(plot.area, id("curves"), Sense::click_and_drag());
+    response.widget_info(|| WidgetInfo::labeled(Role::Group, true, "Curves over time"));
+    ui.painter().rect_filled(plot.area, 0.0, ui.visuals().extreme_bg_color);
+    plot.grid_ui(ui);
+    legend_ui(ui, rect, &names, panel);
+    for (k, name) in names.iter().enumerate() {
+        plot.curve_ui(ui, name, &keys[*name], color(k, ui), &panel.picked, cx);
+    }
+    if names.is_empty() {
+        let hint = "No keys yet. Move a slider and press K.";
+        ui.painter().text(
+            plot.area.center(),
+            Align2::CENTER_CENTER,
+            hint,
+            TextStyle::Body.resolve(ui.style()),
+            ui.visuals().weak_text_color(),
+        );
+    }
+    now_line(ui, ui.painter(), rect, axis, cx.clock.frame);
+    plot.hand_ui(ui, &response, &names, panel, cx);
+}
+
+/// Colours far apart, the same for the same place in the list.
+fn color(k: usize, ui: &Ui) -> Color32 {
+    let hue = (0.09 + 0.618_034 * k as f32).fract();
+    if ui.visuals().dark_mode { Hsva::new(hue, 0.55, 0.95, 1.0).into() } else { Hsva::new(hue, 0.85, 0.65, 1.0).into() }
+}
+
+/// The weights from which to which all keys are in sight, and 0 and 1 at least.
+fn fitted(names: &[&String], cx: &Cx<'_>) -> [f64; 2] {
+    let weights = names.iter().flat_map(|name| &cx.document.timeline.keys[*name]).map(|key| key.weight);
+    let [min, max] = weights.fold([0.0_f64, 1.0_f64], |[min, max], w| [min.min(w), max.max(w)]);
+    let room = 0.08 * (max - min);
+    [min - room, max + room]
+}
+
+/// Frames and weights on the screen.
+struct Plot {
+    axis: TimeAxis,
+    area: Rect,
+    weights: [f64; 2],
+}
+
+impl Plot {
+    fn y_of(&self, weight: f64) -> f32 {
+        let [low, high] = self.weights;
+        self.area.bottom() - self.area.height() * ((weight - low) / (high - low)) as f32
+    }
+
+    fn weight_at(&self, y: f32) -> f64 {
+        let [low, high] = self.weights;
+        low + (high - low) * f64::from((self.area.bottom() - y) / self.area.height())
+    }
+
+    fn place(&self, key: &Key) -> Pos2 {
+        pos2(self.axis.x_of(f64::from(key.frame)), self.y_of(key.weight))
+    }
+
+    fn grid_ui(&self, ui: &Ui) {
+        let weak = ui.visuals().weak_text_color();
+        let painter = ui.painter().with_clip_rect(self.area);
+        for tenth in (self.weights[0] * 4.0).ceil() as i64..=(self.weights[1] * 4.0).floor() as i64 {
+            let (weight, whole) = (tenth as f64 / 4.0, tenth % 4 == 0);
+            let y = self.y_of(weight);
+            painter.hline(self.area.x_range(), y, Stroke::new(1.0, weak.gamma_multiply(if whole { 0.5 } else { 0.18 })));
+            if tenth % 2 == 0 {
+                painter.text(
+                    pos2(self.area.right() - 3.0, y - 1.0),
+                    Align2::RIGHT_BOTTOM,
+                    weight,
+                    TextStyle::Small.resolve(ui.style()),
+                    weak,
+                );
+            }
+        }
+        for frame in (0..=self.axis.last as u32).step_by(self.axis.step(44.0) as usize) {
+            painter.vline(self.axis.x_of(f64::from(frame)), self.area.y_range(), Stroke::new(1.0, weak.gamma_multiply(0.18)));
+        }
+    }
+
+    fn curve_ui(&self, ui: &Ui, name: &str, keys: &[Key], color: Color32, picked: &Picked, cx: &Cx<'_>) {
+        let painter = ui.painter().with_clip_rect(self.area);
+        for limit in limits_of(name, cx).into_iter().filter(|limit| limit.is_finite()) {
+            painter.add(Shape::dashed_line(
+                &[pos2(self.area.left(), self.y_of(limit)), pos2(self.area.right(), self.y_of(limit))],
+                Stroke::new(1.0, color.gamma_multiply(0.3)),
+                4.0,
+                5.0,
+            ));
+        }
+        let points = (self.area.left() as i32..=self.area.right() as i32).step_by(2).map(|x| x as f32);
+        let curve: Vec<Pos2> = points.map(|x| pos2(x, self.y_of(weight_at(keys, self.axis.frame_at(x))))).collect();
+        painter.add(Shape::line(curve, Stroke::new(1.8, color)));
+        for key in keys {
+            let lit = picked.contains(&KeyAt { slider: name.to_owned(), frame: key.frame });
+            let fill = if lit { ui.visuals().strong_text_color() } else { color };
+            painter.add(diamond(
+                self.place(key),
+                4.5,
+                fill,
+                Stroke::new(if lit { 2.0 } else { 1.0 }, if lit { color } else { ui.visuals().extreme_bg_color }),
+            ));
+        }
+    }
+
+    fn keys_where(&self, names: &[&String], inside: impl Fn(Pos2) -> bool, cx: &Cx<'_>) -> Picked {
+        let of = |name: &&String| {
+            let keys = cx.document.timeline.keys[*name].iter().filter(|key| inside(self.place(key)));
+            keys.map(|key| KeyAt { slider: (*name).clone(), frame: key.frame }).collect::<Vec<_>>()
+        };
+        names.iter().flat_map(of).collect()
+    }
+
+    /// The key nearest to a place, if it is in reach.
+    fn key_at(&self, place: Pos2, names: &[&String], cx: &Cx<'_>) -> Picked {
+        let near = self.keys_where(names, |at| at.distance(place) <= REACH, cx);
+        let far = |at: &KeyAt| {
+            let key = cx.document.timeline.keys[&at.slider].iter().find(|key| key.frame == at.frame);
+            key.map_or(f32::MAX, |key| self.place(key).distance(place))
+        };
+        near.into_iter().min_by(|a, b| far(a).total_cmp(&far(b))).into_iter().collect()
+    }
+
+    /// Selects and moves keys.
+    fn hand_ui(&self, ui: &Ui, response: &eframe::egui::Response, names: &[&String], panel: &mut Panel, cx: &mut Cx<'_>) {
+        let adding = ui.input(|input| input.modifiers.shift);
+        if response.hover_pos().is_some_and(|place| !self.key_at(place, names, cx).is_empty()) {
+            ui.ctx().set_cursor_icon(CursorIcon::Move);
+        }
+        if let Some(place) = response.interact_pointer_pos().filter(|_| response.clicked()) {
+            panel.picked = pick(&panel.picked, self.key_at(place, names, cx), adding);
+        }
+        if let Some(from) = ui.input(|input| input.pointer.press_origin()).filter(|_| response.drag_started_by(PointerButton::Primary)) {
+            panel.grip = Some(grip_at(from, self.key_at(from, names, cx), &mut panel.picked, adding, cx));
+        }
+        let Some(pointer) = ui.input(|input| input.pointer.interact_pos()) else { return };
+        match panel.grip.clone() {
+            Some(Grip::Keys { from, keys, picked }) => {
+                let frames = self.axis.frame_at(pointer.x) - self.axis.frame_at(from.x);
+                move_keys(keys, &picked, frames.round() as i64, self.weight_at(pointer.y) - self.weight_at(from.y), panel, cx);
+            }
+            Some(Grip::Box { from, picked }) => {
+                let area = Rect::from_two_pos(from, pointer);
+                panel.picked = pick(&picked, self.keys_where(names, |at| area.contains(at), cx), adding);
+                let accent = ui.visuals().hyperlink_color;
+                ui.painter().rect_filled(area, 0.0, accent.gamma_multiply(0.15));
+            }
+            None => {}
+        }
+        release(response, panel);
+    }
+}
+
+/// The names of the curves; a click shows one alone, or all again.
+fn legend_ui(ui: &mut Ui, rect: Rect, names: &[&String], panel: &mut Panel) {
+    let column = Rect::from_min_size(rect.min, vec2(150.0, rect.height()));
+    let mut ui = ui.new_child(eframe::egui::UiBuilder::new().max_rect(column.shrink2(vec2(6.0, 3.0))));
+    eframe::egui::ScrollArea::vertical().id_salt("curve names").auto_shrink([false, false]).show(&mut ui, |ui| {
+        for (k, name) in names.iter().enumerate() {
+            let text = eframe::egui::RichText::new(*name).small().color(color(k, ui));
+            let label = eframe::egui::Label::new(text).truncate().sense(Sense::click());
+            if ui.add(label).on_hover_text("Show it alone; again for all").clicked() {
+                panel.sliders = if panel.sliders.len() == 1 { Default::default() } else { [(*name).clone()].into() };
+            }
+        }
+    });
+}

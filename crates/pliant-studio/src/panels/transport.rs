@@ -1,0 +1,213 @@
+//! Play, step and key.
+
+use eframe::egui::{DragValue, Id, Key, Modifiers, Ui, Vec2};
+
+use super::icon::{Icon, icon_button};
+use super::key_color;
+use crate::desk::Looping;
+use crate::document::Weights;
+use crate::rooms::Cx;
+use crate::timeline::{Ease, Picked, changed_sliders, eased, without};
+
+/// The side of a button.
+const BUTTON: Vec2 = Vec2::splat(22.0);
+
+/// Something that a button and a key both do.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Act {
+    ToStart,
+    PreviousKey,
+    Play,
+    NextKey,
+    ToEnd,
+    Loop,
+    Step(i32),
+    KeyChanged,
+    KeyAll,
+    Delete,
+}
+
+/// Keys and what they do, the ones with modifiers first.
+const KEYS: [(Modifiers, Key, Act); 9] = [
+    (Modifiers::SHIFT, Key::K, Act::KeyAll),
+    (Modifiers::NONE, Key::K, Act::KeyChanged),
+    (Modifiers::NONE, Key::Space, Act::Play),
+    (Modifiers::SHIFT, Key::Comma, Act::PreviousKey),
+    (Modifiers::SHIFT, Key::Period, Act::NextKey),
+    (Modifiers::NONE, Key::Comma, Act::Step(-1)),
+    (Modifiers::NONE, Key::Period, Act::Step(1)),
+    (Modifiers::NONE, Key::Home, Act::ToStart),
+    (Modifiers::NONE, Key::End, Act::ToEnd),
+];
+
+/// Does what keys of the keyboard ask for, unless someone is typing. The delete key is the timeline's while the pointer is over it.
+pub(super) fn shortcuts(ui: &Ui, picked: &mut Picked, cx: &mut Cx<'_>) {
+    if ui.ctx().egui_wants_keyboard_input() {
+        return;
+    }
+    let over = ui.rect_contains_pointer(ui.max_rect());
+    let mut acts: Vec<Act> =
+        KEYS.iter().filter(|(modifiers, key, _)| ui.input_mut(|i| i.consume_key(*modifiers, *key))).map(|(.., act)| *act).collect();
+    if over && !picked.is_empty() && ui.input_mut(|i| i.consume_key(Modifiers::NONE, Key::Delete)) {
+        acts.push(Act::Delete);
+    }
+    acts.into_iter().for_each(|act| perform(act, picked, cx));
+}
+
+/// The buttons and fields.
+pub(super) fn transport_ui(ui: &mut Ui, picked: &mut Picked, cx: &mut Cx<'_>) {
+    let mut act = None;
+    let mut button = |ui: &mut Ui, icon, label: &str, tip: &str, lit, wanted| {
+        if icon_button(ui, icon, label, BUTTON, lit).on_hover_text(tip).clicked() {
+            act = Some(wanted);
+        }
+    };
+    let accent = ui.visuals().hyperlink_color;
+    let (play, play_label) = if cx.clock.playing { (Icon::Pause, "Pause") } else { (Icon::Play, "Play") };
+    let looping = (cx.desk.looping == Looping::Around).then_some(accent);
+    ui.spacing_mut().item_spacing.x = 2.0;
+    button(ui, Icon::ToStart, "To start", "To the first frame (Home)", None, Act::ToStart);
+    button(ui, Icon::Previous, "Previous key", "To the key before (Shift+,)", None, Act::PreviousKey);
+    button(ui, play, play_label, "Play or pause (Space)", Some(ui.visuals().strong_text_color()), Act::Play);
+    button(ui, Icon::Next, "Next key", "To the key after (Shift+.)", None, Act::NextKey);
+    button(ui, Icon::ToEnd, "To end", "To the last frame (End)", None, Act::ToEnd);
+    button(ui, Icon::Loop, "Loop", "Begin anew at the end", looping, Act::Loop);
+    ui.spacing_mut().item_spacing.x = 6.0;
+    frame_ui(ui, cx);
+    ui.separator();
+    let keys = key_color(ui);
+    if let Some(wanted) = keys_ui(ui, picked, keys, cx) {
+        act = Some(wanted);
+    }
+    if let Some(act) = act {
+        perform(act, picked, cx);
+    }
+}
+
+fn frame_ui(ui: &mut Ui, cx: &mut Cx<'_>) {
+    let mut frame = cx.clock.frame.round() as u32;
+    let last = cx.document.timeline.last_frame;
+    ui.label("Frame");
+    let field = ui.add(DragValue::new(&mut frame).range(0..=last).speed(0.2));
+    if field.changed() {
+        go_to(f64::from(frame), cx);
+    }
+    field.on_hover_text("The frame that is shown (, and . step)").accessible_name("Frame");
+    ui.weak(format!("of {last}"));
+}
+
+fn keys_ui(ui: &mut Ui, picked: &mut Picked, color: eframe::egui::Color32, cx: &mut Cx<'_>) -> Option<Act> {
+    let mut act = None;
+    let plays = cx.document.timeline.playing_take.is_some();
+    let changed = if plays { 0 } else { changed_sliders(cx.document, cx.clock.frame).len() };
+    ui.add_enabled_ui(!plays, |ui| {
+        let label = if changed == 0 { String::from("Key changed") } else { format!("Key changed ({changed})") };
+        let label = if changed == 0 { eframe::egui::RichText::new(label) } else { eframe::egui::RichText::new(label).color(color) };
+        if ui.button(label).on_hover_text("Set keys on sliders that moved since their keys (K)").accessible_name("Key changed").clicked() {
+            act = Some(Act::KeyChanged);
+        }
+        if ui.button("Key all").on_hover_text("Set keys on every slider (Shift+K)").clicked() {
+            act = Some(Act::KeyAll);
+        }
+    });
+    ui.add_enabled_ui(!picked.is_empty(), |ui| {
+        if ui.button("Delete keys").on_hover_text("Delete the selected keys (Delete)").clicked() {
+            act = Some(Act::Delete);
+        }
+        ease_ui(ui, picked, cx);
+    });
+    act
+}
+
+/// How the curve goes on from the selected keys.
+fn ease_ui(ui: &mut Ui, picked: &Picked, cx: &mut Cx<'_>) {
+    let keys = &cx.document.timeline.keys;
+    let ease = |at: &crate::timeline::KeyAt| keys.get(&at.slider)?.iter().find(|key| key.frame == at.frame).map(|key| key.ease);
+    let common = picked.iter().next().and_then(ease).filter(|first| picked.iter().all(|at| ease(at) == Some(*first)));
+    for wanted in Ease::ALL {
+        if ui
+            .selectable_label(common == Some(wanted), wanted.label())
+            .on_hover_text("How the curve goes on from the selected keys")
+            .clicked()
+        {
+            let picked = picked.clone();
+            cx.edit(format!("{} keys", wanted.label()), move |document| document.edit_keys(|keys| *keys = eased(keys, &picked, wanted)));
+        }
+    }
+}
+
+/// Frame rate and last frame.
+pub(super) fn range_ui(ui: &mut Ui, cx: &mut Cx<'_>) {
+    let (mut rate, mut last) = (cx.document.timeline.frames_per_second, cx.document.timeline.last_frame);
+    let field = ui.add(DragValue::new(&mut rate).range(1.0..=240.0).speed(0.1).max_decimals(3).suffix(" fps"));
+    if field.changed() {
+        cx.edit_by_hand("Set frame rate", move |document| document.timeline.frames_per_second = rate);
+    }
+    field.on_hover_text("Frames in a second").accessible_name("Frame rate");
+    let field = ui.add(DragValue::new(&mut last).range(1..=1_000_000).speed(0.2).prefix("to "));
+    if field.changed() {
+        cx.edit_by_hand("Set last frame", move |document| document.timeline.last_frame = last);
+    }
+    field.on_hover_text("The last frame").accessible_name("Last frame");
+}
+
+/// Shows a frame, and stops playing.
+pub(super) fn go_to(frame: f64, cx: &mut Cx<'_>) {
+    cx.clock.playing = false;
+    cx.clock.frame = frame.round().clamp(0.0, f64::from(cx.document.timeline.last_frame));
+}
+
+fn perform(act: Act, picked: &mut Picked, cx: &mut Cx<'_>) {
+    let (now, last) = (cx.clock.frame, f64::from(cx.document.timeline.last_frame));
+    let keys = cx.document.timeline.key_frames();
+    match act {
+        Act::ToStart => go_to(0.0, cx),
+        Act::ToEnd => go_to(last, cx),
+        Act::Step(frames) => go_to(now.round() + f64::from(frames), cx),
+        Act::PreviousKey => go_to(keys.iter().rev().map(|&k| f64::from(k)).find(|&k| k < now).unwrap_or(0.0), cx),
+        Act::NextKey => go_to(keys.iter().map(|&k| f64::from(k)).find(|&k| k > now).unwrap_or(last), cx),
+        Act::Play => play_or_pause(cx),
+        Act::Loop => {
+            cx.desk.looping = match cx.desk.looping {
+                Looping::Around => Looping::Once,
+                Looping::Once => Looping::Around,
+            }
+        }
+        Act::KeyChanged => set_keys(changed_sliders(cx.document, now), "Key changed sliders", cx),
+        Act::KeyAll => set_keys(all_weights(cx), "Key all sliders", cx),
+        Act::Delete => {
+            let picked = std::mem::take(picked);
+            cx.edit("Delete keys", move |document| document.edit_keys(|keys| *keys = without(keys, &picked)));
+        }
+    }
+}
+
+/// From the last frame playing begins at the first.
+fn play_or_pause(cx: &mut Cx<'_>) {
+    let (now, last) = (cx.clock.frame, f64::from(cx.document.timeline.last_frame));
+    if cx.clock.playing {
+        go_to(now, cx);
+    } else {
+        cx.clock.playing = true;
+        cx.clock.frame = if now >= last { 0.0 } else { now };
+    }
+}
+
+fn set_keys(weights: Weights, label: &str, cx: &mut Cx<'_>) {
+    let frame = cx.clock.frame.round() as u32;
+    if weights.is_empty() {
+        cx.tell(crate::command::Notice::hint("No slider changed since its keys; move one, or press Shift+K to key all."));
+    } else if cx.document.timeline.playing_take.is_none() {
+        cx.edit(label, move |document| document.key_weights(frame, &weights));
+    }
+}
+
+fn all_weights(cx: &Cx<'_>) -> Weights {
+    let targets = cx.posed.map(|posed| posed.rig.targets().iter()).into_iter().flatten();
+    targets.map(|target| (target.name.clone(), cx.document.character.weights.get(&target.name).copied().unwrap_or(0.0))).collect()
+}
+
+/// An id of the timeline's own.
+pub(super) fn id(what: &str) -> Id {
+    Id::unique(("timeline", what))
+}

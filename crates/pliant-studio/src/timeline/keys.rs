@@ -1,0 +1,231 @@
+//! Keys as a hand changes them: set, moved, deleted.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::{Ease, Key, Timeline, weight_at};
+use crate::document::{Document, Weights};
+
+/// The keys of each slider, ascending in time.
+pub type Keys = BTreeMap<String, Vec<Key>>;
+
+/// Weights nearer than this are one weight.
+const SAME_WEIGHT: f64 = 1e-9;
+
+/// Names a key.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct KeyAt {
+    /// Its slider.
+    pub slider: String,
+    /// Its frame.
+    pub frame: u32,
+}
+
+/// Keys that are chosen.
+pub type Picked = BTreeSet<KeyAt>;
+
+impl Timeline {
+    /// The weights of keyed sliders at a frame.
+    #[must_use]
+    pub fn weights_at(&self, frame: f64) -> Weights {
+        self.keys.iter().filter(|(_, keys)| !keys.is_empty()).map(|(slider, keys)| (slider.clone(), weight_at(keys, frame))).collect()
+    }
+
+    /// Puts a key; one that is at that frame keeps its ease.
+    pub fn set_key(&mut self, slider: &str, frame: u32, weight: f64) {
+        put(self.keys.entry(slider.to_owned()).or_default(), Key::new(frame, weight));
+    }
+
+    /// Whether a slider has a key at this frame.
+    #[must_use]
+    pub fn has_key(&self, slider: &str, frame: u32) -> bool {
+        self.keys.get(slider).is_some_and(|keys| keys.binary_search_by_key(&frame, |key| key.frame).is_ok())
+    }
+
+    /// Every frame at which there is a key.
+    #[must_use]
+    pub fn key_frames(&self) -> BTreeSet<u32> {
+        self.keys.values().flatten().map(|key| key.frame).collect()
+    }
+
+    /// All keys at a frame.
+    #[must_use]
+    pub fn keys_at(&self, frame: u32) -> Picked {
+        let keyed = self.keys.keys().filter(|slider| self.has_key(slider, frame));
+        keyed.map(|slider| KeyAt { slider: slider.clone(), frame }).collect()
+    }
+}
+
+fn put(keys: &mut Vec<Key>, key: Key) {
+    match keys.binary_search_by_key(&key.frame, |key| key.frame) {
+        Ok(at) => keys[at].weight = key.weight,
+        Err(at) => keys.insert(at, key),
+    }
+}
+
+/// The keys without the picked ones; sliders that lose all of theirs are not there any more.
+#[must_use]
+pub fn without(keys: &Keys, picked: &Picked) -> Keys {
+    let mut left = keys.clone();
+    for (slider, keys) in &mut left {
+        keys.retain(|key| !picked.contains(&KeyAt { slider: slider.clone(), frame: key.frame }));
+    }
+    left.retain(|_, keys| !keys.is_empty());
+    left
+}
+
+/// The keys with the picked ones moved by `frames`, but not before frame 0, and by `weight`, but not beyond `limits`; and which ones are
+/// picked then. A key that arrives where another one is takes its place.
+#[must_use]
+pub fn moved(keys: &Keys, picked: &Picked, frames: i64, weight: f64, limits: impl Fn(&str) -> [f64; 2]) -> (Keys, Picked) {
+    let first = picked.iter().map(|key| key.frame).min().unwrap_or(0);
+    let frames = frames.max(-i64::from(first));
+    let (mut result, mut places) = (without(keys, picked), Picked::new());
+    for KeyAt { slider, frame } in picked {
+        let Some(key) = keys.get(slider).and_then(|keys| keys.iter().find(|key| key.frame == *frame)) else { continue };
+        let [min, max] = limits(slider);
+        let weight = if weight == 0.0 { key.weight } else { (key.weight + weight).max(min).min(max) };
+        let key = Key { frame: u32::try_from(i64::from(*frame) + frames).unwrap_or(*frame), weight, ease: key.ease };
+        let row = result.entry(slider.clone()).or_default();
+        row.retain(|other| other.frame != key.frame);
+        put(row, key);
+        places.insert(KeyAt { slider: slider.clone(), frame: key.frame });
+    }
+    (result, places)
+}
+
+/// The keys with another ease after the picked ones.
+#[must_use]
+pub fn eased(keys: &Keys, picked: &Picked, ease: Ease) -> Keys {
+    let mut result = keys.clone();
+    for (slider, keys) in &mut result {
+        for key in keys.iter_mut().filter(|key| picked.contains(&KeyAt { slider: slider.clone(), frame: key.frame })) {
+            key.ease = ease;
+        }
+    }
+    result
+}
+
+/// The sliders whose weight is not what their curve says at a frame, or, for those without keys, not zero; with their weights.
+#[must_use]
+pub fn changed_sliders(document: &Document, frame: f64) -> Weights {
+    let (weights, keys) = (&document.character.weights, &document.timeline.keys);
+    let names: BTreeSet<&String> = weights.keys().chain(keys.keys()).collect();
+    let weight = |name: &String| weights.get(name).copied().unwrap_or(0.0);
+    let expected = |name: &String| keys.get(name).map_or(0.0, |keys| weight_at(keys, frame));
+    let changed = names.into_iter().filter(|name| (weight(name) - expected(name)).abs() > SAME_WEIGHT);
+    changed.map(|name| (name.clone(), weight(name))).collect()
+}
+
+impl Document {
+    /// Changes keys, and the weights of those sliders whose curve is another one then, as the shown frame has them.
+    pub fn edit_keys(&mut self, change: impl FnOnce(&mut Keys)) {
+        let before = self.timeline.keys.clone();
+        change(&mut self.timeline.keys);
+        self.timeline.keys.retain(|_, keys| !keys.is_empty());
+        for (slider, keys) in self.timeline.keys.iter().filter(|(slider, keys)| before.get(*slider) != Some(*keys)) {
+            self.character.set_weight(slider, weight_at(keys, self.timeline.shown_frame));
+        }
+    }
+
+    /// Sets keys at the shown frame.
+    pub fn key_weights(&mut self, frame: u32, weights: &Weights) {
+        self.timeline.shown_frame = f64::from(frame);
+        self.edit_keys(|keys| {
+            for (slider, &weight) in weights {
+                put(keys.entry(slider.clone()).or_default(), Key::new(frame, weight));
+            }
+        });
+    }
+
+    /// Goes to a frame: keyed sliders follow their curves, the others stay.
+    pub fn show_frame(&mut self, frame: f64) {
+        self.timeline.shown_frame = frame;
+        for (slider, weight) in self.timeline.weights_at(frame) {
+            self.character.set_weight(&slider, weight);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const FREE: fn(&str) -> [f64; 2] = |_| [f64::NEG_INFINITY, f64::INFINITY];
+
+    fn timeline(keys: &[(&str, u32, f64)]) -> Timeline {
+        let mut timeline = Timeline::default();
+        keys.iter().for_each(|(slider, frame, weight)| timeline.set_key(slider, *frame, *weight));
+        timeline
+    }
+
+    fn picked(keys: &[(&str, u32)]) -> Picked {
+        keys.iter().map(|&(slider, frame)| KeyAt { slider: slider.into(), frame }).collect()
+    }
+
+    fn row(keys: &Keys, slider: &str) -> Vec<(u32, f64)> {
+        keys[slider].iter().map(|key| (key.frame, key.weight)).collect()
+    }
+
+    #[test]
+    fn only_changed_sliders_are_keyed() {
+        let mut document =
+            Document { timeline: timeline(&[("smile", 0, 0.0), ("smile", 10, 1.0), ("jaw", 0, 0.2)]), ..Document::default() };
+        document.show_frame(5.0);
+        assert_eq!(changed_sliders(&document, 5.0), Weights::new(), "all follow their curves");
+        document.character.set_weight("jaw", 0.9);
+        document.character.set_weight("brow", 0.3);
+        document.character.set_weight("nose", 0.0);
+        let changed = changed_sliders(&document, 5.0);
+        assert_eq!(changed, Weights::from([("brow".into(), 0.3), ("jaw".into(), 0.9)]));
+        document.key_weights(5, &changed);
+        assert_eq!(row(&document.timeline.keys, "jaw"), [(0, 0.2), (5, 0.9)]);
+        assert_eq!(row(&document.timeline.keys, "smile").len(), 2);
+        assert_eq!(changed_sliders(&document, 5.0), Weights::new());
+    }
+
+    #[test]
+    fn moved_keys_stay_in_order_and_take_the_place_of_those_they_meet() {
+        let before = timeline(&[("smile", 2, 0.1), ("smile", 5, 0.5), ("smile", 8, 0.8), ("jaw", 5, 1.0)]).keys;
+        let (after, places) = moved(&before, &picked(&[("smile", 2), ("smile", 5)]), 3, 0.0, FREE);
+        assert_eq!(row(&after, "smile"), [(5, 0.1), (8, 0.5)]);
+        assert_eq!(places, picked(&[("smile", 5), ("smile", 8)]));
+        assert_eq!(row(&after, "jaw"), [(5, 1.0)]);
+        let (across, _) = moved(&before, &picked(&[("smile", 2)]), 4, 0.0, FREE);
+        assert_eq!(row(&across, "smile"), [(5, 0.5), (6, 0.1), (8, 0.8)]);
+        let (back, _) = moved(&across, &picked(&[("smile", 6)]), -4, 0.0, FREE);
+        assert_eq!(back, before, "there and back is where it was");
+    }
+
+    #[test]
+    fn moved_keys_stop_together_at_frame_zero_and_each_at_its_limits() {
+        let before = timeline(&[("smile", 2, 0.1), ("smile", 5, 0.5)]).keys;
+        let all = picked(&[("smile", 2), ("smile", 5)]);
+        let (after, _) = moved(&before, &all, -9, 0.7, |_| [0.0, 1.0]);
+        assert_eq!(row(&after, "smile"), [(0, 0.7999999999999999), (3, 1.0)]);
+    }
+
+    #[test]
+    fn a_slider_without_keys_left_is_forgotten_and_keeps_its_weight() {
+        let mut document = Document { timeline: timeline(&[("smile", 0, 0.25)]), ..Document::default() };
+        document.show_frame(0.0);
+        document.edit_keys(|keys| *keys = without(keys, &picked(&[("smile", 0)])));
+        assert!(document.timeline.keys.is_empty());
+        assert_eq!(document.character.weights["smile"], 0.25);
+    }
+
+    #[test]
+    fn a_changed_curve_moves_its_own_slider_only() {
+        let mut document =
+            Document { timeline: timeline(&[("smile", 0, 0.0), ("smile", 10, 1.0), ("jaw", 0, 0.2)]), ..Document::default() };
+        document.show_frame(10.0);
+        document.character.set_weight("jaw", 0.7);
+        document.edit_keys(|keys| *keys = moved(keys, &picked(&[("smile", 10)]), 0, -0.5, FREE).0);
+        assert_eq!(document.character.weights, Weights::from([("jaw".into(), 0.7), ("smile".into(), 0.5)]));
+    }
+
+    #[test]
+    fn eases_change_where_they_are_picked() {
+        let keys = eased(&timeline(&[("smile", 0, 0.0), ("smile", 9, 1.0)]).keys, &picked(&[("smile", 9)]), Ease::Step);
+        assert_eq!(keys["smile"].iter().map(|key| key.ease).collect::<Vec<_>>(), [Ease::Smooth, Ease::Step]);
+    }
+}

@@ -1,0 +1,139 @@
+//! Sliders, keys and curves, by label and pointer.
+
+mod common;
+
+use common::Journey;
+use eframe::egui::{Key, Modifiers, Role, pos2, vec2};
+use egui_kittest::kittest::Queryable;
+use pliant_studio::document::Document;
+use pliant_studio::rooms::RoomName;
+
+fn head() -> Document {
+    let mut document = Document::default();
+    document.character.asset = "specimen:head".into();
+    document
+}
+
+fn weight(journey: &Journey, slider: &str) -> f64 {
+    journey.document().character.weights.get(slider).copied().unwrap_or(0.0)
+}
+
+fn search(journey: &mut Journey, text: &str) {
+    journey.harness.get_by_label("Search sliders").focus();
+    journey.settle();
+    journey.press(Modifiers::COMMAND, Key::A);
+    journey.harness.get_by_label("Search sliders").type_text(text);
+    journey.settle();
+    journey.press(Modifiers::NONE, Key::Enter);
+}
+
+fn set(journey: &mut Journey, label: &str, value: f64) {
+    journey.harness.get_by_label(label).set_value_accesskit(value);
+    journey.settle();
+}
+
+#[test]
+fn sliders_are_found_moved_mirrored_locked_and_muted() {
+    let Some(mut journey) = Journey::start(head(), RoomName::Pose) else { return };
+    search(&mut journey, "smile left");
+    assert!(journey.harness.query_by_label("mouthSmileRight").is_none(), "only what was searched for");
+    set(&mut journey, "mouthSmileLeft", 0.6);
+    assert_eq!((weight(&journey, "mouthSmileLeft"), weight(&journey, "mouthSmileRight")), (0.6, 0.0));
+    journey.click("Mirror");
+    let bar = journey.rect("mouthSmileLeft");
+    journey.drag(&[bar.center(), bar.center() - bar.size() * 0.1, pos2(bar.center().x - 0.25 * bar.width(), bar.center().y)]);
+    let moved = weight(&journey, "mouthSmileLeft");
+    assert!((moved - 0.35).abs() < 0.06, "a quarter of the bar is a quarter of the way: {moved}");
+    assert_eq!(weight(&journey, "mouthSmileRight"), moved, "the partner comes along");
+    journey.undo();
+    assert_eq!((weight(&journey, "mouthSmileLeft"), weight(&journey, "mouthSmileRight")), (0.6, 0.0), "one drag, one step");
+    journey.redo();
+    set(&mut journey, "mouthSmileLeft", 7.0);
+    assert_eq!(weight(&journey, "mouthSmileLeft"), 1.0, "inside its limits");
+    journey.click("Lock mouthSmileLeft");
+    journey.click("Mute mouthSmileLeft");
+    let character = journey.document().character;
+    assert!(character.locked.contains("mouthSmileLeft") && character.muted.contains("mouthSmileLeft"));
+    journey.click("Reset all");
+    assert_eq!((weight(&journey, "mouthSmileLeft"), weight(&journey, "mouthSmileRight")), (1.0, 0.0), "locked ones stay");
+}
+
+#[test]
+fn keys_are_set_scrubbed_moved_and_taken_back() {
+    let Some(mut journey) = Journey::start(head(), RoomName::Pose) else { return };
+    search(&mut journey, "jawOpen");
+    journey.click("Key jawOpen");
+    set(&mut journey, "Frame", 24.0);
+    set(&mut journey, "jawOpen", 0.8);
+    journey.press(Modifiers::NONE, Key::K);
+    let keyed = journey.document();
+    let keys: Vec<(u32, f64)> = keyed.timeline.keys["jawOpen"].iter().map(|key| (key.frame, key.weight)).collect();
+    assert_eq!(keys, [(0, 0.0), (24, 0.8)]);
+    assert_eq!(keyed.timeline.keys.len(), 1, "only the slider that changed");
+    set(&mut journey, "Frame", 12.0);
+    assert!((weight(&journey, "jawOpen") - 0.4).abs() < 1e-12, "half the way at half the time");
+    journey.undo();
+    assert_eq!(journey.document().timeline.keys["jawOpen"].len(), 1);
+    assert_eq!(weight(&journey, "jawOpen"), 0.0, "the curve that is left is still at zero at this frame");
+    journey.redo();
+    assert!((weight(&journey, "jawOpen") - 0.4).abs() < 1e-12);
+    assert_eq!(journey.document().timeline.keys, keyed.timeline.keys);
+    move_last_key(&mut journey);
+    let text = serde_json::to_string(&journey.document()).unwrap();
+    assert_eq!(serde_json::from_str::<Document>(&text).unwrap(), journey.document());
+}
+
+/// Drags the diamond of frame 24 to frame 36, where the ruler runs from 0 to 48.
+fn move_last_key(journey: &mut Journey) {
+    let (ruler, row) = (journey.rect("Ruler").shrink(8.0), journey.rect("Curve of jawOpen"));
+    let at = |frame: f32| pos2(ruler.left() + ruler.width() * frame / 48.0, row.center().y);
+    journey.drag(&[at(24.0), at(28.0), at(33.0), at(36.0)]);
+    let frames: Vec<u32> = journey.document().timeline.keys["jawOpen"].iter().map(|key| key.frame).collect();
+    assert_eq!(frames, [0, 36]);
+    assert!(weight(journey, "jawOpen") < 0.4, "the pose follows its curve");
+    journey.undo();
+    assert_eq!(journey.document().timeline.keys["jawOpen"][1].frame, 24, "one drag, one step");
+    journey.redo();
+    journey.press(Modifiers::NONE, Key::Delete);
+    assert_eq!(journey.document().timeline.keys["jawOpen"].len(), 1, "the key in the selection is deleted");
+    journey.undo();
+}
+
+#[test]
+fn a_clip_of_the_file_plays_and_becomes_keys() {
+    let mut document = head();
+    document.timeline.playing_take = Some("performance".into());
+    let Some(mut journey) = Journey::start(document, RoomName::Pose) else { return };
+    set(&mut journey, "Frame", 20.0);
+    assert!(journey.document().character.weights.is_empty(), "a clip is shown, not kept");
+    journey.click("Edit as keys");
+    let document = journey.document();
+    assert_eq!(document.timeline.playing_take, None);
+    assert!(document.timeline.keys.contains_key("jawOpen"));
+    assert!(!document.character.weights.is_empty(), "the sliders follow the keys now");
+    journey.click("Curves");
+    journey.picture("panels_curves");
+    journey.press(Modifiers::NONE, Key::Space);
+}
+
+#[test]
+fn the_panels_look_well_after_a_drag() {
+    let mut document = head();
+    for (slider, frame, weight) in
+        [("jawOpen", 0, 0.0), ("jawOpen", 12, 0.3), ("browInnerUp", 6, 0.0), ("browInnerUp", 30, 0.8), ("jawOpen", 40, 0.0)]
+    {
+        document.timeline.set_key(slider, frame, weight);
+    }
+    let Some(mut journey) = Journey::start(document, RoomName::Pose) else { return };
+    set(&mut journey, "Frame", 18.0);
+    let view = journey.harness.get_by_role_and_label(Role::Canvas, "Pose").rect();
+    let corner = view.center() + vec2(0.06, 0.14) * view.height();
+    journey.drag(&[corner, corner + vec2(8.0, -8.0), corner + vec2(24.0, -22.0)]);
+    let moved = journey.document().character.weights;
+    assert!(!moved.is_empty(), "the drag moved sliders");
+    journey.picture("panels_dark");
+    journey.click("View");
+    journey.click("Light");
+    journey.press(Modifiers::NONE, Key::Escape);
+    journey.picture("panels_light");
+}
