@@ -41,7 +41,8 @@ impl Stage {
             None => {}
             Some(Err(sentence)) => cx.tell(Notice::trouble(format!("Bake: {sentence}"))),
             Some(Ok(take)) => {
-                cx.tell(Notice::done(format!("Baked {} frames to the take '{}'.", take.frame_count, take.name)));
+                let frames = if take.frame_count == 1 { "1 frame".to_owned() } else { format!("{} frames", take.frame_count) };
+                cx.tell(Notice::done(format!("Baked {frames} to a take of the timeline.")));
                 cx.edit("Bake take", move |document| {
                     document.timeline.add_take(take);
                 });

@@ -47,9 +47,9 @@ impl Driving {
             self.skeleton = setup.skeleton.clone().map(Arc::new);
         }
         let question = self.question(setup, capture, cx);
-        if question.is_none() {
-            self.driven = None;
-        }
+        // A pose of another model is none of this one.
+        let model = question.as_ref().map(|question| &question.model);
+        self.driven = self.driven.take().filter(|driven| Some(&driven.model) == model);
         if question != self.asked {
             self.asked.clone_from(&question);
             if let (Some(worker), Some(question)) = (&self.worker, question) {

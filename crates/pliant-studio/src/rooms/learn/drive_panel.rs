@@ -10,6 +10,7 @@ use super::hand;
 use super::setup::{Capture, Details, DrivenBy, HoldAs};
 use crate::command::Notice;
 use crate::rooms::Cx;
+use crate::work::Task;
 
 /// Above this the examples do not show what is asked.
 const BEYOND: f64 = 2.0;
@@ -20,18 +21,37 @@ const MISSED: f64 = 1e-3;
 #[derive(Debug, Default)]
 pub struct Panel {
     skeleton: String,
+    loading: Option<Task<SkeletonFile>>,
     capture: Option<Capture>,
 }
 
 impl Panel {
+    /// Fetches a skeleton that was read.
+    pub fn update(&mut self, cx: &mut Cx<'_>) {
+        match Task::finished(&mut self.loading) {
+            None => {}
+            Some(Ok(skeleton)) => set_skeleton(Some(skeleton), cx),
+            Some(Err(sentence)) => cx.tell(Notice::trouble(sentence)),
+        }
+    }
+
+    /// Whether a skeleton is on its way.
+    #[must_use]
+    pub fn busy(&self) -> bool {
+        self.loading.is_some()
+    }
+
     /// Everything about driving.
     pub fn options_ui(&mut self, ui: &mut Ui, driving: &Driving, stage: &mut Stage, cx: &mut Cx<'_>) {
-        ui.strong("Drive");
+        let heading = ui.strong("Drive");
+        if let Some(driven) = driving.driven() {
+            heading.on_hover_text(format!("{:.0} ms for the last pose", 1e3 * driven.secs));
+        }
         by_ui(ui, driving, cx);
         ui.add_space(4.0);
         match cx.document.learn.drive.by {
             DrivenBy::Points => {
-                ui.weak("Drag a point: in the plane of the screen, along the normal with Ctrl, along the surface with Shift.");
+                ui.weak("Drag a point; the mesh follows as in the examples.");
             }
             DrivenBy::Effectors => self.skeleton_ui(ui, cx),
             DrivenBy::Capture => self.capture_ui(ui, stage, cx),
@@ -61,7 +81,7 @@ impl Panel {
             ui.horizontal(|ui| {
                 let typed = !self.skeleton.trim().is_empty();
                 if ui.add_enabled(typed, egui::Button::new("Load skeleton")).clicked() {
-                    load_skeleton(self.skeleton.trim(), cx);
+                    self.loading = Some(load_skeleton(self.skeleton.trim(), cx));
                 }
                 if ui.button("Hand").on_hover_text("The skeleton of the built-in hand").clicked() {
                     set_skeleton(Some(hand::skeleton()), cx);
@@ -193,7 +213,6 @@ fn hold_ui(ui: &mut Ui, hold: &mut HoldAs) {
 /// What the last pose cost, and whether it can be trusted.
 fn verdict_ui(ui: &mut Ui, driving: &Driving, cx: &Cx<'_>) {
     let Some(driven) = driving.driven() else { return };
-    ui.weak(format!("{:.0} ms a pose", 1e3 * driven.secs));
     let warn = ui.visuals().warn_fg_color;
     if driven.novelty > BEYOND {
         ui.colored_label(warn, "Far from all examples: the pose is a guess.");
@@ -203,14 +222,12 @@ fn verdict_ui(ui: &mut Ui, driving: &Driving, cx: &Cx<'_>) {
     }
 }
 
-fn load_skeleton(file: &str, cx: &mut Cx<'_>) {
-    // A skeleton is a page of text: quicker than a frame.
-    let path = cx.library.folder().join(file);
-    let text = std::fs::read_to_string(&path).map_err(|error| format!("{file} cannot be read: {error}"));
-    match text.and_then(|text| SkeletonFile::parse(&text).map_err(|error| format!("{file}: {error}"))) {
-        Ok(skeleton) => set_skeleton(Some(skeleton), cx),
-        Err(sentence) => cx.tell(Notice::trouble(sentence)),
-    }
+fn load_skeleton(file: &str, cx: &mut Cx<'_>) -> Task<SkeletonFile> {
+    let (path, file) = (cx.library.folder().join(file), file.to_owned());
+    cx.start("Reading skeleton", move |_| {
+        let text = std::fs::read_to_string(&path).map_err(|error| format!("{file} cannot be read: {error}"))?;
+        SkeletonFile::parse(&text).map_err(|error| format!("{file}: {error}"))
+    })
 }
 
 fn set_skeleton(skeleton: Option<SkeletonFile>, cx: &mut Cx<'_>) {

@@ -263,3 +263,71 @@ impl<'a> Stand<'a> {
 fn colors(confidence: &Confidence) -> Heat {
     Heat::new(&confidence.of_vertices(), HeatMap::Sequential, "Confidence", "").with_range([0.0, 1.0])
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::mpsc;
+
+    use pliant::learn::{ControlPoints, Examples, LearnOptions};
+    use pliant::mesh::shapes::flat_sheet;
+
+    use super::*;
+
+    /// A sheet that bends, with points at its corners and in its middle.
+    fn model() -> Model {
+        let sheet = flat_sheet(8, 0.0);
+        let bent = |amount: f64| sheet.positions().iter().map(|p| *p + DVec3::Z * amount * p.x * p.x).collect::<Vec<_>>();
+        let examples = Examples::new(sheet.clone(), vec![bent(0.2), bent(0.4)], vec!["half".into(), "full".into()]).unwrap();
+        let control = ControlPoints::new(&sheet, &[0, 8, 40, 72, 80]).unwrap();
+        Model::train(examples, control, &LearnOptions::default(), &()).unwrap()
+    }
+
+    fn ask(question: Question) -> Result<Driven, String> {
+        let (ring, woken) = mpsc::channel();
+        let worker = start(Arc::new(move || ring.send(()).unwrap_or(())));
+        worker.ask(question);
+        loop {
+            if let Some(answer) = worker.answer() {
+                return answer;
+            }
+            woken.recv().unwrap();
+        }
+    }
+
+    fn question(model: Blob, wanted: Wanted) -> Question {
+        Question { model, hold: HoldAs::Learned, wanted, details: true, confidence: true, swing: None }
+    }
+
+    #[test]
+    fn the_worker_drives_as_the_model_does() {
+        let model = model();
+        let goals = model.control().at(model.examples().pose(2));
+        let blob = Blob::new(model.to_bytes(), "safetensors");
+        let driven = ask(question(blob.clone(), Wanted::Points(goals.clone()))).unwrap();
+        assert_eq!(*driven.positions, model.drive(&goals).unwrap());
+        assert!(driven.confidence.is_some_and(|heat| heat.values.len() == driven.positions.len()));
+        let rest = ask(question(blob, Wanted::Rest)).unwrap();
+        assert_eq!(rest.goals, model.control().at(model.examples().pose(0)));
+    }
+
+    #[test]
+    fn bytes_that_are_no_model_are_told() {
+        let sentence = ask(question(Blob::new(b"nothing".to_vec(), "safetensors"), Wanted::Rest)).unwrap_err();
+        assert!(sentence.contains("Train it again"), "{sentence}");
+    }
+
+    #[test]
+    fn a_motion_swings_on_and_a_jump_begins_anew() {
+        let model = model();
+        let mut stand = Stand::new(&model, model.driver());
+        let pose = |amount: f64| model.examples().reference().positions().iter().map(|p| *p + DVec3::Z * amount).collect::<Vec<_>>();
+        let jiggle = Jiggle { hertz: 2.0, damping: 0.2, frames_per_second: 24.0 };
+        let mut at = |frame, amount| stand.swung(Some(Swing { jiggle, frame }), false, pose(amount)).unwrap();
+        assert_eq!(at(0, 0.0), pose(0.0));
+        at(1, 0.1);
+        let stopped = at(2, 0.1);
+        assert!(stopped.iter().zip(pose(0.1)).any(|(shown, driven)| shown.z > driven.z + 1e-3), "it goes on where the pose stops");
+        assert_eq!(at(2, 0.1), stopped, "a frame that is shown again does not go on");
+        assert_eq!(at(50, 0.1), pose(0.1), "after a jump it is at rest");
+    }
+}

@@ -5,21 +5,32 @@ use eframe::egui::{self, Key, Ui};
 use super::poses::PoseSet;
 use super::setup::{PoseId, Recipe};
 use super::stock::Stock;
+use super::thumbnails::Thumbnails;
 use crate::rooms::Cx;
 
 /// Built-in clips that one can learn from.
 const BUILT_IN: [&str; 5] = ["specimen:hand", "specimen:hand:smooth", "specimen:bar", "specimen:hound", "specimen:tapir"];
 
+/// The side of a picture in the list, in points.
+const THUMBNAIL: egui::Vec2 = egui::vec2(44.0, 44.0);
+
 /// The list and which of it is shown.
-#[derive(Debug, Default)]
+#[derive(Default)]
 pub struct Gallery {
     /// The example in the viewport.
     pub shown: usize,
     /// A name that is being typed.
     typed: String,
+    thumbnails: Thumbnails,
 }
 
 impl Gallery {
+    /// Whether pictures are still to come.
+    #[must_use]
+    pub fn busy(&self) -> bool {
+        self.thumbnails.busy()
+    }
+
     /// Sources, then poses.
     pub fn tools_ui(&mut self, ui: &mut Ui, stock: &Stock, cx: &mut Cx<'_>) {
         ui.strong("Sources");
@@ -40,6 +51,7 @@ impl Gallery {
             ui.strong("Examples");
             ui.weak(format!("{used} of {} used", poses.poses.len()));
         });
+        self.thumbnails.update(poses, cx);
         self.step_ui(ui, poses);
         self.poses_ui(ui, poses, cx);
     }
@@ -102,9 +114,14 @@ impl Gallery {
                 if tick.on_hover_text("Learn from this pose").changed() {
                     wish = Some((pose.id.clone(), used));
                 }
-                let name = if k == rest { format!("{} (at rest)", pose.name) } else { pose.name.clone() };
-                let label = if used { egui::RichText::new(name) } else { egui::RichText::new(name).weak().strikethrough() };
-                if ui.selectable_label(self.shown == k, label).clicked() {
+                let name = if k == rest { format!("{}\n(at rest)", pose.name) } else { pose.name.clone() };
+                let name = if used { egui::RichText::new(name) } else { egui::RichText::new(name).weak().strikethrough() };
+                let picture = self.thumbnails.get(k, ui.ctx()).map(|texture| egui::Image::new((texture.id(), THUMBNAIL)).corner_radius(4));
+                let button = match picture {
+                    Some(picture) => egui::Button::image_and_text(picture, name),
+                    None => egui::Button::new(name),
+                };
+                if ui.add(button.selected(self.shown == k).frame_when_inactive(false)).clicked() {
                     self.shown = k;
                 }
             });
@@ -123,6 +140,7 @@ impl Gallery {
     }
 }
 
+/// Loads a source anew and learns from it, too.
 fn add_source(source: String, cx: &mut Cx<'_>) {
     cx.library.reload(&source);
     cx.edit("Add source", move |document| {
@@ -148,5 +166,24 @@ fn set_used(recipe: &mut Recipe, id: PoseId, used: bool) {
         recipe.left_out.remove(&id);
     } else {
         recipe.left_out.insert(id);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_source_that_goes_takes_all_its_poses_along() {
+        let id = |asset: &str, frame| PoseId { asset: asset.into(), frame };
+        let mut recipe =
+            Recipe { sources: vec!["a".into(), "b".into()], points: vec![1, 2, 3], rest: Some(id("b", Some(1))), ..Recipe::default() };
+        set_used(&mut recipe, id("a", Some(0)), false);
+        set_used(&mut recipe, id("b", Some(0)), false);
+        remove_source(&mut recipe, "b");
+        assert_eq!((recipe.rest.clone(), recipe.left_out.len(), recipe.points.len()), (None, 1, 3));
+        set_used(&mut recipe, id("a", Some(0)), true);
+        remove_source(&mut recipe, "a");
+        assert_eq!(recipe, Recipe::default());
     }
 }

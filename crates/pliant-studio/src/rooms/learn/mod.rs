@@ -12,6 +12,7 @@ mod points;
 mod poses;
 mod setup;
 mod stock;
+mod thumbnails;
 mod training;
 
 use eframe::egui::Ui;
@@ -62,6 +63,7 @@ impl Room for LearnRoom {
         }
         self.capture.update(cx);
         self.driving.update(&self.capture, cx);
+        self.drive_panel.update(cx);
     }
 
     fn tools_ui(&mut self, ui: &mut Ui, cx: &mut Cx<'_>) {
@@ -125,7 +127,12 @@ impl Room for LearnRoom {
     }
 
     fn busy(&self) -> bool {
-        self.stock.busy() || self.work.busy() || self.capture.busy() || self.driving.busy()
+        self.stock.busy()
+            || self.gallery.busy()
+            || self.work.busy()
+            || self.capture.busy()
+            || self.driving.busy()
+            || self.drive_panel.busy()
     }
 }
 

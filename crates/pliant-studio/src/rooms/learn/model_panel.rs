@@ -167,7 +167,7 @@ fn trained_ui(ui: &mut Ui, trained: &Trained, outdated: bool) {
     if outdated {
         ui.colored_label(ui.visuals().warn_fg_color, "Something changed since it was trained. Train again to use it.");
     }
-    egui::Grid::new("figures").num_columns(2).show(ui, |ui| {
+    let figures = egui::Grid::new("figures").num_columns(2).show(ui, |ui| {
         let mut row = |name: &str, value: String| {
             ui.weak(name);
             ui.label(value);
@@ -176,8 +176,8 @@ fn trained_ui(ui: &mut Ui, trained: &Trained, outdated: bool) {
         row("Trained on", format!("{} examples, {} points", trained.examples, trained.of.points.len()));
         row("Regions", trained.bones.to_string());
         row("Examples return to", format!("{:.3} %", 100.0 * trained.fit_error));
-        row("Trained in", format!("{:.1} s", trained.secs));
     });
+    figures.response.on_hover_text(format!("Trained in {:.1} s", trained.secs));
     if !trained.chosen.is_empty() {
         ui.weak(format!("Chosen: {}", trained.chosen));
     }

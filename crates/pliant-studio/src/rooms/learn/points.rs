@@ -3,7 +3,7 @@
 use eframe::egui::{self, Color32, CursorIcon, Key, Stroke, Ui};
 use pliant::learn::ControlPoints;
 
-use super::handles::{Dot, Handle, Held, handles_ui, paint_handle};
+use super::handles::{Dot, Handle, Held, handles_ui, is_near, paint_handle};
 use super::poses::Pose;
 use super::stock::Stock;
 use super::training::Work;
@@ -92,7 +92,8 @@ impl Picker {
         self.place(on, ui, &points, pose, touched.hovered.is_some(), cx);
         for handle in &handles {
             let ringed = self.selected == Some(handle.index);
-            paint_handle(on, handle, Dot { color: POINT, radius: 5.0, ringed }, &(handle.index + 1).to_string());
+            let number = if ringed || is_near(&on.canvas.view, handle) { (handle.index + 1).to_string() } else { String::new() };
+            paint_handle(on, handle, Dot { color: POINT, radius: 5.0, ringed }, &number);
         }
         self.held.is_some()
     }
