@@ -2,7 +2,7 @@
 
 use eframe::egui::{self, Key, Ui};
 
-use super::poses::PoseSet;
+use super::poses::{Pose, PoseSet};
 use super::setup::{PoseId, Recipe};
 use super::stock::Stock;
 use super::thumbnails::Thumbnails;
@@ -107,21 +107,17 @@ impl Gallery {
         let rest = poses.rest(recipe);
         let mut wish = None;
         for (k, pose) in poses.poses.iter().enumerate() {
-            ui.horizontal(|ui| {
+            let picture = self.thumbnails.get(k, ui.ctx()).map(|texture| egui::Image::new((texture.id(), THUMBNAIL)).corner_radius(4));
+            let height = if picture.is_some() { THUMBNAIL.y + 6.0 } else { ui.spacing().interact_size.y };
+            let row = egui::Layout::left_to_right(egui::Align::Center);
+            ui.allocate_ui_with_layout(egui::vec2(ui.available_width(), height), row, |ui| {
                 let mut used = !recipe.left_out.contains(&pose.id);
                 let tick = ui.add_enabled(k != rest, egui::Checkbox::without_text(&mut used));
                 tick.widget_info(|| egui::WidgetInfo::selected(egui::Role::CheckBox, k != rest, used, format!("Learn from {}", pose.name)));
                 if tick.on_hover_text("Learn from this pose").changed() {
                     wish = Some((pose.id.clone(), used));
                 }
-                let name = if k == rest { format!("{}\n(at rest)", pose.name) } else { pose.name.clone() };
-                let name = if used { egui::RichText::new(name) } else { egui::RichText::new(name).weak().strikethrough() };
-                let picture = self.thumbnails.get(k, ui.ctx()).map(|texture| egui::Image::new((texture.id(), THUMBNAIL)).corner_radius(4));
-                let button = match picture {
-                    Some(picture) => egui::Button::image_and_text(picture, name),
-                    None => egui::Button::new(name),
-                };
-                if ui.add(button.selected(self.shown == k).frame_when_inactive(false)).clicked() {
+                if ui.add(card(pose, picture, used, k == rest, self.shown == k)).clicked() {
                     self.shown = k;
                 }
             });
@@ -137,6 +133,16 @@ impl Gallery {
                 document.learn.recipe.rest = Some(id);
             });
         }
+    }
+}
+
+/// The name of a pose, with its picture where there is one.
+fn card<'a>(pose: &Pose, picture: Option<egui::Image<'a>>, used: bool, at_rest: bool, shown: bool) -> egui::Button<'a> {
+    let name = egui::RichText::new(if at_rest { format!("{}\n(at rest)", pose.name) } else { pose.name.clone() });
+    let name = if used { name } else { name.weak().strikethrough() };
+    match picture {
+        Some(picture) => egui::Button::selectable(shown, (picture, name)),
+        None => egui::Button::selectable(shown, name),
     }
 }
 

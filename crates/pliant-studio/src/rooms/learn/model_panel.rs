@@ -55,9 +55,12 @@ impl Panel {
             Details::None | Details::Smoothing => String::new(),
         };
         ComboBox::from_label("Details").selected_text(name(&recipe.details)).show_ui(ui, |ui| {
-            ui.selectable_value(&mut recipe.details, Details::None, "None");
+            let none = ui.selectable_value(&mut recipe.details, Details::None, "None");
             let smoothing = ui.selectable_value(&mut recipe.details, Details::Smoothing, "From the examples");
-            smoothing.on_hover_text("The examples are smoothed; what that takes away is the detail");
+            let smoothing = smoothing.on_hover_text("The examples are smoothed; what that takes away is the detail");
+            if none.clicked() || smoothing.clicked() {
+                self.details = None;
+            }
             let typed = self.details.is_some() || matches!(recipe.details, Details::Asset(_));
             if ui.selectable_label(typed, "From a file").on_hover_text("The same poses, sculpted or scanned").clicked() {
                 self.details = Some(file.clone());

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Instant;
 
-use pliant::learn::{DetailedExamples, LeaveOneOut, Model, suggest_control_points};
+use pliant::learn::{DetailedExamples, Examples, LeaveOneOut, Model, suggest_control_points};
 use pliant::mesh::Progress;
 
 use super::poses::PoseSet;
@@ -11,6 +11,7 @@ use super::setup::{Details, Drive, ExampleError, Judged, Recipe, Trained};
 use super::stock::Stock;
 use crate::blob::Blob;
 use crate::command::Notice;
+use crate::document::{Document, Locator};
 use crate::rooms::Cx;
 use crate::work::Task;
 
@@ -20,8 +21,8 @@ pub struct Work {
     training: Option<Task<Trained>>,
     judging: Option<Task<Judged>>,
     suggesting: Option<Task<Vec<u32>>>,
-    /// What was trained without being asked: once is enough, also after it was cancelled or taken back.
-    by_itself: Option<Recipe>,
+    /// The sources that were trained on without being asked: once is enough, also after it was cancelled or taken back.
+    by_itself: Option<Vec<Locator>>,
 }
 
 /// Everything that a task needs.
@@ -35,9 +36,9 @@ impl Work {
     /// Fetches results. Says whether a model came.
     pub fn update(&mut self, stock: &Stock, cx: &mut Cx<'_>) -> bool {
         let setup = &cx.document.learn;
-        let alone = setup.trains_itself && setup.trained.is_none() && self.by_itself.as_ref() != Some(&setup.recipe);
+        let alone = setup.trains_itself && setup.trained.is_none() && self.by_itself.as_ref() != Some(&setup.recipe.sources);
         if alone && stock.ready_for(&setup.recipe) && self.training.is_none() {
-            self.by_itself = Some(setup.recipe.clone());
+            self.by_itself = Some(setup.recipe.sources.clone());
             self.train(stock, cx);
         }
         let points = Task::finished(&mut self.suggesting);
@@ -111,7 +112,7 @@ fn keep<T: Send + 'static>(
     result: Option<Result<T, String>>,
     cx: &mut Cx<'_>,
     label: &str,
-    change: impl FnOnce(&mut crate::document::Document, T) + Send + 'static,
+    change: impl FnOnce(&mut Document, T) + Send + 'static,
 ) {
     match result {
         None => {}
@@ -149,7 +150,7 @@ impl Order {
         })
     }
 
-    fn detailed_examples(&self, base: &pliant::learn::Examples) -> Result<Option<DetailedExamples>, String> {
+    fn detailed_examples(&self, base: &Examples) -> Result<Option<DetailedExamples>, String> {
         match (&self.recipe.details, &self.detailed) {
             (Details::Smoothing, _) => {
                 let smoothed = DetailedExamples::by_smoothing(base, DetailedExamples::DEFAULT_SMOOTHING);
