@@ -219,6 +219,8 @@ impl Studio {
     /// Leaves the project for a new one.
     fn start_anew(&mut self, document: Document, room: RoomName) {
         self.history = History::new(document);
+        // What a room still works on belongs to the project that is left.
+        self.rooms = Rooms::default();
         (self.posed, self.solve, self.asked) = (None, None, None);
         self.desk = Desk { room, look: self.desk.look, looping: self.desk.looping, ..Desk::default() };
         self.clock = Clock::default();

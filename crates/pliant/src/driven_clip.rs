@@ -3,8 +3,8 @@
 use std::time::Instant;
 
 use pliant_learn::{Confidence, Driven, Driver, Hold, Jiggle, LearnError, Method, Model, SecondaryMotion};
-use pliant_mesh::Mesh;
 use pliant_mesh::glam::DVec3;
+use pliant_mesh::{Mesh, Progress};
 use pliant_rig::Clip;
 use thiserror::Error;
 
@@ -68,6 +68,14 @@ impl DrivenClip {
     /// # Errors
     /// Options out of range, a frame with other places than the model has control points, confidence that the method does not have.
     pub fn of(model: &Model, control: &Control, options: &DriveOptions) -> Result<Self, DrivenError> {
+        Self::watched(model, control, options, &())
+    }
+
+    /// As [`of`](Self::of), telling `progress` of every frame.
+    ///
+    /// # Errors
+    /// As there; [`LearnError::Cancelled`] where `progress` asks to stop.
+    pub fn watched(model: &Model, control: &Control, options: &DriveOptions, progress: &dyn Progress) -> Result<Self, DrivenError> {
         let with_detail = options.with_detail && model.detail().is_some();
         let driver = driver(model, options)?;
         let mut swinging = options.jiggle.map(|jiggle| swinging(model, jiggle, with_detail, control.fps)).transpose()?;
@@ -75,6 +83,9 @@ impl DrivenClip {
         let (mut frames, mut confidence) = (Vec::with_capacity(control.frames.len()), Vec::new());
         let began = Instant::now();
         for (frame, goals) in control.frames.iter().enumerate() {
+            if progress.report("driving", frame as f64 / control.frames.len() as f64).is_break() {
+                return Err(LearnError::Cancelled.into());
+            }
             let in_frame = |source| DrivenError::Frame { frame, source };
             let Driven { positions, held } = driver.driven(goals, with_detail).map_err(in_frame)?;
             report.note(frame, goals, held.as_deref().unwrap_or(&positions));

@@ -16,12 +16,12 @@
 
 use pliant_learn::{IkJoint, IkRoot, IkSkeleton, IkSolver, LearnError, Model};
 use pliant_mesh::glam::DVec3;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 use crate::transfer_recipe::RecipeError;
 
 /// What the file says, before it meets a model.
-#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SkeletonFile {
     /// The joints, in any order.
@@ -35,7 +35,7 @@ pub struct SkeletonFile {
 }
 
 /// A joint; exactly one of `control`, `vertex` and `at` says where it is.
-#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct JointEntry {
     /// What it is called.
@@ -58,7 +58,7 @@ pub struct JointEntry {
 }
 
 /// Whether joints without a parent move.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum RootEntry {
     /// They turn about where they are.
@@ -69,7 +69,7 @@ pub enum RootEntry {
 }
 
 /// Which poses are preferred among those that meet the goals.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum NaturalEntry {
     /// Those that the model's examples show.

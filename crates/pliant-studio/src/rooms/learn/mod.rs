@@ -1,29 +1,188 @@
-//! The room.
+//! Learn: examples and a few points become a model; the points then drive the mesh.
+
+mod capture;
+mod drive;
+mod drive_panel;
+mod driver;
+mod gallery;
+mod hand;
+mod handles;
+mod model_panel;
+mod points;
+mod poses;
+mod setup;
+mod stock;
+mod thumbnails;
+mod training;
 
 use eframe::egui::Ui;
-use serde::{Deserialize, Serialize};
+use pliant::mesh::glam::DVec3;
 
-use super::{Cx, On, Pane, Room};
+pub use driver::Driven;
+pub use hand::{examples, skeleton as hand_skeleton};
+pub use setup::{Capture, Details, Drive, DrivenBy, ExampleError, HoldAs, Judged, PoseId, Recipe, Setup, Trained};
 
-/// What the document remembers of it.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
-#[serde(default)]
-pub struct Setup {}
+use super::{Cx, On, Pane, Room, RoomName};
+use crate::view::{Model, Paint, Scene};
+
+/// What a person is about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Tool {
+    Examples,
+    Points,
+    Drive,
+}
 
 /// The room.
-#[derive(Debug, Default)]
-pub struct LearnRoom {}
+#[derive(Default)]
+pub struct LearnRoom {
+    /// What was chosen last; before that, what the document is ready for.
+    tool: Option<Tool>,
+    stock: stock::Stock,
+    gallery: gallery::Gallery,
+    picker: points::Picker,
+    work: training::Work,
+    model_panel: model_panel::Panel,
+    driving: drive::Driving,
+    drive_panel: drive_panel::Panel,
+    capture: capture::Stage,
+    /// The sources for which the tools were chosen.
+    of: Vec<String>,
+}
 
 impl Room for LearnRoom {
-    fn tools_ui(&mut self, _ui: &mut Ui, _cx: &mut Cx<'_>) {}
-
-    fn options_ui(&mut self, _ui: &mut Ui, _cx: &mut Cx<'_>) {}
-
-    fn panes(&mut self, _cx: &mut Cx<'_>) -> Vec<Pane> {
-        vec![Pane::default()]
+    fn update(&mut self, cx: &mut Cx<'_>) {
+        let sources = &cx.document.learn.recipe.sources;
+        if self.of != *sources {
+            self.of.clone_from(sources);
+            self.drive_panel.forget();
+        }
+        self.stock.update(cx);
+        if self.work.update(&self.stock, cx) {
+            self.tool = Some(Tool::Drive);
+        }
+        self.capture.update(cx);
+        self.driving.update(&self.capture, cx);
+        self.drive_panel.update(cx);
     }
 
-    fn canvas_ui(&mut self, _on: &On<'_>, _ui: &mut Ui, _cx: &mut Cx<'_>) -> bool {
-        false
+    fn tools_ui(&mut self, ui: &mut Ui, cx: &mut Cx<'_>) {
+        let tool = self.tool(cx);
+        for (choice, label, hint, ready) in [
+            (Tool::Examples, "1  Examples", "Poses to learn from", true),
+            (Tool::Points, "2  Control points", "Vertices that steer", !cx.document.learn.recipe.sources.is_empty()),
+            (Tool::Drive, "3  Drive", "Move the points; the mesh follows", cx.document.learn.trained.is_some()),
+        ] {
+            let button = eframe::egui::Button::selectable(tool == choice, label).min_size([ui.available_width(), 26.0].into());
+            if ui.add_enabled(ready, button).on_hover_text(hint).on_disabled_hover_text(hint).clicked() {
+                self.tool = Some(choice);
+            }
+        }
+        ui.add_space(8.0);
+        match tool {
+            Tool::Examples => self.gallery.tools_ui(ui, &self.stock, cx),
+            Tool::Points => self.picker.tools_ui(ui, &self.stock, &mut self.work, cx),
+            Tool::Drive => {
+                ui.weak(
+                    "Drag points in the view.\nCtrl: along the normal\nShift: along the surface\nBoth: towards the eye\nR: back to rest",
+                );
+            }
+        }
+    }
+
+    fn options_ui(&mut self, ui: &mut Ui, cx: &mut Cx<'_>) {
+        if self.tool(cx) == Tool::Drive {
+            self.drive_panel.options_ui(ui, &self.driving, &mut self.capture, cx);
+            ui.separator();
+        }
+        if let Some(pose) = self.model_panel.options_ui(ui, &self.stock, &mut self.work, cx)
+            && let Some(shown) = self.stock.poses().and_then(|poses| poses.find(&pose))
+        {
+            self.gallery.shown = shown;
+            self.tool = Some(Tool::Examples);
+        }
+    }
+
+    fn panes(&mut self, cx: &mut Cx<'_>) -> Vec<Pane> {
+        let recipe = &cx.document.learn.recipe;
+        let empty = match (recipe.sources.is_empty(), self.stock.trouble()) {
+            (true, _) => "Add poses on the left: a clip, or meshes of the same topology.".to_owned(),
+            (false, Some(_)) => "The examples could not be loaded; see the left side.".to_owned(),
+            (false, None) => "Loading examples…".to_owned(),
+        };
+        let mut pane = Pane { empty, subject: recipe.sources.first().cloned().unwrap_or_default(), ..Pane::default() };
+        if let Some(model) = self.model(cx) {
+            pane.scene = Scene::of(model);
+            self.face_points(&pane.subject, cx);
+        }
+        vec![pane]
+    }
+
+    fn canvas_ui(&mut self, on: &On<'_>, ui: &mut Ui, cx: &mut Cx<'_>) -> bool {
+        match (self.tool(cx), self.stock.poses().cloned()) {
+            (Tool::Drive, _) => self.driving.canvas_ui(on, ui, cx),
+            (Tool::Points, Some(poses)) => self.picker.canvas_ui(on, ui, &poses.poses[poses.rest(&cx.document.learn.recipe)], cx),
+            (Tool::Examples | Tool::Points, _) => false,
+        }
+    }
+
+    fn busy(&self) -> bool {
+        self.stock.busy()
+            || self.gallery.busy()
+            || self.work.busy()
+            || self.capture.busy()
+            || self.driving.busy()
+            || self.drive_panel.busy()
+    }
+}
+
+impl LearnRoom {
+    /// The mesh as it is driven now.
+    #[must_use]
+    pub fn driven(&self) -> Option<&Driven> {
+        self.driving.driven().map(AsRef::as_ref)
+    }
+
+    /// The chosen tool, if the document is ready for it; else the last that it is ready for.
+    fn tool(&self, cx: &Cx<'_>) -> Tool {
+        let setup = &cx.document.learn;
+        match self.tool {
+            Some(Tool::Drive) | None if setup.trained.is_some() => Tool::Drive,
+            Some(Tool::Examples) => Tool::Examples,
+            _ if setup.recipe.sources.is_empty() => Tool::Examples,
+            _ => Tool::Points,
+        }
+    }
+
+    /// What stands in the viewport.
+    fn model(&self, cx: &Cx<'_>) -> Option<Model> {
+        let tool = self.tool(cx);
+        if let (Tool::Drive, Some(driven)) = (tool, self.driving.driven()) {
+            let model = Model::new(driven.surface.clone(), driven.vertices.clone());
+            return Some(match &driven.confidence {
+                Some(heat) => model.with_paint(Paint::Heat(heat.clone())),
+                None => model,
+            });
+        }
+        let poses = self.stock.poses()?;
+        let shown =
+            if tool == Tool::Examples { self.gallery.shown.min(poses.poses.len() - 1) } else { poses.rest(&cx.document.learn.recipe) };
+        Some(Model::new(poses.surface.clone(), poses.poses[shown].vertices.clone()))
+    }
+
+    /// Before the camera frames another subject, turns it to the side on which the control points are.
+    fn face_points(&self, subject: &str, cx: &mut Cx<'_>) {
+        let seen = cx.desk.cameras.entry(RoomName::Learn).or_default();
+        if seen.is_empty() {
+            seen.push(Default::default());
+        }
+        let Some(poses) = self.stock.poses().filter(|_| seen[0].subject != subject) else { return };
+        let recipe = &cx.document.learn.recipe;
+        let normals = &poses.poses[poses.rest(recipe)].vertices.normals;
+        let mean: DVec3 = recipe.points.iter().filter_map(|&v| normals.get(v as usize)).map(|normal| normal.as_dvec3()).sum();
+        let camera = &mut seen[0].camera;
+        if mean.dot(camera.axes().back) < 0.0 {
+            camera.yaw += std::f64::consts::PI;
+        }
     }
 }

@@ -1,0 +1,195 @@
+//! The examples: a list to step through, add to and leave poses out of.
+
+use eframe::egui::{self, Key, Ui};
+
+use super::poses::{Pose, PoseSet};
+use super::setup::{PoseId, Recipe};
+use super::stock::Stock;
+use super::thumbnails::Thumbnails;
+use crate::rooms::Cx;
+
+/// Built-in clips that one can learn from.
+const BUILT_IN: [&str; 5] = ["specimen:hand", "specimen:hand:smooth", "specimen:bar", "specimen:hound", "specimen:tapir"];
+
+/// The side of a picture in the list, in points.
+const THUMBNAIL: egui::Vec2 = egui::vec2(44.0, 44.0);
+
+/// The list and which of it is shown.
+#[derive(Default)]
+pub struct Gallery {
+    /// The example in the viewport.
+    pub shown: usize,
+    /// A name that is being typed.
+    typed: String,
+    thumbnails: Thumbnails,
+}
+
+impl Gallery {
+    /// Whether pictures are still to come.
+    #[must_use]
+    pub fn busy(&self) -> bool {
+        self.thumbnails.busy()
+    }
+
+    /// Sources, then poses.
+    pub fn tools_ui(&mut self, ui: &mut Ui, stock: &Stock, cx: &mut Cx<'_>) {
+        ui.strong("Sources");
+        self.sources_ui(ui, cx);
+        ui.add_space(8.0);
+        let Some(poses) = stock.poses() else {
+            match stock.trouble() {
+                Some(sentence) => ui.colored_label(ui.visuals().error_fg_color, sentence),
+                None if cx.document.learn.recipe.sources.is_empty() => {
+                    ui.weak("Add a clip, or meshes in the same topology: each is a pose to learn from.")
+                }
+                None => ui.weak("Loading…"),
+            };
+            return;
+        };
+        let used = poses.used(&cx.document.learn.recipe).len();
+        ui.horizontal(|ui| {
+            ui.strong("Examples");
+            ui.weak(format!("{used} of {} used", poses.poses.len()));
+        });
+        self.thumbnails.update(poses, cx);
+        self.step_ui(ui, poses);
+        self.poses_ui(ui, poses, cx);
+    }
+
+    fn sources_ui(&mut self, ui: &mut Ui, cx: &mut Cx<'_>) {
+        for source in cx.document.learn.recipe.sources.clone() {
+            ui.horizontal(|ui| {
+                let remove = ui.small_button("×");
+                remove.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Button, true, format!("Remove {source}")));
+                if remove.on_hover_text("Learn from it no more").clicked() {
+                    let source = source.clone();
+                    cx.edit("Remove source", move |document| remove_source(&mut document.learn.recipe, &source));
+                }
+                ui.add(egui::Label::new(&source).truncate()).on_hover_text(&source);
+            });
+        }
+        let field = egui::TextEdit::singleline(&mut self.typed).hint_text("File with poses").desired_width(f32::INFINITY);
+        let entered = ui.add(field).on_hover_text("A clip or a mesh, such as poses.glb").lost_focus()
+            && ui.input(|input| input.key_pressed(Key::Enter));
+        ui.horizontal(|ui| {
+            let typed = !self.typed.trim().is_empty();
+            if ui.add_enabled(typed, egui::Button::new("Add file")).clicked() || (entered && typed) {
+                add_source(std::mem::take(&mut self.typed).trim().to_owned(), cx);
+            }
+            ui.menu_button("Built-in", |ui| {
+                for source in BUILT_IN {
+                    if ui.button(source).clicked() {
+                        add_source(source.to_owned(), cx);
+                    }
+                }
+            });
+        });
+    }
+
+    fn step_ui(&mut self, ui: &mut Ui, poses: &PoseSet) {
+        let count = poses.poses.len();
+        self.shown = self.shown.min(count - 1);
+        let free = !ui.ctx().egui_wants_keyboard_input();
+        let key = |key: Key| free && ui.input(|input| input.key_pressed(key));
+        let (back, on) = (key(Key::ArrowUp), key(Key::ArrowDown));
+        ui.horizontal(|ui| {
+            if ui.button("Previous").on_hover_text("Previous example (Up)").clicked() || back {
+                self.shown = (self.shown + count - 1) % count;
+            }
+            if ui.button("Next").on_hover_text("Next example (Down)").clicked() || on {
+                self.shown = (self.shown + 1) % count;
+            }
+        });
+    }
+
+    fn poses_ui(&mut self, ui: &mut Ui, poses: &PoseSet, cx: &mut Cx<'_>) {
+        let recipe = &cx.document.learn.recipe;
+        let rest = poses.rest(recipe);
+        let mut wish = None;
+        for (k, pose) in poses.poses.iter().enumerate() {
+            let picture = self.thumbnails.get(k, ui.ctx()).map(|texture| egui::Image::new((texture.id(), THUMBNAIL)).corner_radius(4));
+            let height = if picture.is_some() { THUMBNAIL.y + 6.0 } else { ui.spacing().interact_size.y };
+            let row = egui::Layout::left_to_right(egui::Align::Center);
+            ui.allocate_ui_with_layout(egui::vec2(ui.available_width(), height), row, |ui| {
+                let mut used = !recipe.left_out.contains(&pose.id);
+                let tick = ui.add_enabled(k != rest, egui::Checkbox::without_text(&mut used));
+                tick.widget_info(|| egui::WidgetInfo::selected(egui::Role::CheckBox, k != rest, used, format!("Learn from {}", pose.name)));
+                if tick.on_hover_text("Learn from this pose").changed() {
+                    wish = Some((pose.id.clone(), used));
+                }
+                if ui.add(card(pose, picture, used, k == rest, self.shown == k)).clicked() {
+                    self.shown = k;
+                }
+            });
+        }
+        if let Some((id, used)) = wish {
+            cx.edit("Choose examples", move |document| set_used(&mut document.learn.recipe, id, used));
+        }
+        let can = self.shown != rest;
+        if ui.add_enabled(can, egui::Button::new("Use as rest pose")).on_hover_text("Other poses are learned as changes of it").clicked() {
+            let id = poses.poses[self.shown].id.clone();
+            cx.edit("Choose rest pose", move |document| {
+                document.learn.recipe.left_out.remove(&id);
+                document.learn.recipe.rest = Some(id);
+            });
+        }
+    }
+}
+
+/// The name of a pose, with its picture where there is one.
+fn card<'a>(pose: &Pose, picture: Option<egui::Image<'a>>, used: bool, at_rest: bool, shown: bool) -> egui::Button<'a> {
+    let name = egui::RichText::new(if at_rest { format!("{}\n(at rest)", pose.name) } else { pose.name.clone() });
+    let name = if used { name } else { name.weak().strikethrough() };
+    match picture {
+        Some(picture) => egui::Button::selectable(shown, (picture, name)),
+        None => egui::Button::selectable(shown, name),
+    }
+}
+
+/// Loads a source anew and learns from it, too.
+fn add_source(source: String, cx: &mut Cx<'_>) {
+    cx.library.reload(&source);
+    cx.edit("Add source", move |document| {
+        let sources = &mut document.learn.recipe.sources;
+        if !sources.contains(&source) {
+            sources.push(source);
+        }
+    });
+}
+
+fn remove_source(recipe: &mut Recipe, source: &str) {
+    recipe.sources.retain(|other| other != source);
+    recipe.left_out.retain(|id| id.asset != *source);
+    recipe.rest = recipe.rest.take().filter(|id| id.asset != *source);
+    if recipe.sources.is_empty() {
+        // The points of one mesh mean nothing on another.
+        recipe.points.clear();
+    }
+}
+
+fn set_used(recipe: &mut Recipe, id: PoseId, used: bool) {
+    if used {
+        recipe.left_out.remove(&id);
+    } else {
+        recipe.left_out.insert(id);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_source_that_goes_takes_all_its_poses_along() {
+        let id = |asset: &str, frame| PoseId { asset: asset.into(), frame };
+        let mut recipe =
+            Recipe { sources: vec!["a".into(), "b".into()], points: vec![1, 2, 3], rest: Some(id("b", Some(1))), ..Recipe::default() };
+        set_used(&mut recipe, id("a", Some(0)), false);
+        set_used(&mut recipe, id("b", Some(0)), false);
+        remove_source(&mut recipe, "b");
+        assert_eq!((recipe.rest.clone(), recipe.left_out.len(), recipe.points.len()), (None, 1, 3));
+        set_used(&mut recipe, id("a", Some(0)), true);
+        remove_source(&mut recipe, "a");
+        assert_eq!(recipe, Recipe::default());
+    }
+}

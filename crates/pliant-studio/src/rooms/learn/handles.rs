@@ -1,0 +1,139 @@
+//! Round handles over the picture: what a hand takes, moves and lets go.
+
+use eframe::egui::{Align2, Color32, CursorIcon, FontId, Id, Pos2, Rect, Response, Role, Sense, Stroke, Ui, Vec2, WidgetInfo, vec2};
+use pliant::mesh::glam::DVec3;
+
+use crate::rooms::On;
+use crate::view::View;
+
+/// Half the side of what can be taken, in points.
+const REACH: f32 = 9.0;
+
+/// Something to be taken.
+#[derive(Debug, Clone)]
+pub struct Handle {
+    /// Which one it is.
+    pub index: usize,
+    /// Its name for people and tests.
+    pub label: String,
+    /// Where it is.
+    pub place: DVec3,
+    /// The surface's normal there.
+    pub normal: DVec3,
+}
+
+/// A handle in the hand.
+#[derive(Debug, Clone, Copy)]
+pub struct Held {
+    /// The gesture that took it.
+    pub gesture: u64,
+    /// Which one it is.
+    pub index: usize,
+    place: DVec3,
+    normal: DVec3,
+    pointer: Pos2,
+}
+
+/// What a hand did to handles in a frame.
+#[derive(Debug, Default)]
+pub struct Touched {
+    /// The handle under the pointer.
+    pub hovered: Option<usize>,
+    /// The handle that was clicked or taken.
+    pub pressed: Option<usize>,
+    /// The pointer of a drag that goes on.
+    pub pointer: Option<Pos2>,
+}
+
+/// Lays handles over the picture and says what a hand does to them; `held` is what it holds from frame to frame.
+pub fn handles_ui(ui: &Ui, on: &On<'_>, handles: &[Handle], gesture: u64, held: &mut Option<Held>) -> Touched {
+    let mut touched = Touched::default();
+    // Those on the far side first, so that near ones are on top.
+    let (near, far): (Vec<&Handle>, Vec<&Handle>) = handles.iter().partition(|handle| is_near(&on.canvas.view, handle));
+    for handle in far.into_iter().chain(near) {
+        let Some(at) = on.canvas.view.project(handle.place) else { continue };
+        let grip = grip_ui(ui, on.canvas.response.id.with("handle").with(handle.index), at, &handle.label);
+        if grip.hovered() {
+            touched.hovered = Some(handle.index);
+            ui.ctx().set_cursor_icon(CursorIcon::Grab);
+        }
+        if grip.clicked() || grip.drag_started() {
+            touched.pressed = Some(handle.index);
+        }
+        if grip.drag_started() {
+            let pointer = ui.input(|input| input.pointer.press_origin()).unwrap_or(at);
+            *held = Some(Held { gesture, index: handle.index, place: handle.place, normal: handle.normal, pointer });
+        }
+        if held.is_some_and(|held| held.index == handle.index && held.gesture == gesture) {
+            touched.pointer = grip.interact_pointer_pos().filter(|_| grip.dragged());
+            if touched.pointer.is_some() {
+                ui.ctx().set_cursor_icon(CursorIcon::Grabbing);
+            }
+        }
+    }
+    // Let go, or interrupted by another press.
+    if held.is_some_and(|held| held.gesture != gesture || ui.input(|input| !input.pointer.any_down())) {
+        *held = None;
+    }
+    touched
+}
+
+fn grip_ui(ui: &Ui, id: Id, at: Pos2, label: &str) -> Response {
+    let grip = ui.interact(Rect::from_center_size(at, Vec2::splat(2.0 * REACH)), id, Sense::click_and_drag());
+    grip.widget_info(|| WidgetInfo::labeled(Role::Button, ui.is_enabled(), label));
+    grip
+}
+
+/// Whether a handle is on the side of the surface that is seen.
+pub fn is_near(view: &View, handle: &Handle) -> bool {
+    handle.normal.dot(view.camera.eye() - handle.place) >= 0.0
+}
+
+impl Held {
+    /// Where the handle goes: in the plane of the screen; along the normal with Ctrl, in the tangent plane with Shift, in depth with both.
+    #[must_use]
+    pub fn goal(&self, ui: &Ui, view: &View, pointer: Pos2) -> DVec3 {
+        let modifiers = ui.input(|input| input.modifiers);
+        match (modifiers.command, modifiers.shift) {
+            (false, false) => view.drag_in_view_plane(self.place, self.pointer, pointer),
+            (true, false) => view.drag_along(self.place, self.normal, self.pointer, pointer),
+            (false, true) => view.drag_in_plane(self.place, self.normal, self.pointer, pointer),
+            (true, true) => view.drag_along(self.place, -view.camera.axes().back, self.pointer, pointer),
+        }
+    }
+}
+
+/// How a handle is drawn.
+#[derive(Debug, Clone, Copy)]
+pub struct Dot {
+    /// Its colour.
+    pub color: Color32,
+    /// Its radius in points.
+    pub radius: f32,
+    /// Whether it has a ring around it.
+    pub ringed: bool,
+}
+
+/// Draws a handle, and words beside it; one on the far side is faint.
+pub fn paint_handle(on: &On<'_>, handle: &Handle, dot: Dot, words: &str) {
+    let Some(at) = on.canvas.view.project(handle.place) else { return };
+    let (fade, edge) = if is_near(&on.canvas.view, handle) { (1.0, 1.5) } else { (0.35, 1.0) };
+    let white = Color32::WHITE.gamma_multiply(fade);
+    on.canvas.painter.circle(at, dot.radius, dot.color.gamma_multiply(fade), Stroke::new(edge, white));
+    if dot.ringed {
+        on.canvas.painter.circle_stroke(at, dot.radius + 4.0, Stroke::new(1.5, dot.color));
+    }
+    if !words.is_empty() {
+        paint_words(on, at + vec2(dot.radius + 4.0, -dot.radius - 2.0), words, fade);
+    }
+}
+
+/// White on a dark ground: readable over any colour of the mesh.
+fn paint_words(on: &On<'_>, at: Pos2, words: &str, fade: f32) {
+    let painter = &on.canvas.painter;
+    let color = Color32::WHITE.gamma_multiply(fade);
+    let galley = painter.layout_no_wrap(words.to_owned(), FontId::proportional(11.0), color);
+    let rect = Align2::LEFT_BOTTOM.anchor_size(at, galley.size());
+    painter.rect_filled(rect.expand2(vec2(3.0, 1.0)), 3.0, Color32::from_black_alpha((150.0 * fade) as u8));
+    painter.galley(rect.min, galley, color);
+}

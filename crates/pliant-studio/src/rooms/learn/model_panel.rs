@@ -1,0 +1,231 @@
+//! Training: the method, its settings, and what came of it.
+
+use eframe::egui::{self, Align2, Color32, ComboBox, CornerRadius, DragValue, FontId, Rect, Sense, Ui, pos2, vec2};
+use pliant::learn::{ControlPoints, Method};
+
+use super::setup::{Details, Judged, PoseId, Recipe, Trained};
+use super::stock::Stock;
+use super::training::Work;
+use crate::rooms::Cx;
+
+/// A name that is being typed.
+#[derive(Debug, Default)]
+pub struct Panel {
+    details: Option<String>,
+}
+
+impl Panel {
+    /// Method, settings, buttons and figures. Returns an example that should be shown.
+    pub fn options_ui(&mut self, ui: &mut Ui, stock: &Stock, work: &mut Work, cx: &mut Cx<'_>) -> Option<PoseId> {
+        ui.strong("Model");
+        self.recipe_ui(ui, cx);
+        ui.add_space(6.0);
+        buttons_ui(ui, stock, work, cx);
+        ui.add_space(6.0);
+        if let Some(trained) = &cx.document.learn.trained {
+            trained_ui(ui, trained, cx.document.learn.is_outdated());
+        }
+        let judged = cx.document.learn.judged.as_ref()?;
+        ui.add_space(6.0);
+        judged_ui(ui, judged, judged.of != cx.document.learn.recipe)
+    }
+
+    fn recipe_ui(&mut self, ui: &mut Ui, cx: &mut Cx<'_>) {
+        let mut recipe = cx.document.learn.recipe.clone();
+        ComboBox::from_label("Method").selected_text(label(recipe.method)).show_ui(ui, |ui| {
+            for method in Method::ALL {
+                ui.selectable_value(&mut recipe.method, method, label(method)).on_hover_text(hint(method));
+            }
+        });
+        self.details_ui(ui, &mut recipe);
+        ui.collapsing("More settings", |ui| settings_ui(ui, &mut recipe));
+        if recipe != cx.document.learn.recipe {
+            cx.edit_by_hand("Set training", move |document| document.learn.recipe = recipe);
+        }
+    }
+
+    fn details_ui(&mut self, ui: &mut Ui, recipe: &mut Recipe) {
+        let name = |details: &Details| match details {
+            Details::None => "None",
+            Details::Smoothing => "From the examples",
+            Details::Asset(_) => "From a file",
+        };
+        let file = match &recipe.details {
+            Details::Asset(locator) => locator.clone(),
+            Details::None | Details::Smoothing => String::new(),
+        };
+        ComboBox::from_label("Details").selected_text(name(&recipe.details)).show_ui(ui, |ui| {
+            let none = ui.selectable_value(&mut recipe.details, Details::None, "None");
+            let smoothing = ui.selectable_value(&mut recipe.details, Details::Smoothing, "From the examples");
+            let smoothing = smoothing.on_hover_text("The examples are smoothed; what that takes away is the detail");
+            if none.clicked() || smoothing.clicked() {
+                self.details = None;
+            }
+            let typed = self.details.is_some() || matches!(recipe.details, Details::Asset(_));
+            if ui.selectable_label(typed, "From a file").on_hover_text("The same poses, sculpted or scanned").clicked() {
+                self.details = Some(file.clone());
+            }
+        });
+        if recipe.details != Details::Asset(file.clone()) && self.details.is_none() {
+            return;
+        }
+        let typed = self.details.get_or_insert(file);
+        let field = ui.add(egui::TextEdit::singleline(typed).hint_text("File with detailed poses").desired_width(f32::INFINITY));
+        if field.lost_focus() {
+            let typed = self.details.take().unwrap_or_default();
+            recipe.details = if typed.trim().is_empty() { Details::None } else { Details::Asset(typed.trim().to_owned()) };
+        } else if !field.has_focus() && matches!(recipe.details, Details::Asset(_)) {
+            self.details = None;
+        }
+    }
+}
+
+fn label(method: Method) -> &'static str {
+    match method {
+        Method::Auto => "Auto",
+        Method::Paper => "Huang 2012 (paper)",
+        Method::Feng => "Feng 2008",
+        Method::MeshIk => "MeshIK 2005",
+        Method::Arap => "As rigid as possible",
+    }
+}
+
+fn hint(method: Method) -> &'static str {
+    match method {
+        Method::Auto => "Blends deformations region by region and chooses its settings by leaving examples out",
+        Method::Paper => "Local kernel CCA on abstract bones (Huang et al. 2012)",
+        Method::Feng => "Global kernel CCA on abstract bones (Feng, Kim, Yu 2008)",
+        Method::MeshIk => "Mesh-based inverse kinematics (Sumner et al. 2005)",
+        Method::Arap => "Without examples (Sorkine and Alexa 2007)",
+    }
+}
+
+fn settings_ui(ui: &mut Ui, recipe: &mut Recipe) {
+    let options = recipe.options();
+    egui::Grid::new("settings").num_columns(2).show(ui, |ui| {
+        let mut count = |text: &str, hint: &str, value: &mut usize, least: usize| {
+            let row = ui.label(text);
+            ui.add(DragValue::new(value).range(least..=2000)).labelled_by(row.id).on_hover_text(hint);
+            ui.end_row();
+        };
+        count("Points a bone hears", "k_c: the nearest control points, 7 in the paper", &mut recipe.neighbors, ControlPoints::LEAST);
+        if recipe.method == Method::Paper {
+            count("Poses of a local model", "k_p: 7 in the paper", &mut recipe.pose_neighbors, 1);
+        }
+        let mut bones = options.bones();
+        count("Bones", "Regions that move by themselves", &mut bones, 1);
+        recipe.bones = (bones != options.bones()).then_some(bones).or(recipe.bones);
+        let row = ui.label("Follow");
+        let mut beta = options.beta();
+        let field = ui.add(DragValue::new(&mut beta).range(1e-3..=1e4).speed(0.5)).labelled_by(row.id);
+        if field.on_hover_text("β: how closely control points are followed").changed() {
+            recipe.beta = Some(beta);
+        }
+        ui.end_row();
+    });
+    ui.checkbox(&mut recipe.exact, "Examples come back exactly").on_hover_text("An example's own points return it to the last digit");
+    if ui.button("Default settings").clicked() {
+        let Recipe { sources, rest, left_out, points, method, details, .. } = recipe.clone();
+        *recipe = Recipe { sources, rest, left_out, points, method, details, ..Recipe::default() };
+    }
+}
+
+fn buttons_ui(ui: &mut Ui, stock: &Stock, work: &mut Work, cx: &mut Cx<'_>) {
+    let recipe = &cx.document.learn.recipe;
+    let missing = missing(recipe, stock);
+    ui.horizontal(|ui| {
+        let ready = missing.is_none();
+        if work.is_training() {
+            if ui.button("Stop training").clicked() {
+                work.cancel_training();
+            }
+        } else if ui.add_enabled(ready, egui::Button::new("Train")).on_hover_text("Learn how the mesh follows its points").clicked() {
+            work.train(stock, cx);
+        }
+        let validate = ui.add_enabled(ready && !work.is_judging(), egui::Button::new("Validate"));
+        if validate.on_hover_text("Leave out each example in turn and predict it from the others").clicked() {
+            work.judge(stock, cx);
+        }
+    });
+    if let Some(sentence) = missing {
+        ui.weak(sentence);
+    }
+}
+
+/// What is still to be done before training.
+fn missing(recipe: &Recipe, stock: &Stock) -> Option<String> {
+    let Some(poses) = stock.poses().filter(|_| stock.ready_for(recipe)) else {
+        return Some(if recipe.sources.is_empty() { "Add examples first.".into() } else { "Examples are loading.".into() });
+    };
+    let frames = poses.used(recipe).len() - 1;
+    let least = pliant::learn::Examples::LEAST_FRAMES;
+    if frames < least {
+        return Some(format!("Use at least {least} examples beside the pose at rest."));
+    }
+    let (points, least) = (recipe.points.len(), ControlPoints::LEAST);
+    (points < least).then(|| format!("Place at least {least} control points; there are {points}."))
+}
+
+fn trained_ui(ui: &mut Ui, trained: &Trained, outdated: bool) {
+    if outdated {
+        ui.colored_label(ui.visuals().warn_fg_color, "Something changed since it was trained. Train again to use it.");
+    }
+    let figures = egui::Grid::new("figures").num_columns(2).show(ui, |ui| {
+        let mut row = |name: &str, value: String| {
+            ui.weak(name);
+            ui.label(value);
+            ui.end_row();
+        };
+        row("Trained on", format!("{} examples, {} points", trained.examples, trained.of.points.len()));
+        row("Regions", trained.bones.to_string());
+        row("Examples return to", format!("{:.3} %", 100.0 * trained.fit_error));
+    });
+    figures.response.on_hover_text(format!("Trained in {:.1} s", trained.secs));
+    if !trained.chosen.is_empty() {
+        ui.weak(format!("Chosen: {}", trained.chosen));
+    }
+    for problem in &trained.problems {
+        ui.colored_label(ui.visuals().warn_fg_color, problem);
+    }
+}
+
+/// A bar for each example; a click shows it.
+fn judged_ui(ui: &mut Ui, judged: &Judged, outdated: bool) -> Option<PoseId> {
+    ui.strong("Left out in turn");
+    if outdated {
+        ui.weak("Of an earlier recipe; validate again.");
+    }
+    ui.label(format!("Mean error {:.2} % of the longest side", 100.0 * judged.mean()));
+    let worst = judged.worst()?;
+    ui.weak(format!("Worst: {}. More examples like it help most.", worst.name));
+    ui.add_space(2.0);
+    let mut shown = None;
+    for error in &judged.errors {
+        let share = (error.rms / worst.rms.max(f64::MIN_POSITIVE)) as f32;
+        let is_worst = error.pose == worst.pose;
+        if bar_ui(ui, &error.name, share, &format!("{:.2} %", 100.0 * error.rms), is_worst) {
+            shown = Some(error.pose.clone());
+        }
+    }
+    shown
+}
+
+/// A row of name, bar and value. Says whether it was clicked.
+fn bar_ui(ui: &mut Ui, name: &str, share: f32, value: &str, is_worst: bool) -> bool {
+    let height = ui.text_style_height(&egui::TextStyle::Body) + 2.0;
+    let (rect, row) = ui.allocate_exact_size(vec2(ui.available_width(), height), Sense::click());
+    row.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Button, true, format!("Error of {name}: {value}")));
+    let visuals = ui.visuals();
+    let color = if is_worst { visuals.warn_fg_color } else { visuals.selection.bg_fill };
+    let text = if row.hovered() { visuals.strong_text_color() } else { visuals.text_color() };
+    let font = FontId::proportional(12.0);
+    let [left, right] = [0.30, 0.82].map(|part| rect.left() + part * rect.width());
+    let painter = ui.painter_at(rect);
+    painter.text(rect.left_center(), Align2::LEFT_CENTER, name, font.clone(), text);
+    let whole = Rect::from_min_max(pos2(left, rect.top() + 3.0), pos2(right, rect.bottom() - 3.0));
+    painter.rect_filled(whole, CornerRadius::same(2), visuals.faint_bg_color.additive());
+    let filled = Rect::from_min_size(whole.min, vec2((whole.width() * share).max(1.0), whole.height()));
+    painter.rect_filled(filled, CornerRadius::same(2), Color32::from(color));
+    painter.text(rect.right_center(), Align2::RIGHT_CENTER, value, font, text);
+    row.on_hover_text("Show this example").clicked()
+}
