@@ -167,7 +167,7 @@ mod tests {
         timeline.set_key(&names[0], 3, 0.25);
         timeline.set_key(&names[0], 9, 1.0);
         timeline.set_key(&names[1], 6, 0.5);
-        let path = folder.path().join("shot.glb");
+        let path = folder.path().join("shot.usda");
         let (moving, keys) = (spec.clone(), timeline.clone());
         export(&(Arc::new(move || animation(&moving, &keys)) as Make), &path).unwrap();
         let back = library::load(path.to_str().unwrap(), folder.path()).unwrap().asset;

@@ -91,7 +91,7 @@ impl Importer<'_> {
     fn add(&mut self, path: &Path) -> Result<(), String> {
         let text = path.to_str().ok_or_else(|| format!("'{}' has a name that is no text; rename it.", path.display()))?;
         match Format::of(path) {
-            None if !path.is_dir() => Err(format!("'{}' is no file that Pliant reads; it reads {}.", shown(path), readable())),
+            None if path.is_file() => Err(format!("'{}' is no file that Pliant reads; it reads {}.", shown(path), readable())),
             Some(Format::Npy | Format::Target) => self.add_to_character(text, path),
             _ => {
                 let asset = self.load(text)?;
@@ -168,9 +168,8 @@ fn shown(path: &Path) -> String {
     path.file_name().map_or_else(|| path.display().to_string(), |name| name.to_string_lossy().into_owned())
 }
 
-/// The endings of all files that can be opened.
-#[must_use]
-pub fn readable() -> String {
+/// The endings of all files that can be opened, for a sentence.
+fn readable() -> String {
     readable_endings().join(", ")
 }
 

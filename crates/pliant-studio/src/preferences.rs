@@ -2,7 +2,6 @@
 
 use std::path::{Path, PathBuf};
 
-use eframe::egui;
 use serde::{Deserialize, Serialize};
 
 use crate::files::{Files, why};
@@ -67,15 +66,6 @@ impl Preferences {
         let text = serde_json::to_string_pretty(self).map_err(|error| error.to_string())?;
         let kept = files.create_folder(config).and_then(|()| files.write(&file(config), text.as_bytes()));
         kept.map_err(|error| format!("Preferences were not kept because {}.", why(&error)))
-    }
-
-    /// Dresses the window.
-    pub fn apply(&self, ctx: &egui::Context) {
-        ctx.set_theme(match self.theme {
-            Theme::Dark => egui::Theme::Dark,
-            Theme::Light => egui::Theme::Light,
-        });
-        ctx.set_zoom_factor(self.scale);
     }
 
     /// A project was opened or saved: it is the latest now.
