@@ -144,7 +144,7 @@ impl FileDialog {
             self.listing = listing.ok().filter(|listing| listing.folder == self.folder).or(self.listing.take());
         }
         let keys = self.keys(ctx);
-        let modal = egui::Modal::new(egui::Id::unique("file dialog")).show(ctx, |ui| {
+        let modal = egui::Modal::new(egui::Id::unique("file dialog")).frame(modal_frame(ctx)).show(ctx, |ui| {
             let size = ui.ctx().content_rect().size();
             ui.set_width((size.x * 0.6).clamp(320.0, 760.0));
             ui.heading(&self.request.title);
@@ -397,6 +397,11 @@ impl FileDialog {
     fn chosen(&self, paths: Vec<PathBuf>) -> Answer {
         Answer::Chosen { paths, choice: self.choice }
     }
+}
+
+/// The frame of a question: as a menu's, with more air.
+pub(crate) fn modal_frame(ctx: &egui::Context) -> egui::Frame {
+    egui::Frame::popup(&ctx.global_style()).inner_margin(16.0)
 }
 
 enum Press {

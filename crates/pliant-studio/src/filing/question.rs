@@ -2,6 +2,7 @@
 
 use eframe::egui::{self, Key, Modifiers};
 
+use crate::dialog::modal_frame;
 use crate::studio::Studio;
 
 enum Choice {
@@ -17,14 +18,14 @@ impl Studio {
             return;
         }
         let name = self.filing.name();
-        let modal = egui::Modal::new(egui::Id::unique("unsaved")).show(ctx, |ui| {
+        let modal = egui::Modal::new(egui::Id::unique("unsaved")).frame(modal_frame(ctx)).show(ctx, |ui| {
             ui.set_width(340.0);
             ui.heading(format!("Save changes to {name}?"));
             ui.add_space(4.0);
             ui.label("Without saving, the changes since the last save are lost.");
             ui.add_space(10.0);
             ui.horizontal(|ui| {
-                let save = ui.button("Save changes").on_hover_text("Enter").clicked().then_some(Choice::Save);
+                let save = ui.button(egui::RichText::new("Save changes").strong()).on_hover_text("Enter").clicked().then_some(Choice::Save);
                 let discard = ui.button("Don't save").clicked().then_some(Choice::Discard);
                 let cancel = ui.button("Cancel").on_hover_text("Escape").clicked().then_some(Choice::Cancel);
                 save.or(discard).or(cancel)
