@@ -34,6 +34,12 @@ impl Blob {
         &self.bytes
     }
 
+    /// Whether a file's name is one that [`new`](Self::new) gives.
+    #[must_use]
+    pub fn is_name(name: &str) -> bool {
+        name.split_once('.').is_some_and(|(stem, _)| stem.len() == 32 && stem.bytes().all(|byte| byte.is_ascii_hexdigit()))
+    }
+
     /// Takes the bytes that belong to the name; says `false`, and takes nothing, if they do not.
     #[must_use]
     pub fn fill(&mut self, bytes: Vec<u8>) -> bool {

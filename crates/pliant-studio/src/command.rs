@@ -29,6 +29,8 @@ pub enum Command {
     AskScreenshot,
     /// Open a project, or an asset as the character.
     Open(Locator),
+    /// Open unsaved work of an earlier start, by its text.
+    Recover(PathBuf),
     /// Save to the project's file, or ask for one.
     Save,
     /// Ask for a file and save there.

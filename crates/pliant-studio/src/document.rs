@@ -9,8 +9,9 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use crate::rooms::{blend, learn, pose, touch, transfer};
-use crate::timeline::Timeline;
+use crate::blob::Blob;
+use crate::rooms::{RoomName, blend, learn, pose, touch, transfer};
+use crate::timeline::{TakeFrames, Timeline};
 
 /// An asset as the command line names it: a file, a part of one, or `specimen:NAME`.
 pub type Locator = String;
@@ -71,6 +72,43 @@ pub struct AddedTarget {
     /// Their displacements at weight 1.
     #[serde(with = "crate::shared")]
     pub deltas: Arc<Vec<[f32; 3]>>,
+}
+
+impl Document {
+    /// Visits every name of an asset, so that a project can write paths in its own way.
+    pub fn for_each_locator(&mut self, visit: &mut dyn FnMut(&mut Locator)) {
+        visit(&mut self.character.asset);
+        for take in &mut self.timeline.takes {
+            visit(&mut take.of);
+            if let TakeFrames::Clip(locator) = &mut take.frames {
+                visit(locator);
+            }
+        }
+        self.pose.for_each_locator(visit);
+        self.touch.for_each_locator(visit);
+        self.blend.for_each_locator(visit);
+        self.transfer.for_each_locator(visit);
+        self.learn.for_each_locator(visit);
+    }
+
+    /// Visits every big result, so that a project can keep it beside its text.
+    pub fn for_each_blob(&mut self, visit: &mut dyn FnMut(&mut Blob)) {
+        self.timeline.takes.iter_mut().filter_map(|take| take.blob_mut()).for_each(&mut *visit);
+        for room in RoomName::ALL {
+            self.for_each_blob_of(room, visit);
+        }
+    }
+
+    /// Visits every big result that a room has, takes aside.
+    pub fn for_each_blob_of(&mut self, room: RoomName, visit: &mut dyn FnMut(&mut Blob)) {
+        match room {
+            RoomName::Pose => self.pose.for_each_blob(visit),
+            RoomName::Touch => self.touch.for_each_blob(visit),
+            RoomName::Blend => self.blend.for_each_blob(visit),
+            RoomName::Transfer => self.transfer.for_each_blob(visit),
+            RoomName::Learn => self.learn.for_each_blob(visit),
+        }
+    }
 }
 
 impl Character {

@@ -1,23 +1,126 @@
 //! The window.
 
+use std::path::Path;
 use std::process::ExitCode;
 
 use eframe::egui;
-use pliant_studio::Studio;
+use pliant_studio::command::Command;
 use pliant_studio::document::{Character, Document};
+use pliant_studio::places::Places;
+use pliant_studio::project::{self, absolute, resolved};
+use pliant_studio::{Recover, Studio};
 
-fn main() -> ExitCode {
-    let asset = std::env::args().nth(1).unwrap_or_else(|| "specimen:head".into());
-    let document = Document { character: Character { asset, ..Character::default() }, ..Document::default() };
-    let viewport = egui::ViewportBuilder::default().with_title("Pliant").with_inner_size([1440.0, 900.0]).with_app_id("pliant-studio");
-    let options = eframe::NativeOptions { viewport, ..eframe::NativeOptions::default() };
-    match eframe::run_native("Pliant", options, Box::new(move |cc| Ok(Box::new(start(cc, document))))) {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(_) => ExitCode::FAILURE,
+const HELP: &str = "\
+The studio of Pliant: pose, touch, blend, transfer and learn.
+
+Usage: pliant-studio [ASSET | PROJECT.pliant]
+
+  ASSET           a mesh, rig or clip: FILE, FILE#NAME, MESH+DELTAS, specimen:NAME
+  PROJECT.pliant  a project saved before
+  --help          this text
+  --version       the version
+";
+
+/// What the command line asks for.
+enum Start {
+    Help,
+    Version,
+    /// A head to try things on.
+    First,
+    Asset(String),
+    Project(String),
+}
+
+fn parse(mut arguments: impl Iterator<Item = String>) -> Result<Start, String> {
+    let start = match arguments.next() {
+        None => return Ok(Start::First),
+        Some(text) if text == "--help" || text == "-h" => Start::Help,
+        Some(text) if text == "--version" || text == "-V" => Start::Version,
+        Some(text) if text.starts_with('-') => return Err(format!("unknown option '{text}'")),
+        Some(text) if text.to_lowercase().ends_with(&format!(".{}", project::ENDING)) => Start::Project(text),
+        Some(text) => Start::Asset(text),
+    };
+    match arguments.next() {
+        None => Ok(start),
+        Some(other) => Err(format!("one file at a time, but '{other}' came after the first; drop more into the window")),
     }
 }
 
-fn start(cc: &eframe::CreationContext<'_>, document: Document) -> Studio {
-    pliant_studio::view::install(&cc.egui_ctx, cc.wgpu_render_state.as_ref());
-    Studio::new(&cc.egui_ctx, document)
+#[expect(clippy::print_stdout, clippy::print_stderr, reason = "a program that cannot open its window speaks where it was started")]
+fn main() -> ExitCode {
+    let arguments = std::env::args_os().skip(1).map(|argument| argument.to_string_lossy().into_owned());
+    match parse(arguments) {
+        Ok(Start::Help) => print!("{HELP}"),
+        Ok(Start::Version) => println!("pliant-studio {}", env!("CARGO_PKG_VERSION")),
+        Ok(start) => {
+            if let Err(error) = run(start) {
+                eprintln!("pliant-studio: {}", remedy(&error));
+                return ExitCode::FAILURE;
+            }
+        }
+        Err(wrong) => {
+            eprintln!("pliant-studio: {wrong}; try --help");
+            return ExitCode::from(2);
+        }
+    }
+    ExitCode::SUCCESS
+}
+
+fn run(start: Start) -> eframe::Result {
+    let viewport = egui::ViewportBuilder::default().with_title("Pliant").with_inner_size([1440.0, 900.0]).with_app_id("pliant-studio");
+    // What a person likes is kept by the studio itself.
+    let options = eframe::NativeOptions { viewport, persist_window: false, ..eframe::NativeOptions::default() };
+    eframe::run_native("Pliant", options, Box::new(move |cc| Ok(Box::new(studio(&cc.egui_ctx, start)))))
+}
+
+fn studio(ctx: &egui::Context, start: Start) -> Studio {
+    let here = absolute(Path::new("."));
+    let head = matches!(start, Start::First).then(|| "specimen:head".to_owned());
+    let document = Document { character: Character { asset: head.unwrap_or_default(), ..Character::default() }, ..Document::default() };
+    let mut studio = Studio::new(ctx, document);
+    let (command, recover) = match start {
+        Start::Asset(locator) => (Some(Command::Open(resolved(&locator, &here))), Recover::Nothing),
+        Start::Project(path) => {
+            let path = absolute(Path::new(&path));
+            (Some(Command::Open(path.display().to_string())), Recover::Of(path))
+        }
+        Start::First | Start::Help | Start::Version => (None, Recover::Newest),
+    };
+    if let Some(places) = Places::of_user() {
+        studio.keep_work(places, recover);
+    }
+    if let Some(command) = command {
+        studio.ask_for(command);
+    }
+    studio
+}
+
+/// What is missing, and how to get it, on one line.
+fn remedy(error: &eframe::Error) -> String {
+    let said = error.to_string().replace('\n', " ");
+    let lower = said.to_lowercase();
+    if matches!(error, eframe::Error::Winit(_) | eframe::Error::WinitEventLoop(_)) || lower.contains("display") {
+        let how = "start it in a desktop session, or set DISPLAY or WAYLAND_DISPLAY";
+        return format!("no display to open a window on ({said}); {how}");
+    }
+    let how = "install a Vulkan driver (Debian and Ubuntu: mesa-vulkan-drivers, which also has one in software)";
+    format!("no graphics driver that works ({said}); {how}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parsed(arguments: &[&str]) -> Result<Start, String> {
+        parse(arguments.iter().map(|text| (*text).to_owned()))
+    }
+
+    #[test]
+    fn arguments_are_told_apart() {
+        assert!(matches!(parsed(&[]), Ok(Start::First)));
+        assert!(matches!(parsed(&["--version"]), Ok(Start::Version)));
+        assert!(matches!(parsed(&["work/face.pliant"]), Ok(Start::Project(_))));
+        assert!(matches!(parsed(&["specimen:hound#walk"]), Ok(Start::Asset(_))));
+        assert!(parsed(&["--fast"]).is_err() && parsed(&["a.obj", "b.obj"]).is_err());
+    }
 }

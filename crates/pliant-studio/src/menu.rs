@@ -20,6 +20,7 @@ impl Studio {
     /// Menus on the left, rooms beside them.
     pub(crate) fn menu_ui(&mut self, ui: &mut Ui) {
         egui::MenuBar::new().ui(ui, |ui| {
+            self.file_menu_ui(ui);
             ui.menu_button("Edit", |ui| self.edit_menu_ui(ui));
             ui.menu_button("View", |ui| self.view_menu_ui(ui));
             ui.menu_button("Examples", |ui| self.examples_menu_ui(ui));
@@ -36,7 +37,8 @@ impl Studio {
 
     /// Keys that work in every room.
     pub(crate) fn shortcuts(&mut self, ctx: &egui::Context) {
-        if ctx.egui_wants_keyboard_input() {
+        self.file_shortcuts(ctx);
+        if ctx.egui_wants_keyboard_input() || self.filing.is_asking() {
             return;
         }
         let pressed = |shortcut: &KeyboardShortcut| ctx.input_mut(|input| input.consume_shortcut(shortcut));

@@ -1,6 +1,10 @@
 //! What a person likes, whatever the project.
 
+use std::path::{Path, PathBuf};
+
 use serde::{Deserialize, Serialize};
+
+use crate::files::{Files, why};
 
 /// Preferences.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -12,6 +16,8 @@ pub struct Preferences {
     pub scale: f32,
     /// Projects opened lately, the latest first.
     pub recent: Vec<String>,
+    /// Folders in which a file was chosen lately, the latest first.
+    pub folders: Vec<String>,
     /// Whether the hint of the first start was put away.
     pub hint_seen: bool,
 }
@@ -29,6 +35,87 @@ pub enum Theme {
 
 impl Default for Preferences {
     fn default() -> Self {
-        Self { theme: Theme::Dark, scale: 1.0, recent: Vec::new(), hint_seen: false }
+        Self { theme: Theme::Dark, scale: 1.0, recent: Vec::new(), folders: Vec::new(), hint_seen: false }
+    }
+}
+
+impl Preferences {
+    /// The smallest and the largest scale.
+    pub const SCALES: [f32; 2] = [0.5, 3.0];
+    /// How many recent projects are kept: as many as a menu shows at once.
+    pub const MAX_RECENT: usize = 12;
+    /// How many recent folders are kept.
+    const MAX_FOLDERS: usize = 6;
+    /// Preferences are a page of text.
+    const MAX_TEXT: u64 = 1 << 20;
+
+    /// Those kept in the folder `config`; the usual ones where there are none, or none that can be understood.
+    #[must_use]
+    pub fn load(files: &dyn Files, config: &Path) -> Self {
+        let text = files.read(&file(config), Self::MAX_TEXT).unwrap_or_default();
+        let mut kept: Self = serde_json::from_slice(&text).unwrap_or_default();
+        let [least, most] = Self::SCALES;
+        kept.scale = if kept.scale.is_finite() { kept.scale.clamp(least, most) } else { 1.0 };
+        kept.recent.truncate(Self::MAX_RECENT);
+        kept.folders.truncate(Self::MAX_FOLDERS);
+        kept
+    }
+
+    /// Keeps them in the folder `config`.
+    pub fn save(&self, files: &dyn Files, config: &Path) -> Result<(), String> {
+        let text = serde_json::to_string_pretty(self).map_err(|error| error.to_string())?;
+        let kept = files.create_folder(config).and_then(|()| files.write(&file(config), text.as_bytes()));
+        kept.map_err(|error| format!("Preferences were not kept because {}.", why(&error)))
+    }
+
+    /// A project was opened or saved: it is the latest now.
+    pub fn used_project(&mut self, path: &Path) {
+        put_first(&mut self.recent, path, Self::MAX_RECENT);
+    }
+
+    /// A file was chosen in this folder.
+    pub fn used_folder(&mut self, folder: &Path) {
+        put_first(&mut self.folders, folder, Self::MAX_FOLDERS);
+    }
+}
+
+fn file(config: &Path) -> PathBuf {
+    config.join("preferences.json")
+}
+
+fn put_first(list: &mut Vec<String>, path: &Path, most: usize) {
+    let text = path.display().to_string();
+    list.retain(|known| *known != text);
+    list.insert(0, text);
+    list.truncate(most);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::files::NativeFiles;
+
+    #[test]
+    fn preferences_come_back_and_nonsense_is_as_usual() {
+        let config = tempfile::tempdir().unwrap();
+        let folder = config.path().join("not/yet");
+        assert_eq!(Preferences::load(&NativeFiles, &folder), Preferences::default());
+        let liked = Preferences { theme: Theme::Light, scale: 1.5, hint_seen: true, ..Preferences::default() };
+        liked.save(&NativeFiles, &folder).unwrap();
+        assert_eq!(Preferences::load(&NativeFiles, &folder), liked);
+        std::fs::write(file(&folder), r#"{"scale": 1e30, "unknown": 1}"#).unwrap();
+        assert_eq!(Preferences::load(&NativeFiles, &folder).scale, 3.0);
+        std::fs::write(file(&folder), "half a").unwrap();
+        assert_eq!(Preferences::load(&NativeFiles, &folder), Preferences::default());
+    }
+
+    #[test]
+    fn the_latest_project_is_first_and_stands_once() {
+        let mut preferences = Preferences::default();
+        (0..20).for_each(|k| preferences.used_project(Path::new(&format!("/p/{k}.pliant"))));
+        preferences.used_project(Path::new("/p/15.pliant"));
+        assert_eq!((&*preferences.recent[0], &*preferences.recent[1]), ("/p/15.pliant", "/p/19.pliant"));
+        assert_eq!(preferences.recent.len(), Preferences::MAX_RECENT);
+        assert_eq!(preferences.recent.iter().filter(|path| path.contains("/15.")).count(), 1);
     }
 }

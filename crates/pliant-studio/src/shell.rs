@@ -12,6 +12,10 @@ impl eframe::App for Studio {
     fn ui(&mut self, ui: &mut Ui, _frame: &mut eframe::Frame) {
         self.window_ui(ui);
     }
+
+    fn on_exit(&mut self) {
+        self.finish_files();
+    }
 }
 
 impl Studio {
@@ -30,6 +34,7 @@ impl Studio {
         egui::Panel::right("options").default_size(310.0).show(ui, |ui| self.options_ui(ui));
         let frame = egui::Frame::central_panel(ui.style()).inner_margin(0.0);
         egui::CentralPanel::default().frame(frame).show(ui, |ui| self.viewports_ui(ui));
+        self.files_ui(&ctx);
         help::shortcuts_ui(&ctx, &mut self.help_open, panels::SHORTCUTS);
         self.end_frame(&ctx);
     }

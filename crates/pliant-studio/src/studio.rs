@@ -11,7 +11,8 @@ use crate::character::{self, Ask, Drag, Posed, Question, RigSpec, Solve};
 use crate::command::{Command, Notice};
 use crate::desk::{Clock, Desk};
 use crate::document::Document;
-use crate::history::{Edit, History};
+use crate::filing::Filing;
+use crate::history::History;
 use crate::library::{Library, Slot};
 use crate::preferences::Preferences;
 use crate::rooms::blend::BlendRoom;
@@ -33,6 +34,7 @@ pub struct Studio {
     pub(crate) notice: Option<Notice>,
     pub(crate) watches: Vec<Arc<Watch>>,
     pub(crate) rooms: Rooms,
+    pub(crate) filing: Filing,
     /// Whether the sheet of shortcuts is open.
     pub(crate) help_open: bool,
     /// Whether cameras should frame everything (`false`) or the selection (`true`).
@@ -46,7 +48,7 @@ pub struct Studio {
     posed: Option<Arc<Posed>>,
     solve: Option<Arc<Solve>>,
     drag: Option<Drag>,
-    wake: Wake,
+    pub(crate) wake: Wake,
 }
 
 /// What was last asked of the worker.
@@ -85,6 +87,7 @@ impl Studio {
         let painted = ctx.clone();
         let wake: Wake = Arc::new(move || painted.request_repaint());
         Self {
+            filing: Filing::new(&document, wake.clone()),
             history: History::new(document),
             desk: Desk::default(),
             clock: Clock::default(),
@@ -122,7 +125,7 @@ impl Studio {
     pub fn busy(&mut self) -> bool {
         let rooms = &mut self.rooms;
         let at_work = RoomName::ALL.into_iter().any(|name| rooms.get(name).busy());
-        at_work || self.worker.busy() || self.library.busy() || self.watches.iter().any(|watch| !watch.over())
+        at_work || self.filing.busy() || self.worker.busy() || self.library.busy() || self.watches.iter().any(|watch| !watch.over())
     }
 
     /// Lends a room what it needs.
@@ -143,6 +146,7 @@ impl Studio {
         }
         self.watches.retain(|watch| !watch.over());
         self.fetch_pose();
+        self.begin_files(ctx);
         for name in RoomName::ALL {
             self.with_room(name, |room, cx| room.update(cx));
         }
@@ -195,6 +199,7 @@ impl Studio {
             self.do_command(command, ctx);
         }
         self.ask_for_pose();
+        self.end_files(ctx);
     }
 
     pub(crate) fn push(&mut self, command: Command) {
@@ -208,31 +213,22 @@ impl Studio {
             Command::Redo => self.history.redo(),
             Command::Tell(notice) => self.notice = Some(notice),
             Command::Room(room) => self.desk.room = room,
-            Command::New(document, room) => self.start_anew(*document, room),
             Command::Frame { selection } => self.frame_asked = Some(selection),
-            Command::Quit => ctx.send_viewport_cmd(egui::ViewportCommand::Close),
-            Command::Open(locator) => self.open_character(locator),
-            _ => {}
+            other => self.file_command(other, ctx),
         }
     }
 
-    /// Leaves the project for a new one.
-    fn start_anew(&mut self, document: Document, room: RoomName) {
+    /// Another document, without a past, takes the place of this one; whatever was under way for the old one is forgotten.
+    pub(crate) fn reset(&mut self, document: Document) {
         self.history = History::new(document);
         // What a room still works on belongs to the project that is left.
         self.rooms = Rooms::default();
-        (self.posed, self.solve, self.asked) = (None, None, None);
-        self.desk = Desk { room, look: self.desk.look, looping: self.desk.looping, ..Desk::default() };
-        self.clock = Clock::default();
+        (self.asked, self.posed, self.solve, self.drag) = (None, None, None, None);
     }
 
-    fn open_character(&mut self, asset: String) {
-        self.library.reload(&asset);
-        let change = move |document: &mut Document| {
-            document.character = crate::document::Character { asset, ..Default::default() };
-            document.pose.pins.clear();
-        };
-        self.history.apply(Edit { label: "Open rig".into(), gesture: None, change: Box::new(change) });
+    /// The character as it stands.
+    pub(crate) fn posed(&self) -> Option<&Arc<Posed>> {
+        self.posed.as_ref()
     }
 
     /// Keyed sliders follow their curves when the clock goes to another frame, or undo brings back the pose of one.

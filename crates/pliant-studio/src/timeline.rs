@@ -94,6 +94,14 @@ impl Take {
         let frames = TakeFrames::Made(Blob::new(bytes, "npy"));
         Self { name: name.into(), of: of.into(), frames, frames_per_second, frame_count }
     }
+
+    /// Its frames, if they were made here.
+    pub fn blob_mut(&mut self) -> Option<&mut Blob> {
+        match &mut self.frames {
+            TakeFrames::Made(blob) => Some(blob),
+            TakeFrames::Clip(_) => None,
+        }
+    }
 }
 
 /// One frame of a take made here; `None` where the bytes do not hold it.

@@ -160,7 +160,8 @@ fn a_document_that_is_opened_again_drives_the_same_model() {
     let (document, posed) = (journey.document(), baked(&mut journey));
     let bytes = document.learn.trained.as_ref().unwrap().model.bytes().to_vec();
     let mut read: Document = serde_json::from_str(&serde_json::to_string(&document).unwrap()).unwrap();
-    assert!(read.learn.model_mut().unwrap().fill(bytes), "the bytes beside the project are those of the model");
+    let trained = read.learn.trained.as_mut().unwrap();
+    assert!(trained.model.fill(bytes), "the bytes beside the project are those of the model");
     assert_eq!(read, document);
     let mut again = Journey::start(read, RoomName::Learn).expect("an adapter, as before");
     assert_eq!(baked(&mut again), posed);

@@ -9,6 +9,7 @@ pub mod pose;
 pub mod touch;
 pub mod transfer;
 
+use std::path::Path;
 use std::sync::Arc;
 
 use eframe::egui::{Pos2, Ui};
@@ -19,6 +20,7 @@ use crate::character::{Drag, Posed, Solve};
 use crate::command::{Command, Notice};
 use crate::desk::{Clock, Desk};
 use crate::document::Document;
+use crate::export::Exportable;
 use crate::history::Edit;
 use crate::library::Library;
 use crate::view::{Canvas, Hit, Scene};
@@ -123,6 +125,16 @@ pub trait Room {
     /// Whether sliders and the explanation of the last solve belong to it.
     fn shows_sliders(&self) -> bool {
         false
+    }
+
+    /// Takes a file that was dropped or chosen while the room is open; `false` leaves it to become the character or a take.
+    fn accept(&mut self, _path: &Path, _cx: &mut Cx<'_>) -> bool {
+        false
+    }
+
+    /// What can be exported from this room beside the character and takes, what it shows first.
+    fn exports(&mut self, _cx: &mut Cx<'_>) -> Vec<Exportable> {
+        Vec::new()
     }
 
     /// Whether work is under way whose result is still to be shown: tests wait for it.

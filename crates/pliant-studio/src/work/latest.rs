@@ -121,6 +121,14 @@ impl<In: Send + 'static, Out: Send + 'static> Latest<In, Out> {
     }
 }
 
+impl<In, Out> Latest<In, Out> {
+    /// Whether the worker has something to do, fetched answers aside.
+    #[must_use]
+    pub fn at_work(&self) -> bool {
+        self.shared.state().busy
+    }
+}
+
 impl<In, Out> Drop for Latest<In, Out> {
     fn drop(&mut self) {
         self.shared.state().closed = true;

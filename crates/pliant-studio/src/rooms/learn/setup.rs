@@ -31,9 +31,26 @@ pub struct Setup {
 }
 
 impl Setup {
-    /// The bytes of the model, for whoever writes or reads the files beside a project.
-    pub fn model_mut(&mut self) -> Option<&mut Blob> {
-        self.trained.as_mut().map(|trained| &mut trained.model)
+    /// Visits every name of an asset.
+    pub fn for_each_locator(&mut self, visit: &mut dyn FnMut(&mut Locator)) {
+        self.recipe.for_each_locator(visit);
+        if let Some(trained) = &mut self.trained {
+            trained.of.for_each_locator(visit);
+        }
+        if let Some(judged) = &mut self.judged {
+            judged.of.for_each_locator(visit);
+            judged.errors.iter_mut().for_each(|error| visit(&mut error.pose.asset));
+        }
+        if let Some(capture) = &mut self.capture {
+            visit(&mut capture.source);
+        }
+    }
+
+    /// Visits every big result.
+    pub fn for_each_blob(&mut self, visit: &mut dyn FnMut(&mut Blob)) {
+        if let Some(trained) = &mut self.trained {
+            visit(&mut trained.model);
+        }
     }
 
     /// Whether examples, points or options are others than those of the model.
@@ -91,6 +108,19 @@ impl Default for Recipe {
 }
 
 impl Recipe {
+    fn for_each_locator(&mut self, visit: &mut dyn FnMut(&mut Locator)) {
+        self.sources.iter_mut().chain(self.rest.as_mut().map(|pose| &mut pose.asset)).for_each(&mut *visit);
+        // A set sorts by what the visit changes.
+        let left_out = std::mem::take(&mut self.left_out).into_iter().map(|mut pose| {
+            visit(&mut pose.asset);
+            pose
+        });
+        self.left_out = left_out.collect();
+        if let Details::Asset(locator) = &mut self.details {
+            visit(locator);
+        }
+    }
+
     /// What the model is trained with.
     #[must_use]
     pub fn options(&self) -> LearnOptions {

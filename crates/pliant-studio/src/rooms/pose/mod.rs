@@ -10,6 +10,8 @@ pub use method::{Method, MethodKind};
 
 use super::{Cx, On, Pane, Room};
 use crate::document::{Character, Document};
+use crate::blob::Blob;
+use crate::document::Locator;
 use crate::view::{Model, Scene};
 
 /// What the document remembers of posing.
@@ -20,6 +22,14 @@ pub struct Setup {
     pub pins: Vec<PinMark>,
     /// How they become weights.
     pub method: Method,
+}
+
+impl Setup {
+    /// Visits every name of an asset.
+    pub fn for_each_locator(&mut self, _visit: &mut dyn FnMut(&mut Locator)) {}
+
+    /// Visits every big result.
+    pub fn for_each_blob(&mut self, _visit: &mut dyn FnMut(&mut Blob)) {}
 }
 
 /// A pin.

@@ -1,0 +1,419 @@
+//! Choosing files, drawn by the studio itself: the same on every system, in a browser, and in a test.
+//!
+//! Folders are listed by a worker, so that a share that sleeps does not stop the window.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use eframe::egui::{self, Align, Key, Layout, Modifiers, RichText, Ui};
+
+use crate::files::{Entry, Files, why};
+use crate::places::home;
+use crate::project::absolute;
+use crate::work::{Inbox, Latest, Outbox, Wake};
+
+/// What a person is asked for.
+#[derive(Debug, Clone, Default)]
+pub struct Request {
+    /// What stands at the top.
+    pub title: String,
+    /// What the button says.
+    pub action: String,
+    /// Whether a new file is named rather than one or more chosen.
+    pub saves: bool,
+    /// Kinds of files; the first is shown at first.
+    pub kinds: Vec<Kind>,
+    /// Where to begin.
+    pub folder: PathBuf,
+    /// The name that is offered.
+    pub name: String,
+    /// Something else to choose beside the file, such as what to export; may be empty.
+    pub choices: Vec<String>,
+    /// What the choice is called.
+    pub choice_label: String,
+    /// Folders to go to with one click.
+    pub folders: Vec<PathBuf>,
+}
+
+/// A kind of files.
+#[derive(Debug, Clone, Default)]
+pub struct Kind {
+    /// What the list says.
+    pub label: String,
+    /// Endings without dot; none for all files.
+    pub endings: Vec<String>,
+}
+
+impl Kind {
+    /// Files with one of these endings.
+    #[must_use]
+    pub fn new(label: impl Into<String>, endings: Vec<String>) -> Self {
+        Self { label: label.into(), endings }
+    }
+
+    fn holds(&self, name: &str) -> bool {
+        let ending = name.rsplit_once('.').map(|(_, ending)| ending);
+        self.endings.is_empty() || self.endings.iter().any(|known| ending.is_some_and(|ending| ending.eq_ignore_ascii_case(known)))
+    }
+}
+
+/// What a person answered.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Answer {
+    /// These files; one when saving.
+    Chosen {
+        /// The files.
+        paths: Vec<PathBuf>,
+        /// Which of the choices.
+        choice: usize,
+    },
+    /// None.
+    Cancelled,
+}
+
+struct Listing {
+    folder: PathBuf,
+    entries: Result<Vec<Entry>, String>,
+}
+
+/// A dialog that is open.
+pub struct FileDialog {
+    request: Request,
+    folder: PathBuf,
+    folder_text: String,
+    name: String,
+    kind: usize,
+    choice: usize,
+    marked: BTreeSet<String>,
+    cursor: Option<usize>,
+    listing: Option<Listing>,
+    lister: Latest<PathBuf, Listing>,
+    /// A file that exists and is about to be written over.
+    overwrite: Option<PathBuf>,
+    fresh: bool,
+}
+
+impl FileDialog {
+    /// Opens a dialog on `files`.
+    #[must_use]
+    pub fn new(request: Request, files: Arc<dyn Files>, wake: Wake) -> Self {
+        let lister = Latest::new("Listing a folder", wake, move |inbox: &Inbox<PathBuf>, outbox: &Outbox<Listing>| {
+            while let Some(folder) = inbox.next() {
+                let entries = files.list(&folder).map_err(|error| format!("This folder cannot be shown because {}.", why(&error)));
+                outbox.put(Ok(Listing { folder, entries }));
+            }
+        });
+        let (folder, name) = (absolute(&request.folder), request.name.clone());
+        let mut dialog = Self {
+            request,
+            folder: PathBuf::new(),
+            folder_text: String::new(),
+            name,
+            kind: 0,
+            choice: 0,
+            marked: BTreeSet::new(),
+            cursor: None,
+            listing: None,
+            lister,
+            overwrite: None,
+            fresh: true,
+        };
+        dialog.go(folder);
+        dialog
+    }
+
+    /// Whether a folder is still being listed.
+    #[must_use]
+    pub fn busy(&self) -> bool {
+        self.lister.busy()
+    }
+
+    fn go(&mut self, folder: PathBuf) {
+        self.folder_text = folder.display().to_string();
+        self.lister.ask(folder.clone());
+        self.folder = folder;
+        self.marked.clear();
+        self.cursor = None;
+    }
+
+    /// The dialog; an answer when there is one.
+    pub fn dialog_ui(&mut self, ctx: &egui::Context) -> Option<Answer> {
+        if let Some(listing) = self.lister.answer() {
+            // What the worker says of a folder that was left meanwhile is of no use.
+            self.listing = listing.ok().filter(|listing| listing.folder == self.folder).or(self.listing.take());
+        }
+        let keys = self.keys(ctx);
+        let modal = egui::Modal::new(egui::Id::unique("file dialog")).frame(modal_frame(ctx)).show(ctx, |ui| {
+            let size = ui.ctx().content_rect().size();
+            ui.set_width((size.x * 0.6).clamp(320.0, 760.0));
+            ui.heading(&self.request.title);
+            ui.add_space(4.0);
+            self.folder_ui(ui);
+            ui.separator();
+            let height = (size.y * 0.5).clamp(120.0, 420.0);
+            let picked = ui.horizontal_top(|ui| {
+                ui.vertical(|ui| self.places_ui(ui, height));
+                ui.separator();
+                ui.vertical(|ui| self.entries_ui(ui, height)).inner
+            });
+            ui.separator();
+            self.name_ui(ui);
+            ui.add_space(6.0);
+            let pressed = self.buttons_ui(ui);
+            picked.inner.or(pressed)
+        });
+        let away = self.overwrite.is_none() && modal.should_close();
+        match modal.inner.or(keys) {
+            Some(Press::Cancel) => Some(Answer::Cancelled),
+            Some(Press::Accept) => self.accept(),
+            Some(Press::Replace) => self.overwrite.take().map(|path| self.chosen(vec![path])),
+            None => away.then_some(Answer::Cancelled),
+        }
+    }
+
+    /// Arrows walk the list, Enter accepts, Escape takes back.
+    fn keys(&mut self, ctx: &egui::Context) -> Option<Press> {
+        let pressed = |key| ctx.input_mut(|input| input.consume_key(Modifiers::NONE, key));
+        if self.overwrite.is_some() {
+            if pressed(Key::Escape) {
+                self.overwrite = None;
+            }
+            return pressed(Key::Enter).then_some(Press::Replace);
+        }
+        let count = self.shown().len();
+        let step = isize::from(pressed(Key::ArrowDown)) - isize::from(pressed(Key::ArrowUp));
+        if step != 0 && count > 0 {
+            let from = self.cursor.map_or(if step > 0 { -1 } else { count as isize }, |at| at as isize);
+            self.cursor = Some((from + step).clamp(0, count as isize - 1) as usize);
+        }
+        // In the field of the folder Enter goes there.
+        let in_folder = ctx.memory(|memory| memory.has_focus(egui::Id::unique("dialog folder")));
+        (!in_folder && pressed(Key::Enter)).then_some(Press::Accept)
+    }
+
+    fn folder_ui(&mut self, ui: &mut Ui) {
+        ui.horizontal(|ui| {
+            let up = self.folder.parent().map(Path::to_owned);
+            if ui.add_enabled(up.is_some(), egui::Button::new("Up")).on_hover_text("To the folder above").clicked() {
+                self.go(up.unwrap_or_default());
+            }
+            let label = ui.label("Folder");
+            let field = egui::TextEdit::singleline(&mut self.folder_text).id(egui::Id::unique("dialog folder")).desired_width(f32::INFINITY);
+            let response = ui.add(field).labelled_by(label.id);
+            if response.lost_focus() && ui.input(|input| input.key_pressed(Key::Enter)) {
+                self.go(absolute(&expanded(&self.folder_text)));
+            }
+        });
+    }
+
+    fn places_ui(&mut self, ui: &mut Ui, height: f32) {
+        let mut places: Vec<(String, PathBuf)> = home().map(|home| ("Home".to_owned(), home)).into_iter().collect();
+        let recent = self.request.folders.iter().filter(|folder| folder.file_name().is_some());
+        places.extend(recent.map(|folder| (folder.file_name().unwrap_or_default().to_string_lossy().into_owned(), folder.clone())));
+        egui::ScrollArea::vertical().id_salt("dialog places").max_height(height).show(ui, |ui| {
+            ui.set_width(120.0);
+            for (name, folder) in places {
+                let here = folder == self.folder;
+                if ui.selectable_label(here, name).on_hover_text(folder.display().to_string()).clicked() {
+                    self.go(folder);
+                }
+            }
+        });
+    }
+
+    fn entries_ui(&mut self, ui: &mut Ui, height: f32) -> Option<Press> {
+        ui.set_height(height);
+        let waiting = self.listing.as_ref().is_none_or(|listing| listing.folder != self.folder);
+        let shown = self.shown();
+        match &self.listing {
+            _ if waiting => drop(ui.weak("Listing…")),
+            Some(Listing { entries: Err(sentence), .. }) => drop(ui.colored_label(ui.visuals().error_fg_color, sentence)),
+            _ if shown.is_empty() => drop(ui.weak("No such files here.")),
+            _ => {}
+        }
+        let mut press = None;
+        let row = ui.spacing().interact_size.y;
+        let rows = egui::ScrollArea::vertical().id_salt("dialog entries").max_height(height).auto_shrink(false);
+        rows.show_rows(ui, row, shown.len(), |ui, range| {
+            for k in range {
+                let pressed = self.entry_ui(ui, k, &shown[k]);
+                press = press.take().or(pressed);
+            }
+        });
+        press
+    }
+
+    fn entry_ui(&mut self, ui: &mut Ui, k: usize, entry: &Entry) -> Option<Press> {
+        let lit = self.marked.contains(&entry.name) || self.cursor == Some(k);
+        let text = if entry.folder { RichText::new(format!("{}/", entry.name)).strong() } else { RichText::new(&entry.name) };
+        let response = ui.selectable_label(lit, text);
+        if self.cursor == Some(k) && ui.input(|input| input.key_pressed(Key::ArrowDown) || input.key_pressed(Key::ArrowUp)) {
+            response.scroll_to_me(None);
+        }
+        if response.double_clicked() || (entry.folder && response.clicked()) {
+            self.pick(entry, false);
+            return (!entry.folder).then_some(Press::Accept);
+        }
+        if response.clicked() {
+            let adds = !self.request.saves && ui.input(|input| input.modifiers.command);
+            self.pick(entry, adds);
+        }
+        None
+    }
+
+    fn pick(&mut self, entry: &Entry, adds: bool) {
+        self.cursor = None;
+        if entry.folder {
+            if !self.request.saves {
+                self.name.clear();
+            }
+            self.go(self.folder.join(&entry.name));
+            return;
+        }
+        if !adds {
+            self.marked.clear();
+        }
+        self.marked.insert(entry.name.clone());
+        self.name.clone_from(&entry.name);
+    }
+
+    fn name_ui(&mut self, ui: &mut Ui) {
+        egui::Grid::new("dialog name").num_columns(2).show(ui, |ui| {
+            let label = ui.label("Name");
+            let response = ui.add(egui::TextEdit::singleline(&mut self.name).desired_width(f32::INFINITY)).labelled_by(label.id);
+            if std::mem::take(&mut self.fresh) {
+                response.request_focus();
+            }
+            if response.changed() {
+                self.marked.clear();
+                self.cursor = None;
+                self.follow_typing();
+            }
+            ui.end_row();
+            if !self.request.kinds.is_empty() {
+                ui.label("Kind");
+                let kinds = &self.request.kinds;
+                egui::ComboBox::new("dialog kind", "").selected_text(&kinds[self.kind].label).show_ui(ui, |ui| {
+                    for (k, kind) in kinds.iter().enumerate() {
+                        ui.selectable_value(&mut self.kind, k, &kind.label);
+                    }
+                });
+                ui.end_row();
+            }
+            if !self.request.choices.is_empty() {
+                ui.label(&self.request.choice_label);
+                egui::ComboBox::new("dialog choice", "").selected_text(&self.request.choices[self.choice]).show_ui(ui, |ui| {
+                    for (k, choice) in self.request.choices.iter().enumerate() {
+                        ui.selectable_value(&mut self.choice, k, choice);
+                    }
+                });
+                ui.end_row();
+            }
+        });
+    }
+
+    /// A path that is typed leads to its folder as soon as that is written out.
+    fn follow_typing(&mut self) {
+        let cut = self.name.rfind(['/', std::path::MAIN_SEPARATOR]);
+        if let Some(cut) = cut {
+            let folder = absolute(&self.folder.join(expanded(&self.name[..=cut])));
+            self.name.drain(..=cut);
+            self.go(folder);
+        }
+    }
+
+    fn buttons_ui(&mut self, ui: &mut Ui) -> Option<Press> {
+        if let Some(path) = &self.overwrite {
+            let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+            ui.horizontal(|ui| {
+                ui.label(format!("'{name}' exists already."));
+                if ui.button("Keep it").on_hover_text("Escape").clicked() {
+                    self.overwrite = None;
+                }
+                ui.button("Replace").on_hover_text("Enter").clicked().then_some(Press::Replace)
+            })
+            .inner
+        } else {
+            ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
+                let accept = ui.add_enabled(!self.name.trim().is_empty(), egui::Button::new(&self.request.action)).on_hover_text("Enter").clicked();
+                let cancel = ui.button("Cancel").on_hover_text("Escape").clicked();
+                if cancel { Some(Press::Cancel) } else { accept.then_some(Press::Accept) }
+            })
+            .inner
+        }
+    }
+
+    /// What the list shows: visible files of the kind whose names hold what is typed.
+    fn shown(&self) -> Vec<Entry> {
+        let listed = self.listing.as_ref().filter(|listing| listing.folder == self.folder).and_then(|listing| listing.entries.as_ref().ok());
+        let typed = if self.request.saves || !self.marked.is_empty() { String::new() } else { self.name.to_lowercase() };
+        let kind = self.request.kinds.get(self.kind).cloned().unwrap_or_default();
+        let fits = |entry: &&Entry| {
+            let kind = entry.folder || kind.holds(&entry.name);
+            kind && !entry.name.starts_with('.') && (typed.is_empty() || entry.name.to_lowercase().contains(&typed))
+        };
+        listed.into_iter().flatten().filter(fits).cloned().collect()
+    }
+
+    /// Enter or the button: goes into a folder, completes a name, asks before it writes over a file, or is the answer.
+    fn accept(&mut self) -> Option<Answer> {
+        let shown = self.shown();
+        let at_cursor = self.cursor.and_then(|k| shown.get(k).cloned());
+        let typed = self.name.trim().to_owned();
+        let exact = shown.iter().find(|entry| entry.name == typed).cloned();
+        let only = shown.first().filter(|_| shown.len() == 1 && !self.request.saves && !typed.is_empty()).cloned();
+        if let Some(entry) = at_cursor.or(exact.filter(|entry| entry.folder)).or(only) {
+            self.pick(&entry, false);
+            if entry.folder {
+                return None;
+            }
+        } else if typed.is_empty() {
+            return None;
+        }
+        if self.request.saves {
+            return self.accept_name();
+        }
+        let names = if self.marked.is_empty() { BTreeSet::from([self.name.trim().to_owned()]) } else { self.marked.clone() };
+        let paths = names.iter().map(|name| self.folder.join(name)).collect();
+        Some(self.chosen(paths))
+    }
+
+    fn accept_name(&mut self) -> Option<Answer> {
+        let typed = self.name.trim().to_owned();
+        let endings = self.request.kinds.get(self.kind).map(|kind| kind.endings.clone()).unwrap_or_default();
+        let known = self.request.kinds.iter().any(|kind| !kind.endings.is_empty() && kind.holds(&typed));
+        let name = if known { typed } else { endings.first().map_or(typed.clone(), |ending| format!("{typed}.{ending}")) };
+        let entries = self.listing.as_ref().and_then(|listing| listing.entries.as_ref().ok());
+        let exists = entries.is_some_and(|entries| entries.iter().any(|entry| !entry.folder && entry.name == name));
+        let path = self.folder.join(name);
+        if exists {
+            self.overwrite = Some(path);
+            return None;
+        }
+        Some(self.chosen(vec![path]))
+    }
+
+    fn chosen(&self, paths: Vec<PathBuf>) -> Answer {
+        Answer::Chosen { paths, choice: self.choice }
+    }
+}
+
+/// The frame of a question: as a menu's, with more air.
+pub(crate) fn modal_frame(ctx: &egui::Context) -> egui::Frame {
+    egui::Frame::popup(&ctx.global_style()).inner_margin(16.0)
+}
+
+enum Press {
+    Accept,
+    Replace,
+    Cancel,
+}
+
+/// `~` is the person's own folder.
+fn expanded(text: &str) -> PathBuf {
+    match (text.strip_prefix('~'), home()) {
+        (Some(rest), Some(home)) => home.join(rest.trim_start_matches(['/', '\\'])),
+        _ => PathBuf::from(text),
+    }
+}

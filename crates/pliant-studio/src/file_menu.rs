@@ -1,0 +1,107 @@
+//! The File menu.
+
+use std::path::{Path, PathBuf};
+
+use eframe::egui::{self, Key, KeyboardShortcut, Modifiers, Ui};
+
+use crate::command::Command;
+use crate::document::Document;
+use crate::recovery::Lost;
+use crate::rooms::RoomName;
+use crate::studio::Studio;
+
+/// New project.
+pub const NEW: KeyboardShortcut = KeyboardShortcut::new(Modifiers::COMMAND, Key::N);
+/// Open a file.
+pub const OPEN: KeyboardShortcut = KeyboardShortcut::new(Modifiers::COMMAND, Key::O);
+/// Save.
+pub const SAVE: KeyboardShortcut = KeyboardShortcut::new(Modifiers::COMMAND, Key::S);
+/// Save under another name.
+pub const SAVE_AS: KeyboardShortcut = KeyboardShortcut::new(Modifiers::COMMAND.plus(Modifiers::SHIFT), Key::S);
+/// Export.
+pub const EXPORT: KeyboardShortcut = KeyboardShortcut::new(Modifiers::COMMAND, Key::E);
+/// Quit.
+pub const QUIT: KeyboardShortcut = KeyboardShortcut::new(Modifiers::COMMAND, Key::Q);
+
+impl Studio {
+    /// The File menu.
+    pub(crate) fn file_menu_ui(&mut self, ui: &mut Ui) {
+        ui.menu_button("File", |ui| {
+            self.item_ui(ui, "New", Some(NEW), || Command::New(Box::new(Document::default()), RoomName::Pose));
+            self.item_ui(ui, "Open…", Some(OPEN), || Command::AskOpen);
+            ui.menu_button("Open recent", |ui| self.recent_ui(ui));
+            if !self.filing.lost().is_empty() {
+                ui.menu_button("Recover", |ui| self.lost_ui(ui));
+            }
+            ui.separator();
+            self.item_ui(ui, "Save", Some(SAVE), || Command::Save);
+            self.item_ui(ui, "Save as…", Some(SAVE_AS), || Command::AskSave);
+            ui.separator();
+            self.item_ui(ui, "Import…", None, || Command::AskOpen);
+            self.item_ui(ui, "Export…", Some(EXPORT), || Command::AskExport);
+            self.item_ui(ui, "Screenshot…", None, || Command::AskScreenshot);
+            ui.separator();
+            self.item_ui(ui, "Quit", Some(QUIT), || Command::Quit);
+        });
+    }
+
+    fn item_ui(&mut self, ui: &mut Ui, label: &str, shortcut: Option<KeyboardShortcut>, command: impl FnOnce() -> Command) {
+        let keys = shortcut.map(|shortcut| ui.ctx().format_shortcut(&shortcut)).unwrap_or_default();
+        if ui.add(egui::Button::new(label).shortcut_text(keys)).clicked() {
+            self.push(command());
+            ui.close();
+        }
+    }
+
+    fn recent_ui(&mut self, ui: &mut Ui) {
+        let recent: Vec<(PathBuf, bool)> = self.filing.recent();
+        if recent.is_empty() {
+            ui.weak("No projects yet");
+        }
+        for (path, exists) in recent {
+            let response = ui.add_enabled(exists, egui::Button::new(name(&path)));
+            let response = response.on_hover_text(path.display().to_string()).on_disabled_hover_text(format!("{} is not there", path.display()));
+            if response.clicked() {
+                self.push(Command::Open(path.display().to_string()));
+                ui.close();
+            }
+        }
+    }
+
+    fn lost_ui(&mut self, ui: &mut Ui) {
+        for Lost { text, kept, project } in self.filing.lost().to_vec() {
+            let minutes = kept.elapsed().unwrap_or_default().as_secs() / 60;
+            let what = project.as_deref().map_or_else(|| "Untitled".into(), name);
+            if ui.button(format!("{what}, {minutes} min ago")).clicked() {
+                self.push(Command::Recover(text));
+                ui.close();
+            }
+        }
+    }
+
+    /// The shortcuts of the File menu.
+    pub(crate) fn file_shortcuts(&mut self, ctx: &egui::Context) {
+        if self.filing.is_asking() {
+            return;
+        }
+        let pressed = |shortcut: &KeyboardShortcut| ctx.input_mut(|input| input.consume_shortcut(shortcut));
+        // Save as first: its keys hold those of save.
+        let table: [(&KeyboardShortcut, fn() -> Command); 6] = [
+            (&SAVE_AS, || Command::AskSave),
+            (&SAVE, || Command::Save),
+            (&OPEN, || Command::AskOpen),
+            (&NEW, || Command::New(Box::new(Document::default()), RoomName::Pose)),
+            (&EXPORT, || Command::AskExport),
+            (&QUIT, || Command::Quit),
+        ];
+        for (shortcut, command) in table {
+            if pressed(shortcut) {
+                self.push(command());
+            }
+        }
+    }
+}
+
+fn name(path: &Path) -> String {
+    path.file_stem().unwrap_or_default().to_string_lossy().into_owned()
+}

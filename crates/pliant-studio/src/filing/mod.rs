@@ -1,0 +1,251 @@
+//! The studio's files: the project that is open, whether it is saved, and everything under way between it and the disk.
+//!
+//! Nothing here waits: saving, opening, importing and exporting are done by workers, and their ends are fetched in the next frame.
+
+mod commands;
+mod picture;
+mod question;
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use crate::autosave::{Autosave, Session};
+use crate::dialog::FileDialog;
+use crate::document::Document;
+use crate::export::Exportable;
+use crate::files::{Files, NativeFiles};
+use crate::import::Import;
+use crate::places::Places;
+use crate::preferences::Preferences;
+use crate::project::{self, BlobStore, Opened, Project};
+use crate::recovery::{self, Lost};
+use crate::rooms::RoomName;
+use crate::work::{Inbox, Latest, Outbox, Task, Wake};
+
+/// What is to be done once unsaved changes are dealt with.
+#[derive(Debug)]
+pub(crate) enum Then {
+    /// Close the window.
+    Quit,
+    /// Begin anew.
+    New(Box<Document>, RoomName),
+    /// Open a project.
+    Open(PathBuf),
+    /// Open unsaved work.
+    Recover(Lost),
+}
+
+/// What the open dialog is for.
+enum Purpose {
+    Open,
+    Save,
+    Export(Vec<Exportable>),
+    Screenshot,
+}
+
+/// A save that is asked for.
+struct SaveJob {
+    path: PathBuf,
+    project: Project,
+}
+
+/// How it ended.
+struct SaveEnd {
+    path: PathBuf,
+    document: Document,
+    result: Result<(), String>,
+}
+
+/// Where an opened project comes from.
+enum Source {
+    Project(PathBuf),
+    Lost(Lost),
+}
+
+/// Which unsaved work the program opens by itself when it starts.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Recover {
+    /// The newest.
+    Newest,
+    /// That of this project, which is being opened.
+    Of(PathBuf),
+    /// None; it waits in the menu.
+    Nothing,
+}
+
+/// The state of files.
+pub(crate) struct Filing {
+    files: Arc<dyn Files>,
+    places: Option<Places>,
+    wake: Wake,
+    /// The project's file, once it has one.
+    path: Option<PathBuf>,
+    /// The document as the file has it; `None` where no file has it.
+    saved: Option<Document>,
+    /// Whether the document of a revision differs from the saved one.
+    unsaved: (u64, bool),
+    autosave: Option<Autosave>,
+    saver: Latest<SaveJob, SaveEnd>,
+    opening: Option<Task<(Source, Opened)>>,
+    importing: Option<Task<Import>>,
+    exporting: Option<Task<String>>,
+    looking: Option<Task<Vec<Lost>>>,
+    recover: Recover,
+    lost: Vec<Lost>,
+    dialog: Option<(FileDialog, Purpose)>,
+    question: Option<Then>,
+    /// What follows a save that was asked for because of it.
+    after_save: Option<Then>,
+    picture: picture::Picture,
+    quitting: bool,
+    title: String,
+    kept_preferences: Preferences,
+    keeper: Latest<(Preferences, PathBuf), ()>,
+    recent: Vec<(PathBuf, bool)>,
+    recent_asked: Option<Instant>,
+    recent_looker: Latest<Vec<String>, Vec<(PathBuf, bool)>>,
+}
+
+impl Filing {
+    pub(crate) fn new(document: &Document, wake: Wake) -> Self {
+        let files: Arc<dyn Files> = Arc::new(NativeFiles);
+        Self {
+            places: None,
+            path: None,
+            saved: Some(document.clone()),
+            unsaved: (0, false),
+            autosave: None,
+            saver: saver(files.clone(), wake.clone()),
+            opening: None,
+            importing: None,
+            exporting: None,
+            looking: None,
+            recover: Recover::Nothing,
+            lost: Vec::new(),
+            dialog: None,
+            question: None,
+            after_save: None,
+            picture: picture::Picture::default(),
+            quitting: false,
+            title: String::new(),
+            kept_preferences: Preferences::default(),
+            keeper: keeper(files.clone(), wake.clone()),
+            recent: Vec::new(),
+            recent_asked: None,
+            recent_looker: recent_looker(files.clone(), wake.clone()),
+            files,
+            wake,
+        }
+    }
+
+    /// Whether something is under way whose end is still to be shown.
+    pub(crate) fn busy(&self) -> bool {
+        let tasks = self.opening.is_some() || self.importing.is_some() || self.exporting.is_some() || self.looking.is_some();
+        tasks || self.saver.busy() || self.picture.busy() || self.dialog.as_ref().is_some_and(|(dialog, _)| dialog.busy())
+    }
+
+    /// Whether a dialog or a question is open, so that keys are meant for it.
+    pub(crate) fn is_asking(&self) -> bool {
+        self.dialog.is_some() || self.question.is_some()
+    }
+
+    /// Unsaved work of earlier programs.
+    pub(crate) fn lost(&self) -> &[Lost] {
+        &self.lost
+    }
+
+    /// Recent projects, and whether they are there; looked up beside the window, so a menu may be a moment behind.
+    pub(crate) fn recent(&mut self) -> Vec<(PathBuf, bool)> {
+        if let Some(Ok(recent)) = self.recent_looker.answer() {
+            self.recent = recent;
+        }
+        if self.recent_asked.is_none_or(|at| at.elapsed() > Duration::from_secs(2)) {
+            self.recent_asked = Some(Instant::now());
+            self.recent_looker.ask(self.kept_preferences.recent.clone());
+        }
+        self.recent.clone()
+    }
+
+    /// Keeps unsaved work and preferences in the person's folders from now on, and looks for work that was lost.
+    pub(crate) fn begin(&mut self, places: Places, recover: Recover) -> Result<(), String> {
+        let session = Session::begin(&places.state);
+        let state = places.state.clone();
+        (self.places, self.recover) = (Some(places), recover);
+        let session = session.map_err(|error| format!("Unsaved work will not be kept because {}.", crate::files::why(&error)))?;
+        self.autosave = Some(Autosave::new(Arc::new(session), self.files.clone(), self.wake.clone()));
+        let files = self.files.clone();
+        self.looking = Some(Task::start("Looking for unsaved work", self.wake.clone(), move |_| {
+            recovery::sweep(&*files, &state);
+            Ok(recovery::lost_work(&state))
+        }));
+        Ok(())
+    }
+
+    /// Whether the document of this revision differs from what the project's file holds.
+    pub(crate) fn is_unsaved(&mut self, revision: u64, document: &Document) -> bool {
+        if self.unsaved.0 != revision {
+            self.unsaved = (revision, self.saved.as_ref() != Some(document));
+        }
+        self.unsaved.1
+    }
+
+    /// The document is another one now: as its file has it, or unsaved.
+    fn replaced(&mut self, path: Option<PathBuf>, saved: Option<Document>, revision: u64) {
+        self.unsaved = (revision, saved.is_none());
+        if let Some(autosave) = &mut self.autosave {
+            autosave.restart(saved.is_none());
+        }
+        (self.path, self.saved) = (path, saved);
+    }
+
+    /// The project's name, for people.
+    pub(crate) fn name(&self) -> String {
+        self.path.as_deref().and_then(Path::file_stem).map_or_else(|| "Untitled".into(), |stem| stem.to_string_lossy().into_owned())
+    }
+
+    /// The project's file, once it has one.
+    pub(crate) fn path(&self) -> Option<&Path> {
+        self.path.as_deref()
+    }
+
+    /// The end of the program: unsaved work stays for the next start unless the person let it go.
+    pub(crate) fn finish(&mut self) {
+        let stays = self.unsaved.1 && !self.quitting;
+        if let Some(autosave) = self.autosave.take() {
+            autosave.finish(stays);
+        }
+        // Preferences that were just changed.
+        let begun = Instant::now();
+        while self.keeper.at_work() && begun.elapsed() < Duration::from_secs(1) {
+            std::thread::sleep(Duration::from_millis(2));
+        }
+    }
+}
+
+fn saver(files: Arc<dyn Files>, wake: Wake) -> Latest<SaveJob, SaveEnd> {
+    Latest::new("Saving", wake, move |inbox: &Inbox<SaveJob>, outbox: &Outbox<SaveEnd>| {
+        let mut store = BlobStore::default();
+        while let Some(SaveJob { path, project }) = inbox.next() {
+            let result = project::save(&*files, &path, &project, &mut store).map_err(|error| error.to_string());
+            outbox.put(Ok(SaveEnd { path, document: project.document, result }));
+        }
+    })
+}
+
+fn keeper(files: Arc<dyn Files>, wake: Wake) -> Latest<(Preferences, PathBuf), ()> {
+    Latest::new("Keeping preferences", wake, move |inbox: &Inbox<(Preferences, PathBuf)>, outbox: &Outbox<()>| {
+        while let Some((preferences, config)) = inbox.next() {
+            outbox.put(preferences.save(&*files, &config));
+        }
+    })
+}
+
+fn recent_looker(files: Arc<dyn Files>, wake: Wake) -> Latest<Vec<String>, Vec<(PathBuf, bool)>> {
+    Latest::new("Looking for projects", wake, move |inbox: &Inbox<Vec<String>>, outbox: &Outbox<Vec<(PathBuf, bool)>>| {
+        while let Some(recent) = inbox.next() {
+            let look = |path: String| (PathBuf::from(&path), files.size(Path::new(&path)).is_ok());
+            outbox.put(Ok(recent.into_iter().map(look).collect()));
+        }
+    })
+}

@@ -1,0 +1,86 @@
+//! What can be wrong with a project's file, one sentence each.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use thiserror::Error;
+
+use crate::files::why;
+
+/// Why a project could not be opened or saved.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum ProjectError {
+    /// Something else than a project.
+    #[error("'{path}' is no Pliant project; open meshes and clips with File › Import", path = shown(path))]
+    Foreign {
+        /// The file.
+        path: PathBuf,
+    },
+    /// Made by a newer program.
+    #[error("'{path}' was saved by a newer Pliant (project version {version}, this one reads up to {known}); update Pliant to open it", path = shown(path))]
+    Newer {
+        /// The file.
+        path: PathBuf,
+        /// Its version.
+        version: u64,
+        /// The newest version that is known here.
+        known: u64,
+    },
+    /// A project that cannot be understood.
+    #[error("'{path}' is a damaged project: {why}; it was left as it is, so restore it from a copy", path = shown(path))]
+    Broken {
+        /// The file.
+        path: PathBuf,
+        /// What and where.
+        why: String,
+    },
+    /// Its file cannot be read.
+    #[error("'{path}' could not be opened because {}", why(source), path = shown(path))]
+    Read {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        source: io::Error,
+    },
+    /// Its file cannot be written.
+    #[error("'{path}' was not saved because {}; the old file is as it was, so make room or save elsewhere", why(source), path = shown(path))]
+    Write {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        source: io::Error,
+    },
+    /// The document has no text.
+    #[error("The project was not saved because it holds something that would not open again ({why}); undo the last step and save again")]
+    Unwritable {
+        /// What.
+        why: String,
+    },
+}
+
+impl ProjectError {
+    pub(super) fn broken(path: &Path, text: &[u8], error: &serde_json::Error) -> Self {
+        let last_line = text.rsplit(|byte| *byte == b'\n').next().unwrap_or_default();
+        let lines = text.iter().filter(|byte| **byte == b'\n').count() + 1;
+        // A number that ends in its middle is no number.
+        let at_the_end = (error.line(), error.column()) >= (lines, last_line.len());
+        let why = if error.is_eof() || (at_the_end && error.is_syntax()) {
+            format!("it is cut off at line {}", error.line())
+        } else {
+            format!("line {}, column {}: {}", error.line(), error.column(), what(error))
+        };
+        Self::Broken { path: path.into(), why }
+    }
+}
+
+/// The message without the place, which is told in our words.
+fn what(error: &serde_json::Error) -> String {
+    let text = error.to_string();
+    text.rsplit_once(" at line ").map_or(text.clone(), |(what, _)| what.to_owned())
+}
+
+/// A file by its name: the folder is where the person just was.
+fn shown(path: &Path) -> String {
+    path.file_name().map_or_else(|| path.display().to_string(), |name| name.to_string_lossy().into_owned())
+}

@@ -1,0 +1,196 @@
+//! Unsaved work of programs that ended without a word.
+
+use std::fs::{self, File, TryLockError};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
+
+use serde::Deserialize;
+
+use crate::autosave::{LOCK, Session, TEXT, results_folder, sessions_folder};
+use crate::blob::Blob;
+use crate::files::{Files, is_unfinished};
+use crate::project::{Opened, ProjectError, SessionNote, open_with};
+
+/// Unsaved work that waits to be opened.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Lost {
+    /// Its text.
+    pub text: PathBuf,
+    /// When it was last kept.
+    pub kept: SystemTime,
+    /// The project it belongs to, if it has one.
+    pub project: Option<PathBuf>,
+}
+
+impl Lost {
+    /// What it is called in a sentence: its project's name.
+    #[must_use]
+    pub fn name(&self) -> String {
+        let name = self.project.as_ref().and_then(|path| path.file_name());
+        name.map_or_else(|| "an untitled project".into(), |name| format!("'{}'", name.to_string_lossy()))
+    }
+}
+
+/// The unsaved work of programs that run no more, the newest first.
+#[must_use]
+pub fn lost_work(state: &Path) -> Vec<Lost> {
+    let mut found: Vec<Lost> = session_texts(state).into_iter().filter(|text| has_ended(text)).filter_map(lost).collect();
+    found.sort_by(|a, b| (b.kept, &b.text).cmp(&(a.kept, &a.text)));
+    found
+}
+
+fn session_texts(state: &Path) -> Vec<PathBuf> {
+    paths_in(&sessions_folder(state)).into_iter().filter(|path| path.extension().is_some_and(|ending| ending == TEXT)).collect()
+}
+
+fn paths_in(folder: &Path) -> Vec<PathBuf> {
+    fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path()).collect()
+}
+
+/// Whether the program of a session runs no more: nobody holds its lock.
+fn has_ended(text: &Path) -> bool {
+    let Ok(lock) = File::open(text.with_extension(LOCK)) else { return true };
+    !matches!(lock.try_lock(), Err(TryLockError::WouldBlock))
+}
+
+fn lost(text: PathBuf) -> Option<Lost> {
+    #[derive(Deserialize, Default)]
+    struct Head {
+        #[serde(default)]
+        session: Option<SessionNote>,
+    }
+    let kept = fs::metadata(&text).and_then(|about| about.modified()).ok()?;
+    let head: Head = serde_json::from_slice(&fs::read(&text).ok()?).unwrap_or_default();
+    Some(Lost { text, kept, project: head.session.and_then(|note| note.project) })
+}
+
+/// Opens unsaved work and makes it that of `session`, in one step that a crash cannot halve.
+pub fn take_over(files: &dyn Files, lost: &Lost, session: &Session) -> Result<Opened, ProjectError> {
+    let opened = match open_with(files, &lost.text, None, session.results()) {
+        // It would stand in the way at every start; whoever looks for it finds it under its other name.
+        Err(error @ (ProjectError::Broken { .. } | ProjectError::Foreign { .. })) => {
+            let _ = files.rename(&lost.text, &lost.text.with_extension("damaged"));
+            return Err(error);
+        }
+        other => other?,
+    };
+    files.rename(&lost.text, session.text()).map_err(|source| ProjectError::Read { path: lost.text.clone(), source })?;
+    // Only a name is left behind if this fails.
+    let _ = files.remove(&lost.text.with_extension(LOCK));
+    Ok(opened)
+}
+
+/// A lock or an attempt to write that is older than this is no longer on its way to be used.
+const GIVEN_UP: Duration = Duration::from_secs(3600);
+
+/// Removes what nobody needs: locks of programs that ended without unsaved work, results that no session names, and attempts to write
+/// that were cut short.
+pub fn sweep(files: &dyn Files, state: &Path) {
+    sweep_results(files, state);
+    for path in [sessions_folder(state), results_folder(state)].iter().flat_map(|folder| paths_in(folder)) {
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        let lock = path.extension().is_some_and(|ending| ending == LOCK) && !path.with_extension(TEXT).exists() && has_ended(&path);
+        let age = fs::metadata(&path).and_then(|about| about.modified()).ok().and_then(|at| at.elapsed().ok());
+        if (lock || is_unfinished(&name)) && age.is_some_and(|age| age > GIVEN_UP) {
+            let _ = files.remove(&path);
+        }
+    }
+}
+
+fn sweep_results(files: &dyn Files, state: &Path) {
+    // Results are listed before texts are read: a session writes a result's name before the result.
+    let results = results_folder(state);
+    let listed = files.list(&results).unwrap_or_default();
+    if listed.is_empty() {
+        return;
+    }
+    let texts: Vec<String> = session_texts(state).iter().filter_map(|text| fs::read_to_string(text).ok()).collect();
+    let named = |name: &str| texts.iter().any(|text| text.contains(name));
+    for entry in listed.iter().filter(|entry| Blob::is_name(&entry.name) && !named(&entry.name)) {
+        let _ = files.remove(&results.join(&entry.name));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+    use std::time::Instant;
+
+    use pliant::mesh::glam::DVec3;
+
+    use super::*;
+    use crate::autosave::Autosave;
+    use crate::files::NativeFiles;
+    use crate::project::Project;
+    use crate::timeline::Take;
+
+    fn work(project: &str) -> Project {
+        let mut work = Project { session: Some(SessionNote { project: Some(project.into()) }), ..Project::default() };
+        work.document.timeline.add_take(Take::made(project, "specimen:head", &[vec![DVec3::ONE; 9]], 24.0));
+        work
+    }
+
+    /// Unsaved work of a program that is over: its lock is let go.
+    fn ended(state: &Path, project: &str) {
+        let mut autosave = Autosave::new(Arc::new(Session::begin(state).unwrap()), Arc::new(NativeFiles), Arc::new(|| ()));
+        let (text, begun) = (autosave.session().text().to_owned(), Instant::now());
+        autosave.tick(1, true, begun, || work(project));
+        autosave.finish(true);
+        while !has_ended(&text) {
+            std::thread::yield_now();
+        }
+    }
+
+    #[test]
+    fn work_of_an_ended_program_is_found_newest_first_and_taken_over_whole() {
+        let state = tempfile::tempdir().unwrap();
+        for project in ["/a/old.pliant", "/a/new.pliant"] {
+            ended(state.path(), project);
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        let session = Session::begin(state.path()).unwrap();
+        let found = lost_work(state.path());
+        assert_eq!(found.iter().map(Lost::name).collect::<Vec<_>>(), ["'new.pliant'", "'old.pliant'"]);
+        let opened = take_over(&NativeFiles, &found[0], &session).unwrap();
+        assert_eq!((opened.trouble(), opened.project), (None, work("/a/new.pliant")));
+        assert!(session.text().exists());
+        assert_eq!(lost_work(state.path()).len(), 1, "what this program took over is no longer lost");
+        assert!(take_over(&NativeFiles, &found[0], &session).is_err(), "nobody takes it over twice");
+    }
+
+    #[test]
+    fn work_of_a_running_program_is_left_alone() {
+        let state = tempfile::tempdir().unwrap();
+        let mut autosave = Autosave::new(Arc::new(Session::begin(state.path()).unwrap()), Arc::new(NativeFiles), Arc::new(|| ()));
+        autosave.tick(1, true, Instant::now(), || work("/a/b.pliant"));
+        while !autosave.session().text().exists() {
+            std::thread::yield_now();
+        }
+        assert_eq!(lost_work(state.path()), []);
+    }
+
+    #[test]
+    fn damaged_work_is_told_once_and_kept_under_another_name() {
+        let state = tempfile::tempdir().unwrap();
+        ended(state.path(), "/a/b.pliant");
+        let found = lost_work(state.path());
+        fs::write(&found[0].text, "{\"format\": \"pliant project\", \"vers").unwrap();
+        let session = Session::begin(state.path()).unwrap();
+        assert!(take_over(&NativeFiles, &lost_work(state.path())[0], &session).unwrap_err().to_string().contains("cut off"));
+        assert_eq!(lost_work(state.path()), []);
+        assert!(found[0].text.with_extension("damaged").exists());
+    }
+
+    #[test]
+    fn results_that_no_session_names_are_swept() {
+        let state = tempfile::tempdir().unwrap();
+        ended(state.path(), "/a/kept.pliant");
+        let results = || NativeFiles.list(&results_folder(state.path())).unwrap().len();
+        let stray = Blob::new(b"stray".to_vec(), "npy");
+        fs::write(results_folder(state.path()).join(stray.name()), stray.bytes()).unwrap();
+        assert_eq!(results(), 2);
+        sweep(&NativeFiles, state.path());
+        assert_eq!(results(), 1);
+        assert_eq!(lost_work(state.path()).len(), 1);
+    }
+}
