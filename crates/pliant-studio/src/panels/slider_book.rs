@@ -90,10 +90,11 @@ impl SliderBook {
 fn by_part(names: &[&str]) -> Vec<Group> {
     // Codes such as AU12 say nothing by themselves; ARKit's name for the same thing does.
     let meant = match_names(names, Vocabulary::Arkit);
-    let part = |k: usize| {
-        let meaning = meant.pairs.iter().find(|pair| pair.source == k).and_then(|pair| part_of(&pair.name));
-        part_of(names[k]).or(meaning).unwrap_or(OTHER)
+    let names_meant = |k: usize| {
+        let whole = meant.pairs.iter().filter(move |pair| pair.source == k).map(|pair| &pair.name);
+        whole.chain(meant.to_split.iter().filter(move |(source, _)| *source == k).map(|(_, sides)| &sides[0]))
     };
+    let part = |k: usize| part_of(names[k]).or_else(|| names_meant(k).find_map(|name| part_of(name))).unwrap_or(OTHER);
     let parts: Vec<&str> = (0..names.len()).map(part).collect();
     let group = |name: &str| Group { name: name.into(), sliders: (0..names.len()).filter(|&k| parts[k] == name).collect() };
     ORDER.iter().chain([&OTHER]).map(|name| group(name)).filter(|group| !group.sliders.is_empty()).collect()
