@@ -129,7 +129,7 @@ fn move_ui(ui: &mut Ui, rect: Rect, name: &str, share: f64, from: f64, to: f64) 
     ui.painter().rect_filled(bar, 3.0, color.gamma_multiply(if share < 0.0 { 0.12 } else { 0.28 }));
     ui.scope_builder(UiBuilder::new().max_rect(rect.shrink2(vec2(5.0, 0.0))).layout(Layout::right_to_left(Align::Center)), |ui| {
         small(ui, format!("{:.0} %", 100.0 * share), color);
-        small(ui, format!("{from:.2} → {to:.2}"), ui.visuals().weak_text_color());
+        small(ui, format!("{from:.2} to {to:.2}"), ui.visuals().weak_text_color());
         ui.with_layout(Layout::left_to_right(Align::Center), |ui| small(ui, name.to_owned(), ui.visuals().text_color()));
     });
 }

@@ -88,12 +88,7 @@ impl SliderBook {
 }
 
 fn by_part(names: &[&str]) -> Vec<Group> {
-    // Codes such as AU12 say nothing by themselves; ARKit's name for the same thing does.
-    let meant = match_names(names, Vocabulary::Arkit);
-    let part = |k: usize| {
-        let meaning = meant.pairs.iter().find(|pair| pair.source == k).and_then(|pair| part_of(&pair.name));
-        part_of(names[k]).or(meaning).unwrap_or(OTHER)
-    };
+    let part = |k: usize| part_of(names[k]).or_else(|| part_meant(names[k])).unwrap_or(OTHER);
     let parts: Vec<&str> = (0..names.len()).map(part).collect();
     let group = |name: &str| Group { name: name.into(), sliders: (0..names.len()).filter(|&k| parts[k] == name).collect() };
     ORDER.iter().chain([&OTHER]).map(|name| group(name)).filter(|group| !group.sliders.is_empty()).collect()
@@ -102,6 +97,13 @@ fn by_part(names: &[&str]) -> Vec<Group> {
 fn part_of(name: &str) -> Option<&'static str> {
     let stem = SliderName::parse(name).stem();
     PARTS.iter().find(|(_, words)| words.iter().any(|word| stem.contains(word))).map(|(part, _)| *part)
+}
+
+/// Codes such as AU12 say nothing by themselves; ARKit's name for the same thing, or for one side of it, does.
+fn part_meant(name: &str) -> Option<&'static str> {
+    let meant = match_names(&[name], Vocabulary::Arkit);
+    let whole = meant.pairs.iter().map(|pair| &pair.name);
+    whole.chain(meant.to_split.iter().map(|(_, sides)| &sides[0])).find_map(|name| part_of(name))
 }
 
 fn with_others(mut groups: Vec<Group>, count: usize) -> Vec<Group> {

@@ -50,6 +50,6 @@ mod tests {
     #[test]
     fn numbers_keep_their_distance() {
         let axis = TimeAxis { x: Rangef::new(0.0, 480.0), last: 48.0 };
-        assert_eq!([5.0, 10.0, 11.0, 40.0, 60.0].map(|room| axis.step(room)), [1, 1, 2, 5, 10]);
+        assert_eq!([5.0, 9.0, 11.0, 40.0, 60.0].map(|room| axis.step(room)), [1, 1, 2, 5, 10]);
     }
 }

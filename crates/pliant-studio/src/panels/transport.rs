@@ -87,13 +87,11 @@ pub(super) fn transport_ui(ui: &mut Ui, picked: &mut Picked, cx: &mut Cx<'_>) {
 fn frame_ui(ui: &mut Ui, cx: &mut Cx<'_>) {
     let mut frame = cx.clock.frame.round() as u32;
     let last = cx.document.timeline.last_frame;
-    ui.label("Frame");
-    let field = ui.add(DragValue::new(&mut frame).range(0..=last).speed(0.2));
+    let field = ui.add(DragValue::new(&mut frame).range(0..=last).speed(0.2).prefix("Frame ").suffix(format!(" of {last}")));
     if field.changed() {
         go_to(f64::from(frame), cx);
     }
     field.on_hover_text("The frame that is shown (, and . step)").accessible_name("Frame");
-    ui.weak(format!("of {last}"));
 }
 
 fn keys_ui(ui: &mut Ui, picked: &mut Picked, color: eframe::egui::Color32, cx: &mut Cx<'_>) -> Option<Act> {
