@@ -41,6 +41,7 @@ mod source;
 mod split;
 mod stiffness;
 mod stroke_files;
+mod studio;
 mod symmetry;
 mod touch;
 mod touch_material;
@@ -58,6 +59,7 @@ use failure::Failure;
 const AFTER_HELP: &str = "\
 Examples:
   pliant demo                              every capability on built-in models, as one page
+  pliant studio                            a window: pose, touch, blend, transfer and learn by hand
   pliant info head.obj                     what is in a file, and what is wrong with it
   pliant convert head.obj head.glb         between formats; nothing both can hold is lost
   pliant pose head.glb --pin 88:0,-1,0 --out posed.obj
@@ -135,6 +137,7 @@ pub(crate) struct Cli {
 #[derive(Debug, Subcommand)]
 enum Command {
     Demo(demo::Args),
+    Studio(studio::Args),
     Info(info::Args),
     Convert(convert::Args),
     Pose(Box<pose::Args>),
@@ -169,6 +172,7 @@ pub(crate) fn run(cli: Cli) -> ExitCode {
     }
     let outcome = match cli.command {
         Command::Demo(args) => demo::run(&args, &console),
+        Command::Studio(args) => studio::run(&args),
         Command::Info(args) => info::run(&args, &console),
         Command::Convert(args) => convert::run(&args, &console),
         Command::Pose(args) => pose::run(&args, &console),
