@@ -20,7 +20,7 @@ const MOST_STEPS: u32 = 2000;
 
 /// The weights of every frame of a take.
 #[must_use]
-pub fn way_of(setup: &Setup) -> Vec<Vec<f64>> {
+pub(super) fn way_of(setup: &Setup) -> Vec<Vec<f64>> {
     match setup.bake.way {
         Way::There => sweep(setup.shapes.len(), setup.bake.steps),
         Way::AndBack => {
@@ -58,26 +58,26 @@ fn along(keys: &[BlendKey]) -> Vec<Vec<f64>> {
 
 /// The asset whose vertices are blended.
 #[must_use]
-pub fn asset_of(document: &Document) -> Locator {
+pub(super) fn asset_of(document: &Document) -> Locator {
     let first = document.blend.shapes.first().map_or("", |shape| &shape.asset);
     if first.is_empty() { document.character.asset.clone() } else { first.to_owned() }
 }
 
 /// Takes on their way.
 #[derive(Debug, Default)]
-pub struct Baker {
+pub(super) struct Baker {
     task: Option<Task<Take>>,
 }
 
 impl Baker {
     /// Whether one is on its way.
     #[must_use]
-    pub fn busy(&self) -> bool {
+    pub(super) fn busy(&self) -> bool {
         self.task.is_some()
     }
 
     /// Puts a take that is done into the document.
-    pub fn fetch(&mut self, cx: &mut Cx<'_>) {
+    pub(super) fn fetch(&mut self, cx: &mut Cx<'_>) {
         match Task::finished(&mut self.task) {
             None => {}
             Some(Err(sentence)) => cx.tell(Notice::trouble(sentence)),
@@ -94,7 +94,7 @@ impl Baker {
     }
 
     /// Way, keys, and the button.
-    pub fn bake_ui(&mut self, ui: &mut Ui, cx: &mut Cx<'_>, sources: Option<&[Source]>) {
+    pub(super) fn bake_ui(&mut self, ui: &mut Ui, cx: &mut Cx<'_>, sources: Option<&[Source]>) {
         ui.strong("Take");
         let (mut bake, before) = (cx.document.blend.bake, cx.document.blend.bake);
         ComboBox::from_label("Way").selected_text(way_label(bake.way)).show_ui(ui, |ui| {
@@ -179,7 +179,7 @@ fn keys_ui(ui: &mut Ui, cx: &mut Cx<'_>) {
 }
 
 /// A button that keeps the blend as a target of the character.
-pub fn keep_ui(ui: &mut Ui, cx: &mut Cx<'_>, balanced: Option<&Arc<Balanced>>) {
+pub(super) fn keep_ui(ui: &mut Ui, cx: &mut Cx<'_>, balanced: Option<&Arc<Balanced>>) {
     let neutral = cx.posed.map(|posed| posed.rig.neutral().clone());
     let fits = balanced.zip(neutral).filter(|(balanced, neutral)| balanced.ground.mesh.same_surface(neutral));
     let button = ui.add_enabled(fits.is_some(), eframe::egui::Button::new("Keep as target"));

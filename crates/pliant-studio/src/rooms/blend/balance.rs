@@ -10,7 +10,7 @@ use std::time::Instant;
 use pliant::mesh::glam::DVec3;
 use pliant::mesh::{ExactGeodesics, Mesh};
 use pliant::physics::{ContactFrame, Obstacle, ObstacleMotion, PhysicsError, SceneBlend, SceneOptions, linear_blend, vertex_strains};
-use pliant::rig::Rig;
+use pliant::rig::{Rig, Target};
 
 use super::figures::Figures;
 use super::setup::Setup;
@@ -24,7 +24,7 @@ const WALK: usize = 36;
 
 /// Where a shape comes from.
 #[derive(Debug, Clone)]
-pub struct Source {
+pub(super) struct Source {
     /// Its rig.
     pub rig: Arc<Rig>,
     /// The target at full weight; empty for none.
@@ -33,13 +33,25 @@ pub struct Source {
 
 impl PartialEq for Source {
     fn eq(&self, other: &Self) -> bool {
-        Arc::ptr_eq(&self.rig, &other.rig) && self.target == other.target
+        self.target == other.target && (Arc::ptr_eq(&self.rig, &other.rig) || self.same_shape(other))
+    }
+}
+
+impl Source {
+    /// Whether rigs that differ elsewhere, such as by a slider that was muted, have this shape alike.
+    fn same_shape(&self, other: &Self) -> bool {
+        let (a, b) = (self.rig.neutral(), other.rig.neutral());
+        a.same_surface(b) && a.positions() == b.positions() && self.moved() == other.moved()
+    }
+
+    fn moved(&self) -> Option<&Target> {
+        self.rig.targets().iter().find(|target| target.name == self.target)
     }
 }
 
 /// What is asked of the worker: the blend of a setup.
 #[derive(Debug, Clone)]
-pub struct Question {
+pub(super) struct Question {
     /// Counts questions.
     pub number: u64,
     /// Its shapes.
@@ -118,7 +130,7 @@ pub struct Solved {
 
 /// Starts the worker.
 #[must_use]
-pub fn start(wake: Wake) -> Latest<Question, Balanced> {
+pub(super) fn start(wake: Wake) -> Latest<Question, Balanced> {
     Latest::new("Blending", wake, |inbox: &Inbox<Question>, outbox: &Outbox<Balanced>| {
         let mut bench: Option<Bench> = None;
         let mut next = inbox.next();
@@ -173,7 +185,7 @@ impl Question {
     }
 
     /// An error as a sentence about a shape by its name.
-    pub fn sentence(&self, error: &PhysicsError) -> String {
+    pub(super) fn sentence(&self, error: &PhysicsError) -> String {
         let name = |k: usize| self.setup.shapes.get(k).map_or("?", |shape| shape.name());
         match error {
             PhysicsError::OtherCount { shape, found, expected } => format!(
@@ -192,7 +204,7 @@ impl Question {
 
 /// The shapes of a setup, joined by springs among its obstacles.
 #[derive(Debug)]
-pub struct Bench {
+pub(super) struct Bench {
     sources: Vec<Source>,
     setup: Setup,
     scene: SceneBlend,
@@ -211,7 +223,7 @@ impl Bench {
     ///
     /// # Errors
     /// A sentence about shapes that do not belong together.
-    pub fn for_question(former: Option<Self>, question: &Question) -> Result<Self, String> {
+    pub(super) fn for_question(former: Option<Self>, question: &Question) -> Result<Self, String> {
         let mut bench = match former {
             Some(bench) if bench.sources == question.sources && bench.setup.same_springs(&question.setup) => {
                 if bench.setup.same_scene(&question.setup) { bench } else { bench.among(question)? }
@@ -263,7 +275,7 @@ impl Bench {
     ///
     /// # Errors
     /// As [`SceneBlend::step`].
-    pub fn stride(&mut self, wanted: &[f64]) -> Result<Balanced, PhysicsError> {
+    pub(super) fn stride(&mut self, wanted: &[f64]) -> Result<Balanced, PhysicsError> {
         let weights = match &self.weights {
             Some(now) if !self.obstacles.is_empty() || self.setup.self_contact => strode(now, wanted, STRIDE),
             _ => wanted.to_vec(),
@@ -278,7 +290,7 @@ impl Bench {
     ///
     /// # Errors
     /// As [`SceneBlend::step`].
-    pub fn frame(&mut self, weights: &[f64]) -> Result<Vec<DVec3>, PhysicsError> {
+    pub(super) fn frame(&mut self, weights: &[f64]) -> Result<Vec<DVec3>, PhysicsError> {
         Ok(self.scene.step(weights, 0.0)?.shape.positions)
     }
 

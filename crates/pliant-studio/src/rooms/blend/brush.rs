@@ -16,7 +16,7 @@ use crate::view::Hit;
 
 /// What the left button does on the surface.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Tool {
+pub(super) enum Tool {
     /// Turns the view, and selects obstacles.
     #[default]
     Select,
@@ -52,7 +52,7 @@ impl Tool {
 
 /// A brush and what it is dipped into.
 #[derive(Debug)]
-pub struct Brush {
+pub(super) struct Brush {
     /// What the left button does.
     pub tool: Tool,
     /// Its radius, as a share of the shape's diagonal.
@@ -85,12 +85,12 @@ struct Stroke {
 impl Brush {
     /// Whether a stroke is on its way: springs wait for its end.
     #[must_use]
-    pub fn paints(&self) -> bool {
+    pub(super) fn paints(&self) -> bool {
         self.stroke.is_some()
     }
 
     /// The tools, and what the chosen one needs.
-    pub fn tools_ui(&mut self, ui: &mut Ui, cx: &mut Cx<'_>) {
+    pub(super) fn tools_ui(&mut self, ui: &mut Ui, cx: &mut Cx<'_>) {
         ui.strong("Tool");
         for tool in Tool::ALL {
             if ui.selectable_label(self.tool == tool, tool.label()).on_hover_text(tool.hint()).clicked() {
@@ -133,7 +133,7 @@ impl Brush {
     }
 
     /// Works with the tool at the pointer. `shape` is the model that it works on. Says whether the left button is in use.
-    pub fn canvas_ui(&mut self, on: &On<'_>, ui: &Ui, cx: &mut Cx<'_>, ground: &Arc<Ground>) -> bool {
+    pub(super) fn canvas_ui(&mut self, on: &On<'_>, ui: &Ui, cx: &mut Cx<'_>, ground: &Arc<Ground>) -> bool {
         match self.tool {
             Tool::Select => false,
             Tool::Anchor => {
@@ -290,7 +290,7 @@ fn set_anchor(setup: &mut Setup, vertex: u32, adds: bool) {
 }
 
 /// Marks the anchor on a picture of the shape.
-pub fn anchor_marks(on: &On<'_>, anchor: &[u32], positions: &[DVec3]) {
+pub(super) fn anchor_marks(on: &On<'_>, anchor: &[u32], positions: &[DVec3]) {
     let painter = &on.canvas.painter;
     for place in anchor.iter().filter_map(|&v| positions.get(v as usize)) {
         let Some(at) = on.canvas.view.project(*place) else { continue };

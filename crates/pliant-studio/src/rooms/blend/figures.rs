@@ -44,7 +44,7 @@ impl Figures {
 }
 
 /// A table: both ways to blend side by side.
-pub fn figures_ui(ui: &mut Ui, balanced: &Balanced, obstructed: bool) {
+pub(super) fn figures_ui(ui: &mut Ui, balanced: &Balanced, obstructed: bool) {
     let (linear, physical) = (&balanced.linear.figures, &balanced.physical.figures);
     Grid::new("figures").num_columns(3).striped(true).min_col_width(76.0).show(ui, |ui| {
         ui.label("");
@@ -84,7 +84,7 @@ fn row_ui(ui: &mut Ui, name: &str, hint: &str, cells: [Cell; 2]) {
 }
 
 /// What the last solve did, in one line or a few.
-pub fn report_ui(ui: &mut Ui, balanced: &Balanced) {
+pub(super) fn report_ui(ui: &mut Ui, balanced: &Balanced) {
     let frame = &balanced.frame;
     let state = if frame.converged { "In balance" } else { "Not quite in balance" };
     ui.label(format!("{state} after {} steps, {:.0} ms", frame.iterations, 1e3 * frame.secs));

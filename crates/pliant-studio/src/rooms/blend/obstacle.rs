@@ -121,7 +121,7 @@ const CHOSEN: Color32 = Color32::from_rgb(226, 150, 70);
 
 /// Obstacles as they are seen, and which of them is selected.
 #[derive(Debug, Default)]
-pub struct Obstacles {
+pub(super) struct Obstacles {
     selected: Option<usize>,
     made_of: Vec<ObstacleMark>,
     models: Vec<Model>,
@@ -129,7 +129,7 @@ pub struct Obstacles {
 
 impl Obstacles {
     /// The models of all obstacles, made when they change.
-    pub fn models(&mut self, marks: &[ObstacleMark]) -> impl Iterator<Item = Model> {
+    pub(super) fn models(&mut self, marks: &[ObstacleMark]) -> impl Iterator<Item = Model> {
         if self.made_of != marks {
             self.made_of = marks.to_vec();
             self.models = marks.iter().map(ObstacleMark::model).collect();
@@ -140,12 +140,12 @@ impl Obstacles {
     }
 
     /// Selects one, or none.
-    pub fn select(&mut self, obstacle: Option<usize>) {
+    pub(super) fn select(&mut self, obstacle: Option<usize>) {
         self.selected = obstacle;
     }
 
     /// Buttons that add one, the list, and the fields of the selected one. `size` is that of the shapes, `above` a place beside them.
-    pub fn list_ui(&mut self, ui: &mut Ui, cx: &mut Cx<'_>, size: f64, above: DVec3) {
+    pub(super) fn list_ui(&mut self, ui: &mut Ui, cx: &mut Cx<'_>, size: f64, above: DVec3) {
         ui.horizontal_wrapped(|ui| {
             for form in Form::ALL {
                 let what = form.label().to_lowercase();
@@ -207,7 +207,7 @@ impl Obstacles {
     }
 
     /// Deletes the selected one.
-    pub fn delete(&mut self, cx: &mut Cx<'_>) {
+    pub(super) fn delete(&mut self, cx: &mut Cx<'_>) {
         if let Some(k) = self.selected.take().filter(|&k| k < cx.document.blend.obstacles.len()) {
             cx.edit("Delete obstacle", move |document| {
                 document.blend.obstacles.remove(k);
@@ -216,7 +216,7 @@ impl Obstacles {
     }
 
     /// The arrows of the selected one; says whether a hand is on them.
-    pub fn gizmo_ui(&mut self, on: &On<'_>, ui: &Ui, cx: &mut Cx<'_>) -> bool {
+    pub(super) fn gizmo_ui(&mut self, on: &On<'_>, ui: &Ui, cx: &mut Cx<'_>) -> bool {
         let Some((k, mark)) = self.chosen(&cx.document.blend.obstacles) else { return false };
         let label = name_of(k, &mark).to_lowercase();
         let Some(place) = gizmo_ui(ui, on.canvas, k, &label, mark.middle()) else { return false };

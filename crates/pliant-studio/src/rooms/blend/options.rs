@@ -7,7 +7,7 @@ use super::setup::{Body, Cage, Setup, Solver};
 use crate::rooms::Cx;
 
 /// Friction and contact.
-pub fn contact_ui(ui: &mut Ui, cx: &mut Cx<'_>) {
+pub(super) fn contact_ui(ui: &mut Ui, cx: &mut Cx<'_>) {
     let mut setup = cx.document.blend.clone();
     let obstructed = !setup.obstacles.is_empty();
     ui.add_enabled_ui(obstructed, |ui| {
@@ -19,7 +19,7 @@ pub fn contact_ui(ui: &mut Ui, cx: &mut Cx<'_>) {
 }
 
 /// What few people change.
-pub fn more_ui(ui: &mut Ui, cx: &mut Cx<'_>) {
+pub(super) fn more_ui(ui: &mut Ui, cx: &mut Cx<'_>) {
     let mut setup = cx.document.blend.clone();
     ComboBox::from_label("Body").selected_text(body_label(setup.material.body)).show_ui(ui, |ui| {
         for body in [Body::Solid, Body::Shell] {

@@ -30,7 +30,7 @@ enum Colors {
 
 /// How the shapes are looked at.
 #[derive(Debug)]
-pub struct Picture {
+pub(super) struct Picture {
     layout: Layout,
     colors: Colors,
     linked: bool,
@@ -52,7 +52,7 @@ const FIXED: Color32 = Color32::from_rgb(70, 140, 240);
 
 impl Picture {
     /// Pictures, colours and cameras.
-    pub fn look_ui(&mut self, ui: &mut Ui) {
+    pub(super) fn look_ui(&mut self, ui: &mut Ui) {
         ui.strong("View");
         ComboBox::from_label("Pictures").selected_text(layout_label(self.layout)).show_ui(ui, |ui| {
             for layout in [Layout::SideBySide, Layout::Linear, Layout::Physical] {
@@ -66,7 +66,7 @@ impl Picture {
     }
 
     /// Lets the camera that was moved take the other along.
-    pub fn link_cameras(&mut self, cx: &mut Cx<'_>) {
+    pub(super) fn link_cameras(&mut self, cx: &mut Cx<'_>) {
         let Some([first, second]) = cx.desk.cameras.get_mut(&RoomName::Blend).map(|seen| &mut seen[..]) else { return };
         let moved = |k: usize, camera: &Camera| self.cameras.get(k).is_some_and(|before| before != camera);
         if self.linked && self.layout == Layout::SideBySide {
@@ -81,18 +81,18 @@ impl Picture {
 
     /// Whether a pane shows the shape in balance.
     #[must_use]
-    pub fn is_physical(&self, pane: usize) -> bool {
+    pub(super) fn is_physical(&self, pane: usize) -> bool {
         self.layout == Layout::Physical || (self.layout == Layout::SideBySide && pane == 1)
     }
 
     /// What a pane shows.
     #[must_use]
-    pub fn side<'a>(&self, pane: usize, balanced: &'a Balanced) -> &'a Side {
+    pub(super) fn side<'a>(&self, pane: usize, balanced: &'a Balanced) -> &'a Side {
         if self.is_physical(pane) { &balanced.physical } else { &balanced.linear }
     }
 
     /// The pictures, with obstacles in them.
-    pub fn panes(&mut self, cx: &Cx<'_>, shown: Option<&Arc<Balanced>>, tool: Tool, obstacles: &[Model], empty: &str) -> Vec<Pane> {
+    pub(super) fn panes(&mut self, cx: &Cx<'_>, shown: Option<&Arc<Balanced>>, tool: Tool, obstacles: &[Model], empty: &str) -> Vec<Pane> {
         let count = if self.layout == Layout::SideBySide { 2 } else { 1 };
         let subject = format!("{} {:?}", asset_of(cx.document), cx.document.blend.shapes);
         let played = self.played_frame(cx, shown);

@@ -13,7 +13,7 @@ const LETTERS: [&str; 3] = ["A", "B", "C"];
 
 /// Whether the shapes are there.
 #[derive(Debug)]
-pub enum Sources {
+pub(super) enum Sources {
     /// All of them.
     Ready(Vec<Source>),
     /// They are on their way.
@@ -23,7 +23,7 @@ pub enum Sources {
 }
 
 /// Where the shapes of the document come from.
-pub fn sources(cx: &mut Cx<'_>) -> Sources {
+pub(super) fn sources(cx: &mut Cx<'_>) -> Sources {
     let setup = &cx.document.blend;
     if setup.shapes.len() < 2 {
         return Sources::Missing("Choose two shapes to blend, on the right.".into());
@@ -53,13 +53,13 @@ pub fn sources(cx: &mut Cx<'_>) -> Sources {
 
 /// Text fields that are being typed into.
 #[derive(Debug, Default)]
-pub struct Chooser {
+pub(super) struct Chooser {
     typed: [Option<String>; 3],
 }
 
 impl Chooser {
     /// The shapes, each a choice.
-    pub fn shapes_ui(&mut self, ui: &mut Ui, cx: &mut Cx<'_>) {
+    pub(super) fn shapes_ui(&mut self, ui: &mut Ui, cx: &mut Cx<'_>) {
         ui.strong("Shapes");
         let mut shapes = cx.document.blend.shapes.clone();
         if shapes.is_empty() {
@@ -134,7 +134,7 @@ fn first_target(cx: &Cx<'_>) -> ShapeMark {
 }
 
 /// How much of each shape: a slider for two, a triangle for three.
-pub fn weights_ui(ui: &mut Ui, cx: &mut Cx<'_>) {
+pub(super) fn weights_ui(ui: &mut Ui, cx: &mut Cx<'_>) {
     let setup = &cx.document.blend;
     ui.strong("Blend");
     let moved = match setup.weights[..] {
@@ -150,7 +150,7 @@ pub fn weights_ui(ui: &mut Ui, cx: &mut Cx<'_>) {
 fn slider_ui(ui: &mut Ui, setup: &Setup, b: f64) -> Option<Vec<f64>> {
     let mut percent = 100.0 * b;
     ui.spacing_mut().slider_width = (ui.available_width() - 110.0).max(80.0);
-    let slider = Slider::new(&mut percent, 0.0..=100.0).suffix(" %").fixed_decimals(0).text("Blend");
+    let slider = Slider::new(&mut percent, 0.0..=100.0).suffix(" %").fixed_decimals(0).text("Weight");
     let moved = ui.add(slider).on_hover_text("From the first shape to the second").changed();
     let jumps = [(0.0, setup.shapes[0].name()), (50.0, "Half way"), (100.0, setup.shapes[1].name())];
     let mut jumped = false;

@@ -11,7 +11,7 @@ const MARGIN: Vec2 = vec2(8.0, 20.0);
 const KEY_STEP: f32 = 0.02;
 
 /// A triangle in which a point is dragged; returns its weights while they change.
-pub fn triangle_ui(ui: &mut Ui, label: &str, names: [&str; 3], weights: [f64; 3]) -> Option<[f64; 3]> {
+pub(super) fn triangle_ui(ui: &mut Ui, label: &str, names: [&str; 3], weights: [f64; 3]) -> Option<[f64; 3]> {
     let width = ui.available_width().min(240.0);
     let (rect, response) = ui.allocate_exact_size(vec2(width, 0.8 * width), Sense::click_and_drag());
     let told = names.iter().zip(weights).map(|(name, w)| format!("{name} {:.0} %", 100.0 * w)).collect::<Vec<_>>().join(", ");
@@ -103,7 +103,7 @@ fn barycentric(place: Pos2, [a, b, c]: [Pos2; 3]) -> [f64; 3] {
 
 /// Weights after one of them was set: the others keep their ratio, or share evenly where they had nothing.
 #[must_use]
-pub fn with_weight(weights: &[f64], changed: usize, weight: f64) -> Vec<f64> {
+pub(super) fn with_weight(weights: &[f64], changed: usize, weight: f64) -> Vec<f64> {
     let weight = weight.clamp(0.0, 1.0);
     let others: f64 = weights.iter().enumerate().filter(|(k, _)| *k != changed).map(|(_, w)| w).sum();
     let rest = 1.0 - weight;
