@@ -8,7 +8,7 @@ use pliant_studio::document::Document;
 use pliant_studio::rooms::{RoomName, blend};
 use pliant_studio::timeline::{TakeFrames, made_frame};
 
-use eframe::egui::vec2;
+use eframe::egui::{Role, vec2};
 use pliant::mesh::Mesh;
 use pliant::mesh::glam::{DVec3, Vec3};
 use pliant::physics::{Obstacle, linear_blend};
@@ -115,7 +115,7 @@ fn shapes_of_different_meshes_are_declined_by_a_sentence_and_a_brush_fixes_what_
     journey.studio().open_room(RoomName::Pose);
     let Some(mut journey) = Journey::start(blend::three_shapes(), RoomName::Blend) else { return };
     journey.click("Fix vertices");
-    let middle = journey.rect("Physical").center();
+    let middle = journey.harness.get_by_role_and_label(Role::Canvas, "Physical").rect().center();
     journey.drag(&[middle - vec2(20.0, 0.0), middle, middle + vec2(20.0, 0.0)]);
     let fixed = journey.document().blend.fixed;
     assert!(!fixed.is_empty() && fixed.len() < 1500 && fixed.is_sorted(), "{}", fixed.len());

@@ -38,7 +38,17 @@ fn sweep(shapes: usize, steps: u32) -> Vec<Vec<f64>> {
     let frames = steps * (shapes.max(1) as u32 - 1);
     let weights = |frame: u32| {
         let (from, share) = ((frame / steps) as usize, f64::from(frame % steps) / f64::from(steps));
-        (0..shapes).map(|shape| if shape == from { 1.0 - share } else if shape == from + 1 { share } else { 0.0 }).collect()
+        (0..shapes)
+            .map(|shape| {
+                if shape == from {
+                    1.0 - share
+                } else if shape == from + 1 {
+                    share
+                } else {
+                    0.0
+                }
+            })
+            .collect()
     };
     (0..=frames).map(weights).collect()
 }

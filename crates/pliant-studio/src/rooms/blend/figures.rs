@@ -58,7 +58,8 @@ pub(super) fn figures_ui(ui: &mut Ui, balanced: &Balanced, obstructed: bool) {
         let strain = |strain: f64| Cell { text: format!("{:.2} %", 100.0 * strain), bad: strain > 0.02 };
         row_ui(ui, "Strain", "How far edges are from their blended lengths, on average", [strain(linear.strain), strain(physical.strain)]);
         if obstructed {
-            let depth = |f: &Figures| Cell { text: if f.inside == 0 { "none".into() } else { format!("{:.3}", f.depth) }, bad: f.inside > 0 };
+            let depth =
+                |f: &Figures| Cell { text: if f.inside == 0 { "none".into() } else { format!("{:.3}", f.depth) }, bad: f.inside > 0 };
             row_ui(ui, "Penetration", "How deep the shape is inside obstacles", [depth(linear), depth(physical)]);
         }
     });

@@ -26,8 +26,8 @@ pub use setup::{Bake, BlendKey, Body, Cage, Material, Setup, ShapeMark, Solver, 
 use super::{Cx, On, Pane, Room, RoomName};
 use crate::command::Notice;
 use crate::work::Latest;
-use balance::{Question, Source};
 use bake::Baker;
+use balance::{Question, Source};
 use brush::{Brush, Tool, anchor_marks};
 use obstacle::Obstacles;
 use picture::Picture;
@@ -138,6 +138,7 @@ impl Room for BlendRoom {
             None if self.trouble.is_empty() => _ = ui.weak("Joining the shapes by springs …"),
             None => _ = ui.colored_label(ui.visuals().error_fg_color, &self.trouble),
         }
+        ui.add_space(10.0);
         options::contact_ui(ui, cx);
         ui.collapsing("More", |ui| options::more_ui(ui, cx));
         ui.add_space(10.0);

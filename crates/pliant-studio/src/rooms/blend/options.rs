@@ -10,6 +10,7 @@ use crate::rooms::Cx;
 pub(super) fn contact_ui(ui: &mut Ui, cx: &mut Cx<'_>) {
     let mut setup = cx.document.blend.clone();
     let obstructed = !setup.obstacles.is_empty();
+    ui.strong("Contact");
     ui.add_enabled_ui(obstructed, |ui| {
         let slider = Slider::new(&mut setup.friction, 0.0..=1.0).fixed_decimals(2).text("Friction");
         ui.add(slider).on_hover_text("How much obstacles hold what slides along them").on_disabled_hover_text("There is no obstacle yet");

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use eframe::egui::{Color32, ComboBox, Ui};
 
-use super::balance::{Balanced, Side};
 use super::bake::asset_of;
+use super::balance::{Balanced, Side};
 use super::brush::Tool;
 use crate::rooms::{Cx, Pane, RoomName};
 use crate::timeline::{TakeFrames, made_frame};

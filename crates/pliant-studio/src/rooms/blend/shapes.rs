@@ -113,7 +113,9 @@ impl Chooser {
         let text = self.typed[k].get_or_insert_with(|| shape.asset.clone());
         let field = TextEdit::singleline(text).hint_text("bent.obj, walk.glb@12 or specimen:bar").desired_width(f32::INFINITY);
         let response = ui.add(field).on_hover_text("A file or specimen; @12 is frame 12 of its clip");
-        response.widget_info(|| eframe::egui::WidgetInfo::labeled(eframe::egui::Role::TextInput, true, format!("File of shape {}", LETTERS[k])));
+        response.widget_info(|| {
+            eframe::egui::WidgetInfo::labeled(eframe::egui::Role::TextInput, true, format!("File of shape {}", LETTERS[k]))
+        });
         if response.lost_focus() && !text.trim().is_empty() {
             *shape = ShapeMark { asset: text.trim().to_owned(), target: shape.target.clone() };
             self.typed[k] = None;

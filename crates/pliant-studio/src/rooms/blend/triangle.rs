@@ -22,9 +22,6 @@ pub(super) fn triangle_ui(ui: &mut Ui, label: &str, names: [&str; 3], weights: [
     });
     let corners = corners(rect.shrink2(MARGIN));
     paint(ui, &response, corners, names, place_of(weights, corners));
-    if response.is_pointer_button_down_on() {
-        response.request_focus();
-    }
     let moved = response.interact_pointer_pos().filter(|_| response.is_pointer_button_down_on() || response.clicked());
     let moved = moved.or_else(|| keyed(ui, &response, place_of(weights, corners), corners));
     let response = response.on_hover_text("Drag the point between the shapes; arrow keys nudge it");
