@@ -108,11 +108,10 @@ fn three_shapes_are_blended_by_a_point_in_a_triangle() {
 fn shapes_of_different_meshes_are_declined_by_a_sentence_and_a_brush_fixes_what_it_covers() {
     let mut document = blend::bar_around_a_cylinder();
     document.blend.shapes[1] = blend::ShapeMark::asset("specimen:hand");
-    let Some(mut journey) = Journey::start(document, RoomName::Blend) else { return };
+    let Some(journey) = Journey::start(document, RoomName::Blend) else { return };
     let told = journey.harness.query_all_by_label_contains("Choose shapes that are poses of one mesh").count();
     assert!(told > 0);
 
-    journey.studio().open_room(RoomName::Pose);
     let Some(mut journey) = Journey::start(blend::three_shapes(), RoomName::Blend) else { return };
     journey.click("Fix vertices");
     let middle = journey.harness.get_by_role_and_label(Role::Canvas, "Physical").rect().center();

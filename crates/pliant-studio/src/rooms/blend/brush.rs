@@ -5,7 +5,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use eframe::egui::{Align2, Color32, CursorIcon, FontId, Slider, Stroke as Line, Ui, vec2};
+use eframe::egui::{Align2, Color32, CursorIcon, FontId, Pos2, Slider, Stroke as Line, Ui, vec2};
 use pliant::mesh::glam::DVec3;
 use pliant::mesh::{ExactGeodesics, SurfacePoint, TrianglePoint};
 
@@ -80,7 +80,16 @@ struct Stroke {
     /// How much of each vertex it covered, 0 to 1.
     covered: BTreeMap<u32, f32>,
     erases: bool,
+    /// Where the pointer was last.
+    last: Pos2,
 }
+
+/// Between dabs of a stroke, in radii: ours, no gap shows.
+const DAB_SPACING: f32 = 0.3;
+/// A radius on the screen where the pointer left the shape.
+const MOST_SPACING: f32 = 24.0;
+/// Dabs in a frame of the window, which must not wait.
+const MOST_DABS: f32 = 24.0;
 
 impl Brush {
     /// Whether a stroke is on its way: springs wait for its end.
@@ -114,16 +123,17 @@ impl Brush {
 
     fn brush_ui(&mut self, ui: &mut Ui) {
         let mut percent = 100.0 * self.radius;
-        ui.label("Brush radius");
+        let label = ui.label("Brush radius");
         let slider = Slider::new(&mut percent, 0.5..=40.0).logarithmic(true).suffix(" %").max_decimals(1);
-        ui.add(slider).on_hover_text("As a share of the shape's size, along the surface");
+        ui.add(slider).labelled_by(label.id).on_hover_text("As a share of the shape's size, along the surface");
         self.radius = percent / 100.0;
         ui.checkbox(&mut self.erases, "Erase").on_hover_text("Take away instead (hold Ctrl)");
     }
 
     fn stiffness_ui(&mut self, ui: &mut Ui, cx: &mut Cx<'_>) {
-        ui.label("Stiffness");
+        let label = ui.label("Stiffness");
         ui.add(Slider::new(&mut self.stiffness, 0.1..=10.0).logarithmic(true).suffix(" ×").max_decimals(2))
+            .labelled_by(label.id)
             .on_hover_text("Above 1 keeps its shape, below 1 gives way");
         ui.add_enabled_ui(!cx.document.blend.stiffness.is_empty(), |ui| {
             if ui.button("Clear stiffness").on_hover_text("The same everywhere").clicked() {
@@ -147,26 +157,37 @@ impl Brush {
     fn paint(&mut self, on: &On<'_>, ui: &Ui, cx: &mut Cx<'_>, ground: &Arc<Ground>) -> bool {
         let canvas = on.canvas;
         let hit = canvas.pointer().and_then(|place| shape_under(on, place));
-        let begun = canvas.tool_drag_started().then(|| canvas.press_origin()).flatten().and_then(|place| shape_under(on, place));
-        let dab = hit.filter(|_| canvas.tool_clicked());
-        if begun.or(dab).is_some() {
+        let pressed = canvas.tool_drag_started().then(|| canvas.press_origin()).flatten();
+        let begins = pressed.or_else(|| canvas.pointer().filter(|_| canvas.tool_clicked()));
+        if let Some(place) = begins.filter(|&place| shape_under(on, place).is_some()) {
             let erases = self.erases || ui.input(|input| input.modifiers.command);
             let (fixed, stiffness) = (cx.document.blend.fixed.clone(), cx.document.blend.stiffness.clone());
-            self.stroke = Some(Stroke { fixed, stiffness, covered: BTreeMap::new(), erases });
-        }
-        let used = self.stroke.is_some();
-        if used {
-            let places = [begun, hit];
-            places.into_iter().flatten().for_each(|hit| self.cover(&hit, ground));
-            self.apply(cx, ground.mesh.vertex_count());
+            self.stroke = Some(Stroke { fixed, stiffness, covered: BTreeMap::new(), erases, last: place });
         }
         if let Some(hit) = hit {
             self.ring(on, ui, &hit, ground);
+        }
+        let used = self.stroke.is_some();
+        if let Some(place) = canvas.pointer().filter(|_| used) {
+            self.draw_to(place, on, ground);
+            self.apply(cx, ground.mesh.vertex_count());
         }
         if !ui.input(|input| input.pointer.primary_down()) {
             self.stroke = None;
         }
         used
+    }
+
+    /// Covers all the way from the last place of the stroke.
+    fn draw_to(&mut self, place: Pos2, on: &On<'_>, ground: &Arc<Ground>) {
+        let Some(stroke) = &mut self.stroke else { return };
+        let from = std::mem::replace(&mut stroke.last, place);
+        let radius = shape_under(on, place).map_or(MOST_SPACING, |hit| self.radius_on_screen(on, &hit, ground));
+        for dab in dabs(from, place, DAB_SPACING * radius) {
+            if let Some(hit) = shape_under(on, dab) {
+                self.cover(&hit, ground);
+            }
+        }
     }
 
     /// Covers what is within the radius, less towards its rim.
@@ -196,15 +217,24 @@ impl Brush {
         }
     }
 
+    fn radius_on_screen(&self, on: &On<'_>, hit: &Hit, ground: &Ground) -> f32 {
+        (self.radius * ground.size / on.canvas.view.world_per_pixel(hit.position).max(f64::MIN_POSITIVE)) as f32
+    }
+
     fn ring(&self, on: &On<'_>, ui: &Ui, hit: &Hit, ground: &Ground) {
         ui.ctx().set_cursor_icon(CursorIcon::Crosshair);
-        let per_pixel = on.canvas.view.world_per_pixel(hit.position);
-        if let Some(at) = on.canvas.view.project(hit.position).filter(|_| per_pixel > 0.0) {
-            let radius = (self.radius * ground.size / per_pixel) as f32;
+        if let Some(at) = on.canvas.view.project(hit.position) {
+            let radius = self.radius_on_screen(on, hit, ground);
             on.canvas.painter.circle_stroke(at, radius, Line::new(2.5, Color32::from_black_alpha(120)));
             on.canvas.painter.circle_stroke(at, radius, Line::new(1.0, Color32::WHITE));
         }
     }
+}
+
+/// Places from one to another, the first left out unless it is both, no further apart than `spacing` as long as they are few.
+fn dabs(from: Pos2, to: Pos2, spacing: f32) -> impl Iterator<Item = Pos2> {
+    let count = (from.distance(to) / spacing.max(1.0)).ceil().clamp(1.0, MOST_DABS) as usize;
+    (1..=count).map(move |k| from + (to - from) * (k as f32 / count as f32))
 }
 
 /// From 1 in the middle to 0 at the rim, flat at both.
@@ -239,7 +269,7 @@ impl Stroke {
 }
 
 /// The blended shape under a place: the first model.
-fn shape_under(on: &On<'_>, place: eframe::egui::Pos2) -> Option<Hit> {
+fn shape_under(on: &On<'_>, place: Pos2) -> Option<Hit> {
     on.pick(place).filter(|hit| hit.model == 0)
 }
 
@@ -308,7 +338,7 @@ mod tests {
 
     fn stroke(covered: &[(u32, f32)], erases: bool) -> Stroke {
         let covered = covered.iter().copied().collect();
-        Stroke { fixed: Arc::new(vec![1, 4, 7]), stiffness: Arc::new(vec![1.0, 4.0, 1.0]), covered, erases }
+        Stroke { fixed: Arc::new(vec![1, 4, 7]), stiffness: Arc::new(vec![1.0, 4.0, 1.0]), covered, erases, last: Pos2::ZERO }
     }
 
     #[test]
@@ -322,6 +352,15 @@ mod tests {
         let painted = stroke(&[(0, 1.0), (1, 0.5)], false).stiffens(9.0, 3);
         assert!(painted.iter().zip([9.0, 6.0, 1.0]).all(|(a, b)| (a - b).abs() < 1e-5), "{painted:?}");
         assert!(stroke(&[(1, 1.0)], true).stiffens(9.0, 3).is_empty());
+    }
+
+    #[test]
+    fn a_stroke_leaves_no_gap_and_a_click_is_one_dab() {
+        let (from, to) = (Pos2::new(3.0, 4.0), Pos2::new(63.0, 84.0));
+        let places: Vec<Pos2> = std::iter::once(from).chain(dabs(from, to, 8.0)).collect();
+        assert_eq!(places.last(), Some(&to));
+        assert!(places.windows(2).all(|pair| pair[0].distance(pair[1]) <= 8.001));
+        assert_eq!(dabs(to, to, 8.0).collect::<Vec<_>>(), [to]);
     }
 
     #[test]

@@ -35,3 +35,21 @@ pub fn expressions() -> Document {
     let shapes = vec![ShapeMark::neutral(), ShapeMark::target("jawOpen"), ShapeMark::target("mouthPucker")];
     of("specimen:head", Setup { shapes, weights: vec![0.3, 0.5, 0.2], ..Setup::default() })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn examples_name_targets_that_are_there_and_weights_that_sum_to_one() {
+        for (name, example) in examples() {
+            let document = example();
+            let rig = pliant::load(&document.character.asset).unwrap().rig().unwrap();
+            for shape in &document.blend.shapes {
+                assert!(shape.target.is_empty() || rig.slider_named(&shape.target).is_ok(), "{name}: {}", shape.name());
+            }
+            assert_eq!(document.blend.weights.len(), document.blend.shapes.len());
+            assert!((document.blend.weights.iter().sum::<f64>() - 1.0).abs() < 1e-12, "{name}");
+        }
+    }
+}

@@ -169,10 +169,11 @@ fn slider_ui(ui: &mut Ui, setup: &Setup, b: f64) -> Option<Vec<f64>> {
 fn triangle_of_three_ui(ui: &mut Ui, setup: &Setup, weights: [f64; 3]) -> Option<Vec<f64>> {
     let names = [0, 1, 2].map(|k| setup.shapes.get(k).map_or("", ShapeMark::name));
     let mut moved = ui.vertical_centered(|ui| triangle_ui(ui, "Blend of three shapes", names, weights)).inner.map(|w| w.to_vec());
-    ui.horizontal(|ui| {
+    ui.horizontal_wrapped(|ui| {
         for (k, name) in names.into_iter().enumerate() {
             let mut percent = 100.0 * weights[k];
-            let field = DragValue::new(&mut percent).range(0.0..=100.0).speed(0.5).suffix(" %").fixed_decimals(0);
+            let field =
+                DragValue::new(&mut percent).range(0.0..=100.0).speed(0.5).prefix(format!("{name} ")).suffix(" %").fixed_decimals(0);
             let field = ui.add(field).on_hover_text(format!("How much of {name}"));
             let info = || eframe::egui::WidgetInfo {
                 label: Some(format!("How much of {name}")),
