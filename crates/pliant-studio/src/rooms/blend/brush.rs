@@ -142,7 +142,7 @@ impl Brush {
         });
     }
 
-    /// Works with the tool at the pointer. `shape` is the model that it works on. Says whether the left button is in use.
+    /// Works with the tool at the pointer, on the first model. Says whether the left button is in use.
     pub(super) fn canvas_ui(&mut self, on: &On<'_>, ui: &Ui, cx: &mut Cx<'_>, ground: &Arc<Ground>) -> bool {
         match self.tool {
             Tool::Select => false,

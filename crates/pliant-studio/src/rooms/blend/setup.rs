@@ -9,7 +9,7 @@ use super::obstacle::ObstacleMark;
 use crate::document::Locator;
 
 /// What the document remembers of blending.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Setup {
     /// Poses of one surface: none yet, two or three.
@@ -133,26 +133,6 @@ pub enum Way {
     AndBack,
     /// Along the keys.
     Keys,
-}
-
-impl Default for Setup {
-    fn default() -> Self {
-        Self {
-            shapes: Vec::new(),
-            weights: Vec::new(),
-            anchor: Vec::new(),
-            fixed: Arc::default(),
-            stiffness: Arc::default(),
-            obstacles: Vec::new(),
-            friction: 0.0,
-            self_contact: false,
-            material: Material::default(),
-            solver: Solver::default(),
-            cage: Cage::default(),
-            keys: Vec::new(),
-            bake: Bake::default(),
-        }
-    }
 }
 
 impl Default for Material {
