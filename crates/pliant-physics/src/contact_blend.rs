@@ -200,6 +200,12 @@ impl ContactBlend {
         &self.blend
     }
 
+    /// The blend alone, to be put among others.
+    #[must_use]
+    pub fn into_blend(self) -> Blend {
+        self.blend
+    }
+
     /// Gets ready for so many frames between the first two shapes, see [`Blend::prepare_walk`].
     ///
     /// # Errors

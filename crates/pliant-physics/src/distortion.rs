@@ -2,7 +2,8 @@
 //!
 //! **Problem.** Tell in a few numbers whether a shape shrank, lost volume or was stretched, beside the linear blend.
 //!
-//! **Equation.** With the blended lengths `r̄` of the edges of the surface, the strain of a shape is the mean of `|ℓ − r̄| / r̄`.
+//! **Equation.** With the blended lengths `r̄` of the edges of the surface, the strain of a shape is the mean of `|ℓ − r̄| / r̄`. That of
+//! a vertex has a sign: the mean of `(ℓ − r̄) / r̄` over its edges, above zero where the surface is stretched.
 
 use pliant_linalg::parallel;
 use pliant_mesh::Mesh;
@@ -51,6 +52,22 @@ pub(crate) fn blended_lengths(mesh: &Mesh, shapes: &[Vec<DVec3>], weights: &[f64
     parallel::map(edges.len(), EDGES_PER_TASK, blended)
 }
 
+/// How far the edges at each vertex of `surface` are from their blended lengths: the mean share, above zero where they are longer.
+/// Edges of no blended length are left out, and a vertex without others has none.
+#[must_use]
+pub fn vertex_strains(surface: &Mesh, shapes: &[Vec<DVec3>], weights: &[f64]) -> Vec<f64> {
+    let blended = blended_lengths(surface, shapes, weights);
+    let mut sums = vec![(0.0, 0_u32); surface.vertex_count()];
+    for (&edge, &rest) in surface.topology().edges().iter().zip(&blended).filter(|(_, rest)| **rest > 0.0) {
+        let strain = (length(surface.positions(), edge) - rest) / rest;
+        for vertex in edge {
+            let (sum, count) = &mut sums[vertex as usize];
+            (*sum, *count) = (*sum + strain, *count + 1);
+        }
+    }
+    sums.into_iter().map(|(sum, count)| sum / f64::from(count.max(1))).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -73,5 +90,17 @@ mod tests {
         let point = vec![DVec3::ZERO; bar.points.len()];
         let strain = Distortion::of(&bar.mesh.posed(point[..bar.mesh.vertex_count()].to_vec()).unwrap(), &[point], &[1.0]).strain;
         assert_eq!(strain, 0.0);
+    }
+
+    #[test]
+    fn each_vertex_of_a_shape_that_grew_by_a_tenth_is_stretched_by_a_tenth() {
+        let bar = bar(8, 2);
+        let shapes = [bar.points.clone(), bent(&bar.points, 90.0)];
+        for factor in [1.1, 0.9, 1.0] {
+            let scaled = bar.mesh.posed(bar.mesh.positions().iter().map(|p| *p * factor).collect()).unwrap();
+            let strains = vertex_strains(&scaled, &shapes, &[1.0, 0.0]);
+            assert_eq!(strains.len(), bar.mesh.vertex_count());
+            assert!(strains.iter().all(|strain| (strain - (factor - 1.0)).abs() < 1e-12), "{factor}");
+        }
     }
 }

@@ -14,7 +14,11 @@ pub(crate) fn linear_at(shapes: &[Vec<DVec3>], weights: &[f64], vertex: usize) -
 }
 
 /// Where the first `count` vertices are.
-pub(crate) fn linear_blend(shapes: &[Vec<DVec3>], weights: &[f64], count: usize) -> Vec<DVec3> {
+///
+/// # Panics
+/// If a shape has fewer.
+#[must_use]
+pub fn linear_blend(shapes: &[Vec<DVec3>], weights: &[f64], count: usize) -> Vec<DVec3> {
     parallel::map(count, GRAIN, |vertex| linear_at(shapes, weights, vertex))
 }
 

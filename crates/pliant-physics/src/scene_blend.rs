@@ -88,11 +88,29 @@ impl SceneBlend {
             Some(cage) => Blend::new(cage.shapes(), cage.options())?,
             None => Blend::new(shapes, &options.blend)?,
         };
-        let contact = ContactBlend::new(blend, options.obstacles.clone(), &options.contact)?;
+        Self::put_among(cage, blend, options.obstacles.clone(), &options.contact)
+    }
+
+    /// The same shapes among other obstacles, without filling and joining them again. The next step begins at the first shape.
+    ///
+    /// # Errors
+    /// As [`ContactBlend::new`].
+    pub fn among(self, obstacles: Vec<(Obstacle, ObstacleMotion)>, contact: &ContactOptions) -> Result<Self, PhysicsError> {
+        Self::put_among(self.cage, self.contact.into_blend(), obstacles, contact)
+    }
+
+    fn put_among(
+        cage: Option<Cage>,
+        blend: Blend,
+        obstacles: Vec<(Obstacle, ObstacleMotion)>,
+        options: &ContactOptions,
+    ) -> Result<Self, PhysicsError> {
+        let obstructed = !obstacles.is_empty();
+        let contact = ContactBlend::new(blend, obstacles, options)?;
         let mut notes = contact.blend().notes().to_vec();
         if let Some(cage) = &cage {
             notes.extend_from_slice(cage.notes());
-            notes.extend((!options.obstacles.is_empty()).then(|| OBSTACLE_NOTE.to_owned()));
+            notes.extend(obstructed.then(|| OBSTACLE_NOTE.to_owned()));
             notes.extend(contact.watches_itself().then(|| SELF_CONTACT_NOTE.to_owned()));
         }
         notes.extend(contact.notes());
@@ -179,5 +197,19 @@ mod tests {
         for note in ["cage of 200", OBSTACLE_NOTE, SELF_CONTACT_NOTE] {
             assert!(scene.notes().iter().any(|said| said.contains(note)), "{note}: {:?}", scene.notes());
         }
+    }
+
+    #[test]
+    fn other_obstacles_give_the_frames_of_a_scene_that_was_made_with_them() {
+        let shapes = ball_and_egg();
+        let ball_at = |x: f64| Obstacle::sphere(DVec3::X * x, 0.5).unwrap();
+        let scene = |x: f64| SceneOptions::default().with_obstacle(ball_at(x), ObstacleMotion::still());
+        let mut made_anew = SceneBlend::new(&shapes, &scene(1.7)).unwrap();
+        let mut moved = SceneBlend::new(&shapes, &scene(1.9)).unwrap();
+        moved.step(&[0.2, 0.8], 0.0).unwrap();
+        let mut moved = moved.among(vec![(ball_at(1.7), ObstacleMotion::still())], &ContactOptions::default()).unwrap();
+        let (frame, expected) = (moved.step(&[0.3, 0.7], 0.0).unwrap(), made_anew.step(&[0.3, 0.7], 0.0).unwrap());
+        assert!(expected.contacts > 0);
+        assert_eq!(frame, expected);
     }
 }

@@ -85,7 +85,6 @@ impl Document {
             }
         }
         self.pose.for_each_locator(visit);
-        self.touch.for_each_locator(visit);
         self.blend.for_each_locator(visit);
         self.transfer.for_each_locator(visit);
         self.learn.for_each_locator(visit);
@@ -102,11 +101,8 @@ impl Document {
     /// Visits every big result that a room has, takes aside.
     pub fn for_each_blob_of(&mut self, room: RoomName, visit: &mut dyn FnMut(&mut Blob)) {
         match room {
-            RoomName::Pose => self.pose.for_each_blob(visit),
-            RoomName::Touch => self.touch.for_each_blob(visit),
-            RoomName::Blend => self.blend.for_each_blob(visit),
-            RoomName::Transfer => self.transfer.for_each_blob(visit),
             RoomName::Learn => self.learn.for_each_blob(visit),
+            RoomName::Pose | RoomName::Touch | RoomName::Blend | RoomName::Transfer => {}
         }
     }
 }

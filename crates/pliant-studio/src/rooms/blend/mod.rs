@@ -1,39 +1,177 @@
-//! The room.
+//! Blend: shapes between shapes that do not shrink, around what is in the way.
 
-use eframe::egui::Ui;
-use serde::{Deserialize, Serialize};
+mod bake;
+mod balance;
+mod brush;
+mod examples;
+mod figures;
+mod obstacle;
+mod options;
+mod picture;
+mod setup;
+mod shapes;
+mod triangle;
 
-use super::{Cx, On, Pane, Room};
-use crate::blob::Blob;
-use crate::document::Locator;
+use std::sync::Arc;
 
-/// What the document remembers of it.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
-#[serde(default)]
-pub struct Setup {}
+use eframe::egui::{Key, Ui};
+use pliant::mesh::glam::DVec3;
 
-impl Setup {
-    /// Visits every name of an asset.
-    pub fn for_each_locator(&mut self, _visit: &mut dyn FnMut(&mut Locator)) {}
+pub use balance::{Balanced, Side, Solved};
+pub use examples::{bar_around_a_cylinder, examples, expressions, three_shapes};
+pub use figures::Figures;
+pub use obstacle::{Form, ObstacleMark};
+pub use setup::{Bake, BlendKey, Body, Cage, Material, Setup, ShapeMark, Solver, Way};
 
-    /// Visits every big result.
-    pub fn for_each_blob(&mut self, _visit: &mut dyn FnMut(&mut Blob)) {}
-}
+use super::{Cx, On, Pane, Room, RoomName};
+use crate::command::Notice;
+use crate::work::Latest;
+use bake::Baker;
+use balance::{Question, Source};
+use brush::{Brush, Tool, anchor_marks};
+use obstacle::Obstacles;
+use picture::Picture;
+use shapes::{Chooser, Sources};
 
 /// The room.
-#[derive(Debug, Default)]
-pub struct BlendRoom {}
+#[derive(Default)]
+pub struct BlendRoom {
+    worker: Option<Latest<Question, Balanced>>,
+    /// What was last asked, and whether its answer is still to come.
+    asked: Option<Question>,
+    waiting: bool,
+    shown: Option<Arc<Balanced>>,
+    /// Why nothing is shown.
+    trouble: String,
+    chooser: Chooser,
+    brush: Brush,
+    obstacles: Obstacles,
+    picture: Picture,
+    baker: Baker,
+}
 
-impl Room for BlendRoom {
-    fn tools_ui(&mut self, _ui: &mut Ui, _cx: &mut Cx<'_>) {}
-
-    fn options_ui(&mut self, _ui: &mut Ui, _cx: &mut Cx<'_>) {}
-
-    fn panes(&mut self, _cx: &mut Cx<'_>) -> Vec<Pane> {
-        vec![Pane::default()]
+impl BlendRoom {
+    /// The blend that is shown.
+    #[must_use]
+    pub fn balanced(&self) -> Option<&Arc<Balanced>> {
+        self.shown.as_ref()
     }
 
-    fn canvas_ui(&mut self, _on: &On<'_>, _ui: &mut Ui, _cx: &mut Cx<'_>) -> bool {
-        false
+    fn fetch(&mut self, cx: &mut Cx<'_>) {
+        let answer = self.worker.as_ref().and_then(Latest::answer);
+        let newest = self.asked.as_ref().map_or(0, |asked| asked.number);
+        match answer {
+            None => {}
+            Some(Ok(balanced)) => {
+                self.waiting &= !(balanced.arrived && balanced.number == newest);
+                self.trouble.clear();
+                self.shown = Some(Arc::new(balanced));
+            }
+            Some(Err(sentence)) => {
+                (self.waiting, self.shown) = (false, None);
+                cx.tell(Notice::trouble(sentence.clone()));
+                self.trouble = sentence;
+            }
+        }
+    }
+
+    /// Asks for the blend that the document wants, once.
+    fn ask(&mut self, cx: &mut Cx<'_>, sources: Vec<Source>) {
+        let setup = &cx.document.blend;
+        let same = |asked: &Question| asked.sources == sources && asked.setup.same_scene(setup) && asked.setup.weights == setup.weights;
+        if self.asked.as_ref().is_some_and(same) || self.brush.paints() {
+            return;
+        }
+        let number = self.asked.as_ref().map_or(1, |asked| asked.number + 1);
+        let question = Question { number, sources, setup: setup.clone() };
+        self.worker.get_or_insert_with(|| balance::start(cx.wake.clone())).ask(question.clone());
+        (self.asked, self.waiting) = (Some(question), true);
+    }
+
+    /// Size of the shapes, and a place above them.
+    fn extent(&self) -> (f64, DVec3) {
+        let bounds = self.shown.as_ref().and_then(|shown| shown.ground.mesh.bounds());
+        bounds.map_or((2.0, DVec3::Y), |b| (b.size().length(), DVec3::new(b.center().x, b.max.y + 0.15 * b.size().length(), b.center().z)))
+    }
+}
+
+impl Room for BlendRoom {
+    fn update(&mut self, cx: &mut Cx<'_>) {
+        self.baker.fetch(cx);
+        if cx.desk.room != RoomName::Blend {
+            return;
+        }
+        self.fetch(cx);
+        match shapes::sources(cx) {
+            Sources::Ready(sources) => self.ask(cx, sources),
+            Sources::Coming => {}
+            Sources::Missing(sentence) => {
+                (self.shown, self.asked, self.waiting) = (None, None, false);
+                self.trouble = sentence;
+            }
+        }
+    }
+
+    fn tools_ui(&mut self, ui: &mut Ui, cx: &mut Cx<'_>) {
+        self.brush.tools_ui(ui, cx);
+        ui.add_space(10.0);
+        ui.strong("Obstacles");
+        let (size, above) = self.extent();
+        self.obstacles.list_ui(ui, cx, size, above);
+        ui.add_space(10.0);
+        self.picture.look_ui(ui);
+    }
+
+    fn options_ui(&mut self, ui: &mut Ui, cx: &mut Cx<'_>) {
+        self.chooser.shapes_ui(ui, cx);
+        if cx.document.blend.shapes.is_empty() {
+            return;
+        }
+        ui.add_space(10.0);
+        shapes::weights_ui(ui, cx);
+        ui.add_space(10.0);
+        match &self.shown {
+            Some(shown) => {
+                figures::figures_ui(ui, shown, !cx.document.blend.obstacles.is_empty());
+                ui.collapsing("Solve", |ui| figures::report_ui(ui, shown));
+            }
+            None if self.trouble.is_empty() => _ = ui.weak("Joining the shapes by springs …"),
+            None => _ = ui.colored_label(ui.visuals().error_fg_color, &self.trouble),
+        }
+        ui.add_space(10.0);
+        options::contact_ui(ui, cx);
+        ui.collapsing("More", |ui| options::more_ui(ui, cx));
+        ui.add_space(10.0);
+        let sources = self.asked.as_ref().map(|asked| asked.sources.clone());
+        self.baker.bake_ui(ui, cx, sources.as_deref());
+        bake::keep_ui(ui, cx, self.shown.as_ref());
+    }
+
+    fn panes(&mut self, cx: &mut Cx<'_>) -> Vec<Pane> {
+        self.picture.link_cameras(cx);
+        let models: Vec<_> = self.obstacles.models(&cx.document.blend.obstacles).collect();
+        let empty = if self.trouble.is_empty() { "Joining the shapes by springs …" } else { &self.trouble };
+        self.picture.panes(cx, self.shown.as_ref(), self.brush.tool, &models, empty)
+    }
+
+    fn canvas_ui(&mut self, on: &On<'_>, ui: &mut Ui, cx: &mut Cx<'_>) -> bool {
+        let Some(shown) = self.shown.clone() else { return false };
+        let side = self.picture.side(on.pane, &shown);
+        anchor_marks(on, &cx.document.blend.anchor, &side.positions);
+        if self.picture.is_physical(on.pane) && self.obstacles.gizmo_ui(on, ui, cx) {
+            return true;
+        }
+        if on.canvas.response.hovered() && ui.input(|input| input.key_pressed(Key::Delete)) && !ui.ctx().egui_wants_keyboard_input() {
+            self.obstacles.delete(cx);
+        }
+        if self.brush.tool == Tool::Select && on.canvas.tool_clicked() {
+            let hit = on.canvas.pointer().and_then(|place| on.pick(place));
+            self.obstacles.select(hit.and_then(|hit| hit.model.checked_sub(1)));
+        }
+        self.brush.canvas_ui(on, ui, cx, &shown.ground)
+    }
+
+    fn busy(&self) -> bool {
+        self.waiting || self.baker.busy()
     }
 }

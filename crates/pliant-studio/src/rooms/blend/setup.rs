@@ -1,0 +1,318 @@
+//! What the document remembers of blending: every choice, and nothing that follows from them.
+
+use std::sync::Arc;
+
+use pliant::physics::{BlendOptions, CageSize, ContactOptions, EnergyTerms, InteriorOptions, InteriorPoints, Lengths};
+use serde::{Deserialize, Serialize};
+
+use super::obstacle::ObstacleMark;
+use crate::document::Locator;
+
+/// What the document remembers of blending.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Setup {
+    /// Poses of one surface: none yet, two or three.
+    pub shapes: Vec<ShapeMark>,
+    /// How much of each shape there is; they sum to one.
+    pub weights: Vec<f64>,
+    /// Vertices around which the shape is held from within; none for its middle.
+    pub anchor: Vec<u32>,
+    /// Vertices that go straight from shape to shape, ascending.
+    #[serde(with = "crate::shared")]
+    pub fixed: Arc<Vec<u32>>,
+    /// How stiff each vertex is; empty where all are alike.
+    #[serde(with = "crate::shared")]
+    pub stiffness: Arc<Vec<f32>>,
+    /// What is in the way.
+    pub obstacles: Vec<ObstacleMark>,
+    /// Coulomb's friction at obstacles.
+    pub friction: f64,
+    /// Whether parts of the surface keep out of each other.
+    pub self_contact: bool,
+    /// What is kept.
+    pub material: Material,
+    /// How balance is found.
+    pub solver: Solver,
+    /// Whether a coarse cage is balanced in place of a big mesh.
+    pub cage: Cage,
+    /// Weights at frames, ascending.
+    pub keys: Vec<BlendKey>,
+    /// How a take is made.
+    pub bake: Bake,
+}
+
+impl Setup {
+    /// Visits every name of an asset.
+    pub fn for_each_locator(&mut self, visit: &mut dyn FnMut(&mut Locator)) {
+        self.shapes.iter_mut().map(|shape| &mut shape.asset).filter(|asset| !asset.is_empty()).for_each(visit);
+    }
+}
+
+/// A shape: an asset as it stands, or with one of its targets.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct ShapeMark {
+    /// The asset; empty for the character.
+    pub asset: Locator,
+    /// The target at full weight; empty for none.
+    pub target: String,
+}
+
+/// What the springs of a shape keep beside lengths.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Material {
+    /// A solid or a thin shell.
+    pub body: Body,
+    /// How stiff angles of the surface are; 0 leaves them alone.
+    pub angles: f64,
+    /// How stiff volumes are; 0 leaves them alone.
+    pub volume: f64,
+    /// Whether closed shapes get points inside.
+    pub interior: bool,
+}
+
+/// What a shape is made of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Body {
+    /// Springs along the surface and through the inside.
+    #[default]
+    Solid,
+    /// Edges of the surface alone.
+    Shell,
+}
+
+/// How balance is found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Solver {
+    /// To a thousandth.
+    #[default]
+    Fast,
+    /// To a millionth.
+    Tight,
+    /// The published Newton's method.
+    Newton,
+}
+
+/// Whether a coarse cage is balanced and the mesh follows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Cage {
+    /// For big meshes.
+    #[default]
+    Auto,
+    /// Never.
+    Off,
+    /// Of about so many vertices.
+    Vertices(u32),
+}
+
+/// Weights at a frame.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct BlendKey {
+    /// The frame.
+    pub frame: u32,
+    /// How much of each shape.
+    pub weights: Vec<f64>,
+}
+
+/// How a take is made.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Bake {
+    /// Its way.
+    pub way: Way,
+    /// Steps from one shape to the next.
+    pub steps: u32,
+}
+
+/// The way of a take through the weights.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Way {
+    /// From the first shape to the last.
+    There,
+    /// And back to the first.
+    #[default]
+    AndBack,
+    /// Along the keys.
+    Keys,
+}
+
+impl Default for Material {
+    fn default() -> Self {
+        Self { body: Body::Solid, angles: 0.0, volume: 0.0, interior: true }
+    }
+}
+
+impl Default for Bake {
+    fn default() -> Self {
+        Self { way: Way::default(), steps: 24 }
+    }
+}
+
+impl ShapeMark {
+    /// The character as it is without sliders.
+    #[must_use]
+    pub fn neutral() -> Self {
+        Self::default()
+    }
+
+    /// A target of the character.
+    #[must_use]
+    pub fn target(name: &str) -> Self {
+        Self { asset: Locator::new(), target: name.into() }
+    }
+
+    /// An asset as it stands.
+    #[must_use]
+    pub fn asset(locator: &str) -> Self {
+        Self { asset: locator.into(), target: String::new() }
+    }
+
+    /// What it is called in the panel.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        match (&*self.asset, &*self.target) {
+            ("", "") => "Neutral",
+            (asset, "") => asset,
+            (_, target) => target,
+        }
+    }
+}
+
+impl Setup {
+    /// Chooses shapes anew: the whole weight is the first one's, and what was keyed for others is gone.
+    pub fn choose(&mut self, shapes: Vec<ShapeMark>) {
+        if shapes.len() != self.shapes.len() {
+            self.weights = (0..shapes.len()).map(|shape| if shape == 0 { 1.0 } else { 0.0 }).collect();
+            self.keys.clear();
+        }
+        self.shapes = shapes;
+    }
+
+    /// What holds the shapes and how they are balanced.
+    pub fn blend_options(&self) -> BlendOptions {
+        let index = |list: &[u32]| list.iter().map(|&v| v as usize).collect();
+        let options = BlendOptions::default()
+            .with_solver(self.solver.into())
+            .with_energy(self.material.into())
+            .with_interior(self.material.interior())
+            .with_anchor(index(&self.anchor))
+            .with_fixed(index(&self.fixed));
+        if self.stiffness.is_empty() {
+            return options;
+        }
+        options.with_stiffness(self.stiffness.iter().map(|&k| f64::from(k)).collect())
+    }
+
+    /// How obstacles and shapes meet.
+    #[must_use]
+    pub fn contact_options(&self) -> ContactOptions {
+        ContactOptions::default().with_friction(self.friction).with_self_contact(self.self_contact)
+    }
+
+    /// Puts the weights at a frame, in place of those that were there.
+    pub fn set_key(&mut self, frame: u32) {
+        let weights = self.weights.clone();
+        match self.keys.binary_search_by_key(&frame, |key| key.frame) {
+            Ok(at) => self.keys[at].weights = weights,
+            Err(at) => self.keys.insert(at, BlendKey { frame, weights }),
+        }
+    }
+
+    /// Whether two setups differ in no more than weights, keys and takes: the same springs between the same obstacles.
+    #[must_use]
+    pub fn same_scene(&self, other: &Self) -> bool {
+        self.same_springs(other) && self.same_surroundings(other)
+    }
+
+    /// Whether two setups of the same shapes have the same springs.
+    #[must_use]
+    pub fn same_springs(&self, other: &Self) -> bool {
+        let own = |s: &Self| (s.shapes.clone(), s.anchor.clone(), s.fixed.clone(), s.material, s.solver, s.cage);
+        own(self) == own(other) && (Arc::ptr_eq(&self.stiffness, &other.stiffness) || self.stiffness == other.stiffness)
+    }
+
+    fn same_surroundings(&self, other: &Self) -> bool {
+        (&self.obstacles, self.friction, self.self_contact) == (&other.obstacles, other.friction, other.self_contact)
+    }
+}
+
+impl Material {
+    fn interior(self) -> InteriorOptions {
+        if self.interior { InteriorOptions::default() } else { InteriorOptions::default().with_points(InteriorPoints::None) }
+    }
+}
+
+impl From<Material> for EnergyTerms {
+    fn from(material: Material) -> Self {
+        let lengths = match material.body {
+            Body::Solid => Lengths::Springs,
+            Body::Shell => Lengths::Edges,
+        };
+        let mut terms = Self::springs().with_lengths(lengths);
+        if material.angles > 0.0 {
+            terms = terms.with_angles(material.angles);
+        }
+        if material.volume > 0.0 { terms.with_volume(material.volume) } else { terms }
+    }
+}
+
+impl From<Solver> for pliant::physics::Solver {
+    fn from(solver: Solver) -> Self {
+        match solver {
+            Solver::Fast => Self::Fast,
+            Solver::Tight => Self::Tight,
+            Solver::Newton => Self::Newton,
+        }
+    }
+}
+
+impl From<Cage> for CageSize {
+    fn from(cage: Cage) -> Self {
+        match cage {
+            Cage::Auto => Self::Auto,
+            Cage::Off => Self::None,
+            Cage::Vertices(vertices) => Self::Vertices(vertices as usize),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_shell_with_angles_and_volume_is_the_published_one() {
+        let material = Material { body: Body::Shell, angles: 1.0, volume: 1.0, interior: true };
+        assert_eq!(EnergyTerms::from(material), EnergyTerms::shell());
+        assert_eq!(EnergyTerms::from(Material::default()), EnergyTerms::springs());
+    }
+
+    #[test]
+    fn weights_and_keys_are_no_other_scene_but_paint_and_obstacles_are() {
+        let setup = Setup { shapes: vec![ShapeMark::neutral(); 2], weights: vec![1.0, 0.0], ..Setup::default() };
+        let mut moved = Setup { weights: vec![0.5, 0.5], ..setup.clone() };
+        moved.set_key(4);
+        assert!(setup.same_scene(&moved));
+        let painted = Setup { stiffness: Arc::new(vec![1.0, 2.0]), ..setup.clone() };
+        assert!(!setup.same_springs(&painted));
+        let obstructed = Setup { obstacles: vec![ObstacleMark::default()], ..setup.clone() };
+        assert!(setup.same_springs(&obstructed) && !setup.same_scene(&obstructed));
+    }
+
+    #[test]
+    fn another_number_of_shapes_starts_at_the_first_and_the_same_number_keeps_the_weights() {
+        let mut setup = Setup::default();
+        setup.choose(vec![ShapeMark::neutral(), ShapeMark::target("bent")]);
+        setup.weights = vec![0.25, 0.75];
+        setup.choose(vec![ShapeMark::neutral(), ShapeMark::target("twisted")]);
+        assert_eq!(setup.weights, [0.25, 0.75]);
+        setup.choose(vec![ShapeMark::neutral(), ShapeMark::target("twisted"), ShapeMark::asset("a.obj")]);
+        assert_eq!(setup.weights, [1.0, 0.0, 0.0]);
+    }
+}

@@ -1,0 +1,189 @@
+//! Which shapes are blended, and how much of each.
+
+use eframe::egui::{ComboBox, DragValue, Slider, TextEdit, Ui};
+
+use super::balance::Source;
+use super::setup::{Setup, ShapeMark};
+use super::triangle::{triangle_ui, with_weight};
+use crate::library::Slot;
+use crate::rooms::Cx;
+
+/// What shapes are called in lists.
+const LETTERS: [&str; 3] = ["A", "B", "C"];
+
+/// Whether the shapes are there.
+#[derive(Debug)]
+pub(super) enum Sources {
+    /// All of them.
+    Ready(Vec<Source>),
+    /// They are on their way.
+    Coming,
+    /// One is missing; the sentence says why and what to do.
+    Missing(String),
+}
+
+/// Where the shapes of the document come from.
+pub(super) fn sources(cx: &mut Cx<'_>) -> Sources {
+    let setup = &cx.document.blend;
+    if setup.shapes.len() < 2 {
+        return Sources::Missing("Choose two shapes to blend, on the right.".into());
+    }
+    let mut found = Vec::new();
+    for shape in &setup.shapes {
+        let rig = if shape.asset.is_empty() {
+            match (cx.posed, cx.document.character.asset.is_empty()) {
+                (Some(posed), _) => posed.rig.clone(),
+                (None, false) => return Sources::Coming,
+                (None, true) => return Sources::Missing("There is no character yet. Open a rig, or choose files as shapes.".into()),
+            }
+        } else {
+            match cx.library.get(&shape.asset) {
+                Slot::Ready(loaded) => loaded.rig.clone(),
+                Slot::Loading => return Sources::Coming,
+                Slot::Failed(sentence) => return Sources::Missing(sentence),
+            }
+        };
+        if !shape.target.is_empty() && rig.slider_named(&shape.target).is_err() {
+            return Sources::Missing(format!("The rig has no target '{}'. Choose another shape.", shape.target));
+        }
+        found.push(Source { rig, target: shape.target.clone() });
+    }
+    Sources::Ready(found)
+}
+
+/// Text fields that are being typed into.
+#[derive(Debug, Default)]
+pub(super) struct Chooser {
+    typed: [Option<String>; 3],
+}
+
+impl Chooser {
+    /// The shapes, each a choice.
+    pub(super) fn shapes_ui(&mut self, ui: &mut Ui, cx: &mut Cx<'_>) {
+        ui.strong("Shapes");
+        let mut shapes = cx.document.blend.shapes.clone();
+        if shapes.is_empty() {
+            ui.weak("Blend two or three poses of one mesh: targets of the character, files, or frames of clips.");
+            let able = !cx.document.character.asset.is_empty();
+            if ui.add_enabled(able, eframe::egui::Button::new("Blend targets of the character")).clicked() {
+                shapes = vec![ShapeMark::neutral(), first_target(cx)];
+            }
+            if ui.button("Blend files").on_hover_text("Name two files, or specimens, that are poses of one mesh").clicked() {
+                shapes = vec![ShapeMark::asset("specimen:bar"), ShapeMark::asset("specimen:bar#bend@24")];
+            }
+        }
+        for k in 0..shapes.len() {
+            self.shape_ui(ui, cx, k, &mut shapes[k]);
+        }
+        ui.horizontal(|ui| {
+            if shapes.len() == 2 && ui.button("Add third shape").on_hover_text("Blend in a triangle").clicked() {
+                let third = shapes[1].clone();
+                shapes.push(third);
+            }
+            if shapes.len() == 3 && ui.button("Remove shape C").on_hover_text("Blend along a line").clicked() {
+                shapes.pop();
+            }
+        });
+        if shapes != cx.document.blend.shapes {
+            self.typed = Default::default();
+            cx.edit("Choose shape", move |document| document.blend.choose(shapes));
+        }
+    }
+
+    fn shape_ui(&mut self, ui: &mut Ui, cx: &mut Cx<'_>, k: usize, shape: &mut ShapeMark) {
+        let targets = targets_of(cx, shape);
+        ComboBox::from_label(format!("Shape {}", LETTERS[k])).selected_text(shape.name()).width(160.0).show_ui(ui, |ui| {
+            let still = if shape.asset.is_empty() { "Neutral" } else { "As it stands" };
+            ui.selectable_value(&mut shape.target, String::new(), still);
+            for target in targets {
+                ui.selectable_value(&mut shape.target, target.clone(), target);
+            }
+            ui.separator();
+            if shape.asset.is_empty() {
+                if ui.button("From a file …").clicked() {
+                    *shape = ShapeMark::asset("specimen:bar");
+                }
+            } else if ui.button("From the character").clicked() {
+                *shape = ShapeMark::neutral();
+            }
+        });
+        if shape.asset.is_empty() {
+            return;
+        }
+        let text = self.typed[k].get_or_insert_with(|| shape.asset.clone());
+        let field = TextEdit::singleline(text).hint_text("bent.obj, walk.glb@12 or specimen:bar").desired_width(f32::INFINITY);
+        let response = ui.add(field).on_hover_text("A file or specimen; @12 is frame 12 of its clip");
+        response.widget_info(|| {
+            eframe::egui::WidgetInfo::labeled(eframe::egui::Role::TextInput, true, format!("File of shape {}", LETTERS[k]))
+        });
+        if response.lost_focus() && !text.trim().is_empty() {
+            *shape = ShapeMark { asset: text.trim().to_owned(), target: shape.target.clone() };
+            self.typed[k] = None;
+        }
+    }
+}
+
+fn targets_of(cx: &mut Cx<'_>, shape: &ShapeMark) -> Vec<String> {
+    let rig = match &*shape.asset {
+        "" => cx.posed.map(|posed| posed.rig.clone()),
+        asset => cx.library.ready(asset).map(|loaded| loaded.rig.clone()),
+    };
+    rig.map_or(Vec::new(), |rig| rig.targets().iter().map(|target| target.name.clone()).collect())
+}
+
+fn first_target(cx: &Cx<'_>) -> ShapeMark {
+    cx.posed.and_then(|posed| posed.rig.targets().first()).map_or_else(ShapeMark::neutral, |target| ShapeMark::target(&target.name))
+}
+
+/// How much of each shape: a slider for two, a triangle for three.
+pub(super) fn weights_ui(ui: &mut Ui, cx: &mut Cx<'_>) {
+    let setup = &cx.document.blend;
+    ui.strong("Blend");
+    let moved = match setup.weights[..] {
+        [_, b] => slider_ui(ui, setup, b),
+        [a, b, c] => triangle_of_three_ui(ui, setup, [a, b, c]),
+        _ => None,
+    };
+    if let Some(weights) = moved {
+        cx.edit_by_hand("Blend shapes", move |document| document.blend.weights = weights);
+    }
+}
+
+fn slider_ui(ui: &mut Ui, setup: &Setup, b: f64) -> Option<Vec<f64>> {
+    let mut percent = 100.0 * b;
+    ui.spacing_mut().slider_width = (ui.available_width() - 110.0).max(80.0);
+    let slider = Slider::new(&mut percent, 0.0..=100.0).suffix(" %").fixed_decimals(0).text("Weight");
+    let moved = ui.add(slider).on_hover_text("From the first shape to the second").changed();
+    let jumps = [(0.0, setup.shapes[0].name()), (50.0, "Half way"), (100.0, setup.shapes[1].name())];
+    let mut jumped = false;
+    ui.horizontal(|ui| {
+        for (goal, name) in jumps {
+            if ui.small_button(name).on_hover_text(format!("{goal:.0} %")).clicked() {
+                (percent, jumped) = (goal, true);
+            }
+        }
+    });
+    (moved || jumped).then(|| vec![1.0 - percent / 100.0, percent / 100.0])
+}
+
+fn triangle_of_three_ui(ui: &mut Ui, setup: &Setup, weights: [f64; 3]) -> Option<Vec<f64>> {
+    let names = [0, 1, 2].map(|k| setup.shapes.get(k).map_or("", ShapeMark::name));
+    let mut moved = ui.vertical_centered(|ui| triangle_ui(ui, "Blend of three shapes", names, weights)).inner.map(|w| w.to_vec());
+    ui.horizontal_wrapped(|ui| {
+        for (k, name) in names.into_iter().enumerate() {
+            let mut percent = 100.0 * weights[k];
+            let field =
+                DragValue::new(&mut percent).range(0.0..=100.0).speed(0.5).prefix(format!("{name} ")).suffix(" %").fixed_decimals(0);
+            let field = ui.add(field).on_hover_text(format!("How much of {name}"));
+            let info = || eframe::egui::WidgetInfo {
+                label: Some(format!("How much of {name}")),
+                ..eframe::egui::WidgetInfo::drag_value(true, percent)
+            };
+            field.widget_info(info);
+            if field.changed() {
+                moved = Some(with_weight(&weights, k, percent / 100.0));
+            }
+        }
+    });
+    moved
+}
