@@ -125,11 +125,8 @@ impl Plan {
     fn keyed_shape(&self, rig: &Rig, frame: u32) -> Vec<DVec3> {
         let keyed = self.timeline.weights_at(f64::from(frame));
         let weight = |name: &str| keyed.get(name).copied().unwrap_or_else(|| self.character.shown_weight(name));
-        let weights: Vec<f64> = rig
-            .targets()
-            .iter()
-            .map(|target| if self.character.is_silent(&target.name) { 0.0 } else { weight(&target.name) })
-            .collect();
+        let weights: Vec<f64> =
+            rig.targets().iter().map(|target| if self.character.is_silent(&target.name) { 0.0 } else { weight(&target.name) }).collect();
         rig.evaluate(&weights)
     }
 

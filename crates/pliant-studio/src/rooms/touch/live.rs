@@ -13,10 +13,10 @@ use pliant::mesh::glam::DVec3;
 use pliant::physics::{SoftPatch, SoftRegion, Touch, TouchFrame, TouchOptions, TouchReport};
 
 use super::setup::Shown;
-use super::skin_map::SkinMap;
+use super::skin_map::{SkinColors, SkinMap};
 use super::solid::Solid;
 use crate::character::Posed;
-use crate::view::{Heat, Vertices};
+use crate::view::Vertices;
 use crate::work::{Inbox, Latest, Outbox, Wake};
 
 /// A step of the simulation, in seconds: that of most displays.
@@ -53,7 +53,7 @@ pub(super) struct Ask {
 
 /// A solid at a place.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct HeldSolid {
+pub struct HeldSolid {
     /// Its form; its own place does not matter.
     pub solid: Solid,
     /// Half its thickness.
@@ -96,7 +96,7 @@ pub struct Touched {
     /// The same for the card.
     pub vertices: Arc<Vertices>,
     /// The colours that were wanted.
-    pub heat: Option<Heat>,
+    pub colors: Option<SkinColors>,
     /// Where the solid is.
     pub solid: Option<HeldSolid>,
     /// Contacts, depths and ways.
@@ -175,7 +175,7 @@ impl Stage {
         let region = SoftRegion::select_on(mesh, &mut geodesics, &ask.patches).map_err(sentence)?;
         let calm = Touch::on(mesh, region.clone(), &ask.options).map_err(sentence)?;
         let touch = calm.clone();
-        let map = SkinMap::new(mesh.vertex_count());
+        let map = SkinMap::new(mesh, &mut geodesics, &ask.patches).map_err(sentence)?;
         let mut stage = Self { asked: ask, geodesics, region: Arc::new(region), calm, touch, map, still_steps: 0, alone_secs: 0.0 };
         stage.arrive()?;
         Ok(stage)
@@ -189,7 +189,7 @@ impl Stage {
         let otherwise = elsewhere || before.options != ask.options;
         if elsewhere {
             self.region = Arc::new(SoftRegion::select_on(mesh, &mut self.geodesics, &ask.patches).map_err(sentence)?);
-            self.map = SkinMap::new(mesh.vertex_count());
+            self.map = SkinMap::new(mesh, &mut self.geodesics, &ask.patches).map_err(sentence)?;
         }
         if otherwise {
             self.calm = Touch::on(mesh, (*self.region).clone(), &ask.options).map_err(sentence)?;
@@ -238,10 +238,10 @@ impl Stage {
         self.alone_secs += secs;
         let positions = Arc::new(self.touch.positions().to_vec());
         let vertices = Vertices::of(self.asked.posed.rig.neutral(), &positions);
-        let heat = self.map.heat(self.asked.shown, &self.touch, &self.asked.posed.positions);
+        let colors = self.map.colors(self.asked.shown, &self.touch, &self.asked.posed.positions);
         let rests = self.still_steps >= STILL_STEPS || self.alone_secs > LONGEST_ALONE_SECS;
         let (posed, region, solid) = (self.asked.posed.clone(), self.region.clone(), self.asked.solid.clone());
-        Ok(Touched { posed, region, positions, vertices, heat, solid, report, secs: begun.elapsed().as_secs_f64(), rests })
+        Ok(Touched { posed, region, positions, vertices, colors, solid, report, secs: begun.elapsed().as_secs_f64(), rests })
     }
 }
 

@@ -15,12 +15,13 @@ mod tools;
 
 use std::sync::Arc;
 
-use eframe::egui::{Align2, FontId, Key, Ui, vec2};
+use eframe::egui::{Align2, FontId, Key, Rect, Ui, vec2};
 use pliant::mesh::glam::DVec3;
 
-pub use live::Touched;
+pub use live::{HeldSolid, Touched};
 pub use material::{Material, Preset};
 pub use setup::{Method, Patch, Pull, Recorded, Setup, Shown, Simulation};
+pub use skin_map::SkinColors;
 pub use solid::{Form, Solid};
 
 use super::{Cx, On, Pane, Room, RoomName};
@@ -28,10 +29,11 @@ use crate::character::Posed;
 use crate::command::Notice;
 use crate::document::{AddedTarget, Character, Document};
 use crate::studio::Studio;
-use crate::view::{Model, Paint, Scene};
+use crate::view::heat::LEGEND_SIZE;
+use crate::view::{Model, Paint, Scene, legend_ui};
 use crate::work::{Latest, Task};
 use bake::{Baked, Plan, recorded_place};
-use live::{Ask, HeldSolid, STEP_SECS};
+use live::{Ask, STEP_SECS};
 use setup::playing_baked;
 use tools::Tool;
 
@@ -116,14 +118,23 @@ impl Room for TouchRoom {
             Tool::Press => self.press.canvas_ui(on, &posed, ui, cx),
             Tool::Pull => self.fingers.canvas_ui(on, self.touched.as_ref(), ui, cx),
         };
-        self.brush.paint(on, cx);
+        if self.tool == Tool::Brush {
+            self.brush.paint(on, cx);
+        }
         self.press.paint(on);
         if let Some(touched) = &self.touched {
             self.fingers.paint(on, touched, cx);
+            legend(on, touched, cx);
         }
         if cx.document.touch.patches.is_empty() {
             let hint = "Press on the face and drag outwards: the disc becomes soft.";
-            pointer::label(&on.canvas.painter, on.canvas.response.rect.left_top() + vec2(14.0, 14.0), Align2::LEFT_TOP, hint, FontId::proportional(14.0));
+            pointer::label(
+                &on.canvas.painter,
+                on.canvas.response.rect.left_top() + vec2(14.0, 14.0),
+                Align2::LEFT_TOP,
+                hint,
+                FontId::proportional(14.0),
+            );
         }
         used
     }
@@ -187,8 +198,8 @@ impl TouchRoom {
         let touched = self.touched.as_ref().filter(|touched| Arc::ptr_eq(&touched.posed.surface, &posed.surface));
         let vertices = touched.map_or(&posed.vertices, |touched| &touched.vertices);
         let mut face = Model::new(posed.surface.clone(), vertices.clone());
-        if let Some(heat) = touched.and_then(|touched| touched.heat.clone()) {
-            face = face.with_paint(Paint::Heat(heat));
+        if let Some(skin) = touched.and_then(|touched| touched.colors.as_ref()) {
+            face = face.with_paint(Paint::Colors(skin.colors.clone()));
         }
         let solid = self.solid_model(posed, cx).map(|model| model.with_paint(Paint::Plain(tools::SOLID_COLOR)).with_opacity(SOLID_OPACITY));
         Scene { models: std::iter::once(face).chain(solid).collect() }
@@ -249,6 +260,14 @@ impl TouchRoom {
         }
         cx.tell(Notice::done(format!("Kept as the slider {}.", added.name)));
         cx.edit("Keep touch as slider", move |document| document.character.added.push(added));
+    }
+}
+
+/// What the skin's colours mean, where viewports have their legends.
+fn legend(on: &On<'_>, touched: &Touched, cx: &Cx<'_>) {
+    if let Some(skin) = touched.colors.as_ref().filter(|_| cx.desk.look.legend) {
+        let corner = on.canvas.response.rect.right_bottom() - LEGEND_SIZE - vec2(14.0, 14.0);
+        legend_ui(&on.canvas.painter, Rect::from_min_size(corner, LEGEND_SIZE), &skin.heat);
     }
 }
 

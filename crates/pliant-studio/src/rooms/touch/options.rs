@@ -37,6 +37,11 @@ fn label_of(before: &Setup, after: &Setup) -> &'static str {
     }
 }
 
+/// A slider that changes a value only by hand: one of a foreign document beyond the range stays.
+pub(super) fn slider<N: egui::emath::Numeric>(value: &mut N, range: std::ops::RangeInclusive<N>) -> egui::Slider<'_> {
+    egui::Slider::new(value, range).clamping(egui::SliderClamping::Edits)
+}
+
 fn shown_ui(ui: &mut Ui, shown: &mut Shown) {
     egui::ComboBox::from_label("Colours").selected_text(shown.label()).show_ui(ui, |ui| {
         for one in Shown::ALL {
@@ -55,10 +60,11 @@ fn material_ui(ui: &mut Ui, material: &mut Material) {
             }
         }
     });
-    let slider = |value, range| egui::Slider::new(value, range).max_decimals(2);
+    let slider = |value, range| slider(value, range).max_decimals(2);
     ui.add(slider(&mut material.frequency_hz, 1.0..=20.0).logarithmic(true).suffix(" Hz").text("Stiffness"))
         .on_hover_text("How often it swings in a second: jelly 2.5, a cheek 5, a forehead 10");
-    ui.add(slider(&mut material.damping_ratio, 0.0..=1.5).text("Damping")).on_hover_text("0 swings for ever, 1 comes back without overshoot");
+    ui.add(slider(&mut material.damping_ratio, 0.0..=1.5).text("Damping"))
+        .on_hover_text("0 swings for ever, 1 comes back without overshoot");
     ui.collapsing("More about the material", |ui| {
         ui.add(slider(&mut material.volume, 0.0..=6.0).text("Bulge")).on_hover_text("How firmly flesh keeps its volume");
         ui.add(slider(&mut material.depth, 0.02..=1.0).text("Depth")).on_hover_text("How deep the flesh is, in radii of the patch");
@@ -78,10 +84,10 @@ fn simulation_ui(ui: &mut Ui, setup: &mut Setup) {
             ui.selectable_value(&mut simulation.method, method, method.label()).on_hover_text(method.hint());
         }
     });
-    ui.add(egui::Slider::new(&mut simulation.gravity, 0.0..=2000.0).max_decimals(0).text("Gravity"))
+    ui.add(slider(&mut simulation.gravity, 0.0..=2000.0).max_decimals(0).text("Gravity"))
         .on_hover_text("Downwards, in units of the scene per second squared: 981 where a unit is a centimetre");
     let xpbd = simulation.method == Method::Xpbd;
-    ui.add_enabled(xpbd, egui::Slider::new(&mut simulation.inertia, 0.0..=2.0).max_decimals(2).text("Inertia"))
+    ui.add_enabled(xpbd, slider(&mut simulation.inertia, 0.0..=2.0).max_decimals(2).text("Inertia"))
         .on_hover_text("How much skin lags behind an animation that plays")
         .on_disabled_hover_text("Not in the thesis' method");
     ui.add_enabled(xpbd, egui::Checkbox::new(&mut simulation.self_contact, "Self-contact"))
@@ -99,13 +105,13 @@ fn substeps_ui(ui: &mut Ui, simulation: &mut Simulation) {
         simulation.substeps = (!automatic).then_some(20);
     }
     if let Some(substeps) = &mut simulation.substeps {
-        ui.add(egui::Slider::new(substeps, 1..=120).text("Substeps")).on_hover_text("Fewer leave skin softer, more cost time");
+        ui.add(slider(substeps, 1..=120).text("Substeps")).on_hover_text("Fewer leave skin softer, more cost time");
     }
 }
 
 fn verlet_ui(ui: &mut Ui, simulation: &mut Simulation) {
-    ui.add(egui::Slider::new(&mut simulation.verlet_damping, 0.0..=1.0).max_decimals(2).text("Velocity lost"))
+    ui.add(slider(&mut simulation.verlet_damping, 0.0..=1.0).max_decimals(2).text("Velocity lost"))
         .on_hover_text("The part of the velocity that is lost in each frame");
-    ui.add(egui::Slider::new(&mut simulation.verlet_bend, 0.0..=1.0).max_decimals(2).text("Bending weakened"));
-    ui.add(egui::Slider::new(&mut simulation.verlet_iterations, 1..=30).text("Iterations"));
+    ui.add(slider(&mut simulation.verlet_bend, 0.0..=1.0).max_decimals(2).text("Bending weakened"));
+    ui.add(slider(&mut simulation.verlet_iterations, 1..=30).text("Iterations"));
 }

@@ -13,6 +13,11 @@ use crate::view::View;
 /// Depth per point of the wheel, in what a point shows there.
 const WHEEL: f64 = 0.5;
 
+/// Frames of the window further apart than this were a fault of the window, not of the hand.
+const LONGEST_GAP_SECS: f64 = 1.0 / 15.0;
+/// A hand that rests is remembered for so long.
+const LONGEST_REST_SECS: f64 = 0.5;
+
 /// The hand with the solid.
 #[derive(Debug, Default)]
 pub(super) struct Press {
@@ -34,6 +39,9 @@ struct Grip {
     place: DVec3,
     start_frame: f64,
     seen: Vec<(f64, DVec3)>,
+    /// The time of the last frame, and how long the hand has rested.
+    last_time: f64,
+    rested_secs: f64,
 }
 
 /// Where the hand takes the solid.
@@ -95,8 +103,8 @@ impl Press {
         if let Some(pointer) = on.canvas.pointer() {
             grip.follow(&on.canvas.view, pointer, ui.input(|input| input.modifiers), wheel);
         }
-        let (now, place) = (ui.input(|input| input.time), grip.place);
-        grip.seen.push((now, place));
+        grip.record(ui.input(|input| input.time));
+        let place = grip.place;
         ui.ctx().set_cursor_icon(CursorIcon::Grabbing);
         cx.edit_by_hand("Press", move |document| document.touch.solid.place = Some(place.to_array()));
         if ui.input(|input| input.pointer.primary_released()) {
@@ -123,9 +131,7 @@ impl Press {
         };
         let from = solid.from.unwrap_or(middle.to_array());
         let start_frame = if cx.clock.playing { cx.clock.frame } else { 0.0 };
-        let way = Way::Plane;
-        self.grip =
-            Some(Grip { gesture: cx.gesture, way, start: middle, pointer: place, normal, place: middle, start_frame, seen: Vec::new() });
+        self.grip = Some(Grip::new(cx.gesture, middle, place, normal, start_frame));
         cx.edit_by_hand("Press", move |document| {
             leave_baked(document);
             document.touch.solid = Solid { place: Some(middle.to_array()), from: Some(from), ..solid };
@@ -155,6 +161,25 @@ impl Press {
 }
 
 impl Grip {
+    fn new(gesture: u64, middle: DVec3, pointer: Pos2, normal: DVec3, start_frame: f64) -> Self {
+        let (way, seen) = (Way::Plane, Vec::new());
+        Self { gesture, way, start: middle, pointer, normal, place: middle, start_frame, seen, last_time: f64::NAN, rested_secs: 0.0 }
+    }
+
+    /// Remembers where the solid is. A window that hangs and a hand that rests for long are no part of the way.
+    fn record(&mut self, now: f64) {
+        let passed = (now - self.last_time).clamp(0.0, LONGEST_GAP_SECS);
+        self.last_time = now;
+        let Some(&(time, place)) = self.seen.last() else {
+            self.seen.push((0.0, self.place));
+            return;
+        };
+        self.rested_secs = if place == self.place { self.rested_secs + passed } else { 0.0 };
+        if self.rested_secs <= LONGEST_REST_SECS {
+            self.seen.push((time + passed, self.place));
+        }
+    }
+
     /// Goes with the pointer; another key begins another way where the solid is, so that nothing jumps.
     fn follow(&mut self, view: &View, pointer: Pos2, modifiers: Modifiers, wheel: f64) {
         let way = Way::of(modifiers);
@@ -182,16 +207,21 @@ mod tests {
     }
 
     fn grip(pointer: Pos2) -> Grip {
-        Grip {
-            gesture: 0,
-            way: Way::Plane,
-            start: DVec3::ZERO,
-            pointer,
-            normal: DVec3::X,
-            place: DVec3::ZERO,
-            start_frame: 0.0,
-            seen: Vec::new(),
+        Grip::new(0, DVec3::ZERO, pointer, DVec3::X, 0.0)
+    }
+
+    #[test]
+    fn a_window_that_hangs_and_a_hand_that_rests_are_no_part_of_the_way() {
+        let mut grip = grip(pos2(0.0, 0.0));
+        for (now, x) in [(10.0, 0.0), (10.05, 1.0), (14.0, 2.0)] {
+            grip.place = DVec3::X * x;
+            grip.record(now);
         }
+        let times: Vec<f64> = grip.seen.iter().map(|(time, _)| *time).collect();
+        assert!((times[1] - 0.05).abs() < 1e-9 && (times[2] - 0.05 - LONGEST_GAP_SECS).abs() < 1e-9, "{times:?}");
+        (0..600).for_each(|k| grip.record(14.0 + 0.02 * f64::from(k)));
+        let rested = grip.seen[grip.seen.len() - 1].0 - times[2];
+        assert!((rested - LONGEST_REST_SECS).abs() < 0.03, "{rested}");
     }
 
     #[test]

@@ -329,7 +329,8 @@ mod tests {
     #[test]
     fn a_setup_survives_its_text() {
         let recorded = Recorded::of(0.0, &[(0.0, DVec3::ZERO), (0.1, DVec3::ONE)]);
-        let setup = Setup { recorded, stays: true, pull: Some(Pull { vertex: 3, offset: [1.0, 2.0, 3.0], holds: true }), ..Setup::default() };
+        let setup =
+            Setup { recorded, stays: true, pull: Some(Pull { vertex: 3, offset: [1.0, 2.0, 3.0], holds: true }), ..Setup::default() };
         assert_eq!(serde_json::from_str::<Setup>(&serde_json::to_string(&setup).unwrap()).unwrap(), setup);
         assert_eq!(serde_json::from_str::<Setup>("{}").unwrap(), Setup::default());
     }

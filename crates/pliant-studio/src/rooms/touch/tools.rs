@@ -3,6 +3,7 @@
 use eframe::egui::{self, Color32, Key, Ui};
 
 use super::brush::delete_patch;
+use super::options::slider;
 use super::setup::{Method, Patch, leave_baked};
 use super::solid::Form;
 use super::{Setup, TouchRoom};
@@ -99,7 +100,7 @@ impl TouchRoom {
             self.brush.selected = Some(k);
         }
         let mut radius = patch.radius;
-        let field = egui::DragValue::new(&mut radius).speed(0.01 * patch.radius).range(1e-6..=1e6).max_decimals(3);
+        let field = egui::DragValue::new(&mut radius).speed(0.01 * patch.radius).range(1e-6..=1e6).max_decimals(3).prefix("radius ");
         let field = ui.add(field).on_hover_text("How far it reaches along the surface");
         let label = Some(format!("Radius of patch {}", k + 1));
         field.widget_info(|| egui::WidgetInfo { label: label.clone(), ..egui::WidgetInfo::drag_value(true, patch.radius) });
@@ -111,7 +112,7 @@ impl TouchRoom {
                 }
             });
         }
-        let delete = ui.button("🗑").on_hover_text(format!("Delete {name} (Delete)"));
+        let delete = ui.button("×").on_hover_text(format!("Delete {name} (Delete)"));
         delete.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Button, true, format!("Delete {name}")));
         if delete.clicked() {
             self.brush.selected = None;
@@ -149,18 +150,22 @@ impl TouchRoom {
             ui.add_space(8.0);
             return;
         };
+        let report = &touched.report;
+        // What rounding leaves is none.
+        let penetration = if report.max_penetration < 1e-9 * (1.0 + report.max_displacement) { 0.0 } else { report.max_penetration };
+        let rows = [
+            ("Soft vertices", touched.region.vertices().len().to_string(), "Vertices within the patches"),
+            ("Contacts", report.contacts.to_string(), "Vertices that the solid pushes"),
+            ("Displacement", format!("{:.2}", report.max_displacement), "The farthest that skin is from its place"),
+            ("Penetration", format!("{penetration:.3}"), "The deepest that skin is inside the solid"),
+        ];
+        let step = format!("A step of the simulation took {:.1} ms in {} substeps", touched.secs * 1e3, report.substeps);
         egui::Grid::new("skin figures").num_columns(2).show(ui, |ui| {
-            let report = &touched.report;
-            let mut row = |name: &str, value: String| {
-                ui.weak(name);
-                ui.label(value);
+            for (name, value, hint) in rows {
+                ui.weak(name).on_hover_text(hint);
+                ui.label(value).on_hover_text(&step);
                 ui.end_row();
-            };
-            row("Soft vertices", touched.region.vertices().len().to_string());
-            row("Contacts", report.contacts.to_string());
-            row("Displacement", format!("{:.3}", report.max_displacement));
-            row("Penetration", format!("{:.2e}", report.max_penetration));
-            row("Step", format!("{:.1} ms, {} substeps", touched.secs * 1e3, report.substeps));
+            }
         });
         ui.add_space(8.0);
     }
@@ -178,16 +183,18 @@ fn solid_ui(ui: &mut Ui, posed: &Posed, cx: &mut Cx<'_>) {
     });
     let mut radius = setup.solid_radius(posed);
     let most = 4.0 * super::setup::default_radius(posed);
-    if ui.add(egui::Slider::new(&mut radius, 0.01 * most..=most).logarithmic(true).max_decimals(3).text("Size")).changed() {
+    if ui.add(slider(&mut radius, 0.01 * most..=most).logarithmic(true).max_decimals(3).text("Size")).changed() {
         setup.solid.radius = Some(radius);
     }
     if setup.solid.form.is_long() {
-        ui.add(egui::Slider::new(&mut setup.solid.slenderness, 1.0..=8.0).text("Length")).on_hover_text("Length over thickness");
+        ui.add(slider(&mut setup.solid.slenderness, 1.0..=8.0).text("Length")).on_hover_text("Length over thickness");
         ui.checkbox(&mut setup.solid.upright, "Points out of the skin");
     }
     let has_friction = setup.simulation.method == Method::Xpbd;
-    let friction = egui::Slider::new(&mut setup.solid.friction, 0.0..=1.5).text("Friction");
-    ui.add_enabled(has_friction, friction).on_hover_text("0 slides, 1 drags skin along").on_disabled_hover_text("Not in the thesis' method");
+    let friction = slider(&mut setup.solid.friction, 0.0..=1.5).text("Friction");
+    ui.add_enabled(has_friction, friction)
+        .on_hover_text("0 slides, 1 drags skin along")
+        .on_disabled_hover_text("Not in the thesis' method");
     ui.checkbox(&mut setup.stays, "Stays when let go").on_hover_text("Otherwise it goes back where you took it, and the skin comes back");
     if setup.pull.is_some_and(|pull| pull.holds) && ui.button("Let go of the pull").clicked() {
         setup.pull = setup.pull.map(|pull| super::Pull { holds: false, ..pull });
