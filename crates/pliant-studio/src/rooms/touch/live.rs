@@ -47,6 +47,8 @@ pub(super) struct Ask {
     pub pull: Option<(usize, DVec3)>,
     /// Which colours are wanted.
     pub shown: Shown,
+    /// Whether the patch is what one looks at now, not the dent.
+    pub brushed: bool,
     /// The time since the shape before, while an animation plays.
     pub playing_secs: Option<f64>,
 }
@@ -79,8 +81,8 @@ impl Ask {
     #[must_use]
     pub(super) fn is_same(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.posed, &other.posed)
-            && (&self.patches, &self.options, &self.solid, &self.pull, self.shown)
-                == (&other.patches, &other.options, &other.solid, &other.pull, other.shown)
+            && (&self.patches, &self.options, &self.solid, &self.pull) == (&other.patches, &other.options, &other.solid, &other.pull)
+            && (self.shown, self.brushed) == (other.shown, other.brushed)
     }
 }
 
@@ -238,7 +240,7 @@ impl Stage {
         self.alone_secs += secs;
         let positions = Arc::new(self.touch.positions().to_vec());
         let vertices = Vertices::of(self.asked.posed.rig.neutral(), &positions);
-        let colors = self.map.colors(self.asked.shown, &self.touch, &self.asked.posed.positions);
+        let colors = self.map.colors(self.asked.shown, self.asked.brushed, &self.touch, &self.asked.posed.positions);
         let rests = self.still_steps >= STILL_STEPS || self.alone_secs > LONGEST_ALONE_SECS;
         let (posed, region, solid) = (self.asked.posed.clone(), self.region.clone(), self.asked.solid.clone());
         Ok(Touched { posed, region, positions, vertices, colors, solid, report, secs: begun.elapsed().as_secs_f64(), rests })

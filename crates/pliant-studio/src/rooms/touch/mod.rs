@@ -37,8 +37,8 @@ use live::{Ask, STEP_SECS};
 use setup::playing_baked;
 use tools::Tool;
 
-/// How much of the skin a solid lets through.
-const SOLID_OPACITY: f32 = 0.55;
+/// A solid hides this much of the skin behind it.
+const SOLID_OPACITY: f32 = 0.7;
 /// The longest time between two shapes of an animation that plays; more is a jump.
 const LONGEST_STEP_SECS: f64 = 0.2;
 
@@ -124,7 +124,7 @@ impl Room for TouchRoom {
         self.press.paint(on);
         if let Some(touched) = &self.touched {
             self.fingers.paint(on, touched, cx);
-            legend(on, touched, cx);
+            legend(on, self.tool, touched, cx);
         }
         if cx.document.touch.patches.is_empty() {
             let hint = "Press on the face and drag outwards: the disc becomes soft.";
@@ -174,7 +174,7 @@ impl TouchRoom {
 
     /// Asks for the skin that the document wants, unless it was asked for already.
     fn ask(&mut self, cx: &mut Cx<'_>) {
-        let Some(mut ask) = question(cx) else {
+        let Some(mut ask) = question(self.tool, cx) else {
             (self.asked, self.touched) = (None, None);
             return;
         };
@@ -208,7 +208,8 @@ impl TouchRoom {
     /// The solid where the shown skin met it, so that neither is ahead of the other.
     fn solid_model(&self, posed: &Posed, cx: &Cx<'_>) -> Option<Model> {
         let setup = &cx.document.touch;
-        if setup.patches.is_empty() || self.tool == Tool::Pull {
+        let idle = setup.solid.place.is_none() && self.tool != Tool::Press;
+        if setup.patches.is_empty() || idle {
             return None;
         }
         if playing_baked(cx.document).is_some() {
@@ -264,15 +265,16 @@ impl TouchRoom {
 }
 
 /// What the skin's colours mean, where viewports have their legends.
-fn legend(on: &On<'_>, touched: &Touched, cx: &Cx<'_>) {
-    if let Some(skin) = touched.colors.as_ref().filter(|_| cx.desk.look.legend) {
+fn legend(on: &On<'_>, tool: Tool, touched: &Touched, cx: &Cx<'_>) {
+    let tinted = tool != Tool::Brush && cx.document.touch.shown == Shown::Softness;
+    if let Some(skin) = touched.colors.as_ref().filter(|_| cx.desk.look.legend && !tinted) {
         let corner = on.canvas.response.rect.right_bottom() - LEGEND_SIZE - vec2(14.0, 14.0);
         legend_ui(&on.canvas.painter, Rect::from_min_size(corner, LEGEND_SIZE), &skin.heat);
     }
 }
 
 /// The skin that the document wants; `None` without a character or a patch, and while a take plays that was baked here.
-fn question(cx: &Cx<'_>) -> Option<Ask> {
+fn question(tool: Tool, cx: &Cx<'_>) -> Option<Ask> {
     let (posed, setup) = (cx.posed?, &cx.document.touch);
     let count = posed.positions.len() as u32;
     if setup.patches.is_empty() || playing_baked(cx.document).is_some() || setup.patches.iter().any(|patch| patch.center >= count) {
@@ -293,6 +295,7 @@ fn question(cx: &Cx<'_>) -> Option<Ask> {
         solid,
         pull: pull.map(|pull| (pull.vertex as usize, DVec3::from_array(pull.offset))),
         shown: setup.shown,
+        brushed: tool == Tool::Brush,
         playing_secs: None,
     })
 }

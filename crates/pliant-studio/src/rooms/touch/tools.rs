@@ -11,7 +11,7 @@ use crate::character::Posed;
 use crate::rooms::Cx;
 
 /// The colour of what presses.
-pub(super) const SOLID_COLOR: Color32 = Color32::from_rgb(214, 92, 74);
+pub(super) const SOLID_COLOR: Color32 = Color32::from_rgb(205, 72, 56);
 
 /// What the left button does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -24,6 +24,7 @@ fn ask(posed: &Arc<Posed>, share: f64) -> Ask {
         solid: Some(held),
         pull: None,
         shown: Shown::Displacement,
+        brushed: false,
         playing_secs: None,
     }
 }
@@ -117,4 +118,29 @@ fn what_the_simulation_declines_is_a_sentence() {
     worker.ask(Ask { patches: vec![SoftPatch { center: CENTER, radius: -1.0 }], ..ask(&posed, 1.2) });
     let sentence = answer(&worker, &woken).unwrap_err();
     assert!(sentence.contains("radius") && sentence.ends_with('.'), "{sentence}");
+}
+
+#[test]
+#[cfg(feature = "parallel")]
+fn skin_rides_on_an_animation_and_lags_behind_it_where_it_has_inertia() {
+    let (wake, woken) = bell();
+    let (posed, worker) = (ball(), start(wake));
+    let frame = |k: i32| {
+        let moved = DVec3::Y * (0.05 * f64::from(k * k));
+        Arc::new(Posed { positions: Arc::new(posed.positions.iter().map(|p| *p + moved).collect()), ..(*posed).clone() })
+    };
+    let farthest = |inertia: f64| {
+        let options = TouchOptions::default().with_inertia(inertia);
+        let mut most = 0.0_f64;
+        for k in 0..4 {
+            worker.ask(Ask { posed: frame(k), solid: None, options: options.clone(), playing_secs: Some(STEP_SECS), ..ask(&posed, 1.0) });
+            while answer(&worker, &woken).is_ok_and(|touched| {
+                most = most.max(touched.report.max_displacement);
+                worker.busy()
+            }) {}
+        }
+        most
+    };
+    assert!(farthest(0.0) < 1e-9);
+    assert!(farthest(1.0) > 0.01);
 }
