@@ -13,7 +13,7 @@ use pliant_studio::rooms::touch::{Touched, press_a_cheek};
 use pliant_studio::timeline::{TakeFrames, made_frame};
 use pliant_studio::view::{Camera, View};
 
-/// The middle of the head's left cheek, and a vertex of the chin.
+/// The middle of the head's left cheek, and how far it is made soft.
 const CHEEK: usize = 2134;
 const RADIUS: f64 = 4.0;
 
@@ -154,6 +154,11 @@ fn a_cheek_is_brushed_pressed_let_go_and_baked() {
     assert_eq!(person.document(), baked);
     let text = serde_json::to_string(&baked).unwrap();
     assert_eq!(serde_json::from_str::<Document>(&text).unwrap(), baked);
+    person.journey.click("Bake to take");
+    let again = person.document();
+    let takes: Vec<&TakeFrames> = again.timeline.takes.iter().map(|take| &take.frames).collect();
+    assert_eq!(takes[0], takes[1], "a bake over a baked take begins below it");
+    person.journey.undo();
     person.journey.undo();
     person.journey.undo();
     assert_eq!(person.document().touch.recorded, None, "a press is one step");
@@ -196,6 +201,7 @@ fn a_ball_that_stays_is_kept_as_a_slider_and_a_pull_lets_go() {
 #[test]
 fn the_example_is_ready_to_be_pressed() {
     let Some(mut journey) = Journey::start(press_a_cheek(), RoomName::Touch) else { return };
+    assert_eq!(journey.document(), press_a_cheek(), "to look is not to change");
     let touched = journey.studio().touched().expect("there is a patch").clone();
     let held = touched.solid.unwrap();
     assert!(touched.report.max_displacement < 1e-9 && held.radius > 0.0);

@@ -9,7 +9,7 @@ use pliant::rig::{Clip, Rig};
 use pliant::touch_job::{Stroke, TouchCollider, TouchJob};
 
 use super::live::sentence;
-use super::setup::{Recorded, Setup, playing_baked};
+use super::setup::{Method, Recorded, Setup, playing_baked};
 use crate::character::Posed;
 use crate::document::{Character, Document};
 use crate::library::Library;
@@ -27,7 +27,6 @@ pub(super) struct Plan {
     character: Character,
     timeline: Timeline,
     posed: Arc<Posed>,
-    region: Arc<SoftRegion>,
     /// The take below, with its frames where they are in a file.
     below: Option<(Take, Option<Clip>)>,
 }
@@ -45,7 +44,7 @@ pub(super) struct Baked {
 
 impl Plan {
     /// Gathers it; the sentence says what is missing.
-    pub(super) fn new(document: &Document, library: &mut Library, posed: &Arc<Posed>, region: &Arc<SoftRegion>) -> Result<Self, String> {
+    pub(super) fn new(document: &Document, library: &mut Library, posed: &Arc<Posed>) -> Result<Self, String> {
         let name = match playing_baked(document) {
             Some(baked) => document.touch.baked.get(baked).cloned().flatten(),
             None => document.timeline.playing_take.clone(),
@@ -59,7 +58,6 @@ impl Plan {
             character: document.character.clone(),
             timeline: document.timeline.clone(),
             posed: posed.clone(),
-            region: region.clone(),
             below,
         })
     }
@@ -75,16 +73,19 @@ impl Plan {
 
     fn job(&self) -> Result<TouchJob, String> {
         let (rig, setup) = (&self.posed.rig, &self.setup);
+        // On the neutral, as in the window.
+        let region = SoftRegion::select(rig.neutral(), &setup.soft_patches()).map_err(sentence)?;
         let fps = self.timeline.frames_per_second;
         let animation = self.animation(rig)?;
         let mesh = if animation.is_some() { rig.neutral().clone() } else { rig.neutral().posed(self.own_shape()).map_err(sentence)? };
         let last = f64::from(self.timeline.last_frame).max((pressed_secs(setup, fps) * fps).ceil());
-        let pulls = setup.pull.map(|pull| (pull.vertex as usize, DVec3::from_array(pull.offset)));
+        let pulled = setup.pull.map(|pull| (pull.vertex as usize, DVec3::from_array(pull.offset)));
+        let pulls = pulled.filter(|(vertex, _)| setup.simulation.method == Method::Xpbd && region.node_of(*vertex).is_some());
         Ok(TouchJob {
             animation,
-            region: Some((*self.region).clone()),
+            region: Some(region),
             colliders: self.collider(last / fps)?.into_iter().collect(),
-            pulls: pulls.filter(|(vertex, _)| self.region.node_of(*vertex).is_some()).into_iter().collect(),
+            pulls: pulls.into_iter().collect(),
             stroke: if setup.stays { Stroke::Hold } else { Stroke::LetGo },
             options: setup.touch_options(),
             frames: Some(last as usize + 1),

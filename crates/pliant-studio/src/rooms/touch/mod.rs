@@ -27,7 +27,7 @@ pub use solid::{Form, Solid};
 use super::{Cx, On, Pane, Room, RoomName};
 use crate::character::Posed;
 use crate::command::Notice;
-use crate::document::{AddedTarget, Character, Document};
+use crate::document::{AddedTarget, Character, Document, Locator};
 use crate::studio::Studio;
 use crate::view::heat::LEGEND_SIZE;
 use crate::view::{Model, Paint, Scene, legend_ui};
@@ -53,6 +53,10 @@ pub struct TouchRoom {
     asked: Option<Ask>,
     asked_frame: f64,
     touched: Option<Touched>,
+    /// Whether the last question had no answer but a sentence.
+    declined: bool,
+    /// The character for which the tool was chosen.
+    subject: Option<Locator>,
     /// Whether the room is open: only then skin moves.
     open: bool,
     baking: Option<Task<Baked>>,
@@ -70,6 +74,8 @@ impl Default for TouchRoom {
             asked: None,
             asked_frame: 0.0,
             touched: None,
+            declined: false,
+            subject: None,
             open: false,
             baking: None,
             target_name: "touch".into(),
@@ -80,6 +86,7 @@ impl Default for TouchRoom {
 impl Room for TouchRoom {
     fn update(&mut self, cx: &mut Cx<'_>) {
         self.open = cx.desk.room == RoomName::Touch;
+        self.choose_tool(cx);
         self.fetch_baked(cx);
         self.fetch_touched(cx);
         if self.open {
@@ -140,12 +147,22 @@ impl Room for TouchRoom {
     }
 
     fn busy(&self) -> bool {
-        let moving = self.open && self.asked.is_some() && self.touched.as_ref().is_none_or(|touched| !touched.rests);
+        let asked = self.open && self.asked.is_some() && !self.declined;
+        let moving = asked && self.touched.as_ref().is_none_or(|touched| !touched.rests);
         moving || self.worker.as_ref().is_some_and(Latest::busy) || self.baking.is_some()
     }
 }
 
 impl TouchRoom {
+    /// A character that comes with a patch is ready to be pressed.
+    fn choose_tool(&mut self, cx: &Cx<'_>) {
+        let asset = &cx.document.character.asset;
+        if self.subject.as_ref() != Some(asset) {
+            self.tool = if cx.document.touch.patches.is_empty() { Tool::Brush } else { Tool::Press };
+            self.subject = Some(asset.clone());
+        }
+    }
+
     fn keys(&mut self, ui: &Ui, cx: &mut Cx<'_>) {
         if ui.ctx().egui_wants_keyboard_input() {
             return;
@@ -165,8 +182,7 @@ impl TouchRoom {
             Some(Ok(touched)) => self.touched = Some(touched),
             Some(Err(sentence)) => {
                 // Asked again only for something else.
-                self.touched = None;
-                self.asked = None;
+                (self.touched, self.declined) = (None, true);
                 cx.tell(Notice::trouble(sentence));
             }
         }
@@ -190,7 +206,7 @@ impl TouchRoom {
             ask.playing_secs = Some(if passed > 0.0 && passed <= LONGEST_STEP_SECS { passed } else { STEP_SECS });
         }
         self.asked_frame = cx.clock.frame;
-        self.asked = Some(ask.clone());
+        (self.asked, self.declined) = (Some(ask.clone()), false);
         self.worker.get_or_insert_with(|| live::start(cx.wake.clone())).ask(ask);
     }
 
@@ -226,8 +242,8 @@ impl TouchRoom {
 
     /// Bakes the last press over the timeline.
     fn bake(&mut self, cx: &mut Cx<'_>) {
-        let (Some(posed), Some(touched)) = (cx.posed.cloned(), &self.touched) else { return };
-        match Plan::new(cx.document, cx.library, &posed, &touched.region) {
+        let Some(posed) = cx.posed.cloned() else { return };
+        match Plan::new(cx.document, cx.library, &posed) {
             Ok(plan) => self.baking = Some(cx.start("Baking the touch", move |watch| plan.bake(watch))),
             Err(sentence) => cx.tell(Notice::trouble(sentence)),
         }
