@@ -4,7 +4,7 @@ mod common;
 
 use common::Journey;
 use eframe::egui::accesskit::Role;
-use eframe::egui::{Event, Modifiers, PointerButton, Pos2, vec2};
+use eframe::egui::{Event, Key, Modifiers, PointerButton, Pos2, vec2};
 use egui_kittest::kittest::Queryable;
 use pliant::mesh::glam::DVec3;
 use pliant_studio::document::{Character, Document};
@@ -66,6 +66,13 @@ impl Person {
         harness.step();
         harness.event_modifiers(Event::PointerButton { pos: at, button: PointerButton::Primary, pressed: true, modifiers }, modifiers);
         harness.step();
+        if modifiers.shift {
+            // As a window tells it: the key is pressed while the button is down, and the gesture goes on.
+            harness.event_modifiers(
+                Event::Key { key: Key::ShiftLeft, physical_key: None, pressed: true, repeat: false, modifiers },
+                modifiers,
+            );
+        }
         for k in 0..=8 {
             harness.event_modifiers(Event::PointerMoved(at - vec2(0.0, up * k as f32 / 8.0)), modifiers);
             harness.step();

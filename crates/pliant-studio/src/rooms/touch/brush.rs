@@ -37,7 +37,7 @@ impl Brush {
         if let Some(place) = pointer::pressed(on, ui) {
             self.take(place, on, posed, cx);
         }
-        self.grip.take_if(|grip| grip.gesture != cx.gesture);
+        self.grip.take_if(|_| !pointer::holds(ui));
         if let Some(grip) = &self.grip {
             drag(grip, on, posed, cx);
             if ui.input(|input| input.pointer.primary_released()) {
@@ -100,7 +100,9 @@ impl Brush {
 pub(super) fn delete_patch(patch: usize, cx: &mut Cx<'_>) {
     cx.edit("Delete patch", move |document| {
         leave_baked(document);
-        document.touch.patches.remove(patch);
+        if patch < document.touch.patches.len() {
+            document.touch.patches.remove(patch);
+        }
     });
 }
 
@@ -109,7 +111,7 @@ fn drag(grip: &Grip, on: &On<'_>, posed: &Posed, cx: &mut Cx<'_>) {
     let Some(pointer) = on.canvas.pointer().filter(|place| place.distance(grip.pointer) >= LEAST_DRAG) else { return };
     let radius = on.canvas.view.drag_in_view_plane(grip.center, grip.pointer, pointer).distance(grip.center);
     let (patch, radius) = (grip.patch, radius.max(LEAST_RADIUS * default_radius(posed)));
-    cx.edit_by_hand("Brush patch", move |document| {
+    pointer::edit(cx, grip.gesture, "Brush patch", move |document| {
         leave_baked(document);
         if let Some(patch) = document.touch.patches.get_mut(patch) {
             patch.radius = radius;

@@ -4,7 +4,10 @@ use eframe::egui::{Align2, Color32, FontId, Painter, Pos2, Ui, Vec2};
 use pliant::mesh::glam::DVec3;
 
 use super::setup::Patch;
-use crate::rooms::On;
+use crate::command::Command;
+use crate::document::Document;
+use crate::history::Edit;
+use crate::rooms::{Cx, On};
 use crate::view::{Hit, View};
 
 /// The face among the models of the scene.
@@ -14,6 +17,17 @@ pub(super) const FACE: usize = 0;
 pub(super) fn pressed(on: &On<'_>, ui: &Ui) -> Option<Pos2> {
     let down = on.canvas.response.is_pointer_button_down_on() && !on.canvas.navigating;
     ui.input(|input| (down && input.pointer.primary_pressed() && !input.modifiers.alt).then(|| input.pointer.interact_pos()).flatten())
+}
+
+/// Whether the button is still down, or came up in this frame; otherwise the hand was lost, as when another window took it.
+pub(super) fn holds(ui: &Ui) -> bool {
+    ui.input(|input| input.pointer.primary_down() || input.pointer.primary_released())
+}
+
+/// Asks for a change that belongs to the gesture in which the hand took hold, though keys were pressed since.
+pub(super) fn edit(cx: &mut Cx<'_>, gesture: u64, label: &str, change: impl FnOnce(&mut Document) + Send + 'static) {
+    let edit = Edit { label: label.to_owned(), gesture: Some(gesture), change: Box::new(change) };
+    cx.command(Command::Edit(edit));
 }
 
 /// What of the face is under a place, through the solid.

@@ -94,7 +94,7 @@ impl Press {
         if let Some(place) = pointer::pressed(on, ui) {
             self.take(place, on, posed, cx);
         }
-        self.grip.take_if(|grip| grip.gesture != cx.gesture);
+        self.grip.take_if(|_| !pointer::holds(ui));
         let Some(grip) = &mut self.grip else {
             hover(on, ui);
             return false;
@@ -104,9 +104,9 @@ impl Press {
             grip.follow(&on.canvas.view, pointer, ui.input(|input| input.modifiers), wheel);
         }
         grip.record(ui.input(|input| input.time));
-        let place = grip.place;
+        let (place, gesture) = (grip.place, grip.gesture);
         ui.ctx().set_cursor_icon(CursorIcon::Grabbing);
-        cx.edit_by_hand("Press", move |document| document.touch.solid.place = Some(place.to_array()));
+        pointer::edit(cx, gesture, "Press", move |document| document.touch.solid.place = Some(place.to_array()));
         if ui.input(|input| input.pointer.primary_released()) {
             self.let_go(cx);
         }
@@ -140,8 +140,9 @@ impl Press {
 
     /// The solid stays or goes back, and its way is remembered.
     fn let_go(&mut self, cx: &mut Cx<'_>) {
-        let Some(recorded) = self.grip.take().and_then(|grip| Recorded::of(grip.start_frame, &grip.seen)) else { return };
-        cx.edit_by_hand("Press", move |document| {
+        let Some(grip) = self.grip.take() else { return };
+        let Some(recorded) = Recorded::of(grip.start_frame, &grip.seen) else { return };
+        pointer::edit(cx, grip.gesture, "Press", move |document| {
             let touch = &mut document.touch;
             touch.recorded = Some(recorded);
             if !touch.stays {

@@ -39,7 +39,7 @@ impl Fingers {
         if let Some(place) = pointer::pressed(on, ui) {
             self.take(place, on, touched, cx);
         }
-        self.grip.take_if(|grip| grip.gesture != cx.gesture);
+        self.grip.take_if(|_| !pointer::holds(ui));
         let Some(grip) = &mut self.grip else {
             self.hover(on, touched, ui);
             return false;
@@ -56,7 +56,7 @@ impl Fingers {
         ui.ctx().set_cursor_icon(CursorIcon::Grabbing);
         let released = ui.input(|input| input.pointer.primary_released());
         let (vertex, offset) = (grip.vertex, (grip.place - grip.own).to_array());
-        cx.edit_by_hand("Pull", move |document| {
+        pointer::edit(cx, grip.gesture, "Pull", move |document| {
             leave_baked(document);
             let holds = !released || document.touch.stays;
             document.touch.pull = Some(Pull { vertex, offset, holds });

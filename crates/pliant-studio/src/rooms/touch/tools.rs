@@ -146,7 +146,9 @@ impl TouchRoom {
     pub(super) fn figures_ui(&self, ui: &mut Ui, cx: &Cx<'_>) {
         ui.strong("Skin");
         let Some(touched) = self.touched.as_ref().filter(|_| !cx.document.touch.patches.is_empty()) else {
-            ui.weak("Brush a soft patch first.");
+            let count = cx.posed.map_or(0, |posed| posed.positions.len());
+            let foreign = cx.posed.is_some() && cx.document.touch.patches.iter().any(|patch| patch.center as usize >= count);
+            ui.weak(if foreign { "The patches are those of another character; delete them." } else { "Brush a soft patch first." });
             ui.add_space(8.0);
             return;
         };
