@@ -30,6 +30,7 @@ mod soft_body;
 mod soft_material;
 mod soft_mesh;
 mod soft_region;
+mod strain;
 mod stretch;
 #[cfg(test)]
 mod tests;

@@ -61,7 +61,7 @@ struct Asked {
 #[derive(Default)]
 pub(crate) struct Rooms {
     pose: PoseRoom,
-    touch: TouchRoom,
+    pub(crate) touch: TouchRoom,
     blend: BlendRoom,
     transfer: TransferRoom,
     learn: LearnRoom,

@@ -6,7 +6,7 @@
 //! **Equation.** In frame `i` of `N` everything has gone the share `s = 1 − |2i/(N−1) − 1|` of its way, or, where it stays there,
 //! `s = min(1, 2i/(N−1))`.
 //!
-//! **Ours.** The patch is chosen on the surface as it is in the first frame, where the touch begins.
+//! **Ours.** The patch is chosen on the surface as it is in the first frame, where the touch begins, unless it was chosen before.
 
 use std::borrow::Cow;
 use std::ops::ControlFlow;
@@ -55,6 +55,8 @@ pub struct TouchJob {
     pub animation: Option<Clip>,
     /// Where it is soft.
     pub patches: Vec<SoftPatch>,
+    /// The vertices of those patches, where they were chosen before [default: those within the patches on the first frame's shape].
+    pub region: Option<SoftRegion>,
     /// What it gives way to.
     pub colliders: Vec<TouchCollider>,
     /// Soft vertices, and how far each is pulled from the surface's own shape.
@@ -134,6 +136,7 @@ impl TouchJob {
             mesh,
             animation: None,
             patches,
+            region: None,
             colliders: Vec::new(),
             pulls: Vec::new(),
             stroke: Stroke::ToAndFro,
@@ -186,7 +189,7 @@ impl TouchJob {
         let mesh = self.first_shape()?;
         report(progress, "finding the patch", 0.0)?;
         let began = Instant::now();
-        let region = SoftRegion::select(&mesh, &self.patches)?;
+        let region = self.region.clone().map_or_else(|| SoftRegion::select(&mesh, &self.patches), Ok)?;
         let select_ms = began.elapsed().as_secs_f64() * 1e3;
         self.pulls.iter().try_for_each(|&(vertex, _)| mesh.require_vertex(vertex)).map_err(PhysicsError::from)?;
         let mut touch = Touch::on(&mesh, region, &self.options)?;
@@ -305,6 +308,15 @@ mod tests {
         job.target(&clip, frame, "dent").unwrap().add_to(1.0, &mut positions);
         assert!(positions.iter().zip(&clip.frames[frame]).all(|(a, b)| a.distance(*b) < 1e-7));
         assert!(matches!(job.target(&clip, 0, "none"), Err(TouchError::NoTarget { frame: 0 })));
+    }
+
+    #[test]
+    fn a_region_that_was_chosen_before_is_the_one_that_gives_way() {
+        let job = pressed();
+        let smaller = [SoftPatch { radius: 0.5, ..job.patches[0] }];
+        let chosen = TouchJob { region: Some(SoftRegion::select(&job.mesh, &smaller).unwrap()), ..job.clone() };
+        let expected = TouchJob { patches: smaller.to_vec(), ..job };
+        assert_eq!(chosen.run(&()).unwrap().frames, expected.run(&()).unwrap().frames);
     }
 
     #[test]

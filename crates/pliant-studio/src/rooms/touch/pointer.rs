@@ -1,0 +1,67 @@
+//! The pointer over a touched face.
+
+use eframe::egui::{Align2, Color32, FontId, Painter, Pos2, Ui, Vec2};
+use pliant::mesh::glam::DVec3;
+
+use super::setup::Patch;
+use crate::command::Command;
+use crate::document::Document;
+use crate::history::Edit;
+use crate::rooms::{Cx, On};
+use crate::view::{Hit, View};
+
+/// The face among the models of the scene.
+pub(super) const FACE: usize = 0;
+
+/// Where the tool's button went down in this frame.
+pub(super) fn pressed(on: &On<'_>, ui: &Ui) -> Option<Pos2> {
+    let down = on.canvas.response.is_pointer_button_down_on() && !on.canvas.navigating;
+    ui.input(|input| (down && input.pointer.primary_pressed() && !input.modifiers.alt).then(|| input.pointer.interact_pos()).flatten())
+}
+
+/// Whether the button is still down, or came up in this frame; otherwise the hand was lost, as when another window took it.
+pub(super) fn holds(ui: &Ui) -> bool {
+    ui.input(|input| input.pointer.primary_down() || input.pointer.primary_released())
+}
+
+/// Asks for a change that belongs to the gesture in which the hand took hold, though keys were pressed since.
+pub(super) fn edit(cx: &mut Cx<'_>, gesture: u64, label: &str, change: impl FnOnce(&mut Document) + Send + 'static) {
+    let edit = Edit { label: label.to_owned(), gesture: Some(gesture), change: Box::new(change) };
+    cx.command(Command::Edit(edit));
+}
+
+/// What of the face is under a place, through the solid.
+pub(super) fn pick_face(on: &On<'_>, place: Pos2) -> Option<Hit> {
+    on.scene.pick_where(&on.canvas.view.ray(place), |model| model == FACE)
+}
+
+/// The face's normal at a hit, towards the eye.
+pub(super) fn normal_at(on: &On<'_>, place: Pos2, hit: &Hit) -> DVec3 {
+    let ray = on.canvas.view.ray(place);
+    let model = &on.scene.models[hit.model];
+    let corners = model.surface.triangles[hit.triangle as usize];
+    let weighted = |k: usize| model.vertices.normals[corners[k] as usize].as_dvec3() * hit.barycentric[k];
+    let normal = (weighted(0) + weighted(1) + weighted(2)).normalize_or(on.canvas.view.camera.axes().back);
+    if normal.dot(ray.direction) > 0.0 { -normal } else { normal }
+}
+
+/// Where the middle of a patch is on the screen, on the face as it is shown; `None` behind the head.
+pub(super) fn center(on: &On<'_>, patch: &Patch) -> Option<Pos2> {
+    let model = on.scene.models.get(FACE)?;
+    let vertex = patch.center as usize;
+    let (place, normal) = (model.vertices.positions.get(vertex)?.as_dvec3(), model.vertices.normals.get(vertex)?.as_dvec3());
+    faces(&on.canvas.view, place, normal).then(|| on.canvas.view.project(place)).flatten()
+}
+
+/// Whether a place of the surface looks at the eye.
+pub(super) fn faces(view: &View, place: DVec3, normal: DVec3) -> bool {
+    view.project(place).is_some_and(|at| view.ray(at).direction.dot(normal) < 0.0)
+}
+
+/// Words over the picture that read on any ground.
+pub(super) fn label(painter: &Painter, place: Pos2, anchor: Align2, text: &str, font: FontId) {
+    for side in [Vec2::new(1.0, 1.0), Vec2::new(-1.0, 1.0), Vec2::new(1.0, -1.0), Vec2::new(-1.0, -1.0)] {
+        painter.text(place + side, anchor, text, font.clone(), Color32::from_black_alpha(170));
+    }
+    painter.text(place, anchor, text, font, Color32::WHITE);
+}

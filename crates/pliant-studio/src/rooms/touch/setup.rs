@@ -1,0 +1,337 @@
+//! What the document remembers of touching.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use pliant::mesh::glam::DVec3;
+use pliant::physics::{SoftPatch, TouchMethod, TouchOptions, VerletOptions};
+use serde::{Deserialize, Serialize};
+
+use super::material::Material;
+use super::solid::Solid;
+use crate::character::Posed;
+use crate::document::Document;
+
+/// Everything that a person chose.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Setup {
+    /// Where the skin is soft.
+    pub patches: Vec<Patch>,
+    /// What presses.
+    pub solid: Solid,
+    /// The vertex that was pulled last.
+    pub pull: Option<Pull>,
+    /// Whether what presses and pulls stays when the button comes up.
+    pub stays: bool,
+    /// The last press, as it is baked.
+    pub recorded: Option<Recorded>,
+    /// What the skin is made of.
+    pub material: Material,
+    /// How it is simulated.
+    pub simulation: Simulation,
+    /// Which colours the skin has.
+    pub shown: Shown,
+    /// Takes that were baked here, with the take that was playing below them.
+    pub baked: BTreeMap<String, Option<String>>,
+}
+
+impl Default for Setup {
+    fn default() -> Self {
+        Self {
+            patches: Vec::new(),
+            solid: Solid::default(),
+            pull: None,
+            stays: false,
+            recorded: None,
+            material: Material::default(),
+            simulation: Simulation::default(),
+            shown: Shown::Softness,
+            baked: BTreeMap::new(),
+        }
+    }
+}
+
+/// A soft disc.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Patch {
+    /// The vertex in its middle.
+    pub center: u32,
+    /// How far it reaches along the surface.
+    pub radius: f64,
+}
+
+/// A vertex in the fingers.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Pull {
+    /// Which one.
+    pub vertex: u32,
+    /// How far from the character's own shape.
+    pub offset: [f64; 3],
+    /// Whether the fingers are still closed.
+    pub holds: bool,
+}
+
+/// Where a solid went while a hand had it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Recorded {
+    /// The frame of the timeline in which it began.
+    pub start_frame: f64,
+    /// Places, [`Recorded::RATE`] in a second.
+    #[serde(with = "crate::shared")]
+    pub places: Arc<Vec<[f64; 3]>>,
+}
+
+/// How skin is simulated.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Simulation {
+    /// How soft vertices move.
+    pub method: Method,
+    /// Downwards, in units of the scene per second squared.
+    pub gravity: f64,
+    /// How much skin lags behind an animation.
+    pub inertia: f64,
+    /// Whether lips keep out of each other and of teeth.
+    pub self_contact: bool,
+    /// Substeps in a frame; as many as needed where there is no number.
+    pub substeps: Option<u32>,
+    /// The thesis' method: the part of the velocity that is lost in a frame.
+    pub verlet_damping: f64,
+    /// The thesis' method: by how much bending is weakened.
+    pub verlet_bend: f64,
+    /// The thesis' method: sweeps in a frame.
+    pub verlet_iterations: u32,
+}
+
+impl Default for Simulation {
+    fn default() -> Self {
+        Self {
+            method: Method::Xpbd,
+            gravity: 0.0,
+            inertia: 0.0,
+            self_contact: false,
+            substeps: None,
+            verlet_damping: 0.1,
+            verlet_bend: VerletOptions::DEFAULT_BEND_STIFFNESS,
+            verlet_iterations: VerletOptions::DEFAULT_ITERATIONS as u32,
+        }
+    }
+}
+
+/// How soft vertices move.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Method {
+    /// Small steps.
+    #[default]
+    Xpbd,
+    /// The thesis' method.
+    Verlet,
+}
+
+impl Method {
+    /// Both.
+    pub const ALL: [Self; 2] = [Self::Xpbd, Self::Verlet];
+
+    /// What the list says.
+    #[must_use]
+    pub fn label(self) -> &'static str {
+        match self {
+            Self::Xpbd => "Small steps (XPBD)",
+            Self::Verlet => "Thesis (Verlet)",
+        }
+    }
+
+    /// What the tooltip says.
+    #[must_use]
+    pub fn hint(self) -> &'static str {
+        match self {
+            Self::Xpbd => "Stiffness in physical units; nothing ends inside a solid",
+            Self::Verlet => "One step a frame, as in the thesis' chapter 5: no material, friction, pulls, inertia or self-contact",
+        }
+    }
+}
+
+/// Which colours the skin has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Shown {
+    /// How soft it is.
+    #[default]
+    Softness,
+    /// How far it is from its place.
+    Displacement,
+    /// How much longer or shorter its edges are.
+    Stretch,
+    /// None.
+    Skin,
+}
+
+impl Shown {
+    /// All of them.
+    pub const ALL: [Self; 4] = [Self::Softness, Self::Displacement, Self::Stretch, Self::Skin];
+
+    /// What the list says.
+    #[must_use]
+    pub fn label(self) -> &'static str {
+        match self {
+            Self::Softness => "Softness",
+            Self::Displacement => "Displacement",
+            Self::Stretch => "Stretch",
+            Self::Skin => "Plain skin",
+        }
+    }
+}
+
+impl Recorded {
+    /// Places in a second.
+    pub const RATE: f64 = 60.0;
+
+    /// How long the hand had it.
+    #[must_use]
+    pub fn secs(&self) -> f64 {
+        self.places.len().saturating_sub(1) as f64 / Self::RATE
+    }
+
+    /// A hand's path from when and where it was seen, in order.
+    #[must_use]
+    pub fn of(start_frame: f64, seen: &[(f64, DVec3)]) -> Option<Self> {
+        let (begin, end) = (seen.first()?.0, seen.last()?.0);
+        let count = ((end - begin) * Self::RATE).ceil().max(0.0) as usize;
+        let places = (0..=count).map(|k| place_at(seen, begin + k as f64 / Self::RATE).to_array()).collect();
+        Some(Self { start_frame, places: Arc::new(places) })
+    }
+
+    /// Where it is so many seconds after it began; it stays before and after.
+    #[must_use]
+    pub fn at(&self, secs: f64) -> Option<DVec3> {
+        let last = self.places.len().checked_sub(1)?;
+        let at = (secs * Self::RATE).clamp(0.0, last as f64);
+        let place = |k: usize| DVec3::from_array(self.places[k.min(last)]);
+        Some(place(at as usize).lerp(place(at as usize + 1), at.fract()))
+    }
+}
+
+/// Straight from sight to sight, of which there are some.
+fn place_at(seen: &[(f64, DVec3)], time: f64) -> DVec3 {
+    let after = seen.partition_point(|(t, _)| *t <= time);
+    let (Some(before), Some(next)) = (after.checked_sub(1).map(|k| seen[k]), seen.get(after)) else {
+        return seen[after.min(seen.len() - 1)].1;
+    };
+    before.1.lerp(next.1, (time - before.0) / (next.0 - before.0))
+}
+
+impl Setup {
+    /// The patches for the simulation.
+    #[must_use]
+    pub fn soft_patches(&self) -> Vec<SoftPatch> {
+        self.patches.iter().map(|patch| SoftPatch { center: patch.center as usize, radius: patch.radius }).collect()
+    }
+
+    /// The options for the simulation; what the method does not know is left out.
+    #[must_use]
+    pub fn touch_options(&self) -> TouchOptions {
+        let simulation = &self.simulation;
+        let options = TouchOptions::default().with_gravity(DVec3::NEG_Y * simulation.gravity);
+        match simulation.method {
+            Method::Xpbd => {
+                let options = options
+                    .with_material(self.material.soft_material())
+                    .with_inertia(simulation.inertia)
+                    .with_skin_contact(simulation.self_contact);
+                simulation.substeps.map_or(options.clone(), |substeps| options.with_substeps(substeps.max(1) as usize))
+            }
+            Method::Verlet => {
+                let verlet = VerletOptions::default()
+                    .with_damping(simulation.verlet_damping)
+                    .with_bend_stiffness(simulation.verlet_bend)
+                    .with_iterations(simulation.verlet_iterations.max(1) as usize);
+                options.with_method(TouchMethod::Verlet(verlet))
+            }
+        }
+    }
+
+    /// The solid's friction, as far as the method has one.
+    #[must_use]
+    pub fn friction(&self) -> f64 {
+        if self.simulation.method == Method::Verlet { 0.0 } else { self.solid.friction }
+    }
+
+    /// Half the thickness of the solid: the chosen one, or one that suits the patches.
+    #[must_use]
+    pub fn solid_radius(&self, posed: &Posed) -> f64 {
+        let suited = || self.patches.last().map_or_else(|| 0.25 * default_radius(posed), |patch| Solid::SHARE_OF_PATCH * patch.radius);
+        self.solid.radius.unwrap_or_else(suited)
+    }
+
+    /// The solid and where it is: where a hand left it, or ready above the last patch.
+    #[must_use]
+    pub fn solid_at(&self, posed: &Posed) -> Option<(Solid, DVec3)> {
+        if let Some(place) = self.solid.place {
+            return Some((self.solid.clone(), DVec3::from_array(place)));
+        }
+        let center = self.patches.last()?.center as usize;
+        let (point, normal) = (posed.positions.get(center)?, posed.vertices.normals.get(center)?.as_dvec3());
+        let solid = self.solid.turned(normal);
+        let place = solid.against(self.solid_radius(posed), *point, normal, Solid::GAP);
+        Some((solid, place))
+    }
+}
+
+/// The radius of a patch that was clicked, not dragged: ours, a cheek on a head.
+#[must_use]
+pub(super) fn default_radius(posed: &Posed) -> f64 {
+    0.08 * posed.rig.neutral().bounds().map_or(1.0, |bounds| bounds.diagonal())
+}
+
+/// Shows the character below a baked take again, where one is playing: it is touched anew.
+pub(super) fn leave_baked(document: &mut Document) {
+    let playing = document.timeline.playing_take.as_ref();
+    if let Some(below) = playing.and_then(|take| document.touch.baked.get(take)) {
+        document.timeline.playing_take.clone_from(below);
+    }
+}
+
+/// The take playing now, if it was baked here.
+#[must_use]
+pub(super) fn playing_baked(document: &Document) -> Option<&str> {
+    document.timeline.playing_take.as_deref().filter(|take| document.touch.baked.contains_key(*take))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_recorded_path_passes_where_the_hand_was_seen() {
+        let seen = [(2.0, DVec3::ZERO), (2.5, DVec3::X), (2.5, DVec3::X * 3.0), (3.0, DVec3::X * 2.0)];
+        let recorded = Recorded::of(7.0, &seen).unwrap();
+        assert_eq!((recorded.secs(), recorded.start_frame), (1.0, 7.0));
+        for (secs, x) in [(-1.0, 0.0), (0.0, 0.0), (0.25, 0.5), (1.0, 2.0), (9.0, 2.0)] {
+            assert!((recorded.at(secs).unwrap().x - x).abs() < 1e-9, "{secs}");
+        }
+        assert_eq!(Recorded::of(0.0, &[]), None);
+        assert_eq!(Recorded::of(0.0, &seen[..1]).unwrap().places.len(), 1);
+    }
+
+    #[test]
+    fn the_thesis_method_gets_nothing_that_it_declines() {
+        let mesh = pliant::mesh::shapes::icosphere(2);
+        let mut setup = Setup { patches: vec![Patch { center: 3, radius: 0.5 }], ..Setup::default() };
+        setup.simulation = Simulation { method: Method::Verlet, inertia: 1.0, self_contact: true, ..setup.simulation };
+        setup.solid.friction = 0.5;
+        let mut touch = pliant::physics::Touch::new(&mesh, &setup.soft_patches(), &setup.touch_options()).unwrap();
+        let solid = setup.solid.collider(0.1, setup.friction()).unwrap();
+        assert!(touch.add_collider(solid).is_ok());
+    }
+
+    #[test]
+    fn a_setup_survives_its_text() {
+        let recorded = Recorded::of(0.0, &[(0.0, DVec3::ZERO), (0.1, DVec3::ONE)]);
+        let setup =
+            Setup { recorded, stays: true, pull: Some(Pull { vertex: 3, offset: [1.0, 2.0, 3.0], holds: true }), ..Setup::default() };
+        assert_eq!(serde_json::from_str::<Setup>(&serde_json::to_string(&setup).unwrap()).unwrap(), setup);
+        assert_eq!(serde_json::from_str::<Setup>("{}").unwrap(), Setup::default());
+    }
+}

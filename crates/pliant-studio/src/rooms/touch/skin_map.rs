@@ -1,0 +1,140 @@
+//! The colours of touched skin.
+//!
+//! **Ours.** Colours end along the geodesic circle, not along the edges that cross it: a little beyond the radius they fade into plain skin.
+
+use std::sync::Arc;
+
+use eframe::egui::Color32;
+use pliant::mesh::glam::DVec3;
+use pliant::mesh::{ExactGeodesics, Mesh};
+use pliant::physics::{PhysicsError, SoftPatch, SoftRegion, Touch};
+
+use super::setup::Shown;
+use crate::view::{Heat, HeatMap, Model};
+
+/// The least stretch that fills the colours, in per cent: less is not seen.
+const LEAST_STRETCH: f64 = 10.0;
+/// The least displacement that fills the colours, in radii of the largest patch.
+const LEAST_WAY: f64 = 0.05;
+/// How far beyond the radius colours fade, in mean edges.
+const FADE: f64 = 1.5;
+/// How much of the softness is seen while skin is pressed: enough for the disc, little enough for the dent.
+const TINT: f32 = 0.3;
+
+/// Skin by colour.
+#[derive(Debug, Clone)]
+pub struct SkinColors {
+    /// What the colours mean; no value beyond the rim.
+    pub heat: Heat,
+    /// The colour of each vertex.
+    pub colors: Arc<Vec<Color32>>,
+}
+
+/// Maps of one set of patches, with ranges that grow while skin is touched, so that colours do not flicker.
+#[derive(Debug)]
+pub(super) struct SkinMap {
+    vertex_count: usize,
+    /// Vertices in and around the patches, and how much of the map each shows.
+    shares: Vec<(u32, f32)>,
+    /// The same arrays for as long as the patches are, as a tint and in full: the card has them already.
+    softness: [Option<SkinColors>; 2],
+    most_way: f64,
+    most_stretch: f64,
+}
+
+impl SkinMap {
+    /// Nothing seen yet.
+    pub(super) fn new(mesh: &Mesh, geodesics: &mut ExactGeodesics, patches: &[SoftPatch]) -> Result<Self, PhysicsError> {
+        let beyond = FADE * mesh.mean_edge_length();
+        let wider: Vec<SoftPatch> = patches.iter().map(|patch| SoftPatch { radius: patch.radius + beyond, ..*patch }).collect();
+        let around = SoftRegion::select_on(mesh, geodesics, &wider)?;
+        let members = around.vertices().iter().zip(around.patch_of()).zip(around.distances());
+        let share = |patch: usize, distance: f64| (1.0 - (distance - patches[patch].radius) / beyond).clamp(0.0, 1.0) as f32;
+        let shares = members.map(|((&vertex, &patch), &distance)| (vertex, share(patch, distance))).collect();
+        Ok(Self { vertex_count: mesh.vertex_count(), shares, softness: [None, None], most_way: 0.0, most_stretch: 0.0 })
+    }
+
+    /// The map that is wanted; where skin is not brushed but pressed, its softness is a tint.
+    pub(super) fn colors(&mut self, shown: Shown, brushed: bool, touch: &Touch, shape: &[DVec3]) -> Option<SkinColors> {
+        match shown {
+            Shown::Skin => None,
+            Shown::Softness => Some(self.softness(brushed, touch)),
+            Shown::Displacement => Some(self.displacement(touch, shape)),
+            Shown::Stretch => Some(self.stretch(touch)),
+        }
+    }
+
+    fn softness(&mut self, brushed: bool, touch: &Touch) -> SkinColors {
+        if let Some(colors) = &self.softness[usize::from(brushed)] {
+            return colors.clone();
+        }
+        let values = self.spread(touch, touch.region().softness().iter().copied());
+        let heat = Heat::new(&values, HeatMap::Sequential, "Softness", "").with_range([0.0, 1.0]);
+        let colors = self.painted(heat, if brushed { 1.0 } else { TINT });
+        self.softness[usize::from(brushed)] = Some(colors.clone());
+        colors
+    }
+
+    fn displacement(&mut self, touch: &Touch, shape: &[DVec3]) -> SkinColors {
+        let ways = touch.region().vertices().iter().map(|&v| touch.positions()[v as usize].distance(shape[v as usize]));
+        let values = self.spread(touch, ways);
+        let least = LEAST_WAY * touch.region().reaches().iter().copied().fold(0.0, f64::max);
+        self.most_way = values.iter().copied().fold(self.most_way.max(least), f64::max);
+        self.painted(Heat::new(&values, HeatMap::Sequential, "Displacement", "").with_range([0.0, self.most_way as f32]), 1.0)
+    }
+
+    fn stretch(&mut self, touch: &Touch) -> SkinColors {
+        let values = self.spread(touch, touch.strains().into_iter().map(|strain| 100.0 * strain));
+        self.most_stretch = values.iter().map(|value| value.abs()).fold(self.most_stretch.max(LEAST_STRETCH), f64::max);
+        let most = self.most_stretch as f32;
+        self.painted(Heat::new(&values, HeatMap::Diverging, "Stretch", "%").with_range([-most, most]), 1.0)
+    }
+
+    /// Values of soft vertices among all; around them there is nothing of it.
+    fn spread(&self, touch: &Touch, values: impl Iterator<Item = f64>) -> Vec<f64> {
+        let mut all = vec![f64::NAN; self.vertex_count];
+        self.shares.iter().for_each(|&(vertex, _)| all[vertex as usize] = 0.0);
+        for (&vertex, value) in touch.region().vertices().iter().zip(values) {
+            all[vertex as usize] = value;
+        }
+        all
+    }
+
+    fn painted(&self, heat: Heat, strength: f32) -> SkinColors {
+        let mut colors = vec![Model::CLAY; self.vertex_count];
+        for &(vertex, share) in &self.shares {
+            let color = heat.color(heat.values[vertex as usize]);
+            colors[vertex as usize] = Model::CLAY.lerp_to_gamma(color, strength * share);
+        }
+        SkinColors { heat, colors: Arc::new(colors) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use pliant::mesh::shapes::icosphere;
+    use pliant::physics::TouchOptions;
+
+    #[test]
+    fn colours_are_those_of_the_map_inside_the_rim_and_clay_far_from_it() {
+        let mesh = icosphere(4);
+        let patches = [SoftPatch { center: 7, radius: 0.6 }];
+        let mut geodesics = ExactGeodesics::new(&mesh).unwrap();
+        let mut map = SkinMap::new(&mesh, &mut geodesics, &patches).unwrap();
+        let touch = Touch::new(&mesh, &patches, &TouchOptions::default()).unwrap();
+        let skin = map.colors(Shown::Softness, true, &touch, mesh.positions()).unwrap();
+        let middle = mesh.positions()[7];
+        for (v, place) in mesh.positions().iter().enumerate() {
+            let away = middle.angle_between(*place);
+            if touch.region().node_of(v).is_some() {
+                assert_eq!(skin.colors[v], skin.heat.color(skin.heat.values[v]));
+            } else if away > 0.6 + 2.0 * FADE * mesh.mean_edge_length() {
+                assert_eq!(skin.colors[v], Model::CLAY);
+            }
+        }
+        let again = map.colors(Shown::Softness, true, &touch, mesh.positions()).unwrap();
+        assert!(Arc::ptr_eq(&again.colors, &skin.colors), "the card has it already");
+        assert!(map.colors(Shown::Skin, true, &touch, mesh.positions()).is_none());
+    }
+}

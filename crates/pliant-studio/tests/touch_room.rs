@@ -1,0 +1,217 @@
+//! A person in the touch room: brushes a patch, presses a ball into it, pulls, bakes, takes it back.
+
+mod common;
+
+use common::Journey;
+use eframe::egui::accesskit::Role;
+use eframe::egui::{Event, Key, Modifiers, PointerButton, Pos2, vec2};
+use egui_kittest::kittest::Queryable;
+use pliant::mesh::glam::DVec3;
+use pliant_studio::document::{Character, Document};
+use pliant_studio::rooms::RoomName;
+use pliant_studio::rooms::touch::{Touched, press_a_cheek};
+use pliant_studio::timeline::{TakeFrames, made_frame};
+use pliant_studio::view::{Camera, View};
+
+/// The middle of the head's left cheek, and how far it is made soft.
+const CHEEK: usize = 2134;
+const RADIUS: f64 = 4.0;
+
+fn head() -> Document {
+    Document { character: Character { asset: "specimen:head".into(), ..Character::default() }, ..Document::default() }
+}
+
+/// A person who knows where things are on the screen: the camera frames the head and is not moved.
+struct Person {
+    journey: Journey,
+    view: View,
+    shape: Vec<DVec3>,
+}
+
+impl Person {
+    /// Opens the head without patches in the room.
+    fn at_the_head() -> Option<Self> {
+        let journey = Journey::start(head(), RoomName::Touch)?;
+        let rect = journey.harness.get_all_by_role(Role::Canvas).next().expect("a viewport").rect();
+        let rig = pliant::load("specimen:head").unwrap().rig().unwrap();
+        let mut camera = Camera::default();
+        camera.frame_in(rig.neutral().bounds().unwrap(), f64::from(rect.width() / rect.height()));
+        Some(Self { journey, view: View { camera, rect }, shape: rig.neutral().positions().to_vec() })
+    }
+
+    fn on_screen(&self, place: DVec3) -> Pos2 {
+        self.view.project(place).expect("in front of the eye")
+    }
+
+    fn touched(&mut self) -> Touched {
+        self.journey.studio().touched().expect("there is a patch").clone()
+    }
+
+    fn document(&self) -> Document {
+        self.journey.document()
+    }
+
+    /// Brushes the cheek.
+    fn brush(&mut self) {
+        let center = self.shape[CHEEK];
+        let rim = center + self.view.camera.axes().right * RADIUS;
+        let (from, to) = (self.on_screen(center), self.on_screen(rim));
+        self.journey.drag(&[from, from + (to - from) * 0.5, to]);
+    }
+
+    /// Presses at a place and goes up the screen by so many points, in some steps, without letting go.
+    fn hold(&mut self, at: Pos2, up: f32, modifiers: Modifiers) {
+        let harness = &mut self.journey.harness;
+        harness.event_modifiers(Event::PointerMoved(at), modifiers);
+        harness.step();
+        harness.event_modifiers(Event::PointerButton { pos: at, button: PointerButton::Primary, pressed: true, modifiers }, modifiers);
+        harness.step();
+        if modifiers.shift {
+            // As a window tells it: the key is pressed while the button is down, and the gesture goes on.
+            harness.event_modifiers(
+                Event::Key { key: Key::ShiftLeft, physical_key: None, pressed: true, repeat: false, modifiers },
+                modifiers,
+            );
+        }
+        for k in 0..=8 {
+            harness.event_modifiers(Event::PointerMoved(at - vec2(0.0, up * k as f32 / 8.0)), modifiers);
+            harness.step();
+        }
+        self.journey.settle();
+    }
+
+    fn let_go(&mut self, at: Pos2) {
+        let (button, modifiers) = (PointerButton::Primary, Modifiers::NONE);
+        self.journey.harness.event(Event::PointerButton { pos: at, button, pressed: false, modifiers });
+        self.journey.settle();
+    }
+
+    /// The length that so many points show at the cheek.
+    fn length(&self, points: f32) -> f64 {
+        f64::from(points) * self.view.world_per_pixel(self.shape[CHEEK])
+    }
+
+    /// How far vertices are from the neutral, the farthest; and whether all that are not soft are where they were, to the bit.
+    fn farthest(&mut self) -> f64 {
+        let touched = self.touched();
+        let mut most = 0.0_f64;
+        for (v, (now, own)) in touched.positions.iter().zip(&self.shape).enumerate() {
+            assert!(now == own || touched.region.node_of(v).is_some(), "vertex {v} is not soft but moved");
+            most = most.max(now.distance(*own));
+        }
+        most
+    }
+}
+
+#[test]
+fn a_cheek_is_brushed_pressed_let_go_and_baked() {
+    let Some(mut person) = Person::at_the_head() else { return };
+    person.brush();
+    let patches = person.document().touch.patches;
+    assert_eq!(patches.len(), 1);
+    assert_eq!(patches[0].center as usize, CHEEK);
+    assert!((patches[0].radius - RADIUS).abs() < 0.02, "{patches:?}");
+    assert_eq!(person.farthest(), 0.0, "nothing touches the skin yet");
+    let soft = person.touched().region.vertices().len();
+    assert!(person.touched().colors.is_some(), "the disc is coloured");
+    person.journey.picture("touch_patch");
+
+    person.journey.undo();
+    assert!(person.document().touch.patches.is_empty() && person.journey.studio().touched().is_none());
+    person.journey.redo();
+    assert_eq!((person.document().touch.patches, person.touched().region.vertices().len()), (patches, soft));
+
+    person.journey.click("Press");
+    let (at, up) = (person.on_screen(person.shape[CHEEK]), 38.0);
+    person.hold(at, up, Modifiers::SHIFT);
+    let touched = person.touched();
+    let held = touched.solid.clone().unwrap();
+    let pushed = held.place - held.from;
+    assert!((pushed.length() - person.length(up)).abs() < 0.2 * person.length(up), "pushed by {}", pushed.length());
+    let deepest = (0..person.shape.len()).max_by(|&a, &b| {
+        let way = |v: usize| touched.positions[v].distance(person.shape[v]);
+        way(a).total_cmp(&way(b))
+    });
+    let deepest = deepest.unwrap();
+    let way = touched.positions[deepest] - person.shape[deepest];
+    assert!(way.dot(pushed.normalize()) > 0.8 * way.length(), "the dent goes the way of the ball: {way}");
+    assert!(touched.positions[deepest].distance(held.place) < 1.1 * held.radius, "the deepest skin is at the ball");
+    assert!(touched.report.contacts > 5 && touched.report.max_penetration < 1e-6, "{:?}", touched.report);
+    assert!(person.farthest() > 0.5);
+
+    person.let_go(at - vec2(0.0, up));
+    assert!(person.farthest() < 0.02, "skin comes back, but for {}", person.farthest());
+    let pressed = person.document();
+    let recorded = pressed.touch.recorded.clone().unwrap();
+    assert!(recorded.secs() > 0.0 && pressed.touch.solid.place == pressed.touch.solid.from);
+
+    person.journey.click("Bake to take");
+    let baked = person.document();
+    let name = baked.timeline.playing_take.clone().expect("the baked take plays");
+    let take = baked.timeline.take(&name).unwrap();
+    let TakeFrames::Made(blob) = &take.frames else { panic!("made here") };
+    let frame = |k: u32| made_frame(blob, k as usize, person.shape.len()).unwrap();
+    let dent = |k: u32| frame(k)[deepest].as_dvec3().distance(person.shape[deepest]);
+    let most = (0..take.frame_count).map(dent).fold(0.0, f64::max);
+    assert!(most > 0.5 && dent(0) < 0.05 && dent(take.frame_count - 1) < 0.1 * most, "{most}");
+
+    person.journey.undo();
+    assert_eq!(person.document(), pressed);
+    person.journey.redo();
+    assert_eq!(person.document(), baked);
+    let text = serde_json::to_string(&baked).unwrap();
+    assert_eq!(serde_json::from_str::<Document>(&text).unwrap(), baked);
+    person.journey.click("Bake to take");
+    let again = person.document();
+    let takes: Vec<&TakeFrames> = again.timeline.takes.iter().map(|take| &take.frames).collect();
+    assert_eq!(takes[0], takes[1], "a bake over a baked take begins below it");
+    person.journey.undo();
+    person.journey.undo();
+    person.journey.undo();
+    assert_eq!(person.document().touch.recorded, None, "a press is one step");
+}
+
+#[test]
+fn a_ball_that_stays_is_kept_as_a_slider_and_a_pull_lets_go() {
+    let Some(mut person) = Person::at_the_head() else { return };
+    person.brush();
+    person.journey.click("Press");
+    person.journey.click("Stays when let go");
+    let (at, up) = (person.on_screen(person.shape[CHEEK]), 38.0);
+    person.hold(at, up, Modifiers::SHIFT);
+    person.let_go(at - vec2(0.0, up));
+    let dent = person.farthest();
+    assert!(dent > 0.5, "it stays: {dent}");
+    person.journey.picture("touch_pressed");
+
+    person.journey.click("Keep as slider");
+    let added = person.document().character.added;
+    assert_eq!((added.len(), &*added[0].name), (1, "touch"));
+    let longest = added[0].deltas.iter().map(|d| f64::from(d.map(|x| x * x).iter().sum::<f32>()).sqrt()).fold(0.0, f64::max);
+    assert!((longest - dent).abs() < 1e-3, "{longest} for {dent}");
+    person.journey.undo();
+    assert!(person.document().character.added.is_empty());
+
+    person.journey.click("Stays when let go");
+    person.journey.undo();
+    person.journey.undo();
+    assert!(person.farthest() < 0.02, "the press was taken back");
+    person.journey.click("Pull");
+    person.hold(at, 40.0, Modifiers::SHIFT);
+    let (touched, pull) = (person.touched(), person.document().touch.pull.unwrap());
+    let vertex = pull.vertex as usize;
+    let wanted = person.shape[vertex] + DVec3::from_array(pull.offset);
+    assert!(pull.holds && touched.positions[vertex].distance(wanted) < 0.05, "the vertex is in the fingers");
+    assert!(person.farthest() > 0.5);
+}
+
+#[test]
+fn the_example_is_ready_to_be_pressed() {
+    let Some(mut journey) = Journey::start(press_a_cheek(), RoomName::Touch) else { return };
+    assert_eq!(journey.document(), press_a_cheek(), "to look is not to change");
+    let touched = journey.studio().touched().expect("there is a patch").clone();
+    let held = touched.solid.unwrap();
+    assert!(touched.report.max_displacement < 1e-9 && held.radius > 0.0);
+    let nearest = touched.positions.iter().map(|p| p.distance(held.place) - held.radius).fold(f64::INFINITY, f64::min);
+    assert!(nearest > 0.0 && nearest < held.radius, "the ball hangs {nearest} above the skin");
+}
