@@ -89,7 +89,9 @@ impl PoseRoom {
         if let Some(pointer) = canvas.press_origin().filter(|_| canvas.tool_drag_started()) {
             self.take(pointer, on, posed, positions, cx);
         }
-        if canvas.tool_clicked() && let Some(pointer) = canvas.pointer() {
+        if canvas.tool_clicked()
+            && let Some(pointer) = canvas.pointer()
+        {
             self.click(pointer, on, positions, cx);
         }
         if self.hand.grip.is_none() {
@@ -191,7 +193,12 @@ impl PoseRoom {
     pub(super) fn delete_selected(&mut self, cx: &mut Cx<'_>) {
         let vertices = self.selected_vertices(cx);
         self.hand.selected = None;
-        cx.edit("Delete pin", move |document| document.pose.pins.retain(|mark| !vertices.contains(&mark.vertex)));
+        cx.edit("Delete pin", move |document| {
+            let setup = &mut document.pose;
+            setup.pins.retain(|mark| !vertices.contains(&mark.vertex));
+            // What was dragged with it cannot be done again without it.
+            setup.pull.take_if(|pull| pull.pins.iter().any(|pin| vertices.contains(&pin.vertex)));
+        });
     }
 
     /// Holds the selected pin where it is, or lets it go.

@@ -21,13 +21,13 @@ use pliant::mesh::Bounds;
 use pliant::mesh::glam::DVec3;
 use serde::{Deserialize, Serialize};
 
-pub use examples::{examples, head};
+pub use examples::{beyond, examples, head, smile, two_methods};
 pub use marks::{PinMark, Pull, Pulled};
 pub use method::{Method, MethodKind};
 pub use stroke_library::KeptStroke;
 
 use super::{Cx, On, Pane, Room};
-use crate::character::{LineOptions, Posed};
+use crate::character::{LineOptions, Posed, Solve};
 use crate::document::Locator;
 use crate::view::{Heat, Model, Paint, Scene, Vertices};
 
@@ -35,8 +35,6 @@ use crate::view::{Heat, Model, Paint, Scene, Vertices};
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Setup {
-    /// The tool in hand.
-    pub tool: Tool,
     /// The pins.
     pub pins: Vec<PinMark>,
     /// The last drag.
@@ -71,9 +69,8 @@ pub struct Sculpt {
     pub radius: Option<f64>,
 }
 
-/// What the left button does.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
+/// What the left button does; no part of the document, so that undo leaves it in the hand.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Tool {
     /// Sets and drags pins.
     #[default]
@@ -113,9 +110,28 @@ impl Tool {
     }
 }
 
+/// The keys of the room, for the sheet.
+pub const SHORTCUTS: &[crate::help::Sheet] = &[(
+    "Pose",
+    &[
+        ("Q, W, E, R", "Pin, stroke, curve, landmarks"),
+        ("Click", "Set or select a pin"),
+        ("Drag", "Move in the plane of the screen"),
+        ("Ctrl+drag", "Move along the normal"),
+        ("Shift+drag", "Move along the skin"),
+        ("Ctrl+Shift+drag", "Move in depth"),
+        ("H", "Hold the pin, or let it go"),
+        ("Del, X", "Delete the pin"),
+        ("M", "Mirror"),
+        ("`", "See the other method while held"),
+        ("Esc", "Forget the first line of a curve"),
+    ],
+)];
+
 /// The room.
 #[derive(Default)]
 pub struct PoseRoom {
+    tool: Tool,
     hand: hand::Hand,
     strokes: strokes::Strokes,
     library: stroke_library::Shelf,
@@ -175,7 +191,7 @@ impl Room for PoseRoom {
         let face = self.layer.face(&posed);
         let used = self.tool_ui(on, ui, &posed, &face.positions, cx);
         self.paint_overlay(on, ui, &posed, &face.positions, cx);
-        self.compare.caption_ui(on, cx.solve.map(|solve| &**solve));
+        self.compare.caption_ui(on, last_solve(cx));
         used
     }
 
@@ -190,7 +206,7 @@ impl Room for PoseRoom {
 
 impl PoseRoom {
     fn tool_ui(&mut self, on: &On<'_>, ui: &mut Ui, posed: &Arc<Posed>, positions: &[DVec3], cx: &mut Cx<'_>) -> bool {
-        let tool = cx.document.pose.tool;
+        let tool = self.tool;
         let over_pin = on.canvas.press_origin().is_some_and(|p| hand::pin_under(p, on, positions, &cx.document.pose.pins).is_some());
         // Pins can be adjusted with a pen in the hand, too.
         let drags_pin = tool == Tool::Pin || self.hand.holds() || (over_pin && !self.strokes.draws());
@@ -209,7 +225,7 @@ impl PoseRoom {
         }
         let pressed = |key: Key| ui.input(|input| input.key_pressed(key) && input.modifiers == Modifiers::NONE);
         for tool in Tool::ALL.into_iter().filter(|tool| pressed(tool.key())) {
-            choose_tool(tool, cx);
+            self.choose_tool(tool);
         }
         if pressed(Key::Delete) || pressed(Key::X) {
             self.delete_selected(cx);
@@ -231,6 +247,11 @@ impl PoseRoom {
         }
     }
 
+    fn choose_tool(&mut self, tool: Tool) {
+        self.strokes.forget();
+        self.tool = tool;
+    }
+
     /// A number for the next drag.
     fn next_serial(&mut self) -> u64 {
         self.serial += 1;
@@ -245,8 +266,10 @@ impl PoseRoom {
     }
 }
 
-fn choose_tool(tool: Tool, cx: &mut Cx<'_>) {
-    cx.edit("Choose tool", move |document| document.pose.tool = tool);
+/// The last solve, if the pose is what it led to.
+fn last_solve<'a>(cx: &Cx<'a>) -> Option<&'a Solve> {
+    let (solve, posed) = cx.solve.zip(cx.posed)?;
+    (solve.pose.weights == posed.weights).then_some(solve)
 }
 
 fn toggle_mirrored(cx: &mut Cx<'_>) {
@@ -255,7 +278,8 @@ fn toggle_mirrored(cx: &mut Cx<'_>) {
 }
 
 fn empty_pane(cx: &Cx<'_>) -> Pane {
-    let empty = if cx.document.character.asset.is_empty() { "Drop a rig here, or choose one in File › Open." } else { "Loading the rig…" };
+    let empty =
+        if cx.document.character.asset.is_empty() { "Drop a rig here, or choose one in File › Open." } else { "Loading the rig…" };
     Pane { empty: empty.into(), ..Pane::default() }
 }
 

@@ -4,7 +4,7 @@ use eframe::egui::{self, Button, Slider, Ui};
 
 use super::compare::Figures;
 use super::stroke_library::named;
-use super::{HeatKind, Method, MethodKind, PoseRoom, Setup, Tool};
+use super::{HeatKind, Method, MethodKind, PoseRoom, Setup, Tool, last_solve};
 use crate::character::{Drag, Ends, Hand};
 use crate::command::Notice;
 use crate::rooms::Cx;
@@ -35,8 +35,8 @@ impl PoseRoom {
         self.method_ui(ui, cx);
         self.compare_ui(ui, cx);
         ui.separator();
-        if matches!(cx.document.pose.tool, Tool::Stroke | Tool::Curve) {
-            line_options_ui(ui, cx);
+        if matches!(self.tool, Tool::Stroke | Tool::Curve) {
+            line_options_ui(ui, self.tool, cx);
             ui.separator();
         }
         self.sculpt_ui(ui, cx);
@@ -86,7 +86,7 @@ impl PoseRoom {
         if let Some(method) = &mut compared {
             ui.checkbox(&mut self.compare.side_by_side, "Side by side").on_hover_text("Without it, hold ` to see the other method");
             ui.collapsing("Options of B", |ui| method_options_ui(ui, "B", method));
-            figures_ui(ui, cx.solve.map(|solve| Figures::of(solve)), self.compare.figures());
+            figures_ui(ui, last_solve(cx).map(Figures::of), self.compare.figures());
         }
         if compared != before {
             cx.edit_by_hand("Compare methods", move |document| document.pose.compared = compared);
@@ -127,7 +127,8 @@ impl PoseRoom {
     fn promote(&mut self, cx: &mut Cx<'_>) {
         let name = self.target_name.trim().to_owned();
         let taken = cx.posed.is_some_and(|posed| posed.rig.targets().iter().any(|target| target.name == name));
-        let made = if taken { Err(format!("There is a slider “{name}” already; choose another name.")) } else { self.layer.to_target(&name) };
+        let made =
+            if taken { Err(format!("There is a slider “{name}” already; choose another name.")) } else { self.layer.to_target(&name) };
         match made {
             Err(sentence) => cx.tell(Notice::trouble(sentence)),
             Ok(added) => {
@@ -174,7 +175,8 @@ fn method_options_ui(ui: &mut Ui, id: &str, method: &mut Method) {
                 automatic_ui(ui, &mut method.gamma, 0.0..=1.0, "Gamma", "Share of the pseudo-inverse");
             }
             if kind != MethodKind::PseudoInverse {
-                ui.checkbox(&mut method.scene_units, "Scene units").on_hover_text("As in the thesis: scaling the scene changes the weights");
+                ui.checkbox(&mut method.scene_units, "Scene units")
+                    .on_hover_text("As in the thesis: scaling the scene changes the weights");
             }
             ui.checkbox(&mut method.beyond_limits, "Beyond limits").on_hover_text("Weights may leave the sliders' limits");
         }
@@ -208,7 +210,9 @@ fn figures_ui(ui: &mut Ui, first: Option<Figures>, second: Option<Figures>) {
         return;
     }
     egui::Grid::new("figures").num_columns(4).striped(true).show(ui, |ui| {
-        ["", "Sliders", "Off by", "Time"].map(|head| ui.weak(head));
+        for head in ["", "Sliders", "Off by", "Time"] {
+            ui.weak(head);
+        }
         ui.end_row();
         for (letter, figures) in [("A", first), ("B", second)] {
             ui.strong(letter);
@@ -222,9 +226,9 @@ fn figures_ui(ui: &mut Ui, first: Option<Figures>, second: Option<Figures>) {
     });
 }
 
-fn line_options_ui(ui: &mut Ui, cx: &mut Cx<'_>) {
+fn line_options_ui(ui: &mut Ui, tool: Tool, cx: &mut Cx<'_>) {
     let mut lines = cx.document.pose.lines;
-    if cx.document.pose.tool == Tool::Stroke {
+    if tool == Tool::Stroke {
         ui.strong("Stroke");
         ui.add(Slider::new(&mut lines.middle, 0.0..=2.0).text("Middle")).on_hover_text("How far the middle of a stroke goes");
         ui.add(Slider::new(&mut lines.sides, 0.0..=2.0).text("Ends")).on_hover_text("How far its ends are pulled");

@@ -61,12 +61,12 @@ impl PoseRoom {
         {
             on.canvas.painter.circle_stroke(at, 3.5, Stroke::new(1.5, RIM));
         }
-        self.strokes.paint(on, posed, positions, setup.tool);
-        if setup.tool == Tool::Landmark {
+        self.strokes.paint(on, posed, positions, self.tool, &setup.pins);
+        if self.tool == Tool::Landmark {
             paint_landmarks(on, positions, setup.landmarks.get(&cx.document.character.asset).map_or(&[], Vec::as_slice));
         }
         if !self.hand.holds() && !self.strokes.draws() {
-            hover(on, ui, positions, &setup.pins, setup.tool);
+            hover(on, ui, positions, &setup.pins, self.tool);
         }
     }
 }

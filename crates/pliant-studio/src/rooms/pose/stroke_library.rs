@@ -8,8 +8,8 @@ use pliant::mesh::glam::DVec3;
 use pliant::rig::SavedStroke;
 use serde::{Deserialize, Serialize};
 
-use super::{PoseRoom, hand::pin_under};
 use super::marks::PinMark;
+use super::{PoseRoom, hand::pin_under};
 use crate::character::{LineShape, Posed};
 use crate::command::Notice;
 use crate::document::Locator;
@@ -80,7 +80,8 @@ impl PoseRoom {
                 if ui.button(format!("Draw {name}")).on_hover_text("Draws it on the face as it is").clicked() {
                     self.draw_kept(k, cx);
                 }
-                if ui.small_button("×").on_hover_text(format!("Forget {name}")).clicked() {
+                let label = format!("Forget {name}");
+                if named(ui.small_button("×"), &label).on_hover_text(&label).clicked() {
                     cx.edit("Forget stroke", move |document| {
                         document.pose.strokes.remove(k);
                     });
@@ -149,5 +150,8 @@ fn landmarks_for(kept: &KeptStroke, posed: &Posed, cx: &Cx<'_>) -> Result<Vec<u3
     if needed == found {
         return Ok(here);
     }
-    Err(format!("“{}” was saved with {needed} landmarks and this rig has {found}; mark the same places in the same order.", kept.stroke.name))
+    Err(format!(
+        "“{}” was saved with {needed} landmarks and this rig has {found}; mark the same places in the same order.",
+        kept.stroke.name
+    ))
 }

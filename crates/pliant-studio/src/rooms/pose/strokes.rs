@@ -60,13 +60,14 @@ impl Strokes {
     }
 
     /// Shows lines.
-    pub(super) fn paint(&self, on: &On<'_>, posed: &Posed, positions: &[DVec3], tool: Tool) {
+    pub(super) fn paint(&self, on: &On<'_>, posed: &Posed, positions: &[DVec3], tool: Tool, pins: &[PinMark]) {
         let triangles = posed.rig.neutral().triangles();
         let show = |places: &mut dyn Iterator<Item = DVec3>, color: Color32| {
             let line: Vec<Pos2> = places.filter_map(|place| on.canvas.view.project(place)).collect();
             on.canvas.painter.add(Shape::line(line, Pen::new(2.5, color)));
         };
-        if let Some(last) = self.last.as_ref().filter(|_| matches!(tool, Tool::Stroke | Tool::Curve)) {
+        let is_there = |last: &&Arc<Drawn>| last.pulled.iter().all(|pulled| pins.iter().any(|mark| mark.vertex == pulled.vertex));
+        if let Some(last) = self.last.as_ref().filter(is_there).filter(|_| matches!(tool, Tool::Stroke | Tool::Curve)) {
             let place = |point: &SurfacePoint| match point {
                 SurfacePoint::Vertex(vertex) => positions.get(*vertex as usize).copied(),
                 SurfacePoint::InTriangle(point) => is_on(point, triangles.len()).then(|| point.position(triangles, positions)),
@@ -124,7 +125,7 @@ impl PoseRoom {
 
     fn end_line(&mut self, line: &[Pos2], on: &On<'_>, posed: &Arc<Posed>, cx: &mut Cx<'_>) {
         let stroke = stroke_of(&on.canvas.view, line);
-        match (cx.document.pose.tool, self.strokes.source.take()) {
+        match (self.tool, self.strokes.source.take()) {
             (Tool::Curve, None) => {
                 let step = line.len().div_ceil(SHOWN_PLACES).max(1);
                 let hits = line.iter().step_by(step).chain(line.last()).filter_map(|&place| on.pick(place));

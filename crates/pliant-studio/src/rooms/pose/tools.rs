@@ -6,8 +6,8 @@ use eframe::egui::{
 
 use super::marks::PinMark;
 use super::overlay::paint_pin;
-use super::stroke_library::{ENOUGH, PLACES};
-use super::{PoseRoom, Tool, choose_tool};
+use super::stroke_library::{ENOUGH, PLACES, named};
+use super::{PoseRoom, Tool};
 use crate::rooms::Cx;
 
 impl Tool {
@@ -40,7 +40,7 @@ impl PoseRoom {
         ui.add_space(4.0);
         self.tool_buttons_ui(ui, cx);
         ui.add_space(8.0);
-        match cx.document.pose.tool {
+        match self.tool {
             Tool::Pin => drag_keys_ui(ui),
             Tool::Stroke => {
                 ui.weak("Draw a smile on the mouth, or an arch on a brow. Drag its pins afterwards.");
@@ -56,12 +56,11 @@ impl PoseRoom {
     }
 
     fn tool_buttons_ui(&mut self, ui: &mut Ui, cx: &mut Cx<'_>) {
-        let chosen = cx.document.pose.tool;
+        let chosen = self.tool;
         ui.with_layout(Layout::top_down_justified(Align::Min), |ui| {
             for tool in Tool::ALL {
                 if tool_button_ui(ui, tool, chosen == tool).on_hover_text(tool.hint()).clicked() && tool != chosen {
-                    self.strokes.forget();
-                    choose_tool(tool, cx);
+                    self.choose_tool(tool);
                 }
             }
         });
@@ -107,18 +106,6 @@ impl PoseRoom {
                 self.pin_row_ui(ui, k, mark, cx);
             }
         });
-        let selected = self.selected(cx);
-        ui.horizontal(|ui| {
-            let held = selected.is_some_and(|k| pins[k].held);
-            let hold = ui.add_enabled(selected.is_some(), Button::new(if held { "Let go" } else { "Hold" }));
-            if hold.on_hover_text("A held pin keeps its place while others are dragged (H)").clicked() {
-                self.toggle_held(cx);
-            }
-            let delete = ui.add_enabled(selected.is_some(), Button::new("Delete pin"));
-            if delete.on_hover_text("The pose stays (Del or X)").clicked() {
-                self.delete_selected(cx);
-            }
-        });
     }
 
     fn pin_row_ui(&mut self, ui: &mut Ui, k: usize, mark: &PinMark, cx: &mut Cx<'_>) {
@@ -130,19 +117,18 @@ impl PoseRoom {
             if row.on_hover_text(format!("Vertex {}", mark.vertex)).clicked() {
                 self.hand.selected = Some(k);
             }
-            ui.weak(match (mark.held, mark.goal, mark.stroke) {
-                (true, ..) => "held",
-                (false, Some(_), _) => "out of reach",
-                (false, None, Some(_)) => "stroke",
-                (false, None, None) => "",
-            });
+            if mark.goal.is_some() && !mark.held {
+                ui.weak("short").on_hover_text("Its goal is further than the sliders reach; the sculpt layer takes it there");
+            }
             ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
-                if ui.small_button("×").on_hover_text(format!("Delete pin {}", k + 1)).clicked() {
+                let label = format!("Delete pin {}", k + 1);
+                if named(ui.small_button("×"), &label).on_hover_text(&label).clicked() {
                     self.hand.selected = Some(k);
                     self.delete_selected(cx);
                 }
-                let mut held = mark.held;
-                if ui.checkbox(&mut held, "").on_hover_text(format!("Hold pin {}", k + 1)).changed() {
+                let (mut held, label) = (mark.held, format!("Hold pin {}", k + 1));
+                let hint = "It keeps its place while others are dragged (H)";
+                if named(ui.checkbox(&mut held, "Hold"), &label).on_hover_text(hint).changed() {
                     self.hand.selected = Some(k);
                     self.toggle_held(cx);
                 }
