@@ -117,7 +117,7 @@ fn frame(face: &Face, desk: &Desk, history: &mut History, k: u64) -> Vec<u8> {
 
 fn grab<'p>(poser: &'p Poser<'_>, face: &Face) -> Grab<'p> {
     let pin = Pin::hold(face.vertex as usize).with_aim(face.aim());
-    poser.grab(&[], &[pin], &*Method::default().solver(&face.loaded.rig), Range::Clip).expect("the pin is on the face")
+    poser.grab(&[], &[pin], &*Method::default().solver(&face.loaded.rig, &[]), Range::Clip).expect("the pin is on the face")
 }
 
 fn drag_frame(criterion: &mut Criterion) {

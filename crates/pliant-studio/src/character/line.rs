@@ -202,5 +202,5 @@ fn pulled(pin: &Pin, positions: &[DVec3]) -> Option<Pulled> {
         Aim::Curve(_) => pin.aim.measure(place, place + pin.displacement).1,
         _ => place + pin.displacement,
     };
-    Some(Pulled { vertex, goal: goal.to_array(), aim: pin.aim.clone() })
+    Some(Pulled::new(vertex, goal, pin.aim.clone()))
 }

@@ -82,7 +82,7 @@ impl Drag {
     /// Whether the same pins are held from the same pose in the same way, wherever they are wanted now.
     fn same_grab(&self, other: &Self) -> bool {
         let (Hand::Pull(own), Hand::Pull(others)) = (&self.hand, &other.hand) else { return false };
-        let held = |(a, b): (&Pulled, &Pulled)| (a.vertex, &a.aim) == (b.vertex, &b.aim);
+        let held = |(a, b): (&Pulled, &Pulled)| (a.vertex, &a.aim, a.held) == (b.vertex, &b.aim, b.held);
         own.len() == others.len() && own.iter().zip(others).all(held) && (&self.base, &self.method) == (&other.base, &other.method)
     }
 }
@@ -251,14 +251,14 @@ impl Workplace<'_> {
     fn draw(&mut self, poser: &Poser<'_>, drag: &Drag, line: &Line) -> Result<Posed, RigError> {
         let begun = Instant::now();
         let weights = self.stand.weights(&drag.base);
-        let solver = drag.method.solver(&self.stand.rig);
+        let solver = drag.method.solver(&self.stand.rig, &held_vertices(&line.held));
         let drawn = line.pins(poser, &weights, &*solver, drag)?;
         Ok(Posed { drawn: Some(Arc::new(drawn)), ..self.stand.posed(&mut self.shown, weights, begun) })
     }
 
     fn grabbed<'p>(&self, poser: &'p Poser<'_>, drag: &Drag) -> Result<Grab<'p>, RigError> {
-        let solver = drag.method.solver(&self.stand.rig);
         let Hand::Pull(pulled) = &drag.hand else { return Err(RigError::NoPins) };
+        let solver = drag.method.solver(&self.stand.rig, &held_vertices(pulled));
         let pins: Vec<Pin> = pulled.iter().map(|pin| Pin::hold(pin.vertex as usize).with_aim(pin.aim.clone())).collect();
         poser.grab(&self.stand.weights(&drag.base), &pins, &*solver, drag.method.range())
     }
@@ -282,6 +282,10 @@ impl Workplace<'_> {
             }
         }
     }
+}
+
+fn held_vertices(pins: &[Pulled]) -> Vec<u32> {
+    pins.iter().filter(|pin| pin.held).map(|pin| pin.vertex).collect()
 }
 
 fn solved(grab: &mut Grab<'_>, drag: &Drag) -> Solve {

@@ -36,6 +36,9 @@ pub struct Pulled {
     pub goal: [f64; 3],
     /// Which coordinates matter.
     pub aim: Aim,
+    /// Whether it should rather stay than the others arrive, where the method knows of that.
+    #[serde(default)]
+    pub held: bool,
 }
 
 /// The last drag: what another method does differently.
@@ -78,7 +81,7 @@ impl Pulled {
     /// A pin that is wanted at a place.
     #[must_use]
     pub fn new(vertex: u32, goal: DVec3, aim: Aim) -> Self {
-        Self { vertex, goal: goal.to_array(), aim }
+        Self { vertex, goal: goal.to_array(), aim, held: false }
     }
 
     /// Where it should go.
@@ -104,7 +107,7 @@ impl Setup {
         let pulled = holds.filter_map(|(_, mark)| {
             let place = mark.place(positions)?;
             let goal = if mark.held { mark.goal().unwrap_or(place) } else { place };
-            Some(Pulled::new(mark.vertex, goal, Aim::Point))
+            Some(Pulled { held: true, ..Pulled::new(mark.vertex, goal, Aim::Point) })
         });
         pulled.collect()
     }

@@ -103,9 +103,9 @@ impl Method {
         Self { kind, ..Self::default() }
     }
 
-    /// The solver for a rig.
+    /// The solver for a rig, where some vertices should stay: bounded drags do not move them.
     #[must_use]
-    pub fn solver(&self, rig: &Rig) -> Box<dyn PoseSolver> {
+    pub fn solver(&self, rig: &Rig, held: &[u32]) -> Box<dyn PoseSolver> {
         let units = if self.scene_units { Units::Scene } else { Units::Relative };
         let tikhonov = Tikhonov { alpha: self.alpha, units };
         match self.kind {
@@ -114,7 +114,7 @@ impl Method {
             MethodKind::Localized => Box::new(Localized { tikhonov, outer_radius: self.radius }),
             MethodKind::Transpose => Box::new(Transpose { units }),
             MethodKind::Hybrid => Box::new(Hybrid { gamma: self.gamma, units }),
-            MethodKind::Bounded => Box::new(self.bounded(rig)),
+            MethodKind::Bounded => Box::new(self.bounded(rig).with_protected(held.to_vec())),
         }
     }
 
