@@ -170,7 +170,7 @@ impl Studio {
             Some(Ok(posed)) => {
                 if let Some(solve) = &posed.solve {
                     self.solve = Some(solve.clone());
-                    self.keep_solved(solve.gesture, &posed);
+                    self.keep_solved(solve, &posed);
                 }
                 self.posed = Some(Arc::new(posed));
             }
@@ -178,7 +178,7 @@ impl Studio {
     }
 
     /// Writes the weights of a solve into the document, as a part of the gesture that asked for it; not after it was taken back.
-    fn keep_solved(&mut self, gesture: u64, posed: &Posed) {
+    fn keep_solved(&mut self, solve: &Solve, posed: &Posed) {
         let names = posed.rig.targets().iter().map(|target| target.name.clone());
         let weights: Vec<(String, f64)> = names.zip(posed.weights.iter().copied()).collect();
         let silent = self.document().character.clone();
@@ -189,8 +189,9 @@ impl Studio {
                     document.character.set_weight(&name, weight);
                 }
             }
+            document.pose.settle(solve, &document.character.weights);
         };
-        self.history.apply_to_open(gesture, change);
+        self.history.apply_to_open(solve.gesture, change);
     }
 
     /// Does what was asked for in this frame, then asks for the pose that is wanted now.

@@ -214,7 +214,7 @@ impl Cx<'_> {
 #[must_use]
 pub fn examples(room: RoomName) -> Vec<(&'static str, fn() -> Document)> {
     match room {
-        RoomName::Pose => vec![("Head", pose::head)],
+        RoomName::Pose => pose::examples(),
         RoomName::Touch | RoomName::Blend | RoomName::Transfer | RoomName::Learn => Vec::new(),
     }
 }

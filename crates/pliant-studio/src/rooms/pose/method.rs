@@ -1,6 +1,6 @@
 //! How pins become weights, as the document remembers it.
 
-use pliant::rig::{Bounded, Hybrid, Localized, PoseSolver, PseudoInverse, Rig, SliderPairs, Tikhonov, Transpose, Units};
+use pliant::rig::{Bounded, Hybrid, Localized, PoseSolver, PseudoInverse, Range, Rig, SliderPairs, Tikhonov, Transpose, Units};
 use serde::{Deserialize, Serialize};
 
 /// A solver and its options.
@@ -13,10 +13,20 @@ pub struct Method {
     pub sparsity: f64,
     /// Bounded: price of moved surface.
     pub damping: f64,
+    /// Bounded: the radius around pins within which motion is cheap, in the asset's units; `None` suits the rig.
+    pub reach: Option<f64>,
     /// Bounded: whether both sides of a face move alike.
     pub symmetric: bool,
-    /// Tikhonov and localized: price on squared weights.
+    /// Damped and localized: price on squared weights.
     pub alpha: f64,
+    /// Localized: the outer radius, in the asset's units; `None` suits the rig.
+    pub radius: Option<f64>,
+    /// Hybrid: share of the pseudo-inverse; `None` takes it from the smallest singular value.
+    pub gamma: Option<f64>,
+    /// All but bounded: whether options are in the scene's unit, as in the thesis, instead of relative to the rig.
+    pub scene_units: bool,
+    /// All but bounded: whether weights may leave their limits.
+    pub beyond_limits: bool,
 }
 
 /// The solvers.
@@ -44,8 +54,13 @@ impl Default for Method {
             kind: MethodKind::Bounded,
             sparsity: Bounded::DEFAULT_SPARSITY,
             damping: Bounded::DEFAULT_DAMPING,
+            reach: None,
             symmetric: false,
             alpha: Tikhonov::DEFAULT_ALPHA,
+            radius: None,
+            gamma: None,
+            scene_units: false,
+            beyond_limits: false,
         }
     }
 }
@@ -82,22 +97,35 @@ impl MethodKind {
 }
 
 impl Method {
-    /// The solver for a rig.
+    /// A method with its usual options.
     #[must_use]
-    pub fn solver(&self, rig: &Rig) -> Box<dyn PoseSolver> {
-        let tikhonov = Tikhonov { alpha: self.alpha, units: Units::Relative };
+    pub fn of(kind: MethodKind) -> Self {
+        Self { kind, ..Self::default() }
+    }
+
+    /// The solver for a rig, where some vertices should stay: bounded drags do not move them.
+    #[must_use]
+    pub fn solver(&self, rig: &Rig, held: &[u32]) -> Box<dyn PoseSolver> {
+        let units = if self.scene_units { Units::Scene } else { Units::Relative };
+        let tikhonov = Tikhonov { alpha: self.alpha, units };
         match self.kind {
             MethodKind::PseudoInverse => Box::new(PseudoInverse),
             MethodKind::Tikhonov => Box::new(tikhonov),
-            MethodKind::Localized => Box::new(Localized { tikhonov, outer_radius: None }),
-            MethodKind::Transpose => Box::new(Transpose::default()),
-            MethodKind::Hybrid => Box::new(Hybrid::default()),
-            MethodKind::Bounded => Box::new(self.bounded(rig)),
+            MethodKind::Localized => Box::new(Localized { tikhonov, outer_radius: self.radius }),
+            MethodKind::Transpose => Box::new(Transpose { units }),
+            MethodKind::Hybrid => Box::new(Hybrid { gamma: self.gamma, units }),
+            MethodKind::Bounded => Box::new(self.bounded(rig).with_protected(held.to_vec())),
         }
     }
 
+    /// What becomes of weights outside their limits.
+    #[must_use]
+    pub fn range(&self) -> Range {
+        if self.beyond_limits { Range::Free } else { Range::Clip }
+    }
+
     fn bounded(&self, rig: &Rig) -> Bounded {
-        let bounded = Bounded::default().with_sparsity(self.sparsity).with_damping(self.damping);
+        let bounded = Bounded::default().with_sparsity(self.sparsity).with_damping(self.damping).with_reach(self.reach);
         if !self.symmetric {
             return bounded;
         }

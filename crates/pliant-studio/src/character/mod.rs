@@ -3,15 +3,19 @@
 //! Every frame the window asks for the pose that the document wants, or for the drag that a hand makes; the newest question wins. The
 //! worker keeps what a rig needs once ([`Poser`], [`Evaluator`]) and what a set of pins needs once ([`Grab`]) from one question to the next.
 
+mod line;
+
 use std::sync::Arc;
 use std::time::Instant;
 
+pub use line::{Drawn, Ends, Line, LineOptions, LineShape};
+
 use pliant::mesh::glam::{DVec3, Vec3};
-use pliant::rig::{EvaluatedPose, Evaluator, Explanation, Grab, Limits, Pin, Pose, Poser, Range, Rig, Target};
+use pliant::rig::{EvaluatedPose, Evaluator, Explanation, Grab, Limits, Pin, Pose, Poser, Rig, RigError, Target};
 
 use crate::document::{Character, Weights};
 use crate::library::Loaded;
-use crate::rooms::pose::Method;
+use crate::rooms::pose::{Method, Pulled};
 use crate::timeline::TakeFrame;
 use crate::view::{Surface, Vertices};
 use crate::work::{Inbox, Latest, Outbox, Wake};
@@ -53,25 +57,36 @@ pub enum Ask {
     Place(TakeFrame, Weights),
 }
 
-/// Pins held by a hand.
+/// Something a hand does to the face.
 #[derive(Debug, Clone)]
 pub struct Drag {
     /// The gesture, so that the answer joins its step.
     pub gesture: u64,
-    /// The weights at which the pins were grabbed.
+    /// The asker's number for it, which the answer bears.
+    pub serial: u64,
+    /// The weights at which it began.
     pub base: Weights,
-    /// The pins with their displacements from that pose.
-    pub pins: Vec<Pin>,
     /// How pins become weights.
     pub method: Method,
+    /// What is done.
+    pub hand: Hand,
+}
+
+/// What a hand does.
+#[derive(Debug, Clone)]
+pub enum Hand {
+    /// It holds pins: the answer has the weights that bring them to their goals.
+    Pull(Vec<Pulled>),
+    /// It drew a line: the answer has the pins that it asks for, and the pose is as it was.
+    Draw(Arc<Line>),
 }
 
 impl Drag {
     /// Whether the same pins are held from the same pose in the same way, wherever they are wanted now.
     fn same_grab(&self, other: &Self) -> bool {
-        let held = |a: &Pin, b: &Pin| (a.at, &a.aim, a.stiffness) == (b.at, &b.aim, b.stiffness);
-        let pins = self.pins.len() == other.pins.len() && self.pins.iter().zip(&other.pins).all(|(a, b)| held(a, b));
-        pins && (&self.base, &self.method) == (&other.base, &other.method)
+        let (Hand::Pull(own), Hand::Pull(others)) = (&self.hand, &other.hand) else { return false };
+        let held = |(a, b): (&Pulled, &Pulled)| (a.vertex, &a.aim, a.held) == (b.vertex, &b.aim, b.held);
+        own.len() == others.len() && own.iter().zip(others).all(held) && (&self.base, &self.method) == (&other.base, &other.method)
     }
 }
 
@@ -90,6 +105,8 @@ pub struct Posed {
     pub vertices: Arc<Vertices>,
     /// The drag that led here, if one did.
     pub solve: Option<Arc<Solve>>,
+    /// The pins of the line that was drawn, if one was.
+    pub drawn: Option<Arc<Drawn>>,
     /// Seconds that all of it took.
     pub secs: f64,
 }
@@ -99,6 +116,10 @@ pub struct Posed {
 pub struct Solve {
     /// The gesture it belongs to.
     pub gesture: u64,
+    /// The drag's number.
+    pub serial: u64,
+    /// The size of the rig, [`Poser::size`], beside which distances are small or large.
+    pub size: f64,
     /// Its result.
     pub pose: Pose,
     /// Who moved what.
@@ -184,12 +205,12 @@ impl Stand {
     }
 
     /// Evaluates and shades `weights`.
-    fn posed(&self, pose: &mut EvaluatedPose, weights: Vec<f64>, solve: Option<Arc<Solve>>, begun: Instant) -> Posed {
-        self.evaluator.update(pose, &self.rig.activation().coefficients(&weights));
-        let vertices = Arc::new(Vertices::from((pose.positions(), pose.normals())));
-        let positions = Arc::new(pose.positions().to_vec());
+    fn posed(&self, shown: &mut EvaluatedPose, weights: Vec<f64>, begun: Instant) -> Posed {
+        self.evaluator.update(shown, &self.rig.activation().coefficients(&weights));
+        let vertices = Arc::new(Vertices::from((shown.positions(), shown.normals())));
+        let positions = Arc::new(shown.positions().to_vec());
         let secs = begun.elapsed().as_secs_f64();
-        Posed { rig: self.rig.clone(), surface: self.surface.clone(), weights, positions, vertices, solve, secs }
+        Posed { rig: self.rig.clone(), surface: self.surface.clone(), weights, positions, vertices, solve: None, drawn: None, secs }
     }
 
     /// Shades a moment of a take.
@@ -206,66 +227,101 @@ impl Stand {
 /// Answers questions about one rig; returns the first about another one.
 fn serve_rig(stand: &Stand, question: Question, inbox: &Inbox<Question>, outbox: &Outbox<Posed>) -> Option<Question> {
     let poser = Poser::new(&stand.rig);
-    let mut shown = stand.evaluator.start();
+    let mut desk = Workplace { stand, poser: poser.as_ref(), shown: stand.evaluator.start(), inbox, outbox };
     let mut next = Some(question);
     while let Some(question) = next {
         if question.rig != stand.spec {
             return Some(question);
         }
-        next = match (question.ask, &poser) {
-            (Ask::Show(weights), _) => {
-                let begun = Instant::now();
-                outbox.put(Ok(stand.posed(&mut shown, stand.weights(&weights), None, begun)));
-                inbox.next()
-            }
-            (Ask::Place(frame, weights), _) => {
+        next = match question.ask {
+            Ask::Show(weights) => desk.show(&weights),
+            Ask::Place(frame, weights) => {
                 outbox.put(stand.placed(&frame, &weights));
                 inbox.next()
             }
-            (Ask::Drag(drag), Ok(poser)) => serve_grab(stand, poser, drag, &mut shown, inbox, outbox),
-            (Ask::Drag(_), Err(error)) => {
-                outbox.put(Err(error.to_string()));
-                inbox.next()
-            }
+            Ask::Drag(drag) => desk.drag(drag),
         };
     }
     None
 }
 
-/// Answers questions about one set of pins; returns the first that is another.
-fn serve_grab(
-    stand: &Stand,
-    poser: &Poser<'_>,
-    first: Drag,
-    shown: &mut EvaluatedPose,
-    inbox: &Inbox<Question>,
-    outbox: &Outbox<Posed>,
-) -> Option<Question> {
-    let solver = first.method.solver(&stand.rig);
-    let mut grab = match poser.grab(&stand.weights(&first.base), &first.pins, &*solver, Range::Clip) {
-        Ok(grab) => grab,
-        Err(error) => {
-            outbox.put(Err(error.to_string()));
-            return inbox.next();
-        }
-    };
-    let mut drag = first;
-    loop {
+/// A rig at work.
+struct Workplace<'a> {
+    stand: &'a Stand,
+    poser: Result<&'a Poser<'a>, &'a RigError>,
+    shown: EvaluatedPose,
+    inbox: &'a Inbox<Question>,
+    outbox: &'a Outbox<Posed>,
+}
+
+impl Workplace<'_> {
+    /// Each of these answers, and returns the next question that it cannot answer itself.
+    fn show(&mut self, weights: &Weights) -> Option<Question> {
+        let posed = self.stand.posed(&mut self.shown, self.stand.weights(weights), Instant::now());
+        self.outbox.put(Ok(posed));
+        self.inbox.next()
+    }
+
+    fn drag(&mut self, drag: Drag) -> Option<Question> {
+        let answer = match (self.poser, &drag.hand) {
+            (Err(error), _) => Err(error.to_string()),
+            (Ok(poser), Hand::Pull(_)) => match self.grabbed(poser, &drag) {
+                Ok(grab) => return self.pull(grab, drag),
+                Err(error) => Err(error.to_string()),
+            },
+            (Ok(poser), Hand::Draw(line)) => self.draw(poser, &drag, line).map_err(|error| error.to_string()),
+        };
+        self.outbox.put(answer);
+        self.inbox.next()
+    }
+
+    fn draw(&mut self, poser: &Poser<'_>, drag: &Drag, line: &Line) -> Result<Posed, RigError> {
         let begun = Instant::now();
-        let solve = Arc::new(solved(&mut grab, &drag));
-        let weights = solve.pose.weights.clone();
-        outbox.put(Ok(stand.posed(shown, weights, Some(solve), begun)));
-        match inbox.next()? {
-            Question { rig, ask: Ask::Drag(next) } if rig == stand.spec && next.same_grab(&drag) => drag = next,
-            other => return Some(other),
+        let weights = self.stand.weights(&drag.base);
+        let solver = drag.method.solver(&self.stand.rig, &held_vertices(&line.held));
+        let drawn = line.pins(poser, &weights, &*solver, drag)?;
+        Ok(Posed { drawn: Some(Arc::new(drawn)), ..self.stand.posed(&mut self.shown, weights, begun) })
+    }
+
+    fn grabbed<'p>(&self, poser: &'p Poser<'_>, drag: &Drag) -> Result<Grab<'p>, RigError> {
+        let Hand::Pull(pulled) = &drag.hand else { return Err(RigError::NoPins) };
+        let solver = drag.method.solver(&self.stand.rig, &held_vertices(pulled));
+        let pins: Vec<Pin> = pulled.iter().map(|pin| Pin::hold(pin.vertex as usize).with_aim(pin.aim.clone())).collect();
+        poser.grab(&self.stand.weights(&drag.base), &pins, &*solver, drag.method.range())
+    }
+
+    /// Answers as long as the same pins are held, wherever they go; what is shown in between does not let go of them.
+    fn pull(&mut self, mut grab: Grab<'_>, mut drag: Drag) -> Option<Question> {
+        loop {
+            let begun = Instant::now();
+            let solve = Arc::new(solved(&mut grab, &drag));
+            let posed = self.stand.posed(&mut self.shown, solve.pose.weights.clone(), begun);
+            self.outbox.put(Ok(Posed { solve: Some(solve), ..posed }));
+            let mut next = self.inbox.next()?;
+            while let Question { rig, ask: Ask::Show(weights) } = &next
+                && *rig == self.stand.spec
+            {
+                next = self.show(weights)?;
+            }
+            match next {
+                Question { rig, ask: Ask::Drag(other) } if rig == self.stand.spec && other.same_grab(&drag) => drag = other,
+                other => return Some(other),
+            }
         }
     }
 }
 
+fn held_vertices(pins: &[Pulled]) -> Vec<u32> {
+    pins.iter().filter(|pin| pin.held).map(|pin| pin.vertex).collect()
+}
+
 fn solved(grab: &mut Grab<'_>, drag: &Drag) -> Solve {
     let begun = Instant::now();
-    let displacements: Vec<DVec3> = drag.pins.iter().map(|pin| pin.displacement).collect();
+    let pulled: &[Pulled] = if let Hand::Pull(pulled) = &drag.hand { pulled } else { &[] };
+    let places = grab.system().places().iter();
+    let displacements: Vec<DVec3> = pulled.iter().zip(places).map(|(pin, place)| pin.goal() - *place).collect();
     let pose = grab.solve(&displacements);
     let secs = begun.elapsed().as_secs_f64();
-    Solve { gesture: drag.gesture, explanation: grab.explain(&pose), pose, drags: displacements, secs }
+    let size = grab.system().poser().size();
+    Solve { gesture: drag.gesture, serial: drag.serial, size, explanation: grab.explain(&pose), pose, drags: displacements, secs }
 }

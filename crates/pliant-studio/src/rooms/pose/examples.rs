@@ -1,0 +1,46 @@
+//! Documents to begin with.
+
+use super::{HeatKind, Method, MethodKind, PinMark, Sculpt, Setup};
+use crate::document::{Character, Document};
+
+/// Vertices of the built-in head.
+const LEFT_MOUTH_CORNER: u32 = 4686;
+const LOWER_LIP: u32 = 4867;
+const LEFT_BROW: u32 = 7005;
+
+fn with(pose: Setup) -> Document {
+    Document { character: Character { asset: "specimen:head".into(), ..Character::default() }, pose, ..Document::default() }
+}
+
+/// The built-in head at rest.
+#[must_use]
+pub fn head() -> Document {
+    with(Setup::default())
+}
+
+/// Pins for a smile: both corners of the mouth move together, and the lower lip stays.
+#[must_use]
+pub fn smile() -> Document {
+    let lip = PinMark { held: true, ..PinMark::new(LOWER_LIP) };
+    with(Setup { pins: vec![PinMark::new(LEFT_MOUTH_CORNER), lip], mirrored: true, ..Setup::default() })
+}
+
+/// What sliders do not reach is sculpted, and shown in colours.
+#[must_use]
+pub fn beyond() -> Document {
+    let pins = vec![PinMark::new(LEFT_MOUTH_CORNER), PinMark::new(LEFT_BROW)];
+    with(Setup { pins, sculpt: Sculpt { on: true, radius: None }, heat: HeatKind::Unreachable, ..Setup::default() })
+}
+
+/// Two methods side by side, once a pin is dragged.
+#[must_use]
+pub fn two_methods() -> Document {
+    let pins = vec![PinMark::new(LEFT_MOUTH_CORNER)];
+    with(Setup { pins, compared: Some(Method::of(MethodKind::PseudoInverse)), ..Setup::default() })
+}
+
+/// What the menu offers for this room.
+#[must_use]
+pub fn examples() -> Vec<(&'static str, fn() -> Document)> {
+    vec![("Head", head), ("Smile on both sides", smile), ("Beyond the sliders", beyond), ("Two methods", two_methods)]
+}
