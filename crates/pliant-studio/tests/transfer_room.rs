@@ -7,15 +7,11 @@ use std::sync::Arc;
 use common::Journey;
 use eframe::egui::accesskit::Role;
 use eframe::egui::{Event, Modifiers, PointerButton, Pos2, Rect, vec2};
-use egui_kittest::kittest::{NodeT, Queryable};
+use egui_kittest::kittest::Queryable;
 use pliant_studio::document::Document;
 use pliant_studio::rooms::RoomName;
-use pliant_studio::rooms::transfer::examples;
+use pliant_studio::rooms::transfer::{hound_and_tapir, walking_tapir};
 use pliant_studio::timeline::{TakeFrames, made_frame};
-
-fn example(k: usize) -> Document {
-    examples().swap_remove(k).1
-}
 
 /// The viewports of source and target.
 fn panes(journey: &Journey) -> [Rect; 2] {
@@ -44,7 +40,7 @@ fn reopened(document: &Document) -> Document {
 
 #[test]
 fn a_click_on_each_side_makes_a_pair_that_can_be_moved_and_deleted() {
-    let Some(mut journey) = Journey::start(example(1), RoomName::Transfer) else { return };
+    let Some(mut journey) = Journey::start(hound_and_tapir(), RoomName::Transfer) else { return };
     let [source, target] = panes(&journey);
     click_at(&mut journey, source.center());
     assert!(pairs(&journey).is_empty(), "one click waits for the other");
@@ -71,7 +67,7 @@ fn a_click_on_each_side_makes_a_pair_that_can_be_moved_and_deleted() {
 
 #[test]
 fn the_tapir_walks_like_the_hound() {
-    let Some(mut journey) = Journey::start(example(0), RoomName::Transfer) else { return };
+    let Some(mut journey) = Journey::start(walking_tapir(), RoomName::Transfer) else { return };
     journey.picture("transfer_markers");
     journey.click("Flexibility");
     journey.picture("transfer_flexibility");
@@ -111,7 +107,7 @@ fn feet_travel(take: &pliant_studio::timeline::Take) -> f32 {
 
 #[test]
 fn a_cancelled_transfer_leaves_the_document_as_it_was() {
-    let Some(mut journey) = Journey::start(example(0), RoomName::Transfer) else { return };
+    let Some(mut journey) = Journey::start(walking_tapir(), RoomName::Transfer) else { return };
     let before = journey.document();
     journey.harness.get_by_label("Run transfer").click();
     while journey.harness.query_by_label("Cancel").is_none() {
@@ -124,7 +120,7 @@ fn a_cancelled_transfer_leaves_the_document_as_it_was() {
 
 #[test]
 fn a_region_is_scribbled_refined_and_erased() {
-    let Some(mut journey) = Journey::start(example(0), RoomName::Transfer) else { return };
+    let Some(mut journey) = Journey::start(walking_tapir(), RoomName::Transfer) else { return };
     journey.click("Scribble regions");
     journey.click("Add region");
     let target = panes(&journey)[1];

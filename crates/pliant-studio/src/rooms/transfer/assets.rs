@@ -6,22 +6,22 @@ use super::setup::{Setup, short_name};
 use crate::rooms::Cx;
 
 /// Built-in clips.
-pub const CLIPS: [&str; 4] = ["specimen:hound#walk", "specimen:hound#stretch", "specimen:tapir#trunk", "specimen:head"];
+pub(super) const CLIPS: [&str; 4] = ["specimen:hound#walk", "specimen:hound#stretch", "specimen:tapir#trunk", "specimen:head"];
 /// Built-in targets.
-pub const TARGETS: [&str; 5] = ["specimen:tapir", "specimen:hound", "specimen:hand", "specimen:head", "specimen:bar"];
+pub(super) const TARGETS: [&str; 5] = ["specimen:tapir", "specimen:hound", "specimen:hand", "specimen:head", "specimen:bar"];
 
 /// Which source is worked on, and what is being typed.
 #[derive(Debug, Default)]
-pub struct Chooser {
+pub(super) struct Chooser {
     /// The source that is shown.
-    pub source: usize,
+    pub(super) source: usize,
     source_path: String,
     target_path: String,
 }
 
 impl Chooser {
     /// Sources and the target.
-    pub fn assets_ui(&mut self, ui: &mut Ui, cx: &mut Cx<'_>) {
+    pub(super) fn assets_ui(&mut self, ui: &mut Ui, cx: &mut Cx<'_>) {
         let setup = &cx.document.transfer;
         let (names, target): (Vec<(String, String)>, String) =
             (setup.sources.iter().map(|source| (source.name.clone(), source.clip.clone())).collect(), setup.target.clone());
@@ -31,7 +31,7 @@ impl Chooser {
                 if ui.selectable_label(self.source == k, name).on_hover_text(clip).clicked() {
                     self.source = k;
                 }
-                let remove = ui.add(egui::Button::new("✕").frame(false)).on_hover_text("Take this source and its layers out");
+                let remove = ui.add(egui::Button::new("×").frame(false)).on_hover_text("Take this source and its layers out");
                 remove.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Button, true, format!("Remove source {name}")));
                 if remove.clicked() {
                     cx.edit("Remove source", move |document| document.transfer.remove_source(k));
@@ -57,7 +57,7 @@ impl Chooser {
 
     /// The source that is shown.
     #[must_use]
-    pub fn source(&self, setup: &Setup) -> usize {
+    pub(super) fn source(&self, setup: &Setup) -> usize {
         self.source.min(setup.sources.len().saturating_sub(1))
     }
 }
@@ -65,7 +65,7 @@ impl Chooser {
 /// A menu of built-in assets, and a field for any other; what was chosen.
 fn chosen_ui(menu: &str, built_in: &[&str], field: &str, path: &mut String, ui: &mut Ui) -> Option<String> {
     let mut chosen = None;
-    ui.menu_button(format!("{menu} ▾"), |ui| {
+    ui.menu_button(format!("{menu} …"), |ui| {
         for locator in built_in {
             if ui.button(short_name(locator)).on_hover_text(*locator).clicked() {
                 chosen = Some((*locator).to_owned());

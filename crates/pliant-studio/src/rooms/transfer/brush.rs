@@ -28,11 +28,11 @@ struct Stroke {
 type Painted = (Stroke, Arc<Vec<u32>>);
 
 /// The brush.
-pub struct Brush {
+pub(super) struct Brush {
     /// Its radius, as a part of the target's diagonal.
-    pub radius: f64,
+    pub(super) radius: f64,
     /// Whether it takes away.
-    pub erases: bool,
+    pub(super) erases: bool,
     stroke: Option<Stroke>,
     worker: Option<Latest<Stroke, Painted>>,
 }
@@ -46,12 +46,12 @@ impl Default for Brush {
 impl Brush {
     /// Whether paint is still to dry.
     #[must_use]
-    pub fn busy(&self) -> bool {
+    pub(super) fn busy(&self) -> bool {
         self.worker.as_ref().is_some_and(Latest::busy)
     }
 
     /// Puts what was painted into the document.
-    pub fn update(&mut self, cx: &mut Cx<'_>) {
+    pub(super) fn update(&mut self, cx: &mut Cx<'_>) {
         let Some(Ok((stroke, faces))) = self.worker.as_ref().and_then(Latest::answer) else { return };
         let label = if stroke.erases { "Erase region" } else { "Paint region" };
         cx.edit_by_hand(label, move |document| {
@@ -62,7 +62,7 @@ impl Brush {
     }
 
     /// Paints on the target and shows how far the brush reaches.
-    pub fn canvas_ui(&mut self, on: &On<'_>, target: &Arc<Actor>, region: &RegionSetup, ui: &Ui, cx: &mut Cx<'_>) -> bool {
+    pub(super) fn canvas_ui(&mut self, on: &On<'_>, target: &Arc<Actor>, region: &RegionSetup, ui: &Ui, cx: &mut Cx<'_>) -> bool {
         let (down, modifiers) = ui.input(|input| (input.pointer.primary_down(), input.modifiers));
         let hit = on.canvas.pointer().and_then(|pointer| on.pick(pointer));
         let begins = on.canvas.response.is_pointer_button_down_on() && down && !modifiers.alt && !on.canvas.navigating;

@@ -16,7 +16,7 @@ const RULER: f32 = 16.0;
 
 /// The layer that is worked on.
 #[derive(Debug, Default)]
-pub struct LayerDesk {
+pub(super) struct LayerDesk {
     selected: usize,
     /// Where the bar in the hand began, and the pointer when it was taken.
     grip: Option<(usize, f32)>,
@@ -25,7 +25,7 @@ pub struct LayerDesk {
 impl LayerSetup {
     /// How many frames of the result it fills, given those of its clip.
     #[must_use]
-    pub fn duration(&self, clip_frames: usize) -> usize {
+    pub(super) fn duration(&self, clip_frames: usize) -> usize {
         let [first, last] = self.frames.unwrap_or([0, clip_frames.saturating_sub(1)]);
         let (source, weights, mode) = (0, Vec::new(), LayerMode::Blend);
         Layer { source, weights, mode, frames: (first, last), at: self.at, speed: self.speed.max(1e-3), ease: self.ease }.duration()
@@ -39,7 +39,7 @@ impl LayerSetup {
 
 impl LayerDesk {
     /// Bars, buttons, and the fields of the selected layer. `clip_frames` says how long a source's clip is.
-    pub fn layers_ui(&mut self, clip_frames: &dyn Fn(&str) -> usize, ui: &mut Ui, cx: &mut Cx<'_>) {
+    pub(super) fn layers_ui(&mut self, clip_frames: &dyn Fn(&str) -> usize, ui: &mut Ui, cx: &mut Cx<'_>) {
         let setup = cx.document.transfer.clone();
         ui.strong("Assembly").on_hover_text("From the lowest layer up: what plays where, and when");
         if setup.layers.is_empty() {
@@ -98,7 +98,13 @@ impl LayerDesk {
         let painter = ui.painter().with_clip_rect(bar);
         painter.rect_filled(bar, 4.0, fill);
         let sign = if layer.mode == RecipeMode::Compound { "+ " } else { "" };
-        painter.text(bar.left_center() + vec2(6.0, 0.0), Align2::LEFT_CENTER, format!("{sign}{}", layer.title()), FontId::proportional(12.0), ink);
+        painter.text(
+            bar.left_center() + vec2(6.0, 0.0),
+            Align2::LEFT_CENTER,
+            format!("{sign}{}", layer.title()),
+            FontId::proportional(12.0),
+            ink,
+        );
         if self.selected == k {
             painter.rect_stroke(bar, 4.0, Stroke::new(2.0, ui.visuals().strong_text_color()), StrokeKind::Inside);
         }
@@ -157,20 +163,23 @@ fn ruler(ui: &Ui, rect: Rect, end: usize, x: &dyn Fn(f32) -> f32) {
 fn layer_ui(k: usize, layer: &LayerSetup, setup: &Setup, clip_frames: usize, ui: &mut Ui, cx: &mut Cx<'_>) {
     let mut told = layer.clone();
     egui::Grid::new("layer").num_columns(2).show(ui, |ui| {
-        ui.label("Clip");
-        egui::ComboBox::from_id_salt("layer clip").selected_text(&told.source).show_ui(ui, |ui| {
+        let label = ui.label("Clip");
+        let clips = egui::ComboBox::from_id_salt("layer clip").selected_text(&told.source).show_ui(ui, |ui| {
             for source in &setup.sources {
                 ui.selectable_value(&mut told.source, source.name.clone(), &source.name);
             }
         });
+        clips.response.labelled_by(label.id);
         ui.end_row();
-        ui.label("Region");
-        egui::ComboBox::from_id_salt("layer region").selected_text(told.region.as_deref().unwrap_or("all")).show_ui(ui, |ui| {
-            ui.selectable_value(&mut told.region, None, "all");
-            for region in &setup.regions {
-                ui.selectable_value(&mut told.region, Some(region.name.clone()), &region.name);
-            }
-        });
+        let label = ui.label("Region");
+        let regions =
+            egui::ComboBox::from_id_salt("layer region").selected_text(told.region.as_deref().unwrap_or("all")).show_ui(ui, |ui| {
+                ui.selectable_value(&mut told.region, None, "all");
+                for region in &setup.regions {
+                    ui.selectable_value(&mut told.region, Some(region.name.clone()), &region.name);
+                }
+            });
+        regions.response.labelled_by(label.id);
         ui.end_row();
         ui.label("Mode");
         ui.horizontal(|ui| {
@@ -207,8 +216,8 @@ fn frames_ui(layer: &mut LayerSetup, clip_frames: usize, ui: &mut Ui) {
     let [mut first, mut last] = layer.frames.unwrap_or([0, most]);
     ui.horizontal(|ui| {
         ui.add(egui::DragValue::new(&mut first).range(0..=last.min(most))).labelled_by(label.id);
-        ui.label("to");
-        ui.add(egui::DragValue::new(&mut last).range(first..=most.max(first)));
+        let to = ui.label("to");
+        ui.add(egui::DragValue::new(&mut last).range(first..=most.max(first))).labelled_by(to.id);
     });
     let chosen = [first, last];
     if chosen != layer.frames.unwrap_or([0, most]) {

@@ -17,11 +17,11 @@ use crate::work::Task;
 
 /// What a map depends on.
 #[derive(Debug, Clone)]
-pub struct MapKey {
+pub(super) struct MapKey {
     /// The source.
-    pub source: Arc<Actor>,
+    pub(super) source: Arc<Actor>,
     /// The target.
-    pub target: Arc<Actor>,
+    pub(super) target: Arc<Actor>,
     pairs: Pairs,
     mirrored: bool,
     method: RecipeMethod,
@@ -38,7 +38,7 @@ impl PartialEq for MapKey {
 impl MapKey {
     /// That of a source as it is set up.
     #[must_use]
-    pub fn of(setup: &SourceSetup, source: &Arc<Actor>, target: &Arc<Actor>) -> Self {
+    pub(super) fn of(setup: &SourceSetup, source: &Arc<Actor>, target: &Arc<Actor>) -> Self {
         let SourceSetup { pairs, mirrored, method, .. } = setup;
         Self { source: source.clone(), target: target.clone(), pairs: pairs.clone(), mirrored: *mirrored, method: *method }
     }
@@ -46,13 +46,13 @@ impl MapKey {
 
 /// A map with its colours on the target.
 #[derive(Debug)]
-pub struct FoundMap {
+pub(super) struct FoundMap {
     /// The map.
-    pub correspondence: Correspondence,
+    pub(super) correspondence: Correspondence,
     /// How far partners are apart.
-    pub distance: Heat,
+    pub(super) distance: Heat,
     /// Where the source's clip bends the target.
-    pub flexibility: Heat,
+    pub(super) flexibility: Heat,
 }
 
 impl FoundMap {
@@ -60,7 +60,7 @@ impl FoundMap {
     ///
     /// # Errors
     /// A sentence.
-    pub fn find(key: &MapKey, progress: &dyn Progress) -> Result<Self, String> {
+    pub(super) fn find(key: &MapKey, progress: &dyn Progress) -> Result<Self, String> {
         let (source, target) = (&key.source, &key.target);
         let (markers, _) = all_markers(source, target, &key.pairs, key.mirrored);
         let markers = Some(&markers).filter(|markers| !markers.pairs().is_empty());
@@ -85,7 +85,7 @@ const KEPT: usize = 8;
 
 /// The maps that were found.
 #[derive(Debug, Default)]
-pub struct Maps {
+pub(super) struct Maps {
     known: Vec<(MapKey, Arc<FoundMap>)>,
     task: Option<(MapKey, Task<FoundMap>)>,
     /// Failed or was cancelled: not begun again by itself.
@@ -95,18 +95,18 @@ pub struct Maps {
 impl Maps {
     /// The map, if it was found.
     #[must_use]
-    pub fn get(&self, key: &MapKey) -> Option<Arc<FoundMap>> {
+    pub(super) fn get(&self, key: &MapKey) -> Option<Arc<FoundMap>> {
         self.known.iter().find(|(known, _)| known == key).map(|(_, found)| found.clone())
     }
 
     /// Why there is no map, if someone tried.
     #[must_use]
-    pub fn trouble(&self, key: &MapKey) -> Option<&str> {
+    pub(super) fn trouble(&self, key: &MapKey) -> Option<&str> {
         self.given_up.as_ref().filter(|(known, _)| known == key).map(|(_, sentence)| &**sentence)
     }
 
     /// Keeps a map.
-    pub fn keep(&mut self, key: MapKey, found: Arc<FoundMap>) {
+    pub(super) fn keep(&mut self, key: MapKey, found: Arc<FoundMap>) {
         self.known.retain(|(known, _)| *known != key);
         self.known.push((key, found));
         let excess = self.known.len().saturating_sub(KEPT);
@@ -114,12 +114,12 @@ impl Maps {
     }
 
     /// Forgets that a map could not be found, so that [`want`](Self::want) tries again.
-    pub fn try_again(&mut self) {
+    pub(super) fn try_again(&mut self) {
         self.given_up = None;
     }
 
     /// Starts to find a map unless it is there, under way, or was given up.
-    pub fn want(&mut self, key: &MapKey, name: &str, cx: &mut Cx<'_>) {
+    pub(super) fn want(&mut self, key: &MapKey, name: &str, cx: &mut Cx<'_>) {
         if self.get(key).is_some() || self.trouble(key).is_some() || self.task.as_ref().is_some_and(|(asked, _)| asked == key) {
             return;
         }
@@ -129,7 +129,7 @@ impl Maps {
     }
 
     /// Fetches what was found.
-    pub fn update(&mut self, cx: &mut Cx<'_>) {
+    pub(super) fn update(&mut self, cx: &mut Cx<'_>) {
         let Some((key, task)) = self.task.take() else { return };
         let mut slot = Some(task);
         match Task::finished(&mut slot) {
@@ -147,7 +147,7 @@ impl Maps {
 
     /// Whether one is under way.
     #[must_use]
-    pub fn busy(&self) -> bool {
+    pub(super) fn busy(&self) -> bool {
         self.task.is_some()
     }
 }

@@ -15,7 +15,7 @@ use crate::work::Task;
 
 /// Suggestions under way.
 #[derive(Debug)]
-pub struct Suggesting {
+pub(super) struct Suggesting {
     /// How many to ask for.
     count: usize,
     task: Option<(usize, Task<MarkerSuggestions>)>,
@@ -30,12 +30,12 @@ impl Default for Suggesting {
 impl Suggesting {
     /// Whether suggestions are on their way.
     #[must_use]
-    pub fn busy(&self) -> bool {
+    pub(super) fn busy(&self) -> bool {
         self.task.is_some()
     }
 
     /// Puts suggestions that are there among the pairs.
-    pub fn update(&mut self, cx: &mut Cx<'_>) {
+    pub(super) fn update(&mut self, cx: &mut Cx<'_>) {
         let Some((source, task)) = self.task.take() else { return };
         let mut slot = Some(task);
         match Task::finished(&mut slot) {
@@ -61,8 +61,11 @@ impl Suggesting {
     }
 }
 
+/// The most height of the list: what comes after it stays in sight.
+const LIST_HEIGHT: f32 = 230.0;
+
 /// Options of the pairs between a source and the target, and their list.
-pub fn markers_ui(
+pub(super) fn markers_ui(
     hand: &mut MarkerHand,
     suggesting: &mut Suggesting,
     marks: &Marks,
@@ -77,7 +80,7 @@ pub fn markers_ui(
     };
     ui.strong(format!("Markers of {}", setup.name));
     let mut mirrored = setup.mirrored;
-    if ui.checkbox(&mut mirrored, "Mirror pairs").on_hover_text("Each pair counts on the other side, too; 3′ is the image of 3").changed() {
+    if ui.checkbox(&mut mirrored, "Mirror pairs").on_hover_text("Each pair counts on the other side, too; 3' is the image of 3").changed() {
         cx.edit("Mirror pairs", move |document| document.transfer.sources[source].mirrored = mirrored);
     }
     ui.horizontal(|ui| {
@@ -105,12 +108,14 @@ pub fn markers_ui(
 
 fn list_ui(hand: &mut MarkerHand, marks: &Marks, source: usize, ui: &mut Ui, cx: &mut Cx<'_>) {
     let mut removed = None;
-    egui::Grid::new("marker pairs").num_columns(4).striped(true).show(ui, |ui| {
-        for mark in marks.marks.iter().filter(|mark| !mark.image) {
-            let image = marks.marks.iter().find(|other| other.image && other.placed == mark.placed);
-            row_ui(hand, mark, image, &mut removed, ui);
-            ui.end_row();
-        }
+    egui::ScrollArea::vertical().id_salt("marker pairs").max_height(LIST_HEIGHT).show(ui, |ui| {
+        egui::Grid::new("marker pairs").num_columns(4).striped(true).show(ui, |ui| {
+            for mark in marks.marks.iter().filter(|mark| !mark.image) {
+                let image = marks.marks.iter().find(|other| other.image && other.placed == mark.placed);
+                row_ui(hand, mark, image, &mut removed, ui);
+                ui.end_row();
+            }
+        });
     });
     if let Some(pair) = removed {
         hand.selected = Some(pair);
@@ -129,7 +134,7 @@ fn row_ui(hand: &mut MarkerHand, mark: &Mark, image: Option<&Mark>, removed: &mu
             hand.selected = Some(mark.placed);
         }
     });
-    ui.weak(format!("{} → {}", mark.pair[0], mark.pair[1])).on_hover_text("Vertex of the source, vertex of the target");
+    ui.weak(format!("{} · {}", mark.pair[0], mark.pair[1])).on_hover_text("Vertex of the source, vertex of the target");
     let color = match worse.mood {
         Mood::Fine => ui.visuals().text_color(),
         Mood::Doubtful => ui.visuals().warn_fg_color,
@@ -142,7 +147,7 @@ fn row_ui(hand: &mut MarkerHand, mark: &Mark, image: Option<&Mark>, removed: &mu
     };
     let hover = if worse.flaws.is_empty() { "How far it is from where the others put it".to_owned() } else { worse.flaws.join("\n") };
     ui.label(RichText::new(verdict).color(color)).on_hover_text(hover);
-    let delete = ui.add(egui::Button::new("✕").frame(false)).on_hover_text("Delete the pair (Delete)");
+    let delete = ui.add(egui::Button::new("×").frame(false)).on_hover_text("Delete the pair (Delete)");
     delete.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Button, true, format!("Delete pair {name}")));
     if delete.clicked() {
         *removed = Some(mark.placed);

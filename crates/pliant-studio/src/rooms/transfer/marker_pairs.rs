@@ -13,7 +13,7 @@ const IMAGE_SUFFIX: &str = "_mirrored";
 
 /// All pairs, named by their numbers from 1, images after those they belong to; and what is odd about images.
 #[must_use]
-pub fn all_markers(source: &Actor, target: &Actor, pairs: &Pairs, mirrored: bool) -> (Markers, Vec<String>) {
+pub(super) fn all_markers(source: &Actor, target: &Actor, pairs: &Pairs, mirrored: bool) -> (Markers, Vec<String>) {
     let mut placed = Markers::default();
     let there = |[a, b]: [u32; 2]| (a as usize) < source.mesh.vertex_count() && (b as usize) < target.mesh.vertex_count();
     for (k, &pair) in pairs.iter().enumerate().filter(|(_, pair)| there(**pair)) {
@@ -34,24 +34,24 @@ pub fn all_markers(source: &Actor, target: &Actor, pairs: &Pairs, mirrored: bool
 
 /// A pair as it is shown.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Mark {
+pub(super) struct Mark {
     /// The pair that was placed, counted from 0: itself, or the one that it is the image of.
-    pub placed: usize,
+    pub(super) placed: usize,
     /// Whether it is an image.
-    pub image: bool,
+    pub(super) image: bool,
     /// Its vertices, source first.
-    pub pair: [u32; 2],
+    pub(super) pair: [u32; 2],
     /// How far it is from where the others put it, as a part of the target's diagonal.
-    pub off: Option<f64>,
+    pub(super) off: Option<f64>,
     /// How bad it is.
-    pub mood: Mood,
+    pub(super) mood: Mood,
     /// What is wrong and what to do, one sentence each.
-    pub flaws: Vec<String>,
+    pub(super) flaws: Vec<String>,
 }
 
 /// How bad a pair is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Mood {
+pub(super) enum Mood {
     /// Nothing is known against it.
     Fine,
     /// A look at it is worth while.
@@ -62,18 +62,19 @@ pub enum Mood {
 
 /// What is known about the pairs.
 #[derive(Debug, Clone, PartialEq, Default)]
-pub struct Marks {
+pub(super) struct Marks {
     /// Every pair that counts.
-    pub marks: Vec<Mark>,
+    pub(super) marks: Vec<Mark>,
     /// What a person should know about all of them.
-    pub problems: Vec<String>,
+    pub(super) problems: Vec<String>,
 }
 
 impl Marks {
     /// The pairs as they were placed, before anything is known about them.
     #[must_use]
-    pub fn placed(pairs: &Pairs) -> Self {
-        let mark = |(placed, &pair): (usize, &[u32; 2])| Mark { placed, image: false, pair, off: None, mood: Mood::Fine, flaws: Vec::new() };
+    pub(super) fn placed(pairs: &Pairs) -> Self {
+        let mark =
+            |(placed, &pair): (usize, &[u32; 2])| Mark { placed, image: false, pair, off: None, mood: Mood::Fine, flaws: Vec::new() };
         Self { marks: pairs.iter().enumerate().map(mark).collect(), problems: Vec::new() }
     }
 
@@ -100,11 +101,11 @@ impl Marks {
                 pair: [a, b],
                 off: verdict.and_then(|verdict| verdict.off),
                 mood: flaws.iter().map(|flaw| if flaw.is_wrong() { Mood::Wrong } else { Mood::Doubtful }).max().unwrap_or(Mood::Fine),
-                flaws: flaws.iter().map(|flaw| flaw.sentence(&markers).replace(IMAGE_SUFFIX, "′")).collect(),
+                flaws: flaws.iter().map(|flaw| flaw.sentence(&markers).replace(IMAGE_SUFFIX, "'")).collect(),
             }
         };
         let marks = markers.pairs().iter().zip(markers.names()).enumerate().map(mark).collect();
-        Self { marks, problems: problems.into_iter().map(|problem| problem.replace(IMAGE_SUFFIX, "′")).collect() }
+        Self { marks, problems: problems.into_iter().map(|problem| problem.replace(IMAGE_SUFFIX, "'")).collect() }
     }
 }
 
@@ -125,7 +126,7 @@ impl PartialEq for Question {
 
 /// Looks at the pairs beside the window.
 #[derive(Default)]
-pub struct Judge {
+pub(super) struct Judge {
     worker: Option<Latest<Question, (Question, Marks)>>,
     asked: Option<Question>,
     known: Option<(Question, Arc<Marks>)>,
@@ -133,7 +134,7 @@ pub struct Judge {
 
 impl Judge {
     /// What is known about the pairs; without images and verdicts until those are there.
-    pub fn marks(&mut self, actors: [&Arc<Actor>; 2], pairs: &Pairs, mirrored: bool, wake: &Wake) -> Arc<Marks> {
+    pub(super) fn marks(&mut self, actors: [&Arc<Actor>; 2], pairs: &Pairs, mirrored: bool, wake: &Wake) -> Arc<Marks> {
         let [source, target] = actors;
         let question = Question { source: source.clone(), target: target.clone(), pairs: pairs.clone(), mirrored };
         let worker = self.worker.get_or_insert_with(|| start(wake.clone()));
@@ -152,7 +153,7 @@ impl Judge {
 
     /// Whether a verdict is on its way.
     #[must_use]
-    pub fn busy(&self) -> bool {
+    pub(super) fn busy(&self) -> bool {
         self.worker.as_ref().is_some_and(Latest::busy)
     }
 }

@@ -18,11 +18,11 @@ const DISC: f32 = 8.5;
 
 /// A hand that places markers.
 #[derive(Debug, Default)]
-pub struct MarkerHand {
+pub(super) struct MarkerHand {
     /// The pair that is selected.
-    pub selected: Option<usize>,
+    pub(super) selected: Option<usize>,
     /// A vertex that waits for its partner: its pane, and itself.
-    pub pending: Option<(usize, u32)>,
+    pub(super) pending: Option<(usize, u32)>,
     grip: Option<Grip>,
 }
 
@@ -35,7 +35,7 @@ struct Grip {
 }
 
 /// Changes the pairs of a source of the document.
-pub fn change_pairs(document: &mut Document, source: usize, change: impl FnOnce(&mut Vec<[u32; 2]>)) {
+pub(super) fn change_pairs(document: &mut Document, source: usize, change: impl FnOnce(&mut Vec<[u32; 2]>)) {
     if let Some(source) = document.transfer.sources.get_mut(source) {
         let mut pairs = source.pairs.to_vec();
         change(&mut pairs);
@@ -44,19 +44,19 @@ pub fn change_pairs(document: &mut Document, source: usize, change: impl FnOnce(
 }
 
 /// The colour of a pair, the same on both sides and unlike that of its neighbours.
-pub fn pair_color(pair: usize) -> Color32 {
+pub(super) fn pair_color(pair: usize) -> Color32 {
     let hue = (pair as f32 * 0.618_034 + 0.05).fract();
     Hsva::new(hue, 0.65, 0.95, 1.0).into()
 }
 
 /// What a marker is called.
-pub fn mark_name(mark: &Mark) -> String {
-    format!("{}{}", mark.placed + 1, if mark.image { "′" } else { "" })
+pub(super) fn mark_name(mark: &Mark) -> String {
+    format!("{}{}", mark.placed + 1, if mark.image { "'" } else { "" })
 }
 
 impl MarkerHand {
     /// Takes the selected pair out of the document.
-    pub fn delete(&mut self, source: usize, cx: &mut Cx<'_>) {
+    pub(super) fn delete(&mut self, source: usize, cx: &mut Cx<'_>) {
         if let Some(pair) = self.selected.take() {
             cx.edit("Delete marker pair", move |document| {
                 change_pairs(document, source, |pairs| {
@@ -69,7 +69,7 @@ impl MarkerHand {
     }
 
     /// Places, takes, moves and deletes pairs of a source.
-    pub fn canvas_ui(&mut self, on: &On<'_>, marks: &Marks, source: usize, ui: &Ui, cx: &mut Cx<'_>) -> bool {
+    pub(super) fn canvas_ui(&mut self, on: &On<'_>, marks: &Marks, source: usize, ui: &Ui, cx: &mut Cx<'_>) -> bool {
         let Some(model) = on.scene.models.first() else { return false };
         self.keys(source, ui, cx);
         let canvas = on.canvas;
@@ -150,7 +150,7 @@ impl MarkerHand {
     }
 
     /// Draws all markers of a pane, and the one that waits.
-    pub fn paint(&self, on: &On<'_>, marks: &Marks, ui: &Ui) {
+    pub(super) fn paint(&self, on: &On<'_>, marks: &Marks, ui: &Ui) {
         let Some(model) = on.scene.models.first() else { return };
         let behind = |mark: &&Mark| is_behind(on, model, mark.pair[on.pane]);
         let (back, front): (Vec<&Mark>, Vec<&Mark>) = marks.marks.iter().partition(behind);
@@ -200,6 +200,6 @@ fn is_behind(on: &On<'_>, model: &Model, vertex: u32) -> bool {
 }
 
 /// The pairs of a source, or none.
-pub fn pairs_of(document: &Document, source: usize) -> Pairs {
+pub(super) fn pairs_of(document: &Document, source: usize) -> Pairs {
     document.transfer.sources.get(source).map(|source| source.pairs.clone()).unwrap_or_default()
 }

@@ -303,8 +303,7 @@ impl TransferRoom {
 
     fn target_pane(&mut self, cx: &mut Cx<'_>) -> Pane {
         let setup = &cx.document.transfer;
-        let mut pane =
-            Pane { title: format!("Target: {}", short_name(&setup.target)), subject: setup.target.clone(), ..Pane::default() };
+        let mut pane = Pane { title: format!("Target: {}", short_name(&setup.target)), subject: setup.target.clone(), ..Pane::default() };
         match &self.cast.target {
             None => (pane.title, pane.empty) = ("Target".into(), "Choose a target: the mesh that is to move.".into()),
             Some(Err(sentence)) => pane.empty.clone_from(sentence),
@@ -428,18 +427,26 @@ fn frame_of(clock: f64, count: usize) -> usize {
     clock.max(0.0).round() as usize % count.max(1)
 }
 
-/// The hound's walk for the tapir, with markers and without.
+/// The examples of the room.
 #[must_use]
-pub fn examples() -> Vec<(&'static str, Document)> {
-    let mut bare = Setup::default();
-    bare.set_target("specimen:tapir".into());
-    bare.add_source("specimen:hound#walk".into());
-    let mut marked = bare.clone();
-    marked.sources[0].pairs = Arc::new(pliant::specimens::markers());
-    let document = |transfer| Document {
-        timeline: Timeline { frames_per_second: 30.0, last_frame: 31, ..Timeline::default() },
-        transfer,
-        ..Document::default()
-    };
-    vec![("The tapir walks like the hound", document(marked)), ("Hound and tapir, without markers", document(bare))]
+pub fn examples() -> Vec<(&'static str, fn() -> Document)> {
+    vec![("The tapir walks like the hound", walking_tapir), ("Hound and tapir, without markers", hound_and_tapir)]
+}
+
+/// The hound's walk for the tapir, with markers.
+#[must_use]
+pub fn walking_tapir() -> Document {
+    let mut document = hound_and_tapir();
+    document.transfer.sources[0].pairs = Arc::new(pliant::specimens::markers());
+    document
+}
+
+/// The hound's walk for the tapir, to place markers oneself.
+#[must_use]
+pub fn hound_and_tapir() -> Document {
+    let mut transfer = Setup::default();
+    transfer.set_target("specimen:tapir".into());
+    transfer.add_source("specimen:hound#walk".into());
+    let timeline = Timeline { frames_per_second: 30.0, last_frame: 31, ..Timeline::default() };
+    Document { timeline, transfer, ..Document::default() }
 }

@@ -7,7 +7,7 @@ use crate::view::Model;
 
 /// The mean of the triangles around each vertex; NaN where there is none, and where one of them has no value.
 #[must_use]
-pub fn on_vertices(mesh: &Mesh, of_triangles: &[f64]) -> Vec<f64> {
+pub(super) fn on_vertices(mesh: &Mesh, of_triangles: &[f64]) -> Vec<f64> {
     let around = mesh.topology().vertex_triangles();
     let mean = |v: usize| {
         let row = around.row(v);
@@ -18,7 +18,7 @@ pub fn on_vertices(mesh: &Mesh, of_triangles: &[f64]) -> Vec<f64> {
 
 /// Clay, with each region's colour where it has weight, later ones over earlier ones.
 #[must_use]
-pub fn region_colors(mesh: &Mesh, regions: &[([u8; 3], Vec<f64>)]) -> Vec<Color32> {
+pub(super) fn region_colors(mesh: &Mesh, regions: &[([u8; 3], Vec<f64>)]) -> Vec<Color32> {
     let mut colors = vec![Model::CLAY; mesh.vertex_count()];
     for ([red, green, blue], weights) in regions {
         let own = Color32::from_rgb(*red, *green, *blue);

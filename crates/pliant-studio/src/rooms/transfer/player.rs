@@ -12,7 +12,7 @@ use crate::work::{Inbox, Latest, Outbox, Wake};
 
 /// What is to be seen of an actor.
 #[derive(Debug, Clone)]
-pub enum Moment {
+pub(super) enum Moment {
     /// It at rest.
     Rest,
     /// A frame of its own clip.
@@ -39,7 +39,7 @@ type Asked = (Arc<Actor>, Moment);
 
 /// Shows moments, the newest first.
 #[derive(Default)]
-pub struct Player {
+pub(super) struct Player {
     worker: Option<Latest<Asked, (Asked, Arc<Vertices>)>>,
     asked: Option<Asked>,
     shown: Option<(Asked, Arc<Vertices>)>,
@@ -51,7 +51,7 @@ fn same(a: &Asked, b: &Asked) -> bool {
 
 impl Player {
     /// What to draw: the moment itself, or the one before it until it is ready.
-    pub fn vertices(&mut self, actor: &Arc<Actor>, moment: Moment, wake: &Wake) -> Arc<Vertices> {
+    pub(super) fn vertices(&mut self, actor: &Arc<Actor>, moment: Moment, wake: &Wake) -> Arc<Vertices> {
         if let Some(Ok(answer)) = self.worker.as_ref().and_then(Latest::answer) {
             self.shown = Some(answer);
         }
@@ -70,7 +70,7 @@ impl Player {
 
     /// Whether another moment is on its way.
     #[must_use]
-    pub fn busy(&self) -> bool {
+    pub(super) fn busy(&self) -> bool {
         self.worker.as_ref().is_some_and(Latest::busy)
     }
 }

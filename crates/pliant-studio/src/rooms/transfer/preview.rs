@@ -16,26 +16,26 @@ use crate::work::{Inbox, Latest, Outbox, Wake};
 
 /// A source that is ready, with its map.
 #[derive(Debug, Clone)]
-pub struct Mapped {
+pub(super) struct Mapped {
     /// Its name.
-    pub name: String,
+    pub(super) name: String,
     /// Itself.
-    pub source: Arc<Actor>,
+    pub(super) source: Arc<Actor>,
     /// Its map.
-    pub map: Arc<FoundMap>,
+    pub(super) map: Arc<FoundMap>,
 }
 
 /// What is to be shown.
 #[derive(Debug, Clone)]
-pub struct Question {
+pub(super) struct Question {
     /// The regions and turns; all else of it does not matter but the lowest layer's source.
-    pub setup: Setup,
+    pub(super) setup: Setup,
     /// The target.
-    pub target: Arc<Actor>,
+    pub(super) target: Arc<Actor>,
     /// The sources with a map: without one nobody knows what is stiff.
-    pub mapped: Vec<Mapped>,
+    pub(super) mapped: Vec<Mapped>,
     /// Whether weights are shown as they will count, or regions as they were scribbled.
-    pub refined: bool,
+    pub(super) refined: bool,
 }
 
 impl PartialEq for Question {
@@ -51,20 +51,20 @@ impl PartialEq for Question {
 
 /// What to show.
 #[derive(Debug, Clone)]
-pub struct Preview {
+pub(super) struct Preview {
     /// A colour per vertex of the target.
-    pub colors: Arc<Vec<Color32>>,
+    pub(super) colors: Arc<Vec<Color32>>,
     /// The turned reference pose; nothing where nothing is turned.
-    pub pose: Option<Arc<Vec<DVec3>>>,
+    pub(super) pose: Option<Arc<Vec<DVec3>>>,
     /// What is odd.
-    pub problems: Vec<String>,
+    pub(super) problems: Vec<String>,
     /// Whether the weights are those that will count.
-    pub refined: bool,
+    pub(super) refined: bool,
 }
 
 /// Asks for previews and keeps the last.
 #[derive(Default)]
-pub struct Previewer {
+pub(super) struct Previewer {
     worker: Option<Latest<Question, (Question, Preview)>>,
     asked: Option<Question>,
     shown: Option<(Arc<Actor>, Preview)>,
@@ -72,7 +72,7 @@ pub struct Previewer {
 
 impl Previewer {
     /// The newest preview of this target.
-    pub fn preview(&mut self, question: Question, wake: &Wake) -> Option<&Preview> {
+    pub(super) fn preview(&mut self, question: Question, wake: &Wake) -> Option<&Preview> {
         let worker = self.worker.get_or_insert_with(|| start(wake.clone()));
         if let Some(Ok((answered, preview))) = worker.answer() {
             self.shown = Some((answered.target, preview));
@@ -86,7 +86,7 @@ impl Previewer {
 
     /// Whether one is on its way.
     #[must_use]
-    pub fn busy(&self) -> bool {
+    pub(super) fn busy(&self) -> bool {
         self.worker.as_ref().is_some_and(Latest::busy)
     }
 }

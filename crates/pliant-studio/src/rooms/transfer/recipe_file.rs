@@ -17,7 +17,7 @@ use crate::work::Task;
 
 /// Saving under way, and the path that is typed.
 #[derive(Debug, Default)]
-pub struct RecipeFile {
+pub(super) struct RecipeFile {
     path: String,
     task: Option<Task<PathBuf>>,
 }
@@ -25,12 +25,12 @@ pub struct RecipeFile {
 impl RecipeFile {
     /// Whether files are being written.
     #[must_use]
-    pub fn busy(&self) -> bool {
+    pub(super) fn busy(&self) -> bool {
         self.task.is_some()
     }
 
     /// Tells that files were written.
-    pub fn update(&mut self, cx: &mut Cx<'_>) {
+    pub(super) fn update(&mut self, cx: &mut Cx<'_>) {
         match Task::finished(&mut self.task) {
             None => {}
             Some(Ok(path)) => cx.tell(Notice::done(format!("Saved {}; run it with `pliant transfer`.", path.display()))),
@@ -39,7 +39,7 @@ impl RecipeFile {
     }
 
     /// Where to save, and a button.
-    pub fn save_ui(&mut self, keys: Option<Vec<MapKey>>, ui: &mut Ui, cx: &mut Cx<'_>) {
+    pub(super) fn save_ui(&mut self, keys: Option<Vec<MapKey>>, ui: &mut Ui, cx: &mut Cx<'_>) {
         ui.collapsing("Recipe for the command line", |ui| {
             let field = ui.add(egui::TextEdit::singleline(&mut self.path).hint_text("transfer.toml").desired_width(f32::INFINITY));
             field.widget_info(|| egui::WidgetInfo::labeled(egui::Role::TextInput, true, "Recipe file"));
@@ -90,13 +90,8 @@ fn recipe_text(recipe: &TransferRecipe) -> String {
         if let Some(markers) = &source.markers {
             let _ = writeln!(text, "markers = {}", json(markers));
         }
-        let _ = write!(
-            text,
-            "method = {}\nturn = {}\nalign_poses = {}\n",
-            json(&source.method),
-            json(&source.turn),
-            json(&source.align_poses)
-        );
+        let _ =
+            write!(text, "method = {}\nturn = {}\nalign_poses = {}\n", json(&source.method), json(&source.turn), json(&source.align_poses));
     }
     recipe.layers.iter().for_each(|layer| text.push_str(&layer_text(layer)));
     recipe.modifications.iter().for_each(|modification| text.push_str(&modification_text(modification)));

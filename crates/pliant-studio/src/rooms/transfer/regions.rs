@@ -9,11 +9,11 @@ use crate::rooms::Cx;
 
 /// Which region is worked on, and how regions are shown.
 #[derive(Debug)]
-pub struct RegionDesk {
+pub(super) struct RegionDesk {
     /// The region under the brush.
-    pub selected: usize,
+    pub(super) selected: usize,
     /// Whether weights are shown as they will count.
-    pub refined: bool,
+    pub(super) refined: bool,
     /// A name that is being typed.
     name: Option<(usize, String)>,
 }
@@ -25,7 +25,7 @@ impl Default for RegionDesk {
 }
 
 /// The colour of a region.
-pub fn color_of(region: &RegionSetup) -> Color32 {
+pub(super) fn color_of(region: &RegionSetup) -> Color32 {
     let [red, green, blue] = region.color;
     Color32::from_rgb(red, green, blue)
 }
@@ -33,12 +33,12 @@ pub fn color_of(region: &RegionSetup) -> Color32 {
 impl RegionDesk {
     /// The region that is worked on.
     #[must_use]
-    pub fn region<'s>(&self, setup: &'s Setup) -> Option<&'s RegionSetup> {
+    pub(super) fn region<'s>(&self, setup: &'s Setup) -> Option<&'s RegionSetup> {
         setup.regions.get(self.selected).or_else(|| setup.regions.last())
     }
 
     /// Regions and the brush.
-    pub fn regions_ui(&mut self, brush: &mut Brush, source: &str, preview: Option<&Preview>, ui: &mut Ui, cx: &mut Cx<'_>) {
+    pub(super) fn regions_ui(&mut self, brush: &mut Brush, source: &str, preview: Option<&Preview>, ui: &mut Ui, cx: &mut Cx<'_>) {
         ui.strong("Regions");
         self.list_ui(ui, cx);
         ui.horizontal(|ui| {
@@ -114,20 +114,21 @@ impl RegionDesk {
                 self.name = None;
             }
             ui.end_row();
-            ui.label("Clip");
+            let label = ui.label("Moved by");
             let mut source = region.source.clone();
-            egui::ComboBox::from_id_salt("region clip").selected_text(&source).show_ui(ui, |ui| {
+            let clips = egui::ComboBox::from_id_salt("region clip").selected_text(&source).show_ui(ui, |ui| {
                 for name in names {
                     ui.selectable_value(&mut source, name.clone(), name);
                 }
             });
+            clips.response.labelled_by(label.id);
             if source != region.source {
                 cx.edit("Choose clip of region", move |document| set_source(&mut document.transfer, index, &source));
             }
             ui.end_row();
-            ui.label("Colour");
+            let label = ui.label("Colour");
             let mut color = region.color;
-            if ui.color_edit_button_srgb(&mut color).changed() {
+            if ui.color_edit_button_srgb(&mut color).labelled_by(label.id).changed() {
                 cx.edit_by_hand("Colour region", move |document| document.transfer.regions[index].color = color);
             }
             ui.end_row();
@@ -140,7 +141,7 @@ impl RegionDesk {
     }
 
     /// Turns of the reference pose.
-    pub fn turns_ui(&mut self, preview: Option<&Preview>, ui: &mut Ui, cx: &mut Cx<'_>) {
+    pub(super) fn turns_ui(&mut self, preview: Option<&Preview>, ui: &mut Ui, cx: &mut Cx<'_>) {
         ui.strong("Turn the rest pose");
         ui.weak("Bring parts of the target near the pose in which the source rests.");
         self.list_ui(ui, cx);

@@ -20,7 +20,7 @@ const MAPS_SHARE: f64 = 0.5;
 
 /// A transfer under way.
 #[derive(Debug, Default)]
-pub struct Run {
+pub(super) struct Run {
     task: Option<Task<Made>>,
 }
 
@@ -41,19 +41,19 @@ struct Made {
 impl Run {
     /// Whether it is under way.
     #[must_use]
-    pub fn busy(&self) -> bool {
+    pub(super) fn busy(&self) -> bool {
         self.task.is_some()
     }
 
     /// Starts it.
-    pub fn start(&mut self, target: &Arc<Actor>, keys: Vec<MapKey>, maps: &Maps, cx: &mut Cx<'_>) {
+    pub(super) fn start(&mut self, target: &Arc<Actor>, keys: Vec<MapKey>, maps: &Maps, cx: &mut Cx<'_>) {
         let maps = keys.into_iter().map(|key| (key.clone(), maps.get(&key))).collect();
         let plan = Plan { setup: cx.document.transfer.clone(), target: target.clone(), maps };
         self.task = Some(cx.start("Transfer", move |watch| plan.made(watch)));
     }
 
     /// Puts what was made into the document: a take in place of the one before.
-    pub fn update(&mut self, maps: &mut Maps, cx: &mut Cx<'_>) {
+    pub(super) fn update(&mut self, maps: &mut Maps, cx: &mut Cx<'_>) {
         match Task::finished(&mut self.task) {
             None => {}
             Some(Err(sentence)) => cx.tell(Notice::trouble(format!("Not transferred: {sentence}."))),
@@ -126,7 +126,7 @@ impl Plan {
 }
 
 /// What holds for the whole transfer.
-pub fn choices_ui(ui: &mut Ui, cx: &mut Cx<'_>) {
+pub(super) fn choices_ui(ui: &mut Ui, cx: &mut Cx<'_>) {
     let before = cx.document.transfer.clone();
     let mut setup = before.clone();
     ui.horizontal(|ui| {
@@ -142,7 +142,8 @@ pub fn choices_ui(ui: &mut Ui, cx: &mut Cx<'_>) {
                 ui.selectable_value(&mut setup.up, up, name).on_hover_text("Away from the ground, for planted feet");
             }
         });
-        ui.checkbox(&mut setup.check, "Count self-intersections").on_hover_text("Frames that cut through themselves where the rest does not");
+        ui.checkbox(&mut setup.check, "Count self-intersections")
+            .on_hover_text("Frames that cut through themselves where the rest does not");
         ui.checkbox(&mut setup.untangle, "Part self-intersections").on_hover_text("Correct such frames where a small change does");
         for source in &mut setup.sources {
             let label = format!("Match rest pose of {}", source.name);
@@ -155,7 +156,7 @@ pub fn choices_ui(ui: &mut Ui, cx: &mut Cx<'_>) {
 }
 
 /// How the last run went.
-pub fn figures_ui(outcome: &Outcome, ui: &mut Ui) {
+pub(super) fn figures_ui(outcome: &Outcome, ui: &mut Ui) {
     egui::Grid::new("figures").num_columns(2).striped(true).show(ui, |ui| {
         let mut row = |name: &str, value: String| {
             ui.weak(name);

@@ -156,7 +156,7 @@ impl Default for LayerSetup {
 }
 
 /// Colours of regions, apart from each other for most eyes, and from clay.
-pub const REGION_COLORS: [[u8; 3]; 8] =
+const REGION_COLORS: [[u8; 3]; 8] =
     [[230, 120, 40], [60, 140, 220], [70, 170, 90], [200, 80, 160], [150, 110, 220], [210, 180, 40], [60, 180, 180], [200, 70, 70]];
 
 impl Setup {
@@ -254,14 +254,7 @@ impl Setup {
 impl SourceSetup {
     fn recipe(&self) -> RecipeSource {
         let Self { name, clip, method, turn, align_poses, .. } = self;
-        RecipeSource {
-            name: name.clone(),
-            clip: clip.clone(),
-            markers: None,
-            method: *method,
-            turn: *turn,
-            align_poses: *align_poses,
-        }
+        RecipeSource { name: name.clone(), clip: clip.clone(), markers: None, method: *method, turn: *turn, align_poses: *align_poses }
     }
 }
 

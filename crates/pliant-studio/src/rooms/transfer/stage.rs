@@ -16,29 +16,29 @@ use crate::work::Task;
 
 /// An asset that takes part.
 #[derive(Debug)]
-pub struct Actor {
+pub(super) struct Actor {
     /// The asset.
-    pub asset: Arc<Asset>,
+    pub(super) asset: Arc<Asset>,
     /// It at rest.
-    pub mesh: Arc<Mesh>,
+    pub(super) mesh: Arc<Mesh>,
     /// Its faces for the card.
-    pub surface: Arc<Surface>,
+    pub(super) surface: Arc<Surface>,
     /// It at rest for the card.
-    pub rest: Arc<Vertices>,
+    pub(super) rest: Arc<Vertices>,
     /// Its only clip, and where that bends it; a sentence where it has none, or several.
-    pub motion: Result<Movement, String>,
+    pub(super) motion: Result<Movement, String>,
     plane: OnceLock<Option<MirrorPlane>>,
 }
 
 /// A clip and where it bends its mesh.
 #[derive(Debug)]
-pub struct Movement {
+pub(super) struct Movement {
     /// The clip.
-    pub clip: Arc<Clip>,
+    pub(super) clip: Arc<Clip>,
     /// One value per triangle.
-    pub flexibility: Vec<f64>,
+    pub(super) flexibility: Vec<f64>,
     /// The same as colours.
-    pub heat: Heat,
+    pub(super) heat: Heat,
 }
 
 impl Actor {
@@ -51,19 +51,19 @@ impl Actor {
 
     /// Its clip, where it has one.
     #[must_use]
-    pub fn clip(&self) -> Option<&Arc<Clip>> {
+    pub(super) fn clip(&self) -> Option<&Arc<Clip>> {
         self.motion.as_ref().ok().map(|motion| &motion.clip)
     }
 
     /// The plane that it is symmetric about. The first call looks for it: not for the window.
     #[must_use]
-    pub fn plane(&self) -> Option<MirrorPlane> {
+    pub(super) fn plane(&self) -> Option<MirrorPlane> {
         *self.plane.get_or_init(|| symmetry_plane(&self.mesh))
     }
 
     /// The unit of lengths.
     #[must_use]
-    pub fn diagonal(&self) -> f64 {
+    pub(super) fn diagonal(&self) -> f64 {
         self.mesh.bounds().map_or(1.0, |bounds| bounds.diagonal())
     }
 }
@@ -79,14 +79,14 @@ impl Movement {
 
 /// What bends, in the colours of the pictures: stiff parts are dark, and joints light.
 #[must_use]
-pub fn flexibility_heat(mesh: &Mesh, of_triangles: &[f64]) -> Heat {
+pub(super) fn flexibility_heat(mesh: &Mesh, of_triangles: &[f64]) -> Heat {
     let values = on_vertices(mesh, of_triangles);
     Heat::new(&values, HeatMap::Sequential, "Flexibility", "").with_range([0.0, Partitions::DEFAULT_THRESHOLD as f32])
 }
 
 /// The assets of the room, by locator.
 #[derive(Debug, Default)]
-pub struct Stage {
+pub(super) struct Stage {
     seats: BTreeMap<String, Seat>,
 }
 
@@ -99,7 +99,7 @@ struct Seat {
 
 impl Stage {
     /// The asset, if it is ready; otherwise what to say in its place.
-    pub fn actor(&mut self, locator: &str, cx: &mut Cx<'_>) -> Result<Arc<Actor>, String> {
+    pub(super) fn actor(&mut self, locator: &str, cx: &mut Cx<'_>) -> Result<Arc<Actor>, String> {
         let loaded = match cx.library.get(locator) {
             Slot::Ready(loaded) => loaded,
             Slot::Loading => return Err(format!("Loading {locator} …")),
@@ -120,7 +120,7 @@ impl Stage {
 
     /// Whether some asset is still being made ready.
     #[must_use]
-    pub fn busy(&self) -> bool {
+    pub(super) fn busy(&self) -> bool {
         self.seats.values().any(|seat| seat.coming.is_some())
     }
 }
