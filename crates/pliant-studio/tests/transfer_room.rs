@@ -63,6 +63,11 @@ fn a_click_on_each_side_makes_a_pair_that_can_be_moved_and_deleted() {
     assert_eq!(pairs(&journey), placed);
     let document = journey.document();
     assert_eq!(reopened(&document), document);
+
+    journey.click("Suggest");
+    assert_eq!(pairs(&journey).len(), 5, "four more");
+    journey.undo();
+    assert_eq!(pairs(&journey), placed);
 }
 
 #[test]
@@ -124,7 +129,8 @@ fn a_region_is_scribbled_refined_and_erased() {
     journey.click("Scribble regions");
     journey.click("Add region");
     let target = panes(&journey)[1];
-    let way = [target.center(), target.center() + vec2(15.0, 0.0), target.center() + vec2(30.0, 0.0)];
+    // Down a foreleg.
+    let way: Vec<Pos2> = (0..8).map(|k| target.center() + vec2(38.0, 50.0 + 10.0 * k as f32)).collect();
     journey.drag(&way);
     let painted = journey.document().transfer.regions[0].faces.clone();
     assert!(painted.len() > 4 && painted.is_sorted(), "{painted:?}");

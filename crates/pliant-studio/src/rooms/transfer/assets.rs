@@ -25,10 +25,11 @@ impl Chooser {
         let setup = &cx.document.transfer;
         let (names, target): (Vec<(String, String)>, String) =
             (setup.sources.iter().map(|source| (source.name.clone(), source.clip.clone())).collect(), setup.target.clone());
+        let shown = self.source(setup);
         ui.strong("Sources");
         for (k, (name, clip)) in names.iter().enumerate() {
             ui.horizontal(|ui| {
-                if ui.selectable_label(self.source == k, name).on_hover_text(clip).clicked() {
+                if ui.selectable_label(shown == k, name).on_hover_text(clip).clicked() {
                     self.source = k;
                 }
                 let remove = ui.add(egui::Button::new("×").frame(false)).on_hover_text("Take this source and its layers out");
@@ -52,7 +53,6 @@ impl Chooser {
         if let Some(target) = chosen_ui("Choose target", &TARGETS, "Target file", &mut self.target_path, ui) {
             cx.edit("Choose target", move |document| document.transfer.set_target(target));
         }
-        self.source = self.source.min(names.len().saturating_sub(usize::from(self.source < names.len())));
     }
 
     /// The source that is shown.

@@ -55,6 +55,11 @@ pub(super) fn mark_name(mark: &Mark) -> String {
 }
 
 impl MarkerHand {
+    /// Whether a marker is in the hand.
+    pub(super) fn drags(&self) -> bool {
+        self.grip.is_some()
+    }
+
     /// Takes the selected pair out of the document.
     pub(super) fn delete(&mut self, source: usize, cx: &mut Cx<'_>) {
         if let Some(pair) = self.selected.take() {

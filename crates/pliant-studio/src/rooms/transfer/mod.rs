@@ -255,7 +255,9 @@ impl TransferRoom {
             let colored = k == shown && matches!(self.colors, Colors::Map | Colors::Flexibility);
             let used = setup.regions.iter().any(|region| region.source == source.name);
             let lowest = setup.layers.first().is_some_and(|layer| layer.source == source.name);
-            if let Some(key) = self.cast.key(k, setup).filter(|_| !self.maps.busy() && (colored || regions && (used || lowest))) {
+            if let Some(key) =
+                self.cast.key(k, setup).filter(|_| !self.maps.busy() && !self.hand.drags() && (colored || regions && (used || lowest)))
+            {
                 self.maps.want(&key, &source.name, cx);
             }
         }
@@ -365,7 +367,9 @@ impl TransferRoom {
         ui.strong("Transfer");
         run::choices_ui(ui, cx);
         let keys = self.cast.keys(setup).filter(|keys| !keys.is_empty() && !setup.layers.is_empty() && !self.run.busy());
-        let button = egui::Button::new("Run transfer").min_size(egui::vec2(ui.available_width(), 28.0));
+        let accent = ui.visuals().selection;
+        let text = egui::RichText::new("Run transfer").color(accent.stroke.color);
+        let button = egui::Button::new(text).fill(accent.bg_fill).min_size(egui::vec2(ui.available_width(), 28.0));
         let run = ui.add_enabled(keys.is_some(), button).on_hover_text("Make the target move by all layers; the result is a take");
         if let (true, Some(keys), Some(target)) = (run.clicked(), keys, self.cast.target().cloned()) {
             self.run.start(&target, keys, &self.maps, cx);

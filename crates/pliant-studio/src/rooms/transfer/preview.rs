@@ -171,3 +171,55 @@ impl Question {
         TransferJob::new(&recipe, inputs, None).ok().map(|job| (job, found))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rooms::transfer::maps::MapKey;
+    use crate::rooms::transfer::setup::SourceSetup;
+    use crate::rooms::transfer::stage::actor;
+
+    /// The tapir with its trunk as a region, and its own clip as the source: the map is the identity.
+    fn trunk(degrees: f64, refined: bool) -> Question {
+        let (target, source) = (actor("specimen:tapir"), actor("specimen:tapir#trunk"));
+        let mut setup = Setup { target: "specimen:tapir".into(), ..Setup::default() };
+        setup.add_source("specimen:tapir#trunk".into());
+        setup.add_region("tapir trunk");
+        let faces = (0..target.mesh.face_count() as u32).filter(|&face| in_trunk(&target, face));
+        setup.regions[0].faces = Arc::new(faces.collect());
+        setup.set_turn("Region", [degrees, 0.0, 0.0]);
+        let key = MapKey::of(&SourceSetup::default(), &source, &target);
+        let map = Arc::new(FoundMap::find(&key, &()).unwrap());
+        Question { setup, target, mapped: vec![Mapped { name: "tapir trunk".into(), source, map }], refined }
+    }
+
+    fn in_trunk(target: &Actor, face: u32) -> bool {
+        target.mesh.groups().of(face as usize) == Some("trunk")
+    }
+
+    #[test]
+    fn a_turned_trunk_leaves_the_hind_feet_where_they_are() {
+        let mut question = trunk(60.0, false);
+        // All of a trunk bends: no part of it is stiff.
+        question.setup.regions[0].refine = false;
+        let preview = previewed(&question, &mut None);
+        let (rest, pose) = (question.target.mesh.positions(), preview.pose.expect("something is turned"));
+        let corners = |face: &u32| question.target.mesh.face(*face as usize).to_vec();
+        let way = |v: usize| rest[v].distance(pose[v]) / question.target.diagonal();
+        let trunk_way = question.setup.regions[0].faces.iter().flat_map(corners).map(|v| way(v as usize)).fold(0.0, f64::max);
+        // The whole keeps its centre, so all of it gives way a little.
+        let hindmost = (0..rest.len()).min_by(|&a, &b| rest[a].z.total_cmp(&rest[b].z)).unwrap();
+        assert!(trunk_way > 0.1 && way(hindmost) < 0.2 * trunk_way, "{trunk_way} {}", way(hindmost));
+    }
+
+    #[test]
+    fn scribbles_show_as_they_are_and_weights_as_they_count() {
+        let question = trunk(0.0, false);
+        let raw = previewed(&question, &mut None);
+        assert!(!raw.refined && raw.pose.is_none());
+        let counted = previewed(&Question { refined: true, ..question.clone() }, &mut None);
+        assert!(counted.refined && counted.colors != raw.colors);
+        let without_map = previewed(&Question { mapped: Vec::new(), refined: true, ..question }, &mut None);
+        assert!(!without_map.refined && without_map.colors == raw.colors, "nobody knows yet what is stiff");
+    }
+}

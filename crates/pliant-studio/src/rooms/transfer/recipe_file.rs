@@ -128,6 +128,8 @@ fn json(value: &impl Serialize) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::rooms::transfer::stage::actor;
+    use pliant::transfer_job::TransferJob;
     use std::sync::Arc;
 
     #[test]
@@ -143,5 +145,19 @@ mod tests {
         let mut recipe = setup.recipe();
         recipe.sources[1].markers = Some("run.json".into());
         assert_eq!(TransferRecipe::parse(&recipe_text(&recipe)).unwrap(), recipe);
+    }
+
+    #[test]
+    fn saved_files_are_a_job_with_the_markers_of_both_sides() {
+        let mut setup = crate::rooms::transfer::walking_tapir().transfer;
+        let half: Vec<[u32; 2]> = setup.sources[0].pairs.iter().step_by(5).copied().collect();
+        setup.sources[0].pairs = Arc::new(half.clone());
+        let key = MapKey::of(&setup.sources[0], &actor("specimen:hound#walk"), &actor("specimen:tapir"));
+        let folder = tempfile::tempdir().unwrap();
+        let path = save_files(&setup, &[key], &folder.path().join("walk.toml")).unwrap();
+        let recipe = TransferRecipe::parse(&std::fs::read_to_string(path).unwrap()).unwrap();
+        let job = TransferJob::load(&recipe, Some(folder.path())).unwrap();
+        let markers = job.sources()[0].markers.as_ref().unwrap();
+        assert!(half.iter().all(|&[a, b]| markers.pairs().contains(&(a, b))) && markers.pairs().len() > half.len(), "{markers:?}");
     }
 }

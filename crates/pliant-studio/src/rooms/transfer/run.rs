@@ -59,7 +59,7 @@ impl Run {
             Some(Err(sentence)) => cx.tell(Notice::trouble(format!("Not transferred: {sentence}."))),
             Some(Ok(Made { take, mut outcome, maps: found })) => {
                 found.into_iter().for_each(|(key, found)| maps.keep(key, found));
-                cx.tell(Notice::done(format!("{} frames, {:.1} ms each.", outcome.frames, outcome.ms_per_frame)));
+                cx.tell(Notice::done(format!("Transferred {} frames; Play shows them.", outcome.frames)));
                 cx.edit("Transfer", move |document| {
                     let timeline = &mut document.timeline;
                     if let Some(before) = &document.transfer.outcome {
@@ -151,7 +151,14 @@ pub(super) fn choices_ui(ui: &mut Ui, cx: &mut Cx<'_>) {
         }
     });
     if setup != before {
-        cx.edit("Change transfer options", move |document| document.transfer = setup);
+        cx.edit("Change transfer options", move |document| {
+            let told = &mut document.transfer;
+            (told.root, told.feet, told.up) = (setup.root, setup.feet, setup.up);
+            (told.check, told.untangle) = (setup.check, setup.untangle);
+            for (told, source) in told.sources.iter_mut().zip(setup.sources) {
+                told.align_poses = source.align_poses;
+            }
+        });
     }
 }
 

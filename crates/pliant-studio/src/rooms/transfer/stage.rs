@@ -124,3 +124,10 @@ impl Stage {
         self.seats.values().any(|seat| seat.coming.is_some())
     }
 }
+
+/// A built-in asset, made ready here and now.
+#[cfg(test)]
+pub(super) fn actor(locator: &str) -> Arc<Actor> {
+    let loaded = crate::library::load(locator, std::path::Path::new(".")).expect("a specimen");
+    Arc::new(Actor::new(&loaded).expect("a sound mesh"))
+}
