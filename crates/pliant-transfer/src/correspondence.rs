@@ -12,8 +12,8 @@
 //! report is doubtful more is tried, the warp last, and the best is taken.
 
 use pliant_linalg::parallel;
-use pliant_mesh::Mesh;
 use pliant_mesh::glam::{DQuat, DVec3};
+use pliant_mesh::{Mesh, Progress};
 
 use crate::alignment::{AlignmentCandidate, align_turned};
 use crate::centroid_map::match_centroids;
@@ -125,6 +125,9 @@ pub struct Correspondence {
     pub method: CorrespondenceMethod,
     /// The source's vertices brought to the target: registered, or else moved as a whole.
     pub source_on_target: Vec<DVec3>,
+    /// How far every target triangle is from its partners, in the target's units; NaN where nothing of the source is near, or only what
+    /// faces the other way.
+    pub distances: Vec<f64>,
     /// For every target triangle whether its shell has no counterpart in the source. Such shells follow what they are near to.
     pub unmatched: Vec<bool>,
     /// Without markers, the ways round that the source was tried in; the one that was taken comes first.
@@ -150,6 +153,20 @@ impl Correspondence {
         markers: impl Into<Option<&'m Markers>>,
         options: &CorrespondenceOptions,
     ) -> Result<Self, TransferError> {
+        Self::find_with_progress(source, target, markers, options, &())
+    }
+
+    /// As [`find`](Self::find), watched: `progress` hears of every way in which the meshes are brought together.
+    ///
+    /// # Errors
+    /// As [`find`](Self::find), and [`TransferError::Stopped`] if `progress` asks for it.
+    pub fn find_with_progress<'m>(
+        source: &Mesh,
+        target: &Mesh,
+        markers: impl Into<Option<&'m Markers>>,
+        options: &CorrespondenceOptions,
+        progress: &dyn Progress,
+    ) -> Result<Self, TransferError> {
         source.require_surface()?;
         target.require_surface()?;
         for (mesh, what) in [(source, "source"), (target, "target")] {
@@ -172,13 +189,13 @@ impl Correspondence {
             CorrespondenceMethod::Identity if !alike => return Err(TransferError::OtherSurface),
             CorrespondenceMethod::Warp if markers.is_none() => return Err(TransferError::WarpWithoutMarkers),
             CorrespondenceMethod::Auto if is_pose => {
-                return Pair { source, target, pairs, options }.identical().gated(warnings, options.gate);
+                return Pair { source, target, pairs, options, progress }.identical().gated(warnings, options.gate);
             }
             _ => {}
         }
         let turned = wound_alike(source, target, &mut warnings)?;
         let target = turned.as_ref().unwrap_or(target);
-        let pair = Pair { source, target, pairs, options };
+        let pair = Pair { source, target, pairs, options, progress };
         let found = if markers.is_some() { pair.find()? } else { pair.find_way_round(&mut warnings)? };
         found.gated(warnings, options.gate)
     }
@@ -223,6 +240,7 @@ struct Pair<'a> {
     target: &'a Mesh,
     pairs: Vec<(u32, u32)>,
     options: &'a CorrespondenceOptions,
+    progress: &'a dyn Progress,
 }
 
 impl Pair<'_> {
@@ -233,6 +251,7 @@ impl Pair<'_> {
             report: MapReport::identity(triangles),
             method: CorrespondenceMethod::Identity,
             source_on_target: self.target.positions().to_vec(),
+            distances: vec![0.0; triangles],
             unmatched: vec![false; triangles],
             candidates: Vec::new(),
             problems: Vec::new(),
@@ -309,7 +328,12 @@ impl Pair<'_> {
         self.pairs.iter().map(|pair| (end(pair), self.place(pair.1))).collect()
     }
 
+    fn go_on(&self, stage: &str, done: f64) -> Result<(), TransferError> {
+        if self.progress.report(stage, done).is_break() { Err(TransferError::Stopped) } else { Ok(()) }
+    }
+
     fn warped(&self, laid: Vec<DVec3>) -> Result<Correspondence, TransferError> {
+        self.go_on("warping both meshes", 0.75)?;
         let (of_source, of_target) = (self.goals(|pair| pair.0), self.goals(|pair| pair.1));
         let (warped_source, warped_target) = parallel::join(
             || least_squares_mesh(self.source, &of_source, &laid),
@@ -322,7 +346,9 @@ impl Pair<'_> {
     }
 
     fn registered(&self, laid: Vec<DVec3>, registration: &RegistrationOptions) -> Result<Correspondence, TransferError> {
+        self.go_on("laying the source onto the target", 0.0)?;
         let fitted = register(self.source, self.target, laid, &self.goals(|pair| pair.0), registration)?;
+        self.go_on("matching triangles", 0.5)?;
         let partners = match_surfaces(&self.source.posed(fitted.clone())?, self.target)?;
         let marker_residual = self.marker_residual(&fitted);
         Ok(self.concluded(partners, marker_residual, CorrespondenceMethod::Registration, fitted))
@@ -344,7 +370,9 @@ impl Pair<'_> {
         let map = TriangleMap::new(partners.iter().map(|p| &p.sources));
         let report = MapReport::of(&partners, &map, self.source, self.target, marker_residual);
         let unmatched = self.unmatched(&partners);
-        Correspondence { map, report, method, source_on_target, unmatched, candidates: Vec::new(), problems: Vec::new() }
+        let distance = |p: &Partners| if p.coverage == Coverage::Covered { p.distance } else { f64::NAN };
+        let distances = partners.iter().map(distance).collect();
+        Correspondence { map, report, method, source_on_target, distances, unmatched, candidates: Vec::new(), problems: Vec::new() }
     }
 
     /// A shell has a counterpart when it holds a marker, or lies all over on the source. The only shell always has one.
@@ -414,6 +442,29 @@ mod tests {
         let found = find(&source, &copy, pairs);
         assert!(found.map.rows().zip(&order).all(|(row, &t)| row == [(t, 1.0)]));
         assert!(found.report.residual < 1e-9 && (found.report.distortion - 1.0).abs() < 1e-9, "{:?}", found.report);
+    }
+
+    #[test]
+    fn the_distances_of_a_complete_map_have_its_residual_as_their_mean() {
+        let target = lump(3, 0.4);
+        let found = find(&lump(2, 0.0), &target, corner_pairs());
+        assert_eq!((found.report.uncovered, found.report.flipped), (0, 0));
+        let mean = found.distances.iter().sum::<f64>() / found.distances.len() as f64 / diagonal(&target);
+        assert!((mean - found.report.residual).abs() < 1e-12 && mean > 0.0, "{mean} {}", found.report.residual);
+    }
+
+    #[test]
+    fn a_correspondence_stops_when_it_is_asked_to() {
+        struct Impatient;
+        impl Progress for Impatient {
+            fn report(&self, _: &str, _: f64) -> std::ops::ControlFlow<()> {
+                std::ops::ControlFlow::Break(())
+            }
+        }
+        let markers = Markers::new(corner_pairs());
+        let options = CorrespondenceOptions::default();
+        let found = Correspondence::find_with_progress(&lump(2, 0.0), &lump(3, 0.4), &markers, &options, &Impatient);
+        assert!(matches!(found, Err(TransferError::Stopped)), "{found:?}");
     }
 
     #[test]

@@ -7,6 +7,7 @@
 use std::borrow::Cow;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Instant;
 
 use pliant_io::{Animation, Asset, IoError, LoadOptions};
@@ -26,8 +27,8 @@ use crate::transfer_region::Drawn;
 /// A transfer, ready to be computed.
 #[derive(Debug, Clone)]
 pub struct TransferJob {
-    target: Asset,
-    mesh: Mesh,
+    target: Arc<Asset>,
+    mesh: Arc<Mesh>,
     sources: Vec<JobSource>,
     layers: Vec<JobLayer>,
     modifications: Vec<(RecipeModification, Drawn)>,
@@ -42,13 +43,24 @@ struct JobOptions {
     untangle: bool,
 }
 
+/// What a recipe names, opened; shared, so that a caller who asks again and again opens it once.
+#[derive(Debug, Clone)]
+pub struct TransferInputs {
+    /// The target.
+    pub target: Arc<Asset>,
+    /// The target at rest: the [mesh](Asset::mesh) of its asset.
+    pub mesh: Arc<Mesh>,
+    /// The clip of every source, with its marker pairs where it has some, in the recipe's order.
+    pub sources: Vec<(Arc<Clip>, Option<Markers>)>,
+}
+
 /// A source with its clip.
 #[derive(Debug, Clone)]
 pub struct JobSource {
     /// The name that the recipe gives it.
     pub name: String,
     /// The animation.
-    pub clip: Clip,
+    pub clip: Arc<Clip>,
     /// The pairs of its file, where it has one.
     pub markers: Option<Markers>,
     /// What was odd on reading.
@@ -71,10 +83,40 @@ impl TransferJob {
     /// Files that cannot be read, and values that cannot be meant, with the file or the table and key.
     pub fn load(recipe: &TransferRecipe, folder: Option<&Path>) -> Result<Self, RecipeError> {
         let files = Files { folder };
-        let target = files.asset(&recipe.target)?;
-        let mesh = target.mesh()?;
-        mesh.require_surface().map_err(|e| RecipeError::transfer(&recipe.target)(e.into()))?;
+        let target = Arc::new(files.asset(&recipe.target)?);
+        let mesh = Arc::new(target.mesh()?);
         let sources = recipe.sources.iter().map(|source| files.source(source)).collect::<Result<Vec<_>, _>>()?;
+        Self::planned(recipe, target, mesh, sources, &files)
+    }
+
+    /// The job of a recipe whose target, clips and markers are at hand; regions that are files start at `folder`.
+    ///
+    /// # Errors
+    /// As [`load`](Self::load), but for what is open already.
+    ///
+    /// # Panics
+    /// If there is not one clip per source of the recipe.
+    pub fn new(recipe: &TransferRecipe, inputs: TransferInputs, folder: Option<&Path>) -> Result<Self, RecipeError> {
+        assert_eq!(inputs.sources.len(), recipe.sources.len(), "one clip per source");
+        let source = |((clip, markers), told): ((Arc<Clip>, Option<Markers>), &RecipeSource)| JobSource {
+            name: told.name.clone(),
+            clip,
+            markers,
+            problems: Vec::new(),
+            told: told.clone(),
+        };
+        let sources = inputs.sources.into_iter().zip(&recipe.sources).map(source).collect();
+        Self::planned(recipe, inputs.target, inputs.mesh, sources, &Files { folder })
+    }
+
+    fn planned(
+        recipe: &TransferRecipe,
+        target: Arc<Asset>,
+        mesh: Arc<Mesh>,
+        sources: Vec<JobSource>,
+        files: &Files<'_>,
+    ) -> Result<Self, RecipeError> {
+        mesh.require_surface().map_err(|e| RecipeError::transfer(&recipe.target)(e.into()))?;
         require_distinct(&sources)?;
         let layer = |(k, layer): (usize, &RecipeLayer)| files.layer(k, layer, &sources, &mesh);
         let layers = recipe.layers.iter().enumerate().map(layer).collect::<Result<Vec<_>, _>>()?;
@@ -109,9 +151,25 @@ impl TransferJob {
     /// # Panics
     /// If there is no such source.
     pub fn correspondence(&self, source: usize, options: &CorrespondenceOptions) -> Result<Correspondence, RecipeError> {
+        self.correspondence_with_progress(source, options, &())
+    }
+
+    /// As [`correspondence`](Self::correspondence), watched.
+    ///
+    /// # Errors
+    /// As [`correspondence`](Self::correspondence), and [`TransferError::Stopped`] if `progress` asks for it.
+    ///
+    /// # Panics
+    /// If there is no such source.
+    pub fn correspondence_with_progress(
+        &self,
+        source: usize,
+        options: &CorrespondenceOptions,
+        progress: &dyn Progress,
+    ) -> Result<Correspondence, RecipeError> {
         let JobSource { name, clip, markers, told, .. } = &self.sources[source];
         let options = (*options).with_method(told.method.into());
-        let found = Correspondence::find(clip.reference(), &self.mesh, markers.as_ref(), &options);
+        let found = Correspondence::find_with_progress(clip.reference(), &self.mesh, markers.as_ref(), &options, progress);
         found.map_err(RecipeError::transfer(format!("source '{name}'")))
     }
 
@@ -171,17 +229,29 @@ impl TransferJob {
             let pose = PoseModification::aligning(&self.mesh, source.clip.reference(), &map, &partitions).map_err(place())?;
             options = options.with_aligned_source(k, pose);
         }
-        if let Some(lowest) = self.layers.first().filter(|_| !self.modifications.is_empty()) {
-            let mut pose = PoseModification::none(self.mesh.triangles().len());
-            for (k, (told, drawn)) in self.modifications.iter().enumerate() {
-                let place = || RecipeError::transfer(format!("modify {k}"));
-                let weights = self.weights(drawn, lowest.source, found).map_err(place())?;
-                problems.extend(drawn.nothing_in(&weights).map(|why| format!("modify {k} turns nothing: its region {why}")));
-                pose.turn_region(&weights, told.axis.into(), told.degrees.to_radians()).map_err(place())?;
-            }
+        if let Some((pose, odd)) = self.pose(found)? {
+            problems.extend(odd);
             options = options.with_pose(pose);
         }
         Ok((options, problems))
+    }
+
+    /// The reference pose of the target that the recipe's modifications make, and what is odd about them; nothing without a
+    /// modification or a layer.
+    ///
+    /// # Errors
+    /// Clips whose flexibility cannot be computed.
+    pub fn pose(&self, found: &[Correspondence]) -> Result<Option<(PoseModification, Vec<String>)>, RecipeError> {
+        let Some(lowest) = self.layers.first().filter(|_| !self.modifications.is_empty()) else { return Ok(None) };
+        let mut problems = Vec::new();
+        let mut pose = PoseModification::none(self.mesh.triangles().len());
+        for (k, (told, drawn)) in self.modifications.iter().enumerate() {
+            let place = || RecipeError::transfer(format!("modify {k}"));
+            let weights = self.weights(drawn, lowest.source, found).map_err(place())?;
+            problems.extend(drawn.nothing_in(&weights).map(|why| format!("modify {k} turns nothing: its region {why}")));
+            pose.turn_region(&weights, told.axis.into(), told.degrees.to_radians()).map_err(place())?;
+        }
+        Ok(Some((pose, problems)))
     }
 
     /// The new animation, ready to be computed frame by frame.
@@ -204,15 +274,28 @@ impl TransferJob {
     /// # Errors
     /// As every step; and [`TransferError::Stopped`] if `progress` asks for it.
     pub fn run(&self, progress: &dyn Progress) -> Result<Transferred, RecipeError> {
-        let mut problems = self.problems();
         let began = Instant::now();
         let mut correspondences = Vec::new();
         for (k, source) in self.sources.iter().enumerate() {
             go_on(progress, &format!("matching {}", source.name), 0.0)?;
-            let found = self.correspondence(k, &CorrespondenceOptions::default())?;
-            problems.extend(found.problems.iter().map(|problem| format!("source '{}': {problem}", source.name)));
-            correspondences.push(found);
+            correspondences.push(self.correspondence_with_progress(k, &CorrespondenceOptions::default(), progress)?);
         }
+        let found_ms = milliseconds(began);
+        let mut made = self.run_with(correspondences, progress)?;
+        made.times.map_ms += found_ms;
+        Ok(made)
+    }
+
+    /// The rest of it, with the correspondence of each source at hand.
+    ///
+    /// # Errors
+    /// As [`run`](Self::run).
+    pub fn run_with(&self, correspondences: Vec<Correspondence>, progress: &dyn Progress) -> Result<Transferred, RecipeError> {
+        let mut problems = self.problems();
+        for (source, found) in self.sources.iter().zip(&correspondences) {
+            problems.extend(found.problems.iter().map(|problem| format!("source '{}': {problem}", source.name)));
+        }
+        let began = Instant::now();
         let (layers, odd_layers) = self.layers(&correspondences)?;
         let (options, odd_options) = self.options(&correspondences)?;
         problems.extend(odd_layers.into_iter().chain(odd_options));
@@ -392,7 +475,7 @@ impl Files<'_> {
         let clip = asset.clip()?;
         let (markers, odd) = told.markers.as_deref().map(|file| read_markers(file, self.folder)).transpose()?.unzip();
         let problems = asset.problems.into_iter().chain(odd.into_iter().flatten()).collect();
-        Ok(JobSource { name: told.name.clone(), clip, markers, problems, told: told.clone() })
+        Ok(JobSource { name: told.name.clone(), clip: Arc::new(clip), markers, problems, told: told.clone() })
     }
 
     fn modification(&self, k: usize, told: &RecipeModification, mesh: &Mesh) -> Result<(RecipeModification, Drawn), RecipeError> {

@@ -18,7 +18,7 @@ use pliant_io::IoError;
 use pliant_learn::LearnError;
 use pliant_mesh::glam::DVec3;
 use pliant_transfer::{CorrespondenceMethod, LayerMode, ReconstructionForm, RootMotion, TransferError};
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 /// What a recipe file says, before anything it names is opened.
@@ -296,7 +296,7 @@ impl TryFrom<NumberOrWord> for Threshold {
 }
 
 /// The names of [`LayerMode`] in a recipe.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum RecipeMode {
     /// [`LayerMode::Blend`].
@@ -316,7 +316,7 @@ impl From<RecipeMode> for LayerMode {
 }
 
 /// The names of [`RootMotion`] in a recipe and on the command line.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize, ValueEnum)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize, Serialize, ValueEnum)]
 #[serde(rename_all = "lowercase")]
 pub enum RecipeRoot {
     /// The target covers the same way for its size.
@@ -336,7 +336,7 @@ impl From<RecipeRoot> for RootMotion {
 }
 
 /// The direction away from the ground.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize, ValueEnum)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize, Serialize, ValueEnum)]
 #[serde(rename_all = "lowercase")]
 pub enum RecipeUp {
     /// Along x.
@@ -379,7 +379,7 @@ impl From<RecipeForm> for ReconstructionForm {
 }
 
 /// The names of [`CorrespondenceMethod`] in a recipe and on the command line.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize, ValueEnum)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize, Serialize, ValueEnum)]
 #[serde(rename_all = "lowercase")]
 pub enum RecipeMethod {
     /// Registration, and the warp too where that is doubtful.

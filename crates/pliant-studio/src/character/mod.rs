@@ -220,7 +220,7 @@ impl Stand {
         let vertices = Vertices::of(mesh, &positions);
         let (weights, positions) = (self.weights(weights), Arc::new(positions));
         let (rig, surface, secs) = (self.rig.clone(), self.surface.clone(), begun.elapsed().as_secs_f64());
-        Ok(Posed { rig, surface, weights, positions, vertices, solve: None, secs })
+        Ok(Posed { rig, surface, weights, positions, vertices, solve: None, drawn: None, secs })
     }
 }
 

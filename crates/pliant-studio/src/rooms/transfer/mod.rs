@@ -1,39 +1,456 @@
-//! The room.
+//! Transfer: animations of other meshes on this one.
+//!
+//! Sources stand in the left pane, the target in the right one. Marker pairs say which spots are the same, regions say what follows
+//! which clip, layers say when; a task makes the take that the target then plays.
 
-use eframe::egui::Ui;
-use serde::{Deserialize, Serialize};
+mod assets;
+mod brush;
+mod layers;
+mod maps;
+mod marker_list;
+mod marker_pairs;
+mod markers;
+mod paint;
+mod player;
+mod preview;
+mod recipe_file;
+mod regions;
+mod run;
+mod setup;
+mod stage;
 
+use std::sync::Arc;
+
+use eframe::egui::{self, Align2, FontId, Ui};
+
+pub use setup::{LayerSetup, Outcome, Pairs, RegionSetup, Setup, SourceSetup, TurnSetup, short_name};
+
+use self::assets::Chooser;
+use self::brush::Brush;
+use self::layers::LayerDesk;
+use self::maps::{FoundMap, MapKey, Maps};
+use self::marker_list::Suggesting;
+use self::marker_pairs::{Judge, Marks};
+use self::markers::{MarkerHand, pairs_of};
+use self::player::{Moment, Player};
+use self::preview::{Mapped, Preview, Previewer, Question};
+use self::recipe_file::RecipeFile;
+use self::regions::RegionDesk;
+use self::run::Run;
+use self::stage::{Actor, Stage};
 use super::{Cx, On, Pane, Room};
-use crate::blob::Blob;
-use crate::document::Locator;
+use crate::document::Document;
+use crate::timeline::{TakeFrames, Timeline};
+use crate::view::{Model, Paint, Scene};
 
-/// What the document remembers of it.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
-#[serde(default)]
-pub struct Setup {}
+/// What the left button does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+enum Tool {
+    #[default]
+    Markers,
+    Regions,
+    Turn,
+}
 
-impl Setup {
-    /// Visits every name of an asset.
-    pub fn for_each_locator(&mut self, _visit: &mut dyn FnMut(&mut Locator)) {}
-
-    /// Visits every big result.
-    pub fn for_each_blob(&mut self, _visit: &mut dyn FnMut(&mut Blob)) {}
+/// What colours say.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+enum Colors {
+    #[default]
+    Clay,
+    Flexibility,
+    Map,
+    Regions,
 }
 
 /// The room.
-#[derive(Debug, Default)]
-pub struct TransferRoom {}
+#[derive(Default)]
+pub struct TransferRoom {
+    tool: Tool,
+    colors: Colors,
+    hides_result: bool,
+    chooser: Chooser,
+    stage: Stage,
+    players: [Player; 2],
+    hand: MarkerHand,
+    judge: Judge,
+    marks: Arc<Marks>,
+    suggesting: Suggesting,
+    maps: Maps,
+    brush: Brush,
+    regions: RegionDesk,
+    previewer: Previewer,
+    preview: Option<Preview>,
+    layers: LayerDesk,
+    run: Run,
+    recipe_file: RecipeFile,
+    cast: Cast,
+}
+
+/// Who is there in this frame.
+#[derive(Default)]
+struct Cast {
+    sources: Vec<Result<Arc<Actor>, String>>,
+    target: Option<Result<Arc<Actor>, String>>,
+}
+
+impl Cast {
+    fn source(&self, k: usize) -> Option<&Arc<Actor>> {
+        self.sources.get(k)?.as_ref().ok()
+    }
+
+    fn target(&self) -> Option<&Arc<Actor>> {
+        self.target.as_ref()?.as_ref().ok()
+    }
+
+    /// What the map of a source depends on.
+    fn key(&self, k: usize, setup: &Setup) -> Option<MapKey> {
+        Some(MapKey::of(setup.sources.get(k)?, self.source(k)?, self.target()?))
+    }
+
+    /// What the maps of all sources depend on, once all are there.
+    fn keys(&self, setup: &Setup) -> Option<Vec<MapKey>> {
+        (0..setup.sources.len()).map(|k| self.key(k, setup)).collect()
+    }
+}
 
 impl Room for TransferRoom {
-    fn tools_ui(&mut self, _ui: &mut Ui, _cx: &mut Cx<'_>) {}
-
-    fn options_ui(&mut self, _ui: &mut Ui, _cx: &mut Cx<'_>) {}
-
-    fn panes(&mut self, _cx: &mut Cx<'_>) -> Vec<Pane> {
-        vec![Pane::default()]
+    fn update(&mut self, cx: &mut Cx<'_>) {
+        let document = cx.document;
+        let setup = &document.transfer;
+        self.cast.sources = setup.sources.iter().map(|source| self.stage.actor(&source.clip, cx)).collect();
+        self.cast.target = (!setup.target.is_empty()).then(|| self.stage.actor(&setup.target, cx));
+        self.maps.update(cx);
+        self.suggesting.update(cx);
+        self.brush.update(cx);
+        self.run.update(&mut self.maps, cx);
+        self.recipe_file.update(cx);
+        self.update_marks(setup, cx);
+        self.want_maps(setup, cx);
+        self.update_preview(setup, cx);
     }
 
-    fn canvas_ui(&mut self, _on: &On<'_>, _ui: &mut Ui, _cx: &mut Cx<'_>) -> bool {
-        false
+    fn tools_ui(&mut self, ui: &mut Ui, cx: &mut Cx<'_>) {
+        self.chooser.assets_ui(ui, cx);
+        ui.add_space(8.0);
+        ui.strong("Tool");
+        self.tool_ui(ui);
+        ui.add_space(8.0);
+        ui.strong("Colours");
+        for (colors, label, hint) in COLORS {
+            ui.radio_value(&mut self.colors, colors, label).on_hover_text(hint);
+        }
+        ui.add_space(8.0);
+        let result = cx.document.transfer.outcome.is_some();
+        let mut shows = !self.hides_result;
+        if ui.add_enabled(result, egui::Checkbox::new(&mut shows, "Play result")).on_hover_text("On the target").changed() {
+            self.hides_result = !shows;
+        }
     }
+
+    fn options_ui(&mut self, ui: &mut Ui, cx: &mut Cx<'_>) {
+        let setup = &cx.document.transfer;
+        let source = self.chooser.source(setup);
+        self.run_ui(ui, cx);
+        ui.separator();
+        let Self { tool, hand, suggesting, marks, cast, regions, brush, preview, .. } = self;
+        match tool {
+            Tool::Markers => {
+                let actors = cast.source(source).zip(cast.target()).map(|(a, b)| [a, b]);
+                marker_list::markers_ui(hand, suggesting, marks, source, actors, ui, cx);
+            }
+            Tool::Regions => {
+                let name = cx.document.transfer.sources.get(source).map_or_else(String::new, |source| source.name.clone());
+                regions.regions_ui(brush, &name, preview.as_ref(), ui, cx);
+            }
+            Tool::Turn => regions.turns_ui(preview.as_ref(), ui, cx),
+        }
+        ui.separator();
+        self.map_ui(source, ui, cx);
+        ui.separator();
+        let names: Vec<(String, usize)> = clip_lengths(&cx.document.transfer, &self.cast);
+        let frames = move |name: &str| names.iter().find(|(known, _)| known == name).map_or(0, |(_, frames)| *frames);
+        self.layers.layers_ui(&frames, ui, cx);
+        ui.separator();
+        let keys = self.cast.keys(&cx.document.transfer).filter(|keys| !keys.is_empty());
+        self.recipe_file.save_ui(keys, ui, cx);
+    }
+
+    fn panes(&mut self, cx: &mut Cx<'_>) -> Vec<Pane> {
+        vec![self.source_pane(cx), self.target_pane(cx)]
+    }
+
+    fn canvas_ui(&mut self, on: &On<'_>, ui: &mut Ui, cx: &mut Cx<'_>) -> bool {
+        let source = self.chooser.source(&cx.document.transfer);
+        let used = match self.tool {
+            Tool::Markers => self.hand.canvas_ui(on, &self.marks, source, ui, cx),
+            Tool::Regions if on.pane == 1 => self.brush_ui(on, ui, cx),
+            Tool::Regions | Tool::Turn => false,
+        };
+        if self.tool == Tool::Markers {
+            self.hand.paint(on, &self.marks, ui);
+        }
+        if !on.scene.models.is_empty()
+            && let Some(hint) = self.hint(on.pane, cx)
+        {
+            let at = on.canvas.response.rect.left_top() + egui::vec2(14.0, 36.0);
+            on.canvas.painter.text(at, Align2::LEFT_TOP, hint, FontId::proportional(13.0), ui.visuals().text_color());
+        }
+        used
+    }
+
+    fn busy(&self) -> bool {
+        self.stage.busy()
+            || self.players.iter().any(Player::busy)
+            || self.judge.busy()
+            || self.suggesting.busy()
+            || self.maps.busy()
+            || self.brush.busy()
+            || self.previewer.busy()
+            || self.run.busy()
+            || self.recipe_file.busy()
+    }
+}
+
+const COLORS: [(Colors, &str, &str); 4] = [
+    (Colors::Clay, "Clay", "Nothing but the shapes"),
+    (Colors::Flexibility, "Flexibility", "Where the clip bends: markers matter there"),
+    (Colors::Map, "Map quality", "How far partners are apart; grey found none"),
+    (Colors::Regions, "Regions", "What follows which clip"),
+];
+
+impl TransferRoom {
+    /// The tool, with the colours that serve it.
+    fn tool_ui(&mut self, ui: &mut Ui) {
+        let tools = [
+            (Tool::Markers, "Markers", "Click the same spot on source and target"),
+            (Tool::Regions, "Scribble regions", "Brush over parts of the target"),
+            (Tool::Turn, "Turn regions", "Rotate parts of the target's rest pose"),
+        ];
+        for (tool, label, hint) in tools {
+            if ui.selectable_label(self.tool == tool, label).on_hover_text(hint).clicked() {
+                self.tool = tool;
+                self.colors = if tool == Tool::Markers { Colors::Clay } else { Colors::Regions };
+            }
+        }
+    }
+
+    fn update_marks(&mut self, setup: &Setup, cx: &Cx<'_>) {
+        let source = self.chooser.source(setup);
+        let pairs = pairs_of(cx.document, source);
+        self.hand.selected = self.hand.selected.filter(|&pair| pair < pairs.len().max(1));
+        self.marks = match (self.cast.source(source), self.cast.target()) {
+            (Some(a), Some(b)) => {
+                let mirrored = setup.sources[source].mirrored;
+                self.judge.marks([a, b], &pairs, mirrored, cx.wake)
+            }
+            _ => Arc::new(Marks::placed(&pairs)),
+        };
+    }
+
+    /// Starts the maps that what is shown needs.
+    fn want_maps(&mut self, setup: &Setup, cx: &mut Cx<'_>) {
+        let regions = !setup.regions.is_empty() && (self.colors == Colors::Regions && self.regions.refined || self.tool == Tool::Turn);
+        let shown = self.chooser.source(setup);
+        for (k, source) in setup.sources.iter().enumerate() {
+            let colored = k == shown && matches!(self.colors, Colors::Map | Colors::Flexibility);
+            let used = setup.regions.iter().any(|region| region.source == source.name);
+            let lowest = setup.layers.first().is_some_and(|layer| layer.source == source.name);
+            if let Some(key) =
+                self.cast.key(k, setup).filter(|_| !self.maps.busy() && !self.hand.drags() && (colored || regions && (used || lowest)))
+            {
+                self.maps.want(&key, &source.name, cx);
+            }
+        }
+    }
+
+    fn update_preview(&mut self, setup: &Setup, cx: &Cx<'_>) {
+        let wanted = self.colors == Colors::Regions || self.tool == Tool::Turn;
+        let Some(target) = self.cast.target().filter(|_| wanted && !setup.regions.is_empty()) else {
+            self.preview = None;
+            return;
+        };
+        let mapped = |(k, source): (usize, &SourceSetup)| {
+            let map = self.maps.get(&self.cast.key(k, setup)?)?;
+            Some(Mapped { name: source.name.clone(), source: self.cast.source(k)?.clone(), map })
+        };
+        let mapped = setup.sources.iter().enumerate().filter_map(mapped).collect();
+        let question = Question { setup: setup.clone(), target: target.clone(), mapped, refined: self.regions.refined };
+        self.preview = self.previewer.preview(question, cx.wake).cloned();
+    }
+
+    fn brush_ui(&mut self, on: &On<'_>, ui: &Ui, cx: &mut Cx<'_>) -> bool {
+        let document = cx.document;
+        let (Some(target), Some(region)) = (self.cast.target(), self.regions.region(&document.transfer)) else { return false };
+        self.brush.canvas_ui(on, target, region, ui, cx)
+    }
+
+    fn source_pane(&mut self, cx: &mut Cx<'_>) -> Pane {
+        let setup = &cx.document.transfer;
+        let k = self.chooser.source(setup);
+        let empty = "Add a source: a mesh with the animation that you want.";
+        let Some(source) = setup.sources.get(k) else { return Pane { title: "Source".into(), empty: empty.into(), ..Pane::default() } };
+        let mut pane = Pane { title: format!("Source: {}", source.name), subject: source.clip.clone(), ..Pane::default() };
+        match self.cast.sources.get(k) {
+            Some(Ok(actor)) => {
+                let moment = actor.clip().map_or(Moment::Rest, |clip| Moment::Clip(frame_of(cx.clock.frame, clip.frames().len())));
+                let model = Model::new(actor.surface.clone(), self.players[0].vertices(actor, moment, cx.wake));
+                let heat = actor.motion.as_ref().ok().map(|motion| motion.heat.clone()).filter(|_| self.colors == Colors::Flexibility);
+                pane.scene = Scene::of(heat.map_or(model.clone(), |heat| model.with_paint(Paint::Heat(heat))));
+            }
+            Some(Err(sentence)) => pane.empty.clone_from(sentence),
+            None => {}
+        }
+        pane
+    }
+
+    fn target_pane(&mut self, cx: &mut Cx<'_>) -> Pane {
+        let setup = &cx.document.transfer;
+        let mut pane = Pane { title: format!("Target: {}", short_name(&setup.target)), subject: setup.target.clone(), ..Pane::default() };
+        match &self.cast.target {
+            None => (pane.title, pane.empty) = ("Target".into(), "Choose a target: the mesh that is to move.".into()),
+            Some(Err(sentence)) => pane.empty.clone_from(sentence),
+            Some(Ok(actor)) => {
+                let actor = actor.clone();
+                let moment = self.target_moment(cx.document, cx.clock.frame);
+                let model = Model::new(actor.surface.clone(), self.players[1].vertices(&actor, moment, cx.wake));
+                pane.scene = Scene::of(match self.target_paint(&actor, setup) {
+                    Some(paint) => model.with_paint(paint),
+                    None => model,
+                });
+            }
+        }
+        pane
+    }
+
+    /// The turned rest pose while that is worked on, else the result, else the rest.
+    fn target_moment(&self, document: &Document, frame: f64) -> Moment {
+        let pose = self.preview.as_ref().and_then(|preview| preview.pose.clone());
+        if self.tool == Tool::Turn {
+            return pose.map_or(Moment::Rest, Moment::Pose);
+        }
+        let outcome = document.transfer.outcome.as_ref().filter(|_| !self.hides_result);
+        let take = outcome.and_then(|outcome| document.timeline.take(&outcome.take)).filter(|take| take.of == document.transfer.target);
+        match take.map(|take| (&take.frames, take.frame_count)) {
+            Some((TakeFrames::Made(blob), count)) => Moment::Take(blob.clone(), frame_of(frame, count as usize)),
+            _ => Moment::Rest,
+        }
+    }
+
+    fn target_paint(&self, target: &Actor, setup: &Setup) -> Option<Paint> {
+        let map = || self.maps.get(&self.cast.key(self.chooser.source(setup), setup)?);
+        match self.colors {
+            Colors::Clay => None,
+            Colors::Flexibility => map().map(|found: Arc<FoundMap>| Paint::Heat(found.flexibility.clone())),
+            Colors::Map => map().map(|found| Paint::Heat(found.distance.clone())),
+            Colors::Regions => {
+                let colors = &self.preview.as_ref()?.colors;
+                (colors.len() == target.mesh.vertex_count()).then(|| Paint::Colors(colors.clone()))
+            }
+        }
+    }
+
+    /// What to do next, in a pane.
+    fn hint(&self, pane: usize, cx: &Cx<'_>) -> Option<&'static str> {
+        let ready = self.cast.target().is_some() && !cx.document.transfer.sources.is_empty();
+        match (self.tool, pane, self.hand.pending) {
+            (Tool::Markers, 1, Some((0, _))) => Some("Click the same spot here"),
+            (Tool::Markers, 0, Some((1, _))) => Some("Click the same spot here"),
+            (Tool::Markers, 0, None) if ready && self.marks.marks.is_empty() => Some("Click a spot, such as the nose"),
+            (Tool::Regions, 1, _) if cx.document.transfer.regions.is_empty() => Some("Add a region, then brush over it here"),
+            _ => None,
+        }
+    }
+
+    fn run_ui(&mut self, ui: &mut Ui, cx: &mut Cx<'_>) {
+        let document = cx.document;
+        let setup = &document.transfer;
+        ui.strong("Transfer");
+        run::choices_ui(ui, cx);
+        let keys = self.cast.keys(setup).filter(|keys| !keys.is_empty() && !setup.layers.is_empty() && !self.run.busy());
+        let accent = ui.visuals().selection;
+        let text = egui::RichText::new("Run transfer").color(accent.stroke.color);
+        let button = egui::Button::new(text).fill(accent.bg_fill).min_size(egui::vec2(ui.available_width(), 28.0));
+        let run = ui.add_enabled(keys.is_some(), button).on_hover_text("Make the target move by all layers; the result is a take");
+        if let (true, Some(keys), Some(target)) = (run.clicked(), keys, self.cast.target().cloned()) {
+            self.run.start(&target, keys, &self.maps, cx);
+            self.hides_result = false;
+        }
+        if setup.target.is_empty() || setup.sources.is_empty() {
+            ui.weak("Choose a source and a target on the left.");
+        }
+        if let Some(outcome) = &setup.outcome {
+            run::figures_ui(outcome, ui);
+        }
+    }
+
+    /// The map between the shown source and the target.
+    fn map_ui(&mut self, source: usize, ui: &mut Ui, cx: &mut Cx<'_>) {
+        let document = cx.document;
+        let setup = &document.transfer;
+        ui.strong("Map");
+        let Some(key) = self.cast.key(source, setup) else {
+            ui.weak("Needs a source and a target.");
+            return;
+        };
+        match (self.maps.get(&key), self.maps.trouble(&key)) {
+            (Some(found), _) => map_figures_ui(&found, ui),
+            (None, Some(sentence)) => {
+                ui.colored_label(ui.visuals().warn_fg_color, format!("No map: {sentence}"));
+            }
+            (None, None) => {
+                ui.weak(if self.maps.busy() { "Matching …" } else { "Not found yet for these markers." });
+            }
+        }
+        let missing = self.maps.get(&key).is_none() && !self.maps.busy();
+        if ui.add_enabled(missing, egui::Button::new("Find map")).on_hover_text("Which triangles belong together").clicked() {
+            self.maps.try_again();
+            self.maps.want(&key, &setup.sources[source].name, cx);
+            self.colors = Colors::Map;
+        }
+    }
+}
+
+fn map_figures_ui(found: &FoundMap, ui: &mut Ui) {
+    let (report, method) = (&found.correspondence.report, found.correspondence.method.name());
+    ui.label(format!("{} of {} triangles without partner", report.uncovered + report.flipped, report.triangles));
+    ui.label(format!("Partners {:.2} % of size apart", 100.0 * report.residual));
+    ui.label(format!("Stretch between neighbours {:.2}×", report.distortion)).on_hover_text("1 is none; above 2 the map is torn");
+    ui.weak(format!("By {method}"));
+    for problem in &found.correspondence.problems {
+        ui.colored_label(ui.visuals().warn_fg_color, problem);
+    }
+}
+
+fn clip_lengths(setup: &Setup, cast: &Cast) -> Vec<(String, usize)> {
+    let length = |(k, source): (usize, &SourceSetup)| Some((source.name.clone(), cast.source(k)?.clip()?.frames().len()));
+    setup.sources.iter().enumerate().filter_map(length).collect()
+}
+
+/// The frame of a clip that goes around, at a time of the clock.
+fn frame_of(clock: f64, count: usize) -> usize {
+    clock.max(0.0).round() as usize % count.max(1)
+}
+
+/// The examples of the room.
+#[must_use]
+pub fn examples() -> Vec<(&'static str, fn() -> Document)> {
+    vec![("The tapir walks like the hound", walking_tapir), ("Hound and tapir, without markers", hound_and_tapir)]
+}
+
+/// The hound's walk for the tapir, with markers.
+#[must_use]
+pub fn walking_tapir() -> Document {
+    let mut document = hound_and_tapir();
+    document.transfer.sources[0].pairs = Arc::new(pliant::specimens::markers());
+    document
+}
+
+/// The hound's walk for the tapir, to place markers oneself.
+#[must_use]
+pub fn hound_and_tapir() -> Document {
+    let mut transfer = Setup::default();
+    transfer.set_target("specimen:tapir".into());
+    transfer.add_source("specimen:hound#walk".into());
+    let timeline = Timeline { frames_per_second: 30.0, last_frame: 31, ..Timeline::default() };
+    Document { timeline, transfer, ..Document::default() }
 }

@@ -1,0 +1,378 @@
+//! What the document remembers of a transfer: a recipe, with markers and regions in place of files.
+
+use std::sync::Arc;
+
+use pliant::transfer_recipe::{
+    Band, RecipeForm, RecipeLayer, RecipeMethod, RecipeMode, RecipeModification, RecipeRoot, RecipeSource, RecipeUp, Region, Strokes,
+    Threshold, TransferRecipe,
+};
+use serde::{Deserialize, Serialize};
+
+use crate::document::Locator;
+
+/// Vertices that are the same spot, source first.
+pub type Pairs = Arc<Vec<[u32; 2]>>;
+
+/// What the document remembers of transferring.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Setup {
+    /// The asset that is to move; empty before there is one.
+    pub target: Locator,
+    /// The clips that move it.
+    pub sources: Vec<SourceSetup>,
+    /// Parts of the target.
+    pub regions: Vec<RegionSetup>,
+    /// What goes where and when, from the lowest up.
+    pub layers: Vec<LayerSetup>,
+    /// Regions of the target's reference pose that are turned.
+    pub turns: Vec<TurnSetup>,
+    /// What becomes of the way that a source covers.
+    pub root: RecipeRoot,
+    /// Whether feet that stand in a source stand in the target.
+    pub feet: bool,
+    /// The direction away from the ground.
+    pub up: RecipeUp,
+    /// Whether frames that cut through themselves are counted.
+    pub check: bool,
+    /// Whether they are corrected, too.
+    pub untangle: bool,
+    /// What the last run made.
+    pub outcome: Option<Outcome>,
+}
+
+impl Setup {
+    /// Visits every name of an asset.
+    pub fn for_each_locator(&mut self, visit: &mut dyn FnMut(&mut Locator)) {
+        let clips = self.sources.iter_mut().map(|source| &mut source.clip);
+        std::iter::once(&mut self.target).chain(clips).filter(|locator| !locator.is_empty()).for_each(visit);
+    }
+}
+
+/// A clip, and where its mesh is like the target.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct SourceSetup {
+    /// The name that regions and layers call it by, unlike all others.
+    pub name: String,
+    /// The asset with the clip.
+    pub clip: Locator,
+    /// Marker pairs, as they were placed.
+    #[serde(with = "crate::shared")]
+    pub pairs: Pairs,
+    /// Whether each pair counts on the other side, too.
+    pub mirrored: bool,
+    /// How the meshes are brought together.
+    pub method: RecipeMethod,
+    /// Whether a source that faces another way is turned to fit.
+    pub turn: bool,
+    /// Whether reference poses that differ are made up for.
+    pub align_poses: bool,
+}
+
+/// A part of the target.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct RegionSetup {
+    /// The name that layers and turns call it by, unlike all others.
+    pub name: String,
+    /// Its colour, as sRGB.
+    pub color: [u8; 3],
+    /// The source whose clip moves it, and says what is stiff.
+    pub source: String,
+    /// The faces that were scribbled on, ascending.
+    #[serde(with = "crate::shared")]
+    pub faces: Arc<Vec<u32>>,
+    /// Whether stiff parts are taken or left as a whole, and what bends between them blends.
+    pub refine: bool,
+}
+
+/// A part of a clip on a part of the target, for a time.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct LayerSetup {
+    /// The name of its source.
+    pub source: String,
+    /// The name of its region; all of the target without one.
+    pub region: Option<String>,
+    /// How it meets what lies below.
+    pub mode: RecipeMode,
+    /// First and last frame of the clip; all without.
+    pub frames: Option<[usize; 2]>,
+    /// The frame of the result at which it starts.
+    pub at: usize,
+    /// Frames of the clip per frame of the result.
+    pub speed: f64,
+    /// Frames over which it comes in and goes out.
+    pub ease: f64,
+}
+
+/// A region of the reference pose, turned about the three axes one after another.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct TurnSetup {
+    /// The name of the region.
+    pub region: String,
+    /// Angles about x, y and z.
+    pub degrees: [f64; 3],
+}
+
+/// What a run made, and how it went. Lengths are parts of the target's diagonal.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Outcome {
+    /// The name of its take.
+    pub take: String,
+    /// Frames.
+    pub frames: usize,
+    /// Time for one frame.
+    pub ms_per_frame: f64,
+    /// Time for the maps.
+    pub map_ms: f64,
+    /// Triangles of the target.
+    pub triangles: usize,
+    /// Those of the worst map that found no partner, or only one that faces away.
+    pub lost: usize,
+    /// The mean distance between partners of the worst map.
+    pub residual: f64,
+    /// Vertices that stand at some time, and how far they slid before and after they were held.
+    pub feet: Option<(usize, [f64; 2])>,
+    /// Frames that cut through themselves, before and after correction.
+    pub tangled: Option<[usize; 2]>,
+    /// What a person should know.
+    pub problems: Vec<String>,
+}
+
+impl Default for SourceSetup {
+    fn default() -> Self {
+        Self {
+            name: String::new(),
+            clip: String::new(),
+            pairs: Arc::default(),
+            mirrored: true,
+            method: RecipeMethod::Auto,
+            turn: true,
+            align_poses: false,
+        }
+    }
+}
+
+impl Default for LayerSetup {
+    fn default() -> Self {
+        Self { source: String::new(), region: None, mode: RecipeMode::Blend, frames: None, at: 0, speed: 1.0, ease: 0.0 }
+    }
+}
+
+/// Colours of regions, apart from each other for most eyes, and from clay.
+const REGION_COLORS: [[u8; 3]; 8] =
+    [[230, 120, 40], [60, 140, 220], [70, 170, 90], [200, 80, 160], [150, 110, 220], [210, 180, 40], [60, 180, 180], [200, 70, 70]];
+
+impl Setup {
+    /// Adds a clip under a name of its own; the first one moves all of the target.
+    pub fn add_source(&mut self, clip: Locator) {
+        let name = free_name(&short_name(&clip), |name| self.sources.iter().any(|source| source.name == name));
+        if self.layers.is_empty() {
+            self.layers.push(LayerSetup { source: name.clone(), ..LayerSetup::default() });
+        }
+        self.sources.push(SourceSetup { name, clip, ..SourceSetup::default() });
+    }
+
+    /// Takes a clip out, with its layers; regions that it moved go to the first that is left.
+    pub fn remove_source(&mut self, index: usize) {
+        let name = self.sources.remove(index).name;
+        self.layers.retain(|layer| layer.source != name);
+        let first = self.sources.first().map_or_else(String::new, |source| source.name.clone());
+        self.regions.iter_mut().filter(|region| region.source == name).for_each(|region| region.source.clone_from(&first));
+    }
+
+    /// Takes another target; vertices and faces of the one before mean nothing on it.
+    pub fn set_target(&mut self, target: Locator) {
+        self.target = target;
+        self.sources.iter_mut().for_each(|source| source.pairs = Arc::default());
+        self.regions.clear();
+        self.turns.clear();
+        self.layers.retain(|layer| layer.region.is_none());
+        self.outcome = None;
+    }
+
+    /// Adds an empty region of a source, and a layer with it.
+    pub fn add_region(&mut self, source: &str) {
+        let name = free_name("Region", |name| self.region(name).is_some());
+        let color = REGION_COLORS[self.regions.len() % REGION_COLORS.len()];
+        self.layers.push(LayerSetup { source: source.to_owned(), region: Some(name.clone()), ..LayerSetup::default() });
+        self.regions.push(RegionSetup { name, color, source: source.to_owned(), faces: Arc::default(), refine: true });
+    }
+
+    /// Takes a region out, with what refers to it.
+    pub fn remove_region(&mut self, index: usize) {
+        let name = self.regions.remove(index).name;
+        self.layers.retain(|layer| layer.region.as_ref() != Some(&name));
+        self.turns.retain(|turn| turn.region != name);
+    }
+
+    /// Gives a region another name, unless another one has it.
+    pub fn rename_region(&mut self, index: usize, name: &str) {
+        if name.is_empty() || self.region(name).is_some() {
+            return;
+        }
+        let before = std::mem::replace(&mut self.regions[index].name, name.to_owned());
+        self.layers.iter_mut().filter_map(|layer| layer.region.as_mut()).filter(|r| **r == before).for_each(|r| name.clone_into(r));
+        self.turns.iter_mut().filter(|turn| turn.region == before).for_each(|turn| name.clone_into(&mut turn.region));
+    }
+
+    /// Turns a region; no angle is no turn.
+    pub fn set_turn(&mut self, region: &str, degrees: [f64; 3]) {
+        self.turns.retain(|turn| turn.region != region);
+        if degrees != [0.0; 3] {
+            self.turns.push(TurnSetup { region: region.to_owned(), degrees });
+        }
+    }
+
+    /// The region of this name.
+    #[must_use]
+    pub fn region(&self, name: &str) -> Option<&RegionSetup> {
+        self.regions.iter().find(|region| region.name == name)
+    }
+
+    /// How a region is turned.
+    #[must_use]
+    pub fn turn_of(&self, region: &str) -> [f64; 3] {
+        self.turns.iter().find(|turn| turn.region == region).map_or([0.0; 3], |turn| turn.degrees)
+    }
+
+    /// The same as the command line takes it, but for the markers, which it has in files.
+    #[must_use]
+    pub fn recipe(&self) -> TransferRecipe {
+        TransferRecipe {
+            target: self.target.clone(),
+            output: None,
+            root: self.root,
+            feet: self.feet,
+            up: self.up,
+            check: self.check,
+            untangle: self.untangle,
+            form: RecipeForm::Area,
+            sources: self.sources.iter().map(SourceSetup::recipe).collect(),
+            layers: self.layers.iter().map(|layer| layer.recipe(self)).collect(),
+            modifications: self.turns.iter().flat_map(|turn| turn.recipe(self)).collect(),
+        }
+    }
+}
+
+impl SourceSetup {
+    fn recipe(&self) -> RecipeSource {
+        let Self { name, clip, method, turn, align_poses, .. } = self;
+        RecipeSource { name: name.clone(), clip: clip.clone(), markers: None, method: *method, turn: *turn, align_poses: *align_poses }
+    }
+}
+
+impl RegionSetup {
+    /// Its faces as a recipe names them.
+    #[must_use]
+    pub fn recipe(&self) -> Region {
+        Region::Faces(self.faces.iter().map(|&face| face as usize).collect())
+    }
+}
+
+impl LayerSetup {
+    fn recipe(&self, setup: &Setup) -> RecipeLayer {
+        let region = self.region.as_deref().and_then(|name| setup.region(name));
+        RecipeLayer {
+            region: region.map(RegionSetup::recipe),
+            refine: region.is_none_or(|region| region.refine),
+            mode: self.mode,
+            frames: self.frames,
+            at: self.at,
+            speed: self.speed,
+            ease: self.ease,
+            ..RecipeLayer::whole(&self.source)
+        }
+    }
+}
+
+impl TurnSetup {
+    /// One turn about each axis that has an angle.
+    fn recipe<'a>(&'a self, setup: &'a Setup) -> impl Iterator<Item = RecipeModification> + 'a {
+        let region = setup.region(&self.region);
+        let axes = [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]];
+        region.into_iter().flat_map(move |region| {
+            axes.into_iter().zip(self.degrees).filter(|(_, degrees)| *degrees != 0.0).map(|(axis, degrees)| RecipeModification {
+                region: Some(region.recipe()),
+                strokes: Strokes::default(),
+                width: 0.0,
+                refine: region.refine,
+                threshold: Threshold::Auto,
+                band: Band::Auto,
+                axis,
+                degrees,
+            })
+        })
+    }
+}
+
+/// What a person calls an asset: `hound walk` for `specimen:hound#walk`, `horse` for `meshes/horse.glb`.
+#[must_use]
+pub fn short_name(locator: &str) -> String {
+    let (path, part) = locator.split_once('#').map_or((locator, ""), |(path, part)| (path, part));
+    let file = path.rsplit(['/', '\\']).next().unwrap_or(path);
+    let stem = file.strip_prefix("specimen:").unwrap_or_else(|| file.rsplit_once('.').map_or(file, |(stem, _)| stem));
+    format!("{stem} {part}").trim_end().to_owned()
+}
+
+/// The name itself, or with a number where it is taken.
+fn free_name(name: &str, taken: impl Fn(&str) -> bool) -> String {
+    let numbered = (2..).map(|k| format!("{name} {k}"));
+    std::iter::once(name.to_owned()).chain(numbered).find(|name| !taken(name)).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn two_sources() -> Setup {
+        let mut setup = Setup { target: "specimen:tapir".into(), ..Setup::default() };
+        setup.add_source("specimen:hound#walk".into());
+        setup.add_source("specimen:hound#walk".into());
+        setup
+    }
+
+    #[test]
+    fn names_of_assets_are_short_and_those_of_sources_differ() {
+        assert_eq!(short_name("meshes/old/horse.v2.glb#gallop"), "horse.v2 gallop");
+        let setup = two_sources();
+        assert_eq!([&*setup.sources[0].name, &*setup.sources[1].name], ["hound walk", "hound walk 2"]);
+        assert_eq!(setup.layers.len(), 1, "the first one moves everything");
+    }
+
+    #[test]
+    fn a_region_takes_its_layers_and_turns_along() {
+        let mut setup = two_sources();
+        setup.add_region("hound walk 2");
+        setup.set_turn("Region", [0.0, 30.0, 10.0]);
+        setup.rename_region(0, "Trunk");
+        assert_eq!((setup.layers[1].region.as_deref(), &*setup.turns[0].region), (Some("Trunk"), "Trunk"));
+        let recipe = setup.recipe();
+        let turned: Vec<([f64; 3], f64)> = recipe.modifications.iter().map(|m| (m.axis, m.degrees)).collect();
+        assert_eq!(turned, [([0.0, 1.0, 0.0], 30.0), ([0.0, 0.0, 1.0], 10.0)]);
+        setup.remove_region(0);
+        assert_eq!((setup.layers.len(), setup.turns.len()), (1, 0));
+    }
+
+    #[test]
+    fn a_source_takes_its_layers_along_and_leaves_its_regions() {
+        let mut setup = two_sources();
+        setup.add_region("hound walk 2");
+        setup.remove_source(1);
+        assert_eq!((setup.layers.len(), &*setup.regions[0].source), (1, "hound walk"));
+    }
+
+    #[test]
+    fn a_setup_comes_back_from_its_text() {
+        let mut setup = two_sources();
+        setup.sources[0].pairs = Arc::new(vec![[1, 2], [3, 4]]);
+        setup.add_region("hound walk");
+        setup.outcome = Some(Outcome { feet: Some((3, [0.5, 0.25])), ..Outcome::default() });
+        assert_eq!(serde_json::from_str::<Setup>(&serde_json::to_string(&setup).unwrap()).unwrap(), setup);
+        assert_eq!(serde_json::from_str::<Setup>("{}").unwrap(), Setup::default());
+    }
+}

@@ -1,0 +1,144 @@
+//! A person brings the hound's walk to the tapir.
+
+mod common;
+
+use std::sync::Arc;
+
+use common::Journey;
+use eframe::egui::accesskit::Role;
+use eframe::egui::{Event, Modifiers, PointerButton, Pos2, Rect, vec2};
+use egui_kittest::kittest::Queryable;
+use pliant_studio::document::Document;
+use pliant_studio::rooms::RoomName;
+use pliant_studio::rooms::transfer::{hound_and_tapir, walking_tapir};
+use pliant_studio::timeline::{TakeFrames, made_frame};
+
+/// The viewports of source and target.
+fn panes(journey: &Journey) -> [Rect; 2] {
+    let mut rects: Vec<Rect> = journey.harness.get_all_by_role(Role::Canvas).map(|node| node.rect()).collect();
+    rects.sort_by(|a, b| a.left().total_cmp(&b.left()));
+    [rects[0], rects[1]]
+}
+
+/// A quick click, which a drag is not.
+fn click_at(journey: &mut Journey, pos: Pos2) {
+    let button = |pressed| Event::PointerButton { pos, button: PointerButton::Primary, pressed, modifiers: Modifiers::NONE };
+    journey.harness.event(Event::PointerMoved(pos));
+    journey.harness.step();
+    journey.harness.event(button(true));
+    journey.harness.event(button(false));
+    journey.settle();
+}
+
+fn pairs(journey: &Journey) -> Arc<Vec<[u32; 2]>> {
+    journey.document().transfer.sources[0].pairs.clone()
+}
+
+fn reopened(document: &Document) -> Document {
+    serde_json::from_str(&serde_json::to_string(document).unwrap()).unwrap()
+}
+
+#[test]
+fn a_click_on_each_side_makes_a_pair_that_can_be_moved_and_deleted() {
+    let Some(mut journey) = Journey::start(hound_and_tapir(), RoomName::Transfer) else { return };
+    let [source, target] = panes(&journey);
+    click_at(&mut journey, source.center());
+    assert!(pairs(&journey).is_empty(), "one click waits for the other");
+    click_at(&mut journey, target.center());
+    let placed = pairs(&journey);
+    assert_eq!(placed.len(), 1);
+
+    journey.drag(&[target.center(), target.center() + vec2(12.0, 0.0), target.center() + vec2(30.0, 4.0)]);
+    let moved = pairs(&journey);
+    assert!(moved.len() == 1 && moved[0][0] == placed[0][0] && moved[0][1] != placed[0][1], "{moved:?}");
+    journey.undo();
+    assert_eq!(pairs(&journey), placed, "a drag is one step");
+
+    journey.click("Delete pair 1");
+    assert!(pairs(&journey).is_empty());
+    journey.undo();
+    assert_eq!(pairs(&journey), placed);
+    journey.undo();
+    journey.redo();
+    assert_eq!(pairs(&journey), placed);
+    let document = journey.document();
+    assert_eq!(reopened(&document), document);
+
+    journey.click("Suggest");
+    assert_eq!(pairs(&journey).len(), 5, "four more");
+    journey.undo();
+    assert_eq!(pairs(&journey), placed);
+}
+
+#[test]
+fn the_tapir_walks_like_the_hound() {
+    let Some(mut journey) = Journey::start(walking_tapir(), RoomName::Transfer) else { return };
+    journey.picture("transfer_markers");
+    journey.click("Flexibility");
+    journey.picture("transfer_flexibility");
+    journey.click("Clay");
+    let before = journey.document();
+    journey.click("Run transfer");
+    let document = journey.document();
+    let outcome = document.transfer.outcome.clone().expect("it ran");
+    assert!(outcome.frames == 32 && (outcome.lost as f64) < 0.05 * outcome.triangles as f64, "{outcome:?}");
+    let take = document.timeline.take(&outcome.take).expect("the take is on the timeline");
+    assert_eq!((take.frame_count, &*take.of, document.timeline.last_frame), (32, "specimen:tapir", 31));
+    assert!(feet_travel(take) > 0.05, "the feet move by a good part of the tapir: {}", feet_travel(take));
+    assert_eq!(reopened(&document), document);
+
+    // Some steps of playing, so that both are in mid-stride.
+    journey.harness.get_by_label("Play").click();
+    (0..4).for_each(|_| journey.harness.step());
+    journey.harness.get_by_label("Pause").click();
+    journey.picture("transfer_result");
+    journey.undo();
+    assert_eq!(journey.document(), before);
+    journey.redo();
+    assert_eq!(journey.document(), document);
+}
+
+/// How far the lowest vertices get from where they are in the first frame, as a part of the tapir's height.
+fn feet_travel(take: &pliant_studio::timeline::Take) -> f32 {
+    let TakeFrames::Made(blob) = &take.frames else { panic!("made here") };
+    let count = pliant::load("specimen:tapir").unwrap().mesh().unwrap().vertex_count();
+    let frames: Vec<_> = (0..take.frame_count as usize).map(|k| made_frame(blob, k, count).unwrap()).collect();
+    let heights = frames[0].iter().map(|p| p.y);
+    let (low, high) = heights.fold((f32::MAX, f32::MIN), |(low, high), y| (low.min(y), high.max(y)));
+    let feet: Vec<usize> = (0..count).filter(|&v| frames[0][v].y < low + 0.05 * (high - low)).collect();
+    let way = |v: &usize| frames.iter().map(|frame| frame[*v].distance(frames[0][*v])).fold(0.0, f32::max);
+    feet.iter().map(way).fold(f32::MAX, f32::min) / (high - low)
+}
+
+#[test]
+fn a_cancelled_transfer_leaves_the_document_as_it_was() {
+    let Some(mut journey) = Journey::start(walking_tapir(), RoomName::Transfer) else { return };
+    let before = journey.document();
+    journey.harness.get_by_label("Run transfer").click();
+    while journey.harness.query_by_label("Cancel").is_none() {
+        journey.harness.step();
+    }
+    journey.click("Cancel");
+    assert_eq!(journey.document(), before);
+    assert!(journey.harness.query_by_label("Cancel").is_none(), "the bar is gone");
+}
+
+#[test]
+fn a_region_is_scribbled_refined_and_erased() {
+    let Some(mut journey) = Journey::start(walking_tapir(), RoomName::Transfer) else { return };
+    journey.click("Scribble regions");
+    journey.click("Add region");
+    let target = panes(&journey)[1];
+    // Down a foreleg.
+    let way: Vec<Pos2> = (0..8).map(|k| target.center() + vec2(38.0, 50.0 + 10.0 * k as f32)).collect();
+    journey.drag(&way);
+    let painted = journey.document().transfer.regions[0].faces.clone();
+    assert!(painted.len() > 4 && painted.is_sorted(), "{painted:?}");
+    journey.picture("transfer_regions");
+    journey.undo();
+    assert!(journey.document().transfer.regions[0].faces.is_empty(), "a stroke is one step");
+    journey.redo();
+    journey.click("Erase");
+    journey.drag(&way);
+    assert!(journey.document().transfer.regions[0].faces.is_empty());
+}
