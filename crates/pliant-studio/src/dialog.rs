@@ -197,7 +197,8 @@ impl FileDialog {
                 self.go(up.unwrap_or_default());
             }
             let label = ui.label("Folder");
-            let field = egui::TextEdit::singleline(&mut self.folder_text).id(egui::Id::unique("dialog folder")).desired_width(f32::INFINITY);
+            let field =
+                egui::TextEdit::singleline(&mut self.folder_text).id(egui::Id::unique("dialog folder")).desired_width(f32::INFINITY);
             let response = ui.add(field).labelled_by(label.id);
             if response.lost_focus() && ui.input(|input| input.key_pressed(Key::Enter)) {
                 self.go(absolute(&expanded(&self.folder_text)));
@@ -209,9 +210,13 @@ impl FileDialog {
     fn columns_ui(&mut self, ui: &mut Ui, height: f32) -> Option<Press> {
         let (whole, _) = ui.allocate_exact_size(egui::vec2(ui.available_width(), height), egui::Sense::hover());
         let (left, right) = whole.split_left_right_at_x(whole.left() + PLACES_WIDTH);
-        let column = |rect| egui::UiBuilder::new().max_rect(rect).layout(Layout::top_down(Align::Min));
-        self.places_ui(&mut ui.new_child(column(left)), height);
-        self.entries_ui(&mut ui.new_child(column(right.with_min_x(right.left() + 12.0))), height)
+        let places = egui::UiBuilder::new().max_rect(left).layout(Layout::top_down_justified(Align::Min));
+        self.places_ui(&mut ui.new_child(places), height);
+        let list = right.with_min_x(right.left() + 8.0);
+        ui.painter().rect_filled(list, 4.0, ui.visuals().extreme_bg_color);
+        let inside = list.shrink(6.0);
+        let rows = egui::UiBuilder::new().max_rect(inside).layout(Layout::top_down_justified(Align::Min));
+        self.entries_ui(&mut ui.new_child(rows), inside.height())
     }
 
     fn places_ui(&mut self, ui: &mut Ui, height: f32) {
@@ -332,7 +337,8 @@ impl FileDialog {
             .inner
         } else {
             ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
-                let accept = ui.add_enabled(!self.name.trim().is_empty(), egui::Button::new(&self.request.action)).on_hover_text("Enter").clicked();
+                let accept =
+                    ui.add_enabled(!self.name.trim().is_empty(), egui::Button::new(&self.request.action)).on_hover_text("Enter").clicked();
                 let cancel = ui.button("Cancel").on_hover_text("Escape").clicked();
                 if cancel { Some(Press::Cancel) } else { accept.then_some(Press::Accept) }
             })
@@ -342,7 +348,8 @@ impl FileDialog {
 
     /// What the list shows: visible files of the kind whose names hold what is typed.
     fn shown(&self) -> Vec<Entry> {
-        let listed = self.listing.as_ref().filter(|listing| listing.folder == self.folder).and_then(|listing| listing.entries.as_ref().ok());
+        let listed =
+            self.listing.as_ref().filter(|listing| listing.folder == self.folder).and_then(|listing| listing.entries.as_ref().ok());
         let typed = if self.request.saves || !self.marked.is_empty() { String::new() } else { self.name.to_lowercase() };
         let kind = self.request.kinds.get(self.kind).cloned().unwrap_or_default();
         let fits = |entry: &&Entry| {
