@@ -13,6 +13,9 @@ use crate::places::home;
 use crate::project::absolute;
 use crate::work::{Inbox, Latest, Outbox, Wake};
 
+/// How wide the list of places is, in points.
+const PLACES_WIDTH: f32 = 130.0;
+
 /// What a person is asked for.
 #[derive(Debug, Clone, Default)]
 pub struct Request {
@@ -151,17 +154,12 @@ impl FileDialog {
             ui.add_space(4.0);
             self.folder_ui(ui);
             ui.separator();
-            let height = (size.y * 0.5).clamp(120.0, 420.0);
-            let picked = ui.horizontal_top(|ui| {
-                ui.vertical(|ui| self.places_ui(ui, height));
-                ui.separator();
-                ui.vertical(|ui| self.entries_ui(ui, height)).inner
-            });
+            let picked = self.columns_ui(ui, (size.y * 0.5).clamp(120.0, 420.0));
             ui.separator();
             self.name_ui(ui);
             ui.add_space(6.0);
             let pressed = self.buttons_ui(ui);
-            picked.inner.or(pressed)
+            picked.or(pressed)
         });
         let away = self.overwrite.is_none() && modal.should_close();
         match modal.inner.or(keys) {
@@ -199,7 +197,8 @@ impl FileDialog {
                 self.go(up.unwrap_or_default());
             }
             let label = ui.label("Folder");
-            let field = egui::TextEdit::singleline(&mut self.folder_text).id(egui::Id::unique("dialog folder")).desired_width(f32::INFINITY);
+            let field =
+                egui::TextEdit::singleline(&mut self.folder_text).id(egui::Id::unique("dialog folder")).desired_width(f32::INFINITY);
             let response = ui.add(field).labelled_by(label.id);
             if response.lost_focus() && ui.input(|input| input.key_pressed(Key::Enter)) {
                 self.go(absolute(&expanded(&self.folder_text)));
@@ -207,12 +206,24 @@ impl FileDialog {
         });
     }
 
+    /// Places on the left, the folder beside them, in a space of fixed size: lists may grow, the window may not.
+    fn columns_ui(&mut self, ui: &mut Ui, height: f32) -> Option<Press> {
+        let (whole, _) = ui.allocate_exact_size(egui::vec2(ui.available_width(), height), egui::Sense::hover());
+        let (left, right) = whole.split_left_right_at_x(whole.left() + PLACES_WIDTH);
+        let places = egui::UiBuilder::new().max_rect(left).layout(Layout::top_down_justified(Align::Min));
+        self.places_ui(&mut ui.new_child(places), height);
+        let list = right.with_min_x(right.left() + 8.0);
+        ui.painter().rect_filled(list, 4.0, ui.visuals().extreme_bg_color);
+        let inside = list.shrink(6.0);
+        let rows = egui::UiBuilder::new().max_rect(inside).layout(Layout::top_down_justified(Align::Min));
+        self.entries_ui(&mut ui.new_child(rows), inside.height())
+    }
+
     fn places_ui(&mut self, ui: &mut Ui, height: f32) {
         let mut places: Vec<(String, PathBuf)> = home().map(|home| ("Home".to_owned(), home)).into_iter().collect();
         let recent = self.request.folders.iter().filter(|folder| folder.file_name().is_some());
         places.extend(recent.map(|folder| (folder.file_name().unwrap_or_default().to_string_lossy().into_owned(), folder.clone())));
-        egui::ScrollArea::vertical().id_salt("dialog places").max_height(height).show(ui, |ui| {
-            ui.set_width(120.0);
+        egui::ScrollArea::vertical().id_salt("dialog places").max_height(height).auto_shrink(false).show(ui, |ui| {
             for (name, folder) in places {
                 let here = folder == self.folder;
                 if ui.selectable_label(here, name).on_hover_text(folder.display().to_string()).clicked() {
@@ -223,7 +234,6 @@ impl FileDialog {
     }
 
     fn entries_ui(&mut self, ui: &mut Ui, height: f32) -> Option<Press> {
-        ui.set_height(height);
         let waiting = self.listing.as_ref().is_none_or(|listing| listing.folder != self.folder);
         let shown = self.shown();
         match &self.listing {
@@ -292,22 +302,13 @@ impl FileDialog {
             }
             ui.end_row();
             if !self.request.kinds.is_empty() {
-                ui.label("Kind");
-                let kinds = &self.request.kinds;
-                egui::ComboBox::new("dialog kind", "").selected_text(&kinds[self.kind].label).show_ui(ui, |ui| {
-                    for (k, kind) in kinds.iter().enumerate() {
-                        ui.selectable_value(&mut self.kind, k, &kind.label);
-                    }
-                });
+                let kinds: Vec<&str> = self.request.kinds.iter().map(|kind| &*kind.label).collect();
+                list_ui(ui, "Kind", &kinds, &mut self.kind);
                 ui.end_row();
             }
             if !self.request.choices.is_empty() {
-                ui.label(&self.request.choice_label);
-                egui::ComboBox::new("dialog choice", "").selected_text(&self.request.choices[self.choice]).show_ui(ui, |ui| {
-                    for (k, choice) in self.request.choices.iter().enumerate() {
-                        ui.selectable_value(&mut self.choice, k, choice);
-                    }
-                });
+                let choices: Vec<&str> = self.request.choices.iter().map(|choice| &**choice).collect();
+                list_ui(ui, &self.request.choice_label, &choices, &mut self.choice);
                 ui.end_row();
             }
         });
@@ -336,7 +337,8 @@ impl FileDialog {
             .inner
         } else {
             ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
-                let accept = ui.add_enabled(!self.name.trim().is_empty(), egui::Button::new(&self.request.action)).on_hover_text("Enter").clicked();
+                let accept =
+                    ui.add_enabled(!self.name.trim().is_empty(), egui::Button::new(&self.request.action)).on_hover_text("Enter").clicked();
                 let cancel = ui.button("Cancel").on_hover_text("Escape").clicked();
                 if cancel { Some(Press::Cancel) } else { accept.then_some(Press::Accept) }
             })
@@ -346,7 +348,8 @@ impl FileDialog {
 
     /// What the list shows: visible files of the kind whose names hold what is typed.
     fn shown(&self) -> Vec<Entry> {
-        let listed = self.listing.as_ref().filter(|listing| listing.folder == self.folder).and_then(|listing| listing.entries.as_ref().ok());
+        let listed =
+            self.listing.as_ref().filter(|listing| listing.folder == self.folder).and_then(|listing| listing.entries.as_ref().ok());
         let typed = if self.request.saves || !self.marked.is_empty() { String::new() } else { self.name.to_lowercase() };
         let kind = self.request.kinds.get(self.kind).cloned().unwrap_or_default();
         let fits = |entry: &&Entry| {
@@ -408,6 +411,16 @@ enum Press {
     Accept,
     Replace,
     Cancel,
+}
+
+fn list_ui(ui: &mut Ui, label: &str, texts: &[&str], chosen: &mut usize) {
+    let name = ui.label(label);
+    let list = egui::ComboBox::new(("dialog list", label), "").selected_text(texts[*chosen]).show_ui(ui, |ui| {
+        for (k, text) in texts.iter().enumerate() {
+            ui.selectable_value(chosen, k, *text);
+        }
+    });
+    list.response.labelled_by(name.id);
 }
 
 /// `~` is the person's own folder.

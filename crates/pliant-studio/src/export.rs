@@ -90,7 +90,8 @@ fn animation(spec: &RigSpec, timeline: &Timeline) -> Result<Asset, String> {
         names.iter().map(|name| character.shown_weight(name)).collect()
     };
     let times = frames.iter().map(|frame| f64::from(*frame) / timeline.frames_per_second).collect();
-    let track = WeightTrack::new(times, frames.iter().map(weights_at).collect(), Interpolation::Linear).map_err(|error| error.to_string())?;
+    let track =
+        WeightTrack::new(times, frames.iter().map(weights_at).collect(), Interpolation::Linear).map_err(|error| error.to_string())?;
     let mut clip = Animation::new("Animation", last as usize + 1);
     clip.frames_per_second = timeline.frames_per_second;
     asset.with_weight_clip(clip, &track).map_err(sentence)
@@ -124,7 +125,8 @@ pub fn writable_endings() -> Vec<String> {
 /// Makes an asset and writes it to a file whose ending names the format; says what was written, and what was left out.
 pub fn export(make: &Make, path: &Path) -> Result<String, String> {
     let saved = pliant::io::save(&make()?, path).map_err(sentence)?;
-    let names: Vec<String> = saved.files.iter().map(|file: &PathBuf| file.file_name().unwrap_or_default().to_string_lossy().into_owned()).collect();
+    let names: Vec<String> =
+        saved.files.iter().map(|file: &PathBuf| file.file_name().unwrap_or_default().to_string_lossy().into_owned()).collect();
     let left_out = if saved.left_out.is_empty() { String::new() } else { format!("; left out: {}", saved.left_out.join(", ")) };
     Ok(format!("Exported {}{left_out}.", names.join(" and ")))
 }

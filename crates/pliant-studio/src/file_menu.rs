@@ -60,7 +60,8 @@ impl Studio {
         }
         for (path, exists) in recent {
             let response = ui.add_enabled(exists, egui::Button::new(name(&path)));
-            let response = response.on_hover_text(path.display().to_string()).on_disabled_hover_text(format!("{} is not there", path.display()));
+            let response =
+                response.on_hover_text(path.display().to_string()).on_disabled_hover_text(format!("{} is not there", path.display()));
             if response.clicked() {
                 self.push(Command::Open(path.display().to_string()));
                 ui.close();

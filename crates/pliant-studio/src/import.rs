@@ -216,7 +216,10 @@ mod tests {
         assert_eq!(found.character.as_deref(), paths[3].to_str());
         assert_eq!(found.takes.len(), 2, "that of the rig and the point cache: {found:?}");
         let declined = found.declined.join("\n");
-        assert!(found.declined.len() == 3 && ["notes.txt", "broken.obj", "tapir.obj"].iter().all(|name| declined.contains(name)), "{declined}");
+        assert!(
+            found.declined.len() == 3 && ["notes.txt", "broken.obj", "tapir.obj"].iter().all(|name| declined.contains(name)),
+            "{declined}"
+        );
     }
 
     #[test]

@@ -100,6 +100,8 @@ fn remedy(error: &eframe::Error) -> String {
     let said = error.to_string().replace('\n', " ");
     let lower = said.to_lowercase();
     if matches!(error, eframe::Error::Winit(_) | eframe::Error::WinitEventLoop(_)) || lower.contains("display") {
+        // Before the last colon is where the library's source says so.
+        let said = said.rsplit_once(": ").map_or(&*said, |(_, why)| why).trim_end_matches('.');
         let how = "start it in a desktop session, or set DISPLAY or WAYLAND_DISPLAY";
         return format!("no display to open a window on ({said}); {how}");
     }

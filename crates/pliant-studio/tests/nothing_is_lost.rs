@@ -60,7 +60,12 @@ fn rehearse() {
             document.character.set_weight(COUNTER, number as f64);
             if vertices > 0 && number.is_multiple_of(8) {
                 document.timeline.takes.clear();
-                document.timeline.add_take(Take::made(format!("take {number}"), "specimen:head", &[vec![DVec3::splat(number as f64); vertices]], 24.0));
+                document.timeline.add_take(Take::made(
+                    format!("take {number}"),
+                    "specimen:head",
+                    &[vec![DVec3::splat(number as f64); vertices]],
+                    24.0,
+                ));
             }
         };
         studio.ask_for(Command::Edit(Edit { label: "Edit".into(), gesture: None, change: Box::new(change) }));

@@ -98,7 +98,8 @@ impl Studio {
         let Self { filing, history, desk, clock, .. } = self;
         let note = SessionNote { project: filing.path.clone() };
         let work = || Project { document: history.document().clone(), desk: kept_desk(desk, *clock), session: Some(note) };
-        if let Some(again) = filing.autosave.as_mut().and_then(|autosave| autosave.tick(history.revision(), unsaved, Instant::now(), work)) {
+        if let Some(again) = filing.autosave.as_mut().and_then(|autosave| autosave.tick(history.revision(), unsaved, Instant::now(), work))
+        {
             ctx.request_repaint_after(again);
         }
         self.keep_preferences();
@@ -411,7 +412,14 @@ fn request(purpose: &Purpose, name: &str) -> Request {
         }
         Purpose::Save => {
             let name = format!("{name}.{ENDING}");
-            Request { title: "Save project".into(), action: "Save".into(), saves: true, kinds: vec![projects()], name, ..Request::default() }
+            Request {
+                title: "Save project".into(),
+                action: "Save".into(),
+                saves: true,
+                kinds: vec![projects()],
+                name,
+                ..Request::default()
+            }
         }
         Purpose::Export(all) => {
             let mut endings = writable_endings();
@@ -423,7 +431,14 @@ fn request(purpose: &Purpose, name: &str) -> Request {
         }
         Purpose::Screenshot => {
             let kinds = vec![Kind::new("PNG picture", vec!["png".into()])];
-            Request { title: "Screenshot".into(), action: "Save".into(), saves: true, kinds, name: format!("{name}.png"), ..Request::default() }
+            Request {
+                title: "Screenshot".into(),
+                action: "Save".into(),
+                saves: true,
+                kinds,
+                name: format!("{name}.png"),
+                ..Request::default()
+            }
         }
     }
 }

@@ -87,7 +87,14 @@ mod tests {
         for name in ["work/project/sub", "work/beside", "far"] {
             std::fs::create_dir_all(root.path().join(name)).unwrap();
         }
-        for name in ["work/project/a.obj", "work/project/b.npy", "work/project/sub/c.obj", "work/project/sub/d.npy", "work/beside/e.glb", "far/f.glb"] {
+        for name in [
+            "work/project/a.obj",
+            "work/project/b.npy",
+            "work/project/sub/c.obj",
+            "work/project/sub/d.npy",
+            "work/beside/e.glb",
+            "far/f.glb",
+        ] {
             std::fs::write(root.path().join(name), "x").unwrap();
         }
         (root, folder)

@@ -128,7 +128,11 @@ pub(crate) fn open_with(files: &dyn Files, path: &Path, folder: Option<&Path>, d
     let text = files.read(path, MAX_TEXT).map_err(|source| ProjectError::Read { path: path.into(), source })?;
     let (mut project, mut problems) = from_text(&text, path, folder)?;
     let missing = fill(files, data, &mut project.document);
-    problems.extend(missing.into_iter().map(|name| format!("{} is empty because '{name}' is missing or damaged in {}", owner(&project.document, &name), shown(data))));
+    problems.extend(
+        missing
+            .into_iter()
+            .map(|name| format!("{} is empty because '{name}' is missing or damaged in {}", owner(&project.document, &name), shown(data))),
+    );
     Ok(Opened { project, problems })
 }
 
@@ -155,7 +159,12 @@ fn fill(files: &dyn Files, data: &Path, document: &mut Document) -> BTreeSet<Str
 /// What a result belongs to, for a sentence.
 fn owner(document: &Document, name: &str) -> String {
     let mut document = document.clone();
-    if let Some(take) = document.timeline.takes.iter_mut().find_map(|take| take.blob_mut().filter(|blob| blob.name() == name).is_some().then_some(&take.name)) {
+    if let Some(take) = document
+        .timeline
+        .takes
+        .iter_mut()
+        .find_map(|take| take.blob_mut().filter(|blob| blob.name() == name).is_some().then_some(&take.name))
+    {
         return format!("take '{take}'");
     }
     let mut found = None;
@@ -280,7 +289,10 @@ mod tests {
                 Ok(()) => assert_eq!(open(&NativeFiles, &path).unwrap().project, new),
                 Err(error) => {
                     failures += 1;
-                    assert!(error.to_string().contains("the disk is full") && error.to_string().contains("old file is as it was"), "{error}");
+                    assert!(
+                        error.to_string().contains("the disk is full") && error.to_string().contains("old file is as it was"),
+                        "{error}"
+                    );
                     let opened = open(&NativeFiles, &path).unwrap();
                     assert_eq!((opened.trouble(), opened.project), (None, old.clone()), "{room}");
                 }
