@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 
 use pliant::io::{Animation, Asset, Format, LoadOptions};
 
+use crate::rooms::touch;
 use crate::document::{Character, Document, Locator};
 use crate::timeline::{Take, TakeFrames};
 
@@ -49,7 +50,8 @@ impl Import {
             Some(asset) if self.same_mesh => document.character.asset = asset,
             Some(asset) => {
                 document.character = Character { asset, ..Character::default() };
-                document.pose.pins.clear();
+                document.pose.let_go();
+                document.touch = touch::Setup::default();
             }
             None => {}
         }

@@ -3,8 +3,8 @@
 use eframe::egui::{self, Align, Align2, FontId, Layout, Ui, Vec2};
 
 use crate::command::Mood;
-use crate::rooms::{On, Pane, RoomName};
-use crate::studio::Studio;
+use crate::rooms::{On, Pane, RoomName, pose};
+use crate::studio::{Framed, Studio};
 use crate::view::viewport_ui;
 use crate::{help, panels, preferences};
 
@@ -35,7 +35,8 @@ impl Studio {
         let frame = egui::Frame::central_panel(ui.style()).inner_margin(0.0);
         egui::CentralPanel::default().frame(frame).show(ui, |ui| self.viewports_ui(ui));
         self.files_ui(&ctx);
-        help::shortcuts_ui(&ctx, &mut self.help_open, panels::SHORTCUTS);
+        let more: Vec<help::Sheet> = pose::SHORTCUTS.iter().chain(panels::SHORTCUTS).copied().collect();
+        help::shortcuts_ui(&ctx, &mut self.help_open, &more);
         self.end_frame(&ctx);
     }
 
@@ -149,7 +150,10 @@ impl Studio {
         let seen = self.desk.cameras.entry(name).or_default();
         seen.resize_with(seen.len().max(k + 1), Default::default);
         let seen = &mut seen[k];
-        if pane.scene.models.is_empty() || (seen.subject == pane.subject && self.frame_asked.is_none()) {
+        // Until a person moves the camera, it keeps what it framed in view, however panels and windows change.
+        let stale = |framed: &Framed| framed.camera == seen.camera && framed.size != size;
+        let resized = self.framed.get(&(name, k)).is_some_and(stale);
+        if pane.scene.models.is_empty() || (seen.subject == pane.subject && self.frame_asked.is_none() && !resized) {
             return;
         }
         let aspect = f64::from(size.x / size.y.max(1.0));
@@ -158,6 +162,7 @@ impl Studio {
             None => seen.camera.frame_points(&pane.scene.points(), aspect),
         }
         seen.subject.clone_from(&pane.subject);
+        self.framed.insert((name, k), Framed { camera: seen.camera.clone(), size });
     }
 
     fn caption_ui(&self, pane: &Pane, canvas: &crate::view::Canvas, ui: &Ui) {

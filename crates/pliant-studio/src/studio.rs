@@ -3,6 +3,7 @@
 //! A frame of the window goes: results of workers are fetched, panels and viewports are painted and say what they want as
 //! [`Command`]s, and then these are done, in order.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use eframe::egui;
@@ -22,6 +23,7 @@ use crate::rooms::touch::TouchRoom;
 use crate::rooms::transfer::TransferRoom;
 use crate::rooms::{Cx, Room, RoomName};
 use crate::timeline::{Shown, shown_pose};
+use crate::view::Camera;
 use crate::work::{Latest, Wake, Watch};
 
 /// The program.
@@ -39,6 +41,8 @@ pub struct Studio {
     pub(crate) help_open: bool,
     /// Whether cameras should frame everything (`false`) or the selection (`true`).
     pub(crate) frame_asked: Option<bool>,
+    /// What cameras framed by themselves.
+    pub(crate) framed: BTreeMap<(RoomName, usize), Framed>,
     /// The scale that the window has.
     pub(crate) worn_scale: Option<f32>,
     commands: Vec<Command>,
@@ -55,6 +59,13 @@ pub struct Studio {
 struct Asked {
     rig: RigSpec,
     shown: Shown,
+}
+
+/// A camera that was put in front of something, on a viewport of this size.
+#[derive(Debug)]
+pub(crate) struct Framed {
+    pub(crate) camera: Camera,
+    pub(crate) size: egui::Vec2,
 }
 
 /// The rooms, all of them, whichever is open.
@@ -98,6 +109,7 @@ impl Studio {
             rooms: Rooms::default(),
             help_open: false,
             frame_asked: None,
+            framed: BTreeMap::new(),
             worn_scale: None,
             commands: Vec::new(),
             gesture: 0,
@@ -155,8 +167,12 @@ impl Studio {
     /// A press of a button or a key begins a gesture.
     fn count_gestures(&mut self, ctx: &egui::Context) {
         let presses = ctx.input(|input| {
-            let press = |event: &&egui::Event| {
-                matches!(event, egui::Event::PointerButton { pressed: true, .. } | egui::Event::Key { pressed: true, repeat: false, .. })
+            let held = input.pointer.any_down() && !input.pointer.any_pressed();
+            let press = |event: &&egui::Event| match event {
+                egui::Event::PointerButton { pressed, .. } => *pressed,
+                // A key pressed during a drag, such as one that changes its plane, belongs to the drag.
+                egui::Event::Key { pressed, repeat, .. } => *pressed && !*repeat && !held,
+                _ => false,
             };
             input.events.iter().filter(press).count()
         });
@@ -194,6 +210,12 @@ impl Studio {
         self.history.apply_to_open(solve.gesture, change);
     }
 
+    /// Another document stands there now; what the last drag did is no longer told.
+    fn turn_back(&mut self, step: impl FnOnce(&mut History)) {
+        step(&mut self.history);
+        self.solve = None;
+    }
+
     /// Does what was asked for in this frame, then asks for the pose that is wanted now.
     pub(crate) fn end_frame(&mut self, ctx: &egui::Context) {
         for command in std::mem::take(&mut self.commands) {
@@ -210,8 +232,8 @@ impl Studio {
     fn do_command(&mut self, command: Command, ctx: &egui::Context) {
         match command {
             Command::Edit(edit) => self.history.apply(edit),
-            Command::Undo => self.history.undo(),
-            Command::Redo => self.history.redo(),
+            Command::Undo => self.turn_back(History::undo),
+            Command::Redo => self.turn_back(History::redo),
             Command::Tell(notice) => self.notice = Some(notice),
             Command::Room(room) => self.desk.room = room,
             Command::Frame { selection } => self.frame_asked = Some(selection),

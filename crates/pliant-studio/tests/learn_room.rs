@@ -16,7 +16,7 @@ const WRIST: usize = 249;
 const INDEX_TIP: (usize, &str) = (7086, "Control point 10");
 
 fn example(name: &str) -> Document {
-    learn::examples().into_iter().find(|(label, _)| *label == name).map(|(_, document)| document).expect("an example of the room")
+    learn::examples().into_iter().find(|(label, _)| *label == name).map(|(_, document)| document()).expect("an example of the room")
 }
 
 /// The hand with its model, trained by itself on opening.

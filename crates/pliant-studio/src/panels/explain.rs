@@ -139,7 +139,9 @@ fn small(ui: &mut Ui, text: String, color: Color32) {
 }
 
 fn sentences_ui(ui: &mut Ui, solve: &Solve, rig: &Rig) {
-    let names: Vec<&str> = solve.pose.at_limit.iter().map(|&k| &*rig.targets()[k].name).collect();
+    // Most rest at zero, which is a limit too; those that moved there matter.
+    let moved = |slider: &&usize| solve.explanation.moves.iter().any(|m| m.slider == **slider);
+    let names: Vec<&str> = solve.pose.at_limit.iter().filter(moved).map(|&k| &*rig.targets()[k].name).collect();
     let limits = if names.is_empty() { "No limit holds it back".into() } else { format!("At their limit: {}", names.join(", ")) };
     line_ui(ui, limits, !names.is_empty());
     let far = solve.explanation.unreachable.iter().zip(&solve.drags);

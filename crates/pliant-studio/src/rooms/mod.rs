@@ -215,6 +215,9 @@ impl Cx<'_> {
 pub fn examples(room: RoomName) -> Vec<(&'static str, fn() -> Document)> {
     match room {
         RoomName::Pose => pose::examples(),
-        RoomName::Touch | RoomName::Blend | RoomName::Transfer | RoomName::Learn => Vec::new(),
+        RoomName::Touch => touch::examples(),
+        RoomName::Blend => blend::examples(),
+        RoomName::Transfer => transfer::examples(),
+        RoomName::Learn => learn::examples(),
     }
 }

@@ -212,8 +212,9 @@ mod tests {
         (1..=100).for_each(|k| worker.ask(k));
         gate.send(()).unwrap();
         gate.send(()).unwrap();
-        let answers = [answer(&worker, &woken), answer(&worker, &woken)];
-        assert!(answers == [Ok(0), Ok(100)] || answers[0] == Ok(100), "{answers:?}");
+        // The first answer may be replaced before it is fetched, too.
+        let first = answer(&worker, &woken);
+        assert!(first == Ok(100) || (first, answer(&worker, &woken)) == (Ok(0), Ok(100)));
     }
 
     #[test]

@@ -16,6 +16,9 @@ use pliant_studio::rooms::RoomName;
 /// Longer than any single piece of work of a journey, on a slow and busy machine.
 const PATIENCE: Duration = Duration::from_secs(240);
 
+/// How long work may catch up while a button is held.
+const HELD: Duration = Duration::from_secs(2);
+
 /// Set to 1 where a missing graphics driver is an error instead of a reason to skip.
 const REQUIRED: &str = "PLIANT_REQUIRE_ADAPTER";
 
@@ -131,9 +134,10 @@ impl Journey {
     /// Lets work catch up while the button is down.
     fn settle_held(&mut self) {
         let begun = Instant::now();
-        for _ in 0..4 {
+        // A held pin asks again in every frame, so work never ends; long enough for the newest answer is enough.
+        for _ in 0..12 {
             self.harness.step();
-            while self.harness.state_mut().busy() && begun.elapsed() < PATIENCE {
+            while self.harness.state_mut().busy() && begun.elapsed() < HELD {
                 self.harness.step();
                 std::thread::sleep(Duration::from_millis(2));
             }

@@ -41,15 +41,25 @@ const CREASED: &str = "specimen:hand";
 /// A motion that it has not seen.
 const PLAY: &str = "specimen:hand:play";
 
-/// Documents of this room for the Examples menu.
+/// The examples of this room: a name, and how to make one.
 #[must_use]
-pub fn examples() -> Vec<(&'static str, Document)> {
+pub fn examples() -> Vec<(&'static str, fn() -> Document)> {
+    vec![("Drive a hand", drive_a_hand), ("Teach a hand", teach_a_hand)]
+}
+
+/// A hand that is learned from its gestures as soon as it is opened, and then driven by its fingertips.
+#[must_use]
+pub fn drive_a_hand() -> Document {
     let points = POINTS.iter().map(|(_, vertex, _)| *vertex).collect();
     let recipe = Recipe { sources: vec![SMOOTH.into()], details: Details::Asset(CREASED.into()), points, ..Recipe::default() };
     let capture = Some(Capture { source: PLAY.into(), ..Capture::default() });
-    let ready = Setup { recipe, trains_itself: true, skeleton: Some(skeleton()), capture, ..Setup::default() };
-    let plain = Setup { recipe: Recipe { sources: vec![CREASED.into()], ..Recipe::default() }, ..Setup::default() };
-    vec![("Drive a hand", of(ready)), ("Teach a hand", of(plain))]
+    of(Setup { recipe, trains_itself: true, skeleton: Some(skeleton()), capture, ..Setup::default() })
+}
+
+/// The same hand before anything was chosen.
+#[must_use]
+pub fn teach_a_hand() -> Document {
+    of(Setup { recipe: Recipe { sources: vec![CREASED.into()], ..Recipe::default() }, ..Setup::default() })
 }
 
 fn of(learn: Setup) -> Document {

@@ -19,7 +19,7 @@ use eframe::egui::Ui;
 use pliant::mesh::glam::DVec3;
 
 pub use driver::Driven;
-pub use hand::{examples, skeleton as hand_skeleton};
+pub use hand::{drive_a_hand, examples, skeleton as hand_skeleton, teach_a_hand};
 pub use setup::{Capture, Details, Drive, DrivenBy, ExampleError, HoldAs, Judged, PoseId, Recipe, Setup, Trained};
 
 use super::{Cx, On, Pane, Room, RoomName};

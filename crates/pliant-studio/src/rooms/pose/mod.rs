@@ -60,6 +60,12 @@ pub struct Setup {
 }
 
 impl Setup {
+    /// Takes off what belongs to vertices of the character; choices stay.
+    pub fn let_go(&mut self) {
+        self.pins.clear();
+        self.pull = None;
+    }
+
     /// Visits every name of an asset.
     pub fn for_each_locator(&mut self, visit: &mut dyn FnMut(&mut Locator)) {
         let landmarks = std::mem::take(&mut self.landmarks).into_iter().map(|(mut asset, vertices)| {

@@ -359,8 +359,8 @@ fn head(touch: Setup) -> Document {
 
 /// Documents to begin with.
 #[must_use]
-pub fn examples() -> Vec<(&'static str, Document)> {
-    vec![("Press a cheek", press_a_cheek()), ("A finger on a jelly chin", finger_on_a_chin())]
+pub fn examples() -> Vec<(&'static str, fn() -> Document)> {
+    vec![("Press a cheek", press_a_cheek), ("A finger on a jelly chin", finger_on_a_chin)]
 }
 
 impl Studio {
