@@ -10,13 +10,13 @@ use crate::rooms::Cx;
 
 /// A name that is being typed.
 #[derive(Debug, Default)]
-pub struct Panel {
+pub(super) struct Panel {
     details: Option<String>,
 }
 
 impl Panel {
     /// Method, settings, buttons and figures. Returns an example that should be shown.
-    pub fn options_ui(&mut self, ui: &mut Ui, stock: &Stock, work: &mut Work, cx: &mut Cx<'_>) -> Option<PoseId> {
+    pub(super) fn options_ui(&mut self, ui: &mut Ui, stock: &Stock, work: &mut Work, cx: &mut Cx<'_>) -> Option<PoseId> {
         ui.strong("Model");
         self.recipe_ui(ui, cx);
         ui.add_space(6.0);
