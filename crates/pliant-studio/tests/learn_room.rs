@@ -97,7 +97,7 @@ fn an_end_effector_bends_its_finger_by_the_skeleton() {
     assert!(middle_tip < 0.1 * tip && moved(&rest, &posed, WRIST) < 0.05 * tip, "the others stay: {middle_tip}");
     journey.click("Confidence colours");
     journey.picture("learn_end_effectors");
-    journey.click("Details");
+    journey.click("Show details");
     let smooth = baked(&mut journey);
     let creases = (0..rest.len()).map(|v| moved(&posed, &smooth, v)).fold(0.0, f64::max);
     assert!(creases > 0.01 && creases < 0.3, "without details the creases are gone and nothing else: {creases}");

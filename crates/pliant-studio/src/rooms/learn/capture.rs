@@ -21,7 +21,7 @@ const UNKNOWN_RATE: f64 = 24.0;
 
 /// The captured motion of the document, and bakes under way.
 #[derive(Debug, Default)]
-pub struct Stage {
+pub(super) struct Stage {
     /// What `control` was read from.
     of: Option<(Blob, Capture)>,
     reading: Option<Task<Control>>,
@@ -34,7 +34,7 @@ pub struct Stage {
 
 impl Stage {
     /// Fetches results and reads what the document names.
-    pub fn update(&mut self, cx: &mut Cx<'_>) {
+    pub(super) fn update(&mut self, cx: &mut Cx<'_>) {
         self.fetch_chosen(cx);
         self.follow_document(cx);
         match Task::finished(&mut self.baking) {
@@ -52,30 +52,30 @@ impl Stage {
 
     /// Whether something is on its way.
     #[must_use]
-    pub fn busy(&self) -> bool {
+    pub(super) fn busy(&self) -> bool {
         self.reading.is_some() || self.chosen.is_some() || self.baking.is_some()
     }
 
     /// Whether a take is being baked.
     #[must_use]
-    pub fn is_baking(&self) -> bool {
+    pub(super) fn is_baking(&self) -> bool {
         self.baking.is_some()
     }
 
     /// The motion, once it was read.
     #[must_use]
-    pub fn control(&self) -> Option<&Arc<Control>> {
+    pub(super) fn control(&self) -> Option<&Arc<Control>> {
         self.control.as_ref()
     }
 
     /// Why there is none.
     #[must_use]
-    pub fn trouble(&self) -> Option<&str> {
+    pub(super) fn trouble(&self) -> Option<&str> {
         self.trouble.as_deref()
     }
 
     /// Reads a capture that a person chose.
-    pub fn choose(&mut self, capture: Capture, cx: &mut Cx<'_>) {
+    pub(super) fn choose(&mut self, capture: Capture, cx: &mut Cx<'_>) {
         let Some(trained) = &cx.document.learn.trained else { return };
         let (model, folder, asked) = (trained.model.clone(), cx.library.folder().to_owned(), capture.clone());
         self.chosen = Some((capture, cx.start("Reading capture", move |_| read(&asked, &model, &folder))));
@@ -129,7 +129,7 @@ impl Stage {
 
     /// The control points at a frame, between its frames straight.
     #[must_use]
-    pub fn at(&self, frame: f64) -> Option<Vec<DVec3>> {
+    pub(super) fn at(&self, frame: f64) -> Option<Vec<DVec3>> {
         let frames = &self.control.as_ref()?.frames;
         let last = frames.len().checked_sub(1)?;
         let frame = frame.clamp(0.0, last as f64);
@@ -139,7 +139,7 @@ impl Stage {
     }
 
     /// Bakes the motion, or the pose as it stands, to a take.
-    pub fn bake(&mut self, still: Option<Vec<DVec3>>, cx: &mut Cx<'_>) {
+    pub(super) fn bake(&mut self, still: Option<Vec<DVec3>>, cx: &mut Cx<'_>) {
         let setup = &cx.document.learn;
         let (Some(trained), Some(of)) = (&setup.trained, take_of(setup)) else { return };
         let control = match (still, &self.control) {

@@ -23,7 +23,7 @@ const BONE: Color32 = Color32::from_rgb(250, 215, 100);
 
 /// The hand that drives, and the mesh as it stands.
 #[derive(Default)]
-pub struct Driving {
+pub(super) struct Driving {
     worker: Option<Latest<Question, Driven>>,
     asked: Option<Question>,
     driven: Option<Arc<Driven>>,
@@ -35,7 +35,7 @@ pub struct Driving {
 
 impl Driving {
     /// Fetches the newest pose and asks for the one that the document wants.
-    pub fn update(&mut self, capture: &Stage, cx: &mut Cx<'_>) {
+    pub(super) fn update(&mut self, capture: &Stage, cx: &mut Cx<'_>) {
         let worker = self.worker.get_or_insert_with(|| driver::start(cx.wake.clone()));
         match worker.answer() {
             None => {}
@@ -81,18 +81,18 @@ impl Driving {
 
     /// The mesh as it stands, if it is that of the document's model.
     #[must_use]
-    pub fn driven(&self) -> Option<&Arc<Driven>> {
+    pub(super) fn driven(&self) -> Option<&Arc<Driven>> {
         self.driven.as_ref()
     }
 
     /// Whether a pose is still to come.
     #[must_use]
-    pub fn busy(&self) -> bool {
+    pub(super) fn busy(&self) -> bool {
         self.worker.as_ref().is_some_and(Latest::busy)
     }
 
     /// Drags and shows what moves the model.
-    pub fn canvas_ui(&mut self, on: &On<'_>, ui: &mut Ui, cx: &mut Cx<'_>) -> bool {
+    pub(super) fn canvas_ui(&mut self, on: &On<'_>, ui: &mut Ui, cx: &mut Cx<'_>) -> bool {
         let Some(driven) = self.driven.clone() else { return false };
         let free = !ui.ctx().egui_wants_keyboard_input();
         if free && ui.input(|input| input.key_pressed(Key::R)) {
@@ -164,7 +164,7 @@ impl Driving {
     }
 
     /// Goes over to another way of driving from the pose as it stands.
-    pub fn drive_by(&self, by: DrivenBy, cx: &mut Cx<'_>) {
+    pub(super) fn drive_by(&self, by: DrivenBy, cx: &mut Cx<'_>) {
         let (goals, effectors) = self.carried(&cx.document.learn);
         let at_rest = cx.document.learn.drive.goals.is_empty() && cx.document.learn.drive.effectors.is_empty();
         let from = cx.document.learn.drive.by;
@@ -189,7 +189,7 @@ impl Driving {
 }
 
 /// Brings everything back to rest.
-pub fn reset(cx: &mut Cx<'_>) {
+pub(super) fn reset(cx: &mut Cx<'_>) {
     cx.edit("Reset pose", |document| {
         document.learn.drive.goals.clear();
         document.learn.drive.effectors.clear();

@@ -19,7 +19,7 @@ const MISSED: f64 = 1e-3;
 
 /// Names that are being typed.
 #[derive(Debug, Default)]
-pub struct Panel {
+pub(super) struct Panel {
     skeleton: String,
     loading: Option<Task<SkeletonFile>>,
     capture: Option<Capture>,
@@ -27,7 +27,7 @@ pub struct Panel {
 
 impl Panel {
     /// Fetches a skeleton that was read.
-    pub fn update(&mut self, cx: &mut Cx<'_>) {
+    pub(super) fn update(&mut self, cx: &mut Cx<'_>) {
         match Task::finished(&mut self.loading) {
             None => {}
             Some(Ok(skeleton)) => set_skeleton(Some(skeleton), cx),
@@ -37,12 +37,12 @@ impl Panel {
 
     /// Whether a skeleton is on its way.
     #[must_use]
-    pub fn busy(&self) -> bool {
+    pub(super) fn busy(&self) -> bool {
         self.loading.is_some()
     }
 
     /// Everything about driving.
-    pub fn options_ui(&mut self, ui: &mut Ui, driving: &Driving, stage: &mut Stage, cx: &mut Cx<'_>) {
+    pub(super) fn options_ui(&mut self, ui: &mut Ui, driving: &Driving, stage: &mut Stage, cx: &mut Cx<'_>) {
         let heading = ui.strong("Drive");
         if let Some(driven) = driving.driven() {
             heading.on_hover_text(format!("{:.0} ms for the last pose", 1e3 * driven.secs));
@@ -122,7 +122,7 @@ impl Panel {
     }
 
     /// Forgets what was typed for another document.
-    pub fn forget(&mut self) {
+    pub(super) fn forget(&mut self) {
         self.capture = None;
     }
 }
@@ -173,7 +173,7 @@ fn look_ui(ui: &mut Ui, cx: &mut Cx<'_>) {
     let Some(trained) = &cx.document.learn.trained else { return };
     let mut drive = cx.document.learn.drive.clone();
     let has_details = trained.of.details != Details::None;
-    ui.add_enabled(has_details, egui::Checkbox::new(&mut drive.details, "Details"))
+    ui.add_enabled(has_details, egui::Checkbox::new(&mut drive.details, "Show details"))
         .on_hover_text("Fine detail that the model has learned")
         .on_disabled_hover_text("This model was trained without details");
     let can_tell = trained.of.method == Method::Auto;

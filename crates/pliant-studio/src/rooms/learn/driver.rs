@@ -17,24 +17,24 @@ use crate::work::{Inbox, Latest, Outbox, Wake};
 
 /// A pose that is wanted.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Question {
+pub(super) struct Question {
     /// The bytes of the model.
-    pub model: Blob,
+    pub(super) model: Blob,
     /// How its points are held.
-    pub hold: HoldAs,
+    pub(super) hold: HoldAs,
     /// Where they go.
-    pub wanted: Wanted,
+    pub(super) wanted: Wanted,
     /// Whether details are shown, where the model has any.
-    pub details: bool,
+    pub(super) details: bool,
     /// Whether to tell how sure the model is.
-    pub confidence: bool,
+    pub(super) confidence: bool,
     /// What swings after a captured motion.
-    pub swing: Option<Swing>,
+    pub(super) swing: Option<Swing>,
 }
 
 /// Where control points go.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Wanted {
+pub(super) enum Wanted {
     /// Where they are at rest.
     Rest,
     /// Each of them.
@@ -45,45 +45,43 @@ pub enum Wanted {
 
 /// Soft parts in a motion.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Swing {
+pub(super) struct Swing {
     /// How they swing.
-    pub jiggle: Jiggle,
+    pub(super) jiggle: Jiggle,
     /// The frame that is shown.
-    pub frame: i64,
+    pub(super) frame: i64,
 }
 
 /// A driven mesh, ready to be drawn.
 #[derive(Debug, Clone)]
-pub struct Driven {
+pub(super) struct Driven {
     /// The model.
-    pub model: Blob,
+    pub(super) model: Blob,
     /// Its faces, of the mesh that is shown.
-    pub surface: Arc<Surface>,
+    pub(super) surface: Arc<Surface>,
     /// Where the vertices are.
-    pub positions: Arc<Vec<DVec3>>,
-    /// The same for the card.
-    pub vertices: Arc<Vertices>,
+    pub(super) vertices: Arc<Vertices>,
     /// Where the control points were wanted.
-    pub goals: Vec<DVec3>,
+    pub(super) goals: Vec<DVec3>,
     /// Where they came to be.
-    pub points: Vec<DVec3>,
+    pub(super) points: Vec<DVec3>,
     /// Where the joints are, with the place of each one's parent, where a skeleton leads.
-    pub bones: Vec<[DVec3; 2]>,
+    pub(super) bones: Vec<[DVec3; 2]>,
     /// Where the end effectors are.
-    pub effectors: Vec<DVec3>,
+    pub(super) effectors: Vec<DVec3>,
     /// The largest distance of an effector from its goal, over the mesh's longest side.
-    pub missed: f64,
+    pub(super) missed: f64,
     /// How sure the model is of each vertex that is shown.
-    pub confidence: Option<Heat>,
+    pub(super) confidence: Option<Heat>,
     /// How far this is from all examples; above about two they do not show what is asked.
-    pub novelty: f64,
+    pub(super) novelty: f64,
     /// Seconds that it took.
-    pub secs: f64,
+    pub(super) secs: f64,
 }
 
 /// Starts the worker.
 #[must_use]
-pub fn start(wake: Wake) -> Latest<Question, Driven> {
+pub(super) fn start(wake: Wake) -> Latest<Question, Driven> {
     Latest::new("Driving the model", wake, |inbox: &Inbox<Question>, outbox: &Outbox<Driven>| {
         let mut next = inbox.next();
         while let Some(question) = next {
@@ -183,7 +181,6 @@ impl<'a> Stand<'a> {
             model: question.model.clone(),
             surface,
             vertices: Vertices::of(mesh, &positions),
-            positions: Arc::new(positions),
             novelty: model.novelty(&led.goals),
             missed: led.miss / model.examples().longest_side().max(f64::MIN_POSITIVE),
             goals: led.goals,
@@ -304,8 +301,9 @@ mod tests {
         let goals = model.control().at(model.examples().pose(2));
         let blob = Blob::new(model.to_bytes(), "safetensors");
         let driven = ask(question(blob.clone(), Wanted::Points(goals.clone()))).unwrap();
-        assert_eq!(*driven.positions, model.drive(&goals).unwrap());
-        assert!(driven.confidence.is_some_and(|heat| heat.values.len() == driven.positions.len()));
+        let expected: Vec<_> = model.drive(&goals).unwrap().iter().map(|p| p.as_vec3()).collect();
+        assert_eq!(driven.vertices.positions, expected);
+        assert!(driven.confidence.is_some_and(|heat| heat.values.len() == expected.len()));
         let rest = ask(question(blob, Wanted::Rest)).unwrap();
         assert_eq!(rest.goals, model.control().at(model.examples().pose(0)));
     }

@@ -16,9 +16,9 @@ const THUMBNAIL: egui::Vec2 = egui::vec2(44.0, 44.0);
 
 /// The list and which of it is shown.
 #[derive(Default)]
-pub struct Gallery {
+pub(super) struct Gallery {
     /// The example in the viewport.
-    pub shown: usize,
+    pub(super) shown: usize,
     /// A name that is being typed.
     typed: String,
     thumbnails: Thumbnails,
@@ -27,12 +27,12 @@ pub struct Gallery {
 impl Gallery {
     /// Whether pictures are still to come.
     #[must_use]
-    pub fn busy(&self) -> bool {
+    pub(super) fn busy(&self) -> bool {
         self.thumbnails.busy()
     }
 
     /// Sources, then poses.
-    pub fn tools_ui(&mut self, ui: &mut Ui, stock: &Stock, cx: &mut Cx<'_>) {
+    pub(super) fn tools_ui(&mut self, ui: &mut Ui, stock: &Stock, cx: &mut Cx<'_>) {
         ui.strong("Sources");
         self.sources_ui(ui, cx);
         ui.add_space(8.0);

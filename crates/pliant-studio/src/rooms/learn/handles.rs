@@ -11,24 +11,24 @@ const REACH: f32 = 9.0;
 
 /// Something to be taken.
 #[derive(Debug, Clone)]
-pub struct Handle {
+pub(super) struct Handle {
     /// Which one it is.
-    pub index: usize,
+    pub(super) index: usize,
     /// Its name for people and tests.
-    pub label: String,
+    pub(super) label: String,
     /// Where it is.
-    pub place: DVec3,
+    pub(super) place: DVec3,
     /// The surface's normal there.
-    pub normal: DVec3,
+    pub(super) normal: DVec3,
 }
 
 /// A handle in the hand.
 #[derive(Debug, Clone, Copy)]
-pub struct Held {
+pub(super) struct Held {
     /// The gesture that took it.
-    pub gesture: u64,
+    pub(super) gesture: u64,
     /// Which one it is.
-    pub index: usize,
+    pub(super) index: usize,
     place: DVec3,
     normal: DVec3,
     pointer: Pos2,
@@ -36,17 +36,17 @@ pub struct Held {
 
 /// What a hand did to handles in a frame.
 #[derive(Debug, Default)]
-pub struct Touched {
+pub(super) struct Touched {
     /// The handle under the pointer.
-    pub hovered: Option<usize>,
+    pub(super) hovered: Option<usize>,
     /// The handle that was clicked or taken.
-    pub pressed: Option<usize>,
+    pub(super) pressed: Option<usize>,
     /// The pointer of a drag that goes on.
-    pub pointer: Option<Pos2>,
+    pub(super) pointer: Option<Pos2>,
 }
 
 /// Lays handles over the picture and says what a hand does to them; `held` is what it holds from frame to frame.
-pub fn handles_ui(ui: &Ui, on: &On<'_>, handles: &[Handle], gesture: u64, held: &mut Option<Held>) -> Touched {
+pub(super) fn handles_ui(ui: &Ui, on: &On<'_>, handles: &[Handle], gesture: u64, held: &mut Option<Held>) -> Touched {
     let mut touched = Touched::default();
     // Those on the far side first, so that near ones are on top.
     let (near, far): (Vec<&Handle>, Vec<&Handle>) = handles.iter().partition(|handle| is_near(&on.canvas.view, handle));
@@ -85,14 +85,14 @@ fn grip_ui(ui: &Ui, id: Id, at: Pos2, label: &str) -> Response {
 }
 
 /// Whether a handle is on the side of the surface that is seen.
-pub fn is_near(view: &View, handle: &Handle) -> bool {
+pub(super) fn is_near(view: &View, handle: &Handle) -> bool {
     handle.normal.dot(view.camera.eye() - handle.place) >= 0.0
 }
 
 impl Held {
     /// Where the handle goes: in the plane of the screen; along the normal with Ctrl, in the tangent plane with Shift, in depth with both.
     #[must_use]
-    pub fn goal(&self, ui: &Ui, view: &View, pointer: Pos2) -> DVec3 {
+    pub(super) fn goal(&self, ui: &Ui, view: &View, pointer: Pos2) -> DVec3 {
         let modifiers = ui.input(|input| input.modifiers);
         match (modifiers.command, modifiers.shift) {
             (false, false) => view.drag_in_view_plane(self.place, self.pointer, pointer),
@@ -105,17 +105,17 @@ impl Held {
 
 /// How a handle is drawn.
 #[derive(Debug, Clone, Copy)]
-pub struct Dot {
+pub(super) struct Dot {
     /// Its colour.
-    pub color: Color32,
+    pub(super) color: Color32,
     /// Its radius in points.
-    pub radius: f32,
+    pub(super) radius: f32,
     /// Whether it has a ring around it.
-    pub ringed: bool,
+    pub(super) ringed: bool,
 }
 
 /// Draws a handle, and words beside it; one on the far side is faint.
-pub fn paint_handle(on: &On<'_>, handle: &Handle, dot: Dot, words: &str) {
+pub(super) fn paint_handle(on: &On<'_>, handle: &Handle, dot: Dot, words: &str) {
     let Some(at) = on.canvas.view.project(handle.place) else { return };
     let (fade, edge) = if is_near(&on.canvas.view, handle) { (1.0, 1.5) } else { (0.35, 1.0) };
     let white = Color32::WHITE.gamma_multiply(fade);

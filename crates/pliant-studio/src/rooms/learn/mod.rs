@@ -18,7 +18,6 @@ mod training;
 use eframe::egui::Ui;
 use pliant::mesh::glam::DVec3;
 
-pub use driver::Driven;
 pub use hand::{drive_a_hand, examples, skeleton as hand_skeleton, teach_a_hand};
 pub use setup::{Capture, Details, Drive, DrivenBy, ExampleError, HoldAs, Judged, PoseId, Recipe, Setup, Trained};
 
@@ -137,12 +136,6 @@ impl Room for LearnRoom {
 }
 
 impl LearnRoom {
-    /// The mesh as it is driven now.
-    #[must_use]
-    pub fn driven(&self) -> Option<&Driven> {
-        self.driving.driven().map(AsRef::as_ref)
-    }
-
     /// The chosen tool, if the document is ready for it; else the last that it is ready for.
     fn tool(&self, cx: &Cx<'_>) -> Tool {
         let setup = &cx.document.learn;

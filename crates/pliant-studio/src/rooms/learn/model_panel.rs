@@ -1,6 +1,6 @@
 //! Training: the method, its settings, and what came of it.
 
-use eframe::egui::{self, Align2, Color32, ComboBox, CornerRadius, DragValue, FontId, Rect, Sense, Ui, pos2, vec2};
+use eframe::egui::{self, Align2, ComboBox, CornerRadius, DragValue, FontId, Rect, Sense, Ui, pos2, vec2};
 use pliant::learn::{ControlPoints, Method};
 
 use super::setup::{Details, Judged, PoseId, Recipe, Trained};
@@ -10,13 +10,13 @@ use crate::rooms::Cx;
 
 /// A name that is being typed.
 #[derive(Debug, Default)]
-pub struct Panel {
+pub(super) struct Panel {
     details: Option<String>,
 }
 
 impl Panel {
     /// Method, settings, buttons and figures. Returns an example that should be shown.
-    pub fn options_ui(&mut self, ui: &mut Ui, stock: &Stock, work: &mut Work, cx: &mut Cx<'_>) -> Option<PoseId> {
+    pub(super) fn options_ui(&mut self, ui: &mut Ui, stock: &Stock, work: &mut Work, cx: &mut Cx<'_>) -> Option<PoseId> {
         ui.strong("Model");
         self.recipe_ui(ui, cx);
         ui.add_space(6.0);
@@ -225,7 +225,7 @@ fn bar_ui(ui: &mut Ui, name: &str, share: f32, value: &str, is_worst: bool) -> b
     let whole = Rect::from_min_max(pos2(left, rect.top() + 3.0), pos2(right, rect.bottom() - 3.0));
     painter.rect_filled(whole, CornerRadius::same(2), visuals.faint_bg_color.additive());
     let filled = Rect::from_min_size(whole.min, vec2((whole.width() * share).max(1.0), whole.height()));
-    painter.rect_filled(filled, CornerRadius::same(2), Color32::from(color));
+    painter.rect_filled(filled, CornerRadius::same(2), color);
     painter.text(rect.right_center(), Align2::RIGHT_CENTER, value, font, text);
     row.on_hover_text("Show this example").clicked()
 }

@@ -10,11 +10,11 @@ use super::training::Work;
 use crate::rooms::{Cx, On};
 
 /// The colour of control points.
-pub const POINT: Color32 = Color32::from_rgb(255, 120, 60);
+pub(super) const POINT: Color32 = Color32::from_rgb(255, 120, 60);
 
 /// The hand that places points.
 #[derive(Debug)]
-pub struct Picker {
+pub(super) struct Picker {
     selected: Option<usize>,
     held: Option<Held>,
     /// How many points to suggest.
@@ -29,7 +29,7 @@ impl Default for Picker {
 
 impl Picker {
     /// Suggest, delete, clear.
-    pub fn tools_ui(&mut self, ui: &mut Ui, stock: &Stock, work: &mut Work, cx: &mut Cx<'_>) {
+    pub(super) fn tools_ui(&mut self, ui: &mut Ui, stock: &Stock, work: &mut Work, cx: &mut Cx<'_>) {
         let count = cx.document.learn.recipe.points.len();
         ui.strong("Control points");
         ui.label(match count {
@@ -70,7 +70,7 @@ impl Picker {
     }
 
     /// Places, moves and shows points on the pose at rest.
-    pub fn canvas_ui(&mut self, on: &On<'_>, ui: &mut Ui, pose: &Pose, cx: &mut Cx<'_>) -> bool {
+    pub(super) fn canvas_ui(&mut self, on: &On<'_>, ui: &mut Ui, pose: &Pose, cx: &mut Cx<'_>) -> bool {
         if ui.input(|input| input.key_pressed(Key::Delete)) && !ui.ctx().egui_wants_keyboard_input() {
             self.delete(cx);
         }

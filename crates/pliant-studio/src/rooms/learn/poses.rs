@@ -13,26 +13,26 @@ use crate::view::{Surface, Vertices};
 
 /// Poses of one mesh.
 #[derive(Debug)]
-pub struct PoseSet {
+pub(super) struct PoseSet {
     /// The mesh of the first source.
-    pub mesh: Mesh,
+    pub(super) mesh: Mesh,
     /// Its faces.
-    pub surface: Arc<Surface>,
+    pub(super) surface: Arc<Surface>,
     /// The pose of the first source's mesh, then those of clips and other meshes.
-    pub poses: Vec<Pose>,
+    pub(super) poses: Vec<Pose>,
 }
 
 /// A pose.
 #[derive(Debug)]
-pub struct Pose {
+pub(super) struct Pose {
     /// Where it comes from.
-    pub id: PoseId,
+    pub(super) id: PoseId,
     /// What it is called.
-    pub name: String,
+    pub(super) name: String,
     /// Where the vertices are.
-    pub positions: Vec<DVec3>,
+    pub(super) positions: Vec<DVec3>,
     /// The same for the card.
-    pub vertices: Arc<Vertices>,
+    pub(super) vertices: Arc<Vertices>,
 }
 
 impl PoseSet {
@@ -40,7 +40,7 @@ impl PoseSet {
     ///
     /// # Errors
     /// A sentence about sources that are not poses of one mesh.
-    pub fn gather(sources: &[Arc<Loaded>]) -> Result<Self, String> {
+    pub(super) fn gather(sources: &[Arc<Loaded>]) -> Result<Self, String> {
         let first = sources.first().ok_or("there is no source of examples; add a clip or a mesh")?;
         let mesh = first.asset.mesh().map_err(|error| error.to_string())?;
         let mut poses = Vec::new();
@@ -59,19 +59,19 @@ impl PoseSet {
 
     /// The pose of this name in the document.
     #[must_use]
-    pub fn find(&self, id: &PoseId) -> Option<usize> {
+    pub(super) fn find(&self, id: &PoseId) -> Option<usize> {
         self.poses.iter().position(|pose| pose.id == *id)
     }
 
     /// Which pose is at rest.
     #[must_use]
-    pub fn rest(&self, recipe: &Recipe) -> usize {
+    pub(super) fn rest(&self, recipe: &Recipe) -> usize {
         recipe.rest.as_ref().and_then(|id| self.find(id)).unwrap_or(0)
     }
 
     /// The poses that are learned from, that at rest first.
     #[must_use]
-    pub fn used(&self, recipe: &Recipe) -> Vec<usize> {
+    pub(super) fn used(&self, recipe: &Recipe) -> Vec<usize> {
         let rest = self.rest(recipe);
         let others = (0..self.poses.len()).filter(|&k| k != rest && !recipe.left_out.contains(&self.poses[k].id));
         std::iter::once(rest).chain(others).collect()
@@ -81,7 +81,7 @@ impl PoseSet {
     ///
     /// # Errors
     /// None of a set that was gathered.
-    pub fn rest_mesh(&self, recipe: &Recipe) -> Result<Mesh, String> {
+    pub(super) fn rest_mesh(&self, recipe: &Recipe) -> Result<Mesh, String> {
         self.mesh.posed(self.poses[self.rest(recipe)].positions.clone()).map_err(|error| error.to_string())
     }
 
@@ -89,7 +89,7 @@ impl PoseSet {
     ///
     /// # Errors
     /// A sentence about what is missing.
-    pub fn examples(&self, recipe: &Recipe) -> Result<(Examples, ControlPoints), String> {
+    pub(super) fn examples(&self, recipe: &Recipe) -> Result<(Examples, ControlPoints), String> {
         let used = &self.used(recipe)[1..];
         let frames = used.iter().map(|&k| self.poses[k].positions.clone()).collect();
         let names = used.iter().map(|&k| self.poses[k].name.clone()).collect();
@@ -103,7 +103,7 @@ impl PoseSet {
     ///
     /// # Errors
     /// A sentence about poses that do not go together.
-    pub fn details(&self, recipe: &Recipe, base: Examples, detailed: &Self) -> Result<DetailedExamples, String> {
+    pub(super) fn details(&self, recipe: &Recipe, base: Examples, detailed: &Self) -> Result<DetailedExamples, String> {
         if detailed.poses.len() != self.poses.len() {
             let (found, expected) = (detailed.poses.len(), self.poses.len());
             return Err(format!("the details come in {found} poses and the examples in {expected}; give one detailed pose for each"));

@@ -12,7 +12,7 @@ use crate::work::Task;
 
 /// The examples, and the detailed ones above them.
 #[derive(Debug, Default)]
-pub struct Stock {
+pub(super) struct Stock {
     base: Gathering,
     detailed: Gathering,
 }
@@ -35,7 +35,7 @@ enum State {
 
 impl Stock {
     /// Fetches what is there and starts what is missing.
-    pub fn update(&mut self, cx: &mut Cx<'_>) {
+    pub(super) fn update(&mut self, cx: &mut Cx<'_>) {
         let recipe = &cx.document.learn.recipe;
         let detailed = match &recipe.details {
             Details::Asset(locator) => vec![locator.clone()],
@@ -48,25 +48,25 @@ impl Stock {
 
     /// The examples.
     #[must_use]
-    pub fn poses(&self) -> Option<&Arc<PoseSet>> {
+    pub(super) fn poses(&self) -> Option<&Arc<PoseSet>> {
         self.base.here()
     }
 
     /// The detailed poses, where the recipe names some.
     #[must_use]
-    pub fn detailed(&self) -> Option<&Arc<PoseSet>> {
+    pub(super) fn detailed(&self) -> Option<&Arc<PoseSet>> {
         self.detailed.here()
     }
 
     /// Whether all that a recipe needs is there.
     #[must_use]
-    pub fn ready_for(&self, recipe: &Recipe) -> bool {
+    pub(super) fn ready_for(&self, recipe: &Recipe) -> bool {
         self.poses().is_some() && (!matches!(recipe.details, Details::Asset(_)) || self.detailed().is_some())
     }
 
     /// Why examples are missing.
     #[must_use]
-    pub fn trouble(&self) -> Option<&str> {
+    pub(super) fn trouble(&self) -> Option<&str> {
         [&self.base, &self.detailed].into_iter().find_map(|gathering| match &gathering.state {
             State::Failed(sentence) => Some(sentence.as_str()),
             State::Waiting | State::Under(_) | State::Here(_) => None,
@@ -75,7 +75,7 @@ impl Stock {
 
     /// Whether poses are on their way.
     #[must_use]
-    pub fn busy(&self) -> bool {
+    pub(super) fn busy(&self) -> bool {
         [&self.base, &self.detailed].into_iter().any(|gathering| matches!(gathering.state, State::Under(Some(_))))
     }
 }

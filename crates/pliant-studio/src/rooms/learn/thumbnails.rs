@@ -19,7 +19,7 @@ const VIEW: View = View::Orbit { azimuth_rad: 0.35, elevation_rad: 0.15 };
 
 /// The pictures of a set of poses.
 #[derive(Default)]
-pub struct Thumbnails {
+pub(super) struct Thumbnails {
     of: Option<Arc<PoseSet>>,
     task: Option<Task<Vec<ColorImage>>>,
     made: Vec<ColorImage>,
@@ -28,7 +28,7 @@ pub struct Thumbnails {
 
 impl Thumbnails {
     /// Starts what is missing and fetches what is made.
-    pub fn update(&mut self, poses: &Arc<PoseSet>, cx: &Cx<'_>) {
+    pub(super) fn update(&mut self, poses: &Arc<PoseSet>, cx: &Cx<'_>) {
         if self.of.as_ref().is_none_or(|of| !Arc::ptr_eq(of, poses)) {
             let (of, wanted) = (Some(poses.clone()), poses.clone());
             let task = (poses.poses.len() <= MOST).then(|| Task::start("Thumbnails", cx.wake.clone(), move |watch| render(&wanted, watch)));
@@ -42,12 +42,12 @@ impl Thumbnails {
 
     /// Whether pictures are still to come.
     #[must_use]
-    pub fn busy(&self) -> bool {
+    pub(super) fn busy(&self) -> bool {
         self.task.is_some()
     }
 
     /// The picture of a pose.
-    pub fn get(&mut self, pose: usize, ctx: &Context) -> Option<&TextureHandle> {
+    pub(super) fn get(&mut self, pose: usize, ctx: &Context) -> Option<&TextureHandle> {
         for (k, image) in self.made.drain(..).enumerate() {
             self.textures.push(ctx.load_texture(format!("example {k}"), image, TextureOptions::LINEAR));
         }

@@ -17,7 +17,7 @@ use crate::work::Task;
 
 /// The tasks under way.
 #[derive(Debug, Default)]
-pub struct Work {
+pub(super) struct Work {
     training: Option<Task<Trained>>,
     judging: Option<Task<Judged>>,
     suggesting: Option<Task<Vec<u32>>>,
@@ -34,7 +34,7 @@ struct Order {
 
 impl Work {
     /// Fetches results. Says whether a model came.
-    pub fn update(&mut self, stock: &Stock, cx: &mut Cx<'_>) -> bool {
+    pub(super) fn update(&mut self, stock: &Stock, cx: &mut Cx<'_>) -> bool {
         let setup = &cx.document.learn;
         let alone = setup.trains_itself && setup.trained.is_none() && self.by_itself.as_ref() != Some(&setup.recipe.sources);
         if alone && stock.ready_for(&setup.recipe) && self.training.is_none() {
@@ -58,43 +58,43 @@ impl Work {
 
     /// Whether something is under way.
     #[must_use]
-    pub fn busy(&self) -> bool {
+    pub(super) fn busy(&self) -> bool {
         self.training.is_some() || self.judging.is_some() || self.suggesting.is_some()
     }
 
     /// Whether a model is being trained.
     #[must_use]
-    pub fn is_training(&self) -> bool {
+    pub(super) fn is_training(&self) -> bool {
         self.training.is_some()
     }
 
     /// Whether poses are being left out in turn.
     #[must_use]
-    pub fn is_judging(&self) -> bool {
+    pub(super) fn is_judging(&self) -> bool {
         self.judging.is_some()
     }
 
     /// Asks a training under way to stop.
-    pub fn cancel_training(&self) {
+    pub(super) fn cancel_training(&self) {
         self.training.iter().for_each(|task| task.watch().cancel());
     }
 
     /// Starts to train, in place of a training under way.
-    pub fn train(&mut self, stock: &Stock, cx: &mut Cx<'_>) {
+    pub(super) fn train(&mut self, stock: &Stock, cx: &mut Cx<'_>) {
         if let Some(order) = Order::of(stock, &cx.document.learn.recipe) {
             self.training = Some(cx.start("Training", move |watch| order.train(watch)));
         }
     }
 
     /// Starts to leave poses out in turn.
-    pub fn judge(&mut self, stock: &Stock, cx: &mut Cx<'_>) {
+    pub(super) fn judge(&mut self, stock: &Stock, cx: &mut Cx<'_>) {
         if let Some(order) = Order::of(stock, &cx.document.learn.recipe) {
             self.judging = Some(cx.start("Validating", move |watch| order.judge(watch)));
         }
     }
 
     /// Starts to choose `count` points.
-    pub fn suggest(&mut self, count: usize, stock: &Stock, cx: &mut Cx<'_>) {
+    pub(super) fn suggest(&mut self, count: usize, stock: &Stock, cx: &mut Cx<'_>) {
         let recipe = cx.document.learn.recipe.clone();
         if let Some(poses) = stock.poses().cloned() {
             let work = move |_: &_| {
