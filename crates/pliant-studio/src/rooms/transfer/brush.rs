@@ -39,7 +39,7 @@ pub(super) struct Brush {
 
 impl Default for Brush {
     fn default() -> Self {
-        Self { radius: 0.03, erases: false, stroke: None, worker: None }
+        Self { radius: 0.05, erases: false, stroke: None, worker: None }
     }
 }
 

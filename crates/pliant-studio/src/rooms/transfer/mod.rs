@@ -431,9 +431,12 @@ fn frame_of(clock: f64, count: usize) -> usize {
     clock.max(0.0).round() as usize % count.max(1)
 }
 
+/// A name, and how to make the document.
+pub type Example = (&'static str, fn() -> Document);
+
 /// The examples of the room.
 #[must_use]
-pub fn examples() -> Vec<(&'static str, fn() -> Document)> {
+pub fn examples() -> Vec<Example> {
     vec![("The tapir walks like the hound", walking_tapir), ("Hound and tapir, without markers", hound_and_tapir)]
 }
 

@@ -108,22 +108,33 @@ fn previewed(question: &Question, factor: &mut Factor) -> Preview {
     let mut problems = Vec::new();
     let planned = question.job();
     let refined = planned.as_ref().filter(|_| question.refined).and_then(|(job, found)| match job.layers(found) {
-        Ok((layers, odd)) => {
-            problems.extend(odd);
-            // The lowest layer is not a region.
-            Some(layers.into_iter().skip(1).map(|layer| layer.weights).collect::<Vec<_>>())
-        }
+        // The lowest layer is not a region.
+        Ok((layers, _)) => Some(layers.into_iter().skip(1).map(|layer| layer.weights).collect::<Vec<_>>()),
         Err(error) => {
             problems.push(error.to_string());
             None
         }
     });
     let regions = &question.setup.regions;
-    let weights = refined.clone().unwrap_or_else(|| regions.iter().map(|region| scribbled(region, &question.target)).collect());
-    let painted: Vec<([u8; 3], Vec<f64>)> = regions.iter().map(|region| region.color).zip(weights).collect();
+    let mut painted = Vec::new();
+    for (k, region) in regions.iter().enumerate() {
+        let drawn = scribbled(region, &question.target);
+        let Some(weights) = refined.as_ref().map(|refined| &refined[k]) else {
+            painted.push((region.color, drawn));
+            continue;
+        };
+        if !region.faces.is_empty() && weights.iter().all(|&weight| weight == 0.0) {
+            problems.push(format!("{} covers no stiff part by more than half: paint more, or switch Refine off.", region.name));
+        }
+        let traced = weights.iter().zip(drawn).map(|(weight, drawn)| weight.max(TRACE * drawn)).collect();
+        painted.push((region.color, traced));
+    }
     let pose = planned.and_then(|(job, found)| posed(&job, &found, &question.target, factor, &mut problems));
     Preview { colors: Arc::new(region_colors(&question.target.mesh, &painted)), pose, problems, refined: refined.is_some() }
 }
+
+/// How much of a scribble shows through where it does not count.
+const TRACE: f64 = 0.3;
 
 /// One for the triangles of faces that were scribbled on.
 fn scribbled(region: &RegionSetup, target: &Actor) -> Vec<f64> {
