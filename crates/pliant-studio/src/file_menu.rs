@@ -5,7 +5,6 @@ use std::path::{Path, PathBuf};
 use eframe::egui::{self, Key, KeyboardShortcut, Modifiers, Ui};
 
 use crate::command::Command;
-use crate::document::Document;
 use crate::recovery::Lost;
 use crate::rooms::RoomName;
 use crate::studio::Studio;
@@ -27,7 +26,7 @@ impl Studio {
     /// The File menu.
     pub(crate) fn file_menu_ui(&mut self, ui: &mut Ui) {
         ui.menu_button("File", |ui| {
-            self.item_ui(ui, "New", Some(NEW), || Command::New(Box::new(Document::default()), RoomName::Pose));
+            self.item_ui(ui, "New", Some(NEW), || Command::New(Box::default(), RoomName::Pose));
             self.item_ui(ui, "Open…", Some(OPEN), || Command::AskOpen);
             ui.menu_button("Open recent", |ui| self.recent_ui(ui));
             if !self.filing.lost().is_empty() {
@@ -87,17 +86,17 @@ impl Studio {
         }
         let pressed = |shortcut: &KeyboardShortcut| ctx.input_mut(|input| input.consume_shortcut(shortcut));
         // Save as first: its keys hold those of save.
-        let table: [(&KeyboardShortcut, fn() -> Command); 6] = [
-            (&SAVE_AS, || Command::AskSave),
-            (&SAVE, || Command::Save),
-            (&OPEN, || Command::AskOpen),
-            (&NEW, || Command::New(Box::new(Document::default()), RoomName::Pose)),
-            (&EXPORT, || Command::AskExport),
-            (&QUIT, || Command::Quit),
+        let table = [
+            (&SAVE_AS, Command::AskSave),
+            (&SAVE, Command::Save),
+            (&OPEN, Command::AskOpen),
+            (&NEW, Command::New(Box::default(), RoomName::Pose)),
+            (&EXPORT, Command::AskExport),
+            (&QUIT, Command::Quit),
         ];
         for (shortcut, command) in table {
             if pressed(shortcut) {
-                self.push(command());
+                self.push(command);
             }
         }
     }

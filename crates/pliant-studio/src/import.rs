@@ -10,8 +10,8 @@ use std::path::{Path, PathBuf};
 
 use pliant::io::{Animation, Asset, Format, LoadOptions};
 
-use crate::rooms::touch;
 use crate::document::{Character, Document, Locator};
+use crate::rooms::touch;
 use crate::timeline::{Take, TakeFrames};
 
 /// What the files of one drop are to the document.

@@ -133,7 +133,7 @@ impl Studio {
 
     fn viewport_ui(&mut self, name: RoomName, k: usize, pane: &Pane, size: Vec2, ui: &mut Ui) {
         self.aim_camera(name, k, pane, size);
-        let mut camera = self.desk.cameras.entry(name).or_default()[k].camera.clone();
+        let mut camera = self.desk.cameras.entry(name).or_default()[k].camera;
         let label = if pane.title.is_empty() { name.label() } else { &pane.title };
         let canvas = viewport_ui(ui, (name, k), label, &mut camera, &pane.scene, &self.desk.look, size);
         self.caption_ui(pane, &canvas, ui);
@@ -162,7 +162,7 @@ impl Studio {
             None => seen.camera.frame_points(&pane.scene.points(), aspect),
         }
         seen.subject.clone_from(&pane.subject);
-        self.framed.insert((name, k), Framed { camera: seen.camera.clone(), size });
+        self.framed.insert((name, k), Framed { camera: seen.camera, size });
     }
 
     fn caption_ui(&self, pane: &Pane, canvas: &crate::view::Canvas, ui: &Ui) {

@@ -276,6 +276,7 @@ fn what_is_shown_is_exported_and_pictured() {
 struct SmallDisk(tempfile::TempDir);
 
 impl SmallDisk {
+    #[expect(clippy::print_stderr, reason = "a skipped test says so")]
     fn mount() -> Option<Self> {
         let folder = tempfile::tempdir().unwrap();
         let mounted = std::process::Command::new("mount").args(["-t", "tmpfs", "-o", "size=256k", "tmpfs"]).arg(folder.path()).output();

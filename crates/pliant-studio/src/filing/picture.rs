@@ -8,12 +8,15 @@ use eframe::egui;
 use crate::files::{Files, why};
 use crate::work::{Task, Wake};
 
+/// A picture of the window, and where it should go.
+type Taken = (PathBuf, Arc<egui::ColorImage>);
+
 /// A picture that is wanted, taken, or written.
 #[derive(Default)]
 pub(super) struct Picture {
     /// Where to, and how many frames to wait for: the dialog that asked for it is still on the screen.
     wanted: Option<(PathBuf, u32)>,
-    taken: Arc<Mutex<Option<(PathBuf, Arc<egui::ColorImage>)>>>,
+    taken: Arc<Mutex<Option<Taken>>>,
     waiting: bool,
     writing: Option<Task<String>>,
 }

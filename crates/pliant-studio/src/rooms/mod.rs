@@ -210,9 +210,12 @@ impl Cx<'_> {
     }
 }
 
-/// The examples of a room: a name, and how to make one.
+/// An example of a room: a name, and how to make it.
+pub type Example = (&'static str, fn() -> Document);
+
+/// The examples of a room.
 #[must_use]
-pub fn examples(room: RoomName) -> Vec<(&'static str, fn() -> Document)> {
+pub fn examples(room: RoomName) -> Vec<Example> {
     match room {
         RoomName::Pose => pose::examples(),
         RoomName::Touch => touch::examples(),

@@ -43,7 +43,7 @@ impl<In, Out> Shared<In, Out> {
 /// Where a worker takes its questions from.
 pub struct Inbox<In> {
     next: Box<dyn Fn() -> Option<In>>,
-    peek: Box<dyn Fn(&dyn Fn(&In) -> bool) -> bool>,
+    waits: Box<dyn Fn() -> bool>,
 }
 
 impl<In> Inbox<In> {
@@ -53,10 +53,10 @@ impl<In> Inbox<In> {
         (self.next)()
     }
 
-    /// Whether a question waits that `matters`.
+    /// Whether a newer question waits.
     #[must_use]
-    pub fn waits(&self, matters: impl Fn(&In) -> bool) -> bool {
-        (self.peek)(&matters)
+    pub fn waits(&self) -> bool {
+        (self.waits)()
     }
 }
 
@@ -140,7 +140,7 @@ fn serve_once<In: Send + 'static, Out: Send + 'static>(shared: &Arc<Shared<In, O
     let (asked, peeked, answered) = (shared.clone(), shared.clone(), shared.clone());
     let inbox = Inbox {
         next: Box::new(move || next(&asked)),
-        peek: Box::new(move |matters| peeked.state().question.as_ref().is_some_and(matters)),
+        waits: Box::new(move || peeked.state().question.is_some()),
     };
     let outbox = Outbox { put: Box::new(move |answer| put(&answered, answer)) };
     if let Err(panic) = catch_unwind(AssertUnwindSafe(|| serve(&inbox, &outbox))) {

@@ -12,14 +12,14 @@ use tempfile::TempDir;
 const PATIENCE: Duration = Duration::from_secs(120);
 
 /// A screen of 1440 × 900 points.
-pub struct Screen {
+pub(crate) struct Screen {
     server: Child,
     display: String,
     folder: TempDir,
 }
 
 /// What is on a screen: rows of red, green, blue.
-pub struct Picture {
+pub(crate) struct Picture {
     pub width: usize,
     pub height: usize,
     pub rgb: Vec<[u8; 3]>,
@@ -28,7 +28,7 @@ pub struct Picture {
 impl Screen {
     /// Starts one; without the programs a test is skipped and says so, or fails where they are required.
     #[expect(clippy::print_stderr, reason = "a skipped test says so")]
-    pub fn start_or_skip() -> Option<Self> {
+    pub(crate) fn start_or_skip() -> Option<Self> {
         let there = |program: &str| Command::new(program).arg("-version").stdout(Stdio::null()).stderr(Stdio::null()).status().is_ok();
         if !there("Xvfb") || !there("xdotool") {
             assert!(std::env::var_os("PLIANT_REQUIRE_ADAPTER").is_none(), "no Xvfb or xdotool; install xvfb and xdotool");
@@ -45,20 +45,20 @@ impl Screen {
     }
 
     /// A program on this screen.
-    pub fn command(&self, program: impl AsRef<std::ffi::OsStr>) -> Command {
+    pub(crate) fn command(&self, program: impl AsRef<std::ffi::OsStr>) -> Command {
         let mut command = Command::new(program);
         command.env("DISPLAY", &self.display).env_remove("WAYLAND_DISPLAY");
         command
     }
 
     /// Moves the pointer, presses and types.
-    pub fn xdotool(&self, arguments: &[&str]) {
+    pub(crate) fn xdotool(&self, arguments: &[&str]) {
         let done = self.command("xdotool").args(arguments).status().unwrap();
         assert!(done.success(), "xdotool {arguments:?}");
     }
 
     /// Drags with the left button along a way.
-    pub fn drag(&self, way: &[[f32; 2]]) {
+    pub(crate) fn drag(&self, way: &[[f32; 2]]) {
         let to = |[x, y]: [f32; 2]| self.xdotool(&["mousemove", &x.round().to_string(), &y.round().to_string()]);
         to(way[0]);
         sleep(Duration::from_millis(200));
@@ -73,7 +73,7 @@ impl Screen {
     }
 
     /// Clicks.
-    pub fn click(&self, [x, y]: [f32; 2]) {
+    pub(crate) fn click(&self, [x, y]: [f32; 2]) {
         self.xdotool(&["mousemove", &x.round().to_string(), &y.round().to_string()]);
         sleep(Duration::from_millis(200));
         self.xdotool(&["click", "1"]);
@@ -81,13 +81,13 @@ impl Screen {
     }
 
     /// Presses keys, such as `ctrl+s`.
-    pub fn press(&self, keys: &str) {
+    pub(crate) fn press(&self, keys: &str) {
         self.xdotool(&["key", keys]);
         sleep(Duration::from_millis(300));
     }
 
     /// What is on the screen: X's own dump, header and colours before 32 bits per point.
-    pub fn picture(&self) -> Picture {
+    pub(crate) fn picture(&self) -> Picture {
         let bytes = fs::read(self.folder.path().join("Xvfb_screen0")).unwrap();
         let field = |k: usize| u32::from_be_bytes(bytes[4 * k..4 * k + 4].try_into().unwrap()) as usize;
         let (header, width, height, row, colors) = (field(0), field(4), field(5), field(12), field(19));
@@ -101,7 +101,7 @@ impl Screen {
     }
 
     /// Waits until the screen says so.
-    pub fn wait_until(&self, what: &str, fine: impl Fn(&Picture) -> bool) -> Picture {
+    pub(crate) fn wait_until(&self, what: &str, fine: impl Fn(&Picture) -> bool) -> Picture {
         let begun = Instant::now();
         loop {
             let picture = self.picture();
@@ -116,18 +116,18 @@ impl Screen {
 
 impl Picture {
     /// How many points differ visibly from another picture's.
-    pub fn differences(&self, other: &Self) -> usize {
+    pub(crate) fn differences(&self, other: &Self) -> usize {
         let far = |(a, b): (&[u8; 3], &[u8; 3])| a.iter().zip(b).any(|(a, b)| a.abs_diff(*b) > 24);
         self.rgb.iter().zip(&other.rgb).filter(|pair| far(*pair)).count()
     }
 
     /// How many points are lighter than the panels: the clay of a model.
-    pub fn clay(&self) -> usize {
+    pub(crate) fn clay(&self) -> usize {
         self.rgb.iter().filter(|[r, g, b]| *r > 120 && r > b && g.abs_diff(*b) < 40).count()
     }
 
     /// Keeps it for a person to look at, where `PLIANT_PICTURES` names a folder.
-    pub fn keep(&self, name: &str) {
+    pub(crate) fn keep(&self, name: &str) {
         let Some(folder) = std::env::var_os("PLIANT_PICTURES") else { return };
         let file = fs::File::create(std::path::Path::new(&folder).join(format!("{name}.png"))).unwrap();
         let mut encoder = png::Encoder::new(file, self.width as u32, self.height as u32);

@@ -153,7 +153,7 @@ fn serve(bench: &mut Bench, question: &Question, inbox: &Inbox<Question>, outbox
             Ok(balanced) => {
                 let arrived = balanced.weights == question.setup.weights;
                 outbox.put(Ok(Balanced { number: question.number, arrived, ..balanced }));
-                if arrived || inbox.waits(|_| true) {
+                if arrived || inbox.waits() {
                     return inbox.next();
                 }
             }

@@ -3,10 +3,11 @@
 use super::obstacle::{Form, ObstacleMark};
 use super::setup::{Setup, ShapeMark};
 use crate::document::{Character, Document};
+use crate::rooms::Example;
 
 /// Blends to begin with: a name, and how to make one.
 #[must_use]
-pub fn examples() -> Vec<(&'static str, fn() -> Document)> {
+pub fn examples() -> Vec<Example> {
     vec![("Bar around a cylinder", bar_around_a_cylinder), ("Three shapes of a bar", three_shapes), ("Expressions of a head", expressions)]
 }
 

@@ -7,6 +7,7 @@ use pliant::skeleton_file::{JointEntry, NaturalEntry, RootEntry, SkeletonFile};
 
 use super::setup::{Capture, Details, Recipe, Setup};
 use crate::document::Document;
+use crate::rooms::Example;
 
 /// Name, vertex, and which point it hangs on.
 const POINTS: [(&str, u32, Option<usize>); 22] = [
@@ -43,7 +44,7 @@ const PLAY: &str = "specimen:hand:play";
 
 /// The examples of this room: a name, and how to make one.
 #[must_use]
-pub fn examples() -> Vec<(&'static str, fn() -> Document)> {
+pub fn examples() -> Vec<Example> {
     vec![("Drive a hand", drive_a_hand), ("Teach a hand", teach_a_hand)]
 }
 

@@ -2,6 +2,7 @@
 
 use super::{HeatKind, Method, MethodKind, PinMark, Sculpt, Setup};
 use crate::document::{Character, Document};
+use crate::rooms::Example;
 
 /// Vertices of the built-in head.
 const LEFT_MOUTH_CORNER: u32 = 4686;
@@ -41,6 +42,6 @@ pub fn two_methods() -> Document {
 
 /// What the menu offers for this room.
 #[must_use]
-pub fn examples() -> Vec<(&'static str, fn() -> Document)> {
+pub fn examples() -> Vec<Example> {
     vec![("Head", head), ("Smile on both sides", smile), ("Beyond the sliders", beyond), ("Two methods", two_methods)]
 }

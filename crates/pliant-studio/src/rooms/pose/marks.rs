@@ -145,7 +145,15 @@ mod tests {
 
     fn solve(pins: Vec<PinResult>) -> Solve {
         let pose = Pose { method: "", weights: vec![], pins, at_limit: vec![], kkt: None, iterations: 0, problems: vec![] };
-        Solve { gesture: 0, serial: 0, size: 1.0, pose, explanation: Explanation { moves: vec![], unreachable: vec![] }, drags: vec![], secs: 0.0 }
+        Solve {
+            gesture: 0,
+            serial: 0,
+            size: 1.0,
+            pose,
+            explanation: Explanation { moves: vec![], unreachable: vec![] },
+            drags: vec![],
+            secs: 0.0,
+        }
     }
 
     fn setup(aim: Aim) -> Setup {

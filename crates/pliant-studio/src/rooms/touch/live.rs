@@ -151,10 +151,10 @@ fn serve(stage: Option<Stage>, ask: Ask, inbox: &Inbox<Ask>, outbox: &Outbox<Tou
 /// Whether a newer question waits when the next step is due. While an animation plays, its shapes set the pace.
 fn newer_waits(plays: bool, begun: Instant, inbox: &Inbox<Ask>) -> bool {
     let due = if plays { LONGEST_WAIT } else { Duration::from_secs_f64(STEP_SECS) };
-    while begun.elapsed() < due && !(plays && inbox.waits(|_| true)) {
+    while begun.elapsed() < due && !(plays && inbox.waits()) {
         std::thread::sleep((due - begun.elapsed().min(due)).min(Duration::from_millis(1)));
     }
-    inbox.waits(|_| true)
+    inbox.waits()
 }
 
 /// The simulation from one question to the next.

@@ -24,7 +24,7 @@ pub use setup::{Method, Patch, Pull, Recorded, Setup, Shown, Simulation};
 pub use skin_map::SkinColors;
 pub use solid::{Form, Solid};
 
-use super::{Cx, On, Pane, Room, RoomName};
+use super::{Cx, Example, On, Pane, Room, RoomName};
 use crate::character::Posed;
 use crate::command::Notice;
 use crate::document::{AddedTarget, Character, Document, Locator};
@@ -359,7 +359,7 @@ fn head(touch: Setup) -> Document {
 
 /// Documents to begin with.
 #[must_use]
-pub fn examples() -> Vec<(&'static str, fn() -> Document)> {
+pub fn examples() -> Vec<Example> {
     vec![("Press a cheek", press_a_cheek), ("A finger on a jelly chin", finger_on_a_chin)]
 }
 

@@ -38,7 +38,7 @@ use self::recipe_file::RecipeFile;
 use self::regions::RegionDesk;
 use self::run::Run;
 use self::stage::{Actor, Stage};
-use super::{Cx, On, Pane, Room};
+use super::{Cx, Example, On, Pane, Room};
 use crate::document::Document;
 use crate::timeline::{TakeFrames, Timeline};
 use crate::view::{Model, Paint, Scene};
@@ -430,9 +430,6 @@ fn clip_lengths(setup: &Setup, cast: &Cast) -> Vec<(String, usize)> {
 fn frame_of(clock: f64, count: usize) -> usize {
     clock.max(0.0).round() as usize % count.max(1)
 }
-
-/// A name, and how to make the document.
-pub type Example = (&'static str, fn() -> Document);
 
 /// The examples of the room.
 #[must_use]

@@ -10,7 +10,16 @@ const CENTER: usize = 7;
 fn ball() -> Arc<Posed> {
     let mesh = icosphere(3);
     let (surface, vertices, positions) = (Surface::of(&mesh), Vertices::of(&mesh, mesh.positions()), Arc::new(mesh.positions().to_vec()));
-    Arc::new(Posed { rig: Arc::new(Rig::still(mesh)), surface, weights: Vec::new(), positions, vertices, solve: None, drawn: None, secs: 0.0 })
+    Arc::new(Posed {
+        rig: Arc::new(Rig::still(mesh)),
+        surface,
+        weights: Vec::new(),
+        positions,
+        vertices,
+        solve: None,
+        drawn: None,
+        secs: 0.0,
+    })
 }
 
 /// A small ball whose middle is at `share` of the way to the patch's middle, from just outside.
