@@ -102,7 +102,7 @@ impl Autosave {
             let mut store = BlobStore::new(place.results.clone());
             while let Some(question) = inbox.next() {
                 let kept = match question {
-                    Keep::Work(project) => keep(&*files, &place, &mut store, *project, &|| inbox.waits(|_| true)),
+                    Keep::Work(project) => keep(&*files, &place, &mut store, *project, &|| inbox.waits()),
                     Keep::Nothing => clear(&*files, &place),
                 };
                 outbox.put(kept);

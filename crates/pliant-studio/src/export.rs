@@ -1,5 +1,6 @@
 //! What can be written to files of other programs: the shape, the rig, the animation, takes.
 
+use std::collections::BTreeSet;
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -11,7 +12,7 @@ use pliant::rig::{Interpolation, WeightTrack};
 use crate::character::{Posed, RigSpec};
 use crate::document::{Character, Document};
 use crate::library::{self, Loaded};
-use crate::timeline::{Take, TakeFrames, Timeline, made_frame};
+use crate::timeline::{Ease, Take, TakeFrames, Timeline, made_frame};
 
 /// Makes an asset; a worker calls it.
 pub type Make = Arc<dyn Fn() -> Result<Asset, String> + Send + Sync>;
@@ -79,10 +80,11 @@ fn rig_asset(spec: &RigSpec) -> Result<Asset, String> {
 fn animation(spec: &RigSpec, timeline: &Timeline) -> Result<Asset, String> {
     let asset = rig_asset(spec)?;
     let last = timeline.last_frame;
-    let keyed = timeline.keys.values().flatten().map(|key| key.frame).filter(|frame| *frame <= last);
-    let mut frames: Vec<u32> = keyed.chain([0, last]).collect();
-    frames.sort_unstable();
-    frames.dedup();
+    let keys = || timeline.keys.values().flatten();
+    // Formats go straight from key to key; curves need all their frames.
+    let straight = keys().all(|key| key.ease == Ease::Linear);
+    let keyed: BTreeSet<u32> = keys().map(|key| key.frame).filter(|frame| *frame <= last).chain([0, last]).collect();
+    let frames: Vec<u32> = if straight { keyed.into_iter().collect() } else { (0..=last).collect() };
     let names = asset.target_names();
     let weights_at = |frame: &u32| {
         let mut character = spec.character.clone();

@@ -70,10 +70,12 @@ fn run(start: Start) -> eframe::Result {
     let viewport = egui::ViewportBuilder::default().with_title("Pliant").with_inner_size([1440.0, 900.0]).with_app_id("pliant-studio");
     // What a person likes is kept by the studio itself.
     let options = eframe::NativeOptions { viewport, persist_window: false, ..eframe::NativeOptions::default() };
-    eframe::run_native("Pliant", options, Box::new(move |cc| Ok(Box::new(studio(&cc.egui_ctx, start)))))
+    eframe::run_native("Pliant", options, Box::new(move |cc| Ok(Box::new(studio(cc, start)))))
 }
 
-fn studio(ctx: &egui::Context, start: Start) -> Studio {
+fn studio(cc: &eframe::CreationContext<'_>, start: Start) -> Studio {
+    let ctx = &cc.egui_ctx;
+    pliant_studio::view::install(ctx, cc.wgpu_render_state.as_ref());
     let here = absolute(Path::new("."));
     let head = matches!(start, Start::First).then(|| "specimen:head".to_owned());
     let document = Document { character: Character { asset: head.unwrap_or_default(), ..Character::default() }, ..Document::default() };

@@ -128,6 +128,17 @@ impl Studio {
         self.history.document()
     }
 
+    /// How things are looked at.
+    #[must_use]
+    pub fn desk(&self) -> &Desk {
+        &self.desk
+    }
+
+    /// The steps for a beginner are known.
+    pub fn put_hint_away(&mut self) {
+        self.preferences.hint_seen = true;
+    }
+
     /// Opens a room.
     pub fn open_room(&mut self, room: RoomName) {
         self.desk.room = room;

@@ -14,7 +14,7 @@ use pliant_studio::document::{Document, Weights};
 use pliant_studio::library;
 use pliant_studio::rooms::RoomName;
 use pliant_studio::rooms::pose::{self, MethodKind, PinMark, Pull, Pulled, Setup};
-use pliant_studio::view::{Camera, View};
+use pliant_studio::view::View;
 
 /// Vertices of the built-in head.
 const LEFT_MOUTH_CORNER: u32 = 4686;
@@ -33,10 +33,7 @@ impl Posing {
         let rig = pliant::load("specimen:head").expect("a specimen").rig().expect("a rig");
         let mut journey = Journey::start(document, RoomName::Pose)?;
         journey.press(Modifiers::NONE, Key::F);
-        let rect = canvas(&journey);
-        let mut camera = Camera::default();
-        camera.frame_in(rig.neutral().bounds().expect("a head"), f64::from(rect.width() / rect.height()));
-        Some(Self { journey, rig, view: View { camera, rect } })
+        Some(Self { view: journey.view(0), journey, rig })
     }
 
     fn weights(&self) -> Weights {
@@ -100,11 +97,6 @@ impl Posing {
         self.journey.harness.get_by_role_and_label(Role::Button, entry).click();
         self.journey.settle();
     }
-}
-
-/// The first viewport.
-fn canvas(journey: &Journey) -> Rect {
-    journey.harness.get_all_by_role(Role::Canvas).next().expect("a viewport").rect()
 }
 
 fn reopened(document: &Document) -> Document {

@@ -1,31 +1,174 @@
-//! A real window on a real screen, driven by a real pointer.
+//! A real window on a real screen, driven by a real pointer: each room does what it is for.
+//!
+//! Where things are on the screen is found in a window without a screen that shows the same project in the same size.
 
 mod common;
 #[path = "common/screen.rs"]
 mod screen;
 
+use std::path::PathBuf;
 use std::process::Child;
+use std::thread::sleep;
+use std::time::{Duration, Instant};
 
-use screen::Screen;
+use common::Journey;
+use eframe::egui::{Pos2, Vec2, vec2};
+use pliant_studio::desk::Desk;
+use pliant_studio::document::Document;
+use pliant_studio::files::NativeFiles;
+use pliant_studio::project::{self, BlobStore, Project};
+use pliant_studio::rooms::{RoomName, blend, learn, pose, touch, transfer};
+use screen::{Picture, Screen};
+use tempfile::TempDir;
 
-/// The studio as its own process; gone with the test.
-struct Running(Child);
+/// Vertices of the built-in head.
+const LEFT_MOUTH_CORNER: usize = 4686;
+const LEFT_BROW: usize = 7005;
+/// How long work of a room may take, on a slow and busy machine.
+const PATIENCE: Duration = Duration::from_secs(180);
 
-impl Drop for Running {
+/// A person before a screen.
+struct Person {
+    screen: Screen,
+    studio: Child,
+    folder: TempDir,
+    /// The same window without a screen, which tells where things are.
+    map: Journey,
+}
+
+impl Drop for Person {
     fn drop(&mut self) {
-        let _ = self.0.kill();
-        let _ = self.0.wait();
+        let _ = self.studio.kill();
+        let _ = self.studio.wait();
     }
 }
 
-fn open(screen: &Screen, argument: &str) -> Running {
-    Running(screen.command(env!("CARGO_BIN_EXE_pliant-studio")).arg(argument).spawn().unwrap())
+impl Person {
+    /// Opens a project that holds `document` in a room; `None` where there is no screen or no graphics adapter.
+    fn open(document: Document, room: RoomName) -> Option<Self> {
+        let screen = Screen::start_or_skip()?;
+        let map = Journey::start(document.clone(), room)?;
+        let folder = tempfile::tempdir().unwrap();
+        let project = Project { document, desk: Desk { room, ..Desk::default() }, session: None };
+        project::save(&NativeFiles, &file(&folder), &project, &mut BlobStore::default()).unwrap();
+        let mut command = screen.command(env!("CARGO_BIN_EXE_pliant-studio"));
+        command.arg(file(&folder)).env("PLIANT_STATE", folder.path().join("state")).env("PLIANT_CONFIG", folder.path().join("config"));
+        let studio = command.spawn().unwrap();
+        let person = Self { screen, studio, folder, map };
+        person.screen.wait_until("the model", |picture| picture.clay() > 15_000);
+        sleep(Duration::from_secs(1));
+        Some(person)
+    }
+
+    fn look(&self, name: &str) -> Picture {
+        let picture = self.screen.picture();
+        picture.keep(name);
+        picture
+    }
+
+    /// What the project holds once it was saved and `done`.
+    fn saved(&self, done: impl Fn(&Document) -> bool) -> Document {
+        let begun = Instant::now();
+        loop {
+            self.screen.press("ctrl+s");
+            sleep(Duration::from_millis(500));
+            let document = project::open(&NativeFiles, &file(&self.folder)).unwrap().project.document;
+            if done(&document) {
+                return document;
+            }
+            assert!(begun.elapsed() < PATIENCE, "it did not come: {document:?}");
+        }
+    }
+
+    fn drag(&self, from: Pos2, by: Vec2) {
+        let way: Vec<[f32; 2]> = (0..=10).map(|k| from + by * (k as f32 / 10.0)).map(|p| [p.x, p.y]).collect();
+        self.screen.drag(&way);
+    }
+
+    fn click(&self, label: &str) {
+        let place = self.map.rect(label).center();
+        self.screen.click([place.x, place.y]);
+    }
+
+    /// Where a vertex of an asset is on the screen.
+    fn vertex(&self, asset: &str, vertex: usize) -> Pos2 {
+        let mesh = pliant::load(asset).unwrap().mesh().unwrap();
+        self.map.view(0).project(mesh.positions()[vertex]).expect("before the eye")
+    }
+}
+
+fn file(folder: &TempDir) -> PathBuf {
+    folder.path().join("shot.pliant")
 }
 
 #[test]
-fn the_head_opens_in_a_window() {
-    let Some(screen) = Screen::start_or_skip() else { return };
-    let _studio = open(&screen, "specimen:head");
-    let picture = screen.wait_until("the head", |picture| picture.clay() > 50_000);
-    picture.keep("window_head");
+fn a_mouth_corner_dragged_up_smiles_and_a_stroke_lifts_a_brow() {
+    let Some(person) = Person::open(pose::head(), RoomName::Pose) else { return };
+    let before = person.look("window_head");
+    person.drag(person.vertex("specimen:head", LEFT_MOUTH_CORNER), vec2(8.0, -30.0));
+    let smile = |document: &Document| document.character.weights.get("mouthSmileLeft").copied().unwrap_or(0.0);
+    person.saved(|document| smile(document) > 0.2);
+    let smiling = person.look("window_smile");
+    assert!(smiling.differences(&before) > 1000, "the face and the panel changed");
+
+    person.screen.press("w");
+    let brow = person.vertex("specimen:head", LEFT_BROW);
+    let arch: Vec<[f32; 2]> = (0..=20).map(|k| k as f32 / 20.0 - 0.5).map(|t| [brow.x + 80.0 * t, brow.y - 34.0 + 60.0 * t * t]).collect();
+    person.screen.drag(&arch);
+    let raised =
+        |document: &Document| document.character.weights.iter().filter(|(name, _)| name.starts_with("brow")).map(|(_, w)| w).sum::<f64>();
+    person.saved(|document| raised(document) > 0.1);
+    person.look("window_brow");
+}
+
+#[test]
+fn a_ball_presses_the_cheek() {
+    let Some(person) = Person::open(touch::press_a_cheek(), RoomName::Touch) else { return };
+    let before = person.look("window_cheek");
+    let center = person.map.document().touch.patches[0].center as usize;
+    let at = person.vertex("specimen:head", center);
+    person.screen.press("p");
+    person.screen.xdotool(&["keydown", "shift"]);
+    person.drag(at, vec2(0.0, -36.0));
+    person.screen.xdotool(&["keyup", "shift"]);
+    person.saved(|document| document.touch.recorded.is_some());
+    assert!(person.look("window_pressed").differences(&before) > 300);
+}
+
+#[test]
+fn a_bar_bends_around_a_cylinder() {
+    let Some(person) = Person::open(blend::bar_around_a_cylinder(), RoomName::Blend) else { return };
+    person.click("Half way");
+    person.saved(|document| document.blend.weights == [0.5, 0.5]);
+    sleep(Duration::from_secs(3));
+    person.look("window_bar");
+}
+
+#[test]
+fn the_tapir_walks_like_the_hound() {
+    let Some(person) = Person::open(transfer::walking_tapir(), RoomName::Transfer) else { return };
+    person.click("Run transfer");
+    let walked = person.saved(|document| document.timeline.takes.iter().any(|take| take.of == "specimen:tapir"));
+    assert!(walked.timeline.takes.iter().any(|take| take.frame_count > 8));
+    person.screen.press("space");
+    sleep(Duration::from_secs(2));
+    person.look("window_tapir");
+}
+
+#[test]
+fn a_fingertip_is_dragged() {
+    let Some(person) = Person::open(learn::drive_a_hand(), RoomName::Learn) else { return };
+    let trained = person.saved(|document| document.learn.trained.is_some());
+    let tip = trained.learn.recipe.points[fingertip(&trained)] as usize;
+    let before = person.look("window_hand");
+    person.drag(person.vertex(&trained.learn.recipe.sources[0], tip), vec2(30.0, 60.0));
+    let moved = |document: &Document| !document.learn.drive.goals.is_empty() || !document.learn.drive.effectors.is_empty();
+    person.saved(moved);
+    assert!(person.look("window_finger").differences(&before) > 1000, "the finger bends");
+}
+
+/// The control point at the tip of the index finger.
+fn fingertip(document: &Document) -> usize {
+    let skeleton = document.learn.skeleton.as_ref().unwrap();
+    skeleton.joints.iter().find(|joint| joint.name == "index tip").and_then(|joint| joint.control).unwrap()
 }

@@ -3,15 +3,13 @@
 mod common;
 
 use common::Journey;
-use eframe::egui::accesskit::Role;
 use eframe::egui::{Event, Key, Modifiers, PointerButton, Pos2, vec2};
-use egui_kittest::kittest::Queryable;
 use pliant::mesh::glam::DVec3;
 use pliant_studio::document::{Character, Document};
 use pliant_studio::rooms::RoomName;
 use pliant_studio::rooms::touch::{Touched, press_a_cheek};
 use pliant_studio::timeline::{TakeFrames, made_frame};
-use pliant_studio::view::{Camera, View};
+use pliant_studio::view::View;
 
 /// The middle of the head's left cheek, and how far it is made soft.
 const CHEEK: usize = 2134;
@@ -32,11 +30,8 @@ impl Person {
     /// Opens the head without patches in the room.
     fn at_the_head() -> Option<Self> {
         let journey = Journey::start(head(), RoomName::Touch)?;
-        let rect = journey.harness.get_all_by_role(Role::Canvas).next().expect("a viewport").rect();
         let rig = pliant::load("specimen:head").unwrap().rig().unwrap();
-        let mut camera = Camera::default();
-        camera.frame_in(rig.neutral().bounds().unwrap(), f64::from(rect.width() / rect.height()));
-        Some(Self { journey, view: View { camera, rect }, shape: rig.neutral().positions().to_vec() })
+        Some(Self { view: journey.view(0), journey, shape: rig.neutral().positions().to_vec() })
     }
 
     fn on_screen(&self, place: DVec3) -> Pos2 {

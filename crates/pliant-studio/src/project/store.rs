@@ -283,7 +283,7 @@ mod tests {
         let path = folder.path().join("face.pliant");
         let (old, new) = (project(&["press"]), project(&["poke", "press", "pull"]));
         let mut failures = 0;
-        for room in (0..4000).step_by(200) {
+        for room in (0..40_000).step_by(2_000) {
             save(&NativeFiles, &path, &old, &mut BlobStore::default()).unwrap();
             match save(&Small(Mutex::new(room)), &path, &new, &mut BlobStore::default()) {
                 Ok(()) => assert_eq!(open(&NativeFiles, &path).unwrap().project, new),

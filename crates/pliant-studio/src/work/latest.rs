@@ -138,10 +138,7 @@ impl<In, Out> Drop for Latest<In, Out> {
 
 fn serve_once<In: Send + 'static, Out: Send + 'static>(shared: &Arc<Shared<In, Out>>, serve: &Serve<In, Out>) {
     let (asked, peeked, answered) = (shared.clone(), shared.clone(), shared.clone());
-    let inbox = Inbox {
-        next: Box::new(move || next(&asked)),
-        waits: Box::new(move || peeked.state().question.is_some()),
-    };
+    let inbox = Inbox { next: Box::new(move || next(&asked)), waits: Box::new(move || peeked.state().question.is_some()) };
     let outbox = Outbox { put: Box::new(move |answer| put(&answered, answer)) };
     if let Err(panic) = catch_unwind(AssertUnwindSafe(|| serve(&inbox, &outbox))) {
         put(shared, Err(panic_sentence(shared.name, &*panic)));

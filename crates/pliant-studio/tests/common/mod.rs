@@ -4,6 +4,7 @@
 
 use std::time::{Duration, Instant};
 
+use eframe::egui::accesskit::Role;
 use eframe::egui::{Event, Key, Modifiers, PointerButton, Pos2, Rect, vec2};
 use eframe::egui_wgpu::{RenderState, RendererOptions};
 use egui_kittest::kittest::Queryable;
@@ -12,6 +13,7 @@ use egui_kittest::{Harness, SnapshotOptions};
 use pliant_studio::Studio;
 use pliant_studio::document::Document;
 use pliant_studio::rooms::RoomName;
+use pliant_studio::view::View;
 
 /// Longer than any single piece of work of a journey, on a slow and busy machine.
 const PATIENCE: Duration = Duration::from_secs(240);
@@ -51,6 +53,7 @@ impl Journey {
             pliant_studio::view::install(&cc.egui_ctx, cc.wgpu_render_state.as_ref());
             let mut studio = Studio::new(&cc.egui_ctx, document);
             studio.open_room(room);
+            studio.put_hint_away();
             studio
         };
         let builder = Harness::builder().with_size(vec2(1440.0, 900.0)).with_options(options).with_max_steps(64);
@@ -107,6 +110,13 @@ impl Journey {
     /// Where the thing labelled so is on the screen.
     pub fn rect(&self, label: &str) -> Rect {
         self.harness.get_by_label(label).rect()
+    }
+
+    /// How the camera of a viewport of the open room sees.
+    pub fn view(&self, pane: usize) -> View {
+        let rect = self.harness.get_all_by_role(Role::Canvas).nth(pane).expect("a viewport").rect();
+        let desk = self.harness.state().desk();
+        View { camera: desk.cameras[&desk.room][pane].camera.clone(), rect }
     }
 
     /// Presses the left button at the first point, goes along all of them, and lets go at the last.

@@ -140,7 +140,7 @@ pub const SHORTCUTS: &[crate::help::Sheet] = &[(
         ("Ctrl+Shift+drag", "Move in depth"),
         ("H", "Hold the pin, or let it go"),
         ("Del, X", "Delete the pin"),
-        ("M", "Mirror"),
+        ("M", "Mirror pins"),
         ("`", "See the other method while held"),
         ("Esc", "Forget the first line of a curve"),
     ],
@@ -291,7 +291,7 @@ fn last_solve<'a>(cx: &Cx<'a>) -> Option<&'a Solve> {
 }
 
 fn toggle_mirrored(cx: &mut Cx<'_>) {
-    let label = if cx.document.pose.mirrored { "Stop mirroring" } else { "Mirror" };
+    let label = if cx.document.pose.mirrored { "Stop mirroring pins" } else { "Mirror pins" };
     cx.edit(label, |document| document.pose.mirrored ^= true);
 }
 

@@ -65,7 +65,7 @@ impl PoseRoom {
             }
         });
         let mut mirrored = cx.document.pose.mirrored;
-        let mirror = ui.checkbox(&mut mirrored, "Mirror");
+        let mirror = ui.checkbox(&mut mirrored, "Mirror pins");
         if mirror.on_hover_text("Pins and strokes act on both sides (M)").changed() {
             super::toggle_mirrored(cx);
         }
