@@ -25,7 +25,7 @@ use tempfile::TempDir;
 const LEFT_MOUTH_CORNER: usize = 4686;
 const LEFT_BROW: usize = 7005;
 /// How long work of a room may take, on a slow and busy machine.
-const PATIENCE: Duration = Duration::from_secs(180);
+const PATIENCE: Duration = Duration::from_secs(90);
 
 /// A person before a screen.
 struct Person {
@@ -55,8 +55,10 @@ impl Person {
         command.arg(file(&folder)).env("PLIANT_STATE", folder.path().join("state")).env("PLIANT_CONFIG", folder.path().join("config"));
         let studio = command.spawn().unwrap();
         let person = Self { screen, studio, folder, map };
-        person.screen.wait_until("the model", |picture| picture.clay() > 15_000);
+        person.screen.wait_until("the model", |picture| picture.lit() > 25_000);
         sleep(Duration::from_secs(1));
+        // Without a window manager nobody else gives it the keyboard.
+        person.screen.xdotool(&["search", "--name", "Pliant", "windowfocus"]);
         Some(person)
     }
 

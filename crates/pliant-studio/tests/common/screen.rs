@@ -121,9 +121,10 @@ impl Picture {
         self.rgb.iter().zip(&other.rgb).filter(|pair| far(*pair)).count()
     }
 
-    /// How many points are lighter than the panels: the clay of a model.
-    pub(crate) fn clay(&self) -> usize {
-        self.rgb.iter().filter(|[r, g, b]| *r > 120 && r > b && g.abs_diff(*b) < 40).count()
+    /// How many points are lighter or more colourful than panels and background: those of a model.
+    pub(crate) fn lit(&self) -> usize {
+        let lit = |[r, g, b]: &[u8; 3]| r.max(g).max(b) > &130 || r.max(g).max(b) - r.min(g).min(b) > 40;
+        self.rgb.iter().filter(|point| lit(point)).count()
     }
 
     /// Keeps it for a person to look at, where `PLIANT_PICTURES` names a folder.
