@@ -149,6 +149,7 @@ fn a_bar_bends_around_a_cylinder() {
 #[test]
 fn the_tapir_walks_like_the_hound() {
     let Some(person) = Person::open(transfer::walking_tapir(), RoomName::Transfer) else { return };
+    person.screen.wait_until("both animals", |picture| picture.lit() > 60_000);
     person.click("Run transfer");
     let walked = person.saved(|document| document.timeline.takes.iter().any(|take| take.of == "specimen:tapir"));
     assert!(walked.timeline.takes.iter().any(|take| take.frame_count > 8));
