@@ -129,6 +129,14 @@ mod tests {
     }
 
     #[test]
+    fn examples_of_every_room_stay_as_they_are() {
+        for (name, example) in RoomName::ALL.into_iter().flat_map(crate::rooms::examples) {
+            let (mut document, told) = (example(), Vec::<String>::new());
+            assert_eq!(mend(&mut document), told, "{name}");
+        }
+    }
+
+    #[test]
     fn wild_sliders_and_keys_are_left_out_and_the_others_stay() {
         let text = r#"{"character": {"weights": {"smile": 0.5, "jaw": 1e300},
             "limits": {"smile": [0, 1], "jaw": [1, 0], "brow": [-1e300, 1]},

@@ -60,8 +60,8 @@ fn mend_method(method: &mut Method) {
     mend_amount(&mut method.sparsity, usual.sparsity);
     mend_amount(&mut method.damping, usual.damping);
     mend_amount(&mut method.alpha, usual.alpha);
-    method.reach.take_if(|reach| !is_size(*reach));
-    method.radius.take_if(|radius| !is_size(*radius));
+    method.reach.take_if(|reach| !(0.0..=FAR).contains(reach));
+    method.radius.take_if(|radius| !(0.0..=FAR).contains(radius));
     method.gamma.take_if(|gamma| !(0.0..=1.0).contains(gamma));
 }
 
@@ -203,7 +203,7 @@ mod tests {
         let pose = mended(
             r#"{"pose": {"pins": [{"vertex": 4294967295, "goal": [1e300, 0, 0], "stroke": 4294967295}, {"goal": [1, 2, 3]}],
             "pull": {"pins": [{"vertex": 1, "goal": [0, 0, 0], "aim": {"Curve": []}}]},
-            "method": {"sparsity": -1, "alpha": 1e300, "reach": 0}, "sculpt": {"radius": -1}, "lines": {"middle": 1e300}}}"#,
+            "method": {"sparsity": -1, "alpha": 1e300, "reach": -1}, "sculpt": {"radius": -1}, "lines": {"middle": 1e300}}}"#,
         )
         .pose;
         assert_eq!((pose.pins.len(), pose.pins[0].goal, pose.pins[1].goal), (2, None, Some([1.0, 2.0, 3.0])));
