@@ -212,7 +212,7 @@ impl Studio {
         let change = move |document: &mut Document| {
             for (name, weight) in weights {
                 // A silent slider is at zero only as it is shown.
-                if !silent.is_silent(&name) {
+                if weight.is_finite() && !silent.is_silent(&name) {
                     document.character.set_weight(&name, weight);
                 }
             }

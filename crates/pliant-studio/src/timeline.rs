@@ -67,6 +67,9 @@ impl Default for Timeline {
 }
 
 impl Timeline {
+    /// Longer than any shot; a timeline beyond it could not be drawn.
+    pub const MAX_FRAME: u32 = 1_000_000;
+
     /// The take of this name.
     #[must_use]
     pub fn take(&self, name: &str) -> Option<&Take> {

@@ -16,6 +16,9 @@ use crate::timeline::{Key, KeyAt, Picked, weight_at};
 /// The height in which the view opens.
 const OPEN_HEIGHT: f32 = 160.0;
 
+/// The most lines of equal weight.
+const MOST_LINES: f64 = 40.0;
+
 /// The curves of the chosen sliders, or of all that have keys.
 pub(super) fn curves_ui(ui: &mut Ui, axis: TimeAxis, panel: &mut Panel, cx: &mut Cx<'_>) {
     let keys = &cx.document.timeline.keys;
@@ -64,6 +67,12 @@ fn fitted(names: &[&String], cx: &Cx<'_>) -> [f64; 2] {
     [min - room, max + room]
 }
 
+/// How far apart lines of equal weight are: a quarter, or that times a power of ten where there would be too many.
+fn grid_step([low, high]: [f64; 2]) -> f64 {
+    let quarters = (high - low).min(f64::MAX) / (0.25 * MOST_LINES);
+    0.25 * 10_f64.powf(quarters.log10().ceil().max(0.0))
+}
+
 /// Frames and weights on the screen.
 struct Plot {
     axis: TimeAxis,
@@ -89,11 +98,12 @@ impl Plot {
     fn grid_ui(&self, ui: &Ui) {
         let weak = ui.visuals().weak_text_color();
         let painter = ui.painter().with_clip_rect(self.area);
-        for tenth in (self.weights[0] * 4.0).ceil() as i64..=(self.weights[1] * 4.0).floor() as i64 {
-            let (weight, whole) = (tenth as f64 / 4.0, tenth % 4 == 0);
+        let step = grid_step(self.weights);
+        for line in (self.weights[0] / step).ceil() as i64..=(self.weights[1] / step).floor() as i64 {
+            let (weight, whole) = (line as f64 * step, line % 4 == 0);
             let y = self.y_of(weight);
             painter.hline(self.area.x_range(), y, Stroke::new(1.0, weak.gamma_multiply(if whole { 0.5 } else { 0.18 })));
-            if tenth % 2 == 0 {
+            if line % 2 == 0 {
                 painter.text(
                     pos2(self.area.right() - 3.0, y - 1.0),
                     Align2::RIGHT_BOTTOM,
@@ -194,4 +204,19 @@ fn legend_ui(ui: &mut Ui, rect: Rect, names: &[&String], panel: &mut Panel) {
             }
         }
     });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_of_equal_weight_are_quarters_and_never_too_many() {
+        assert_eq!(grid_step([-0.08, 1.08]), 0.25);
+        for far in [1.0, 3.0, 77.0, 1e6, 1e15, 1e300, f64::MAX] {
+            let step = grid_step([-far, far]);
+            let lines = (far / step).floor() - (-far / step).ceil() + 1.0;
+            assert!((3.0..=MOST_LINES + 1.0).contains(&lines), "{lines} lines to {far}");
+        }
+    }
 }

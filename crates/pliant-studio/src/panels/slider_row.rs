@@ -15,6 +15,8 @@ pub(super) const ROW: f32 = 21.0;
 const NUMBER: f32 = 44.0;
 /// How much slower a slider is with Shift held.
 const FINE: f64 = 0.1;
+/// The furthest limit that can be typed.
+const FURTHEST: f64 = 1e9;
 /// One press of an arrow key, as a part of the slider's way.
 const STEP: f64 = 0.05;
 
@@ -122,7 +124,12 @@ fn span(row: &SliderRow<'_>) -> f64 {
 /// What the bar shows: sliders without limits show −1 to 1 and go on beyond.
 fn shown_range(row: &SliderRow<'_>) -> [f64; 2] {
     let [min, max] = row.limits;
-    [if min.is_finite() { min } else { -1.0 }, if max.is_finite() { max } else { 1.0 }]
+    match (min.is_finite(), max.is_finite()) {
+        (true, true) => [min, max.max(min)],
+        (true, false) => [min, (min + 1.0).max(1.0)],
+        (false, true) => [(max - 1.0).min(-1.0), max],
+        (false, false) => [-1.0, 1.0],
+    }
 }
 
 fn bar_ui(ui: &mut Ui, rect: Rect, row: &SliderRow<'_>) -> Option<RowAct> {
@@ -174,7 +181,7 @@ fn wanted_weight(ui: &Ui, response: &Response, row: &SliderRow<'_>) -> Option<f6
 fn paint_bar(ui: &Ui, rect: Rect, row: &SliderRow<'_>, hot: bool) {
     let (painter, visuals) = (ui.painter().with_clip_rect(rect.intersect(ui.clip_rect())), ui.visuals());
     let [min, max] = shown_range(row);
-    let x = |weight: f64| rect.left() + rect.width() * ((weight.clamp(min, max) - min) / span(row)) as f32;
+    let x = |weight: f64| rect.left() + rect.width() * ((weight.max(min).min(max) - min) / span(row)) as f32;
     painter.rect_filled(rect, 3.0, visuals.extreme_bg_color.gamma_multiply(if row.share.is_some() { 0.6 } else { 1.0 }));
     let fill = if row.silent { visuals.weak_text_color().gamma_multiply(0.25) } else { crate::theme::CALM.gamma_multiply(0.5) };
     let (zero, at) = (x(0.0), x(row.weight));
@@ -228,7 +235,7 @@ fn menu_ui(response: &Response, row: &SliderRow<'_>) -> Option<RowAct> {
 }
 
 fn limits_ui(ui: &mut Ui, row: &SliderRow<'_>) -> Option<RowAct> {
-    let [mut min, mut max] = row.limits;
+    let [mut min, mut max] = shown_range(row);
     let mut changed = false;
     ui.horizontal(|ui| {
         ui.label("Limits");
@@ -237,8 +244,30 @@ fn limits_ui(ui: &mut Ui, row: &SliderRow<'_>) -> Option<RowAct> {
             changed |= response.changed();
             response.accessible_name(format!("{what} of {}", row.name));
         };
-        field(ui, &mut min, f64::NEG_INFINITY..=max, "Lower limit");
-        field(ui, &mut max, min..=f64::INFINITY, "Upper limit");
+        field(ui, &mut min, -FURTHEST..=max, "Lower limit");
+        field(ui, &mut max, min..=FURTHEST, "Upper limit");
     });
     changed.then_some(RowAct::Limit(Some([min, max])))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn row(limits: [f64; 2]) -> SliderRow<'static> {
+        let (name, weight, share) = ("smile", 0.5, None);
+        let [limits_are_own, locked, muted, solo, silent, has_partner] = [false; 6];
+        SliderRow { name, weight, limits, limits_are_own, locked, muted, solo, silent, has_partner, keyed: Keyed::No, share }
+    }
+
+    #[test]
+    fn a_bar_goes_from_left_to_right_whatever_the_limits() {
+        let (inf, nan) = (f64::INFINITY, f64::NAN);
+        assert_eq!(shown_range(&row([0.0, 2.0])), [0.0, 2.0]);
+        assert_eq!(shown_range(&row([-inf, inf])), [-1.0, 1.0]);
+        for limits in [[1.0, 0.0], [5.0, inf], [-inf, -5.0], [inf, -inf], [nan, nan], [3.0, nan]] {
+            let [low, high] = shown_range(&row(limits));
+            assert!(low.is_finite() && high.is_finite() && low <= high, "{limits:?} is shown as {low} to {high}");
+        }
+    }
 }

@@ -7,7 +7,7 @@ use super::key_color;
 use crate::desk::Looping;
 use crate::document::Weights;
 use crate::rooms::Cx;
-use crate::timeline::{Ease, Picked, changed_sliders, eased, without};
+use crate::timeline::{Ease, Picked, Timeline, changed_sliders, eased, without};
 
 /// The side of a button.
 const BUTTON: Vec2 = Vec2::splat(22.0);
@@ -142,7 +142,7 @@ pub(super) fn range_ui(ui: &mut Ui, cx: &mut Cx<'_>) {
         cx.edit_by_hand("Set frame rate", move |document| document.timeline.frames_per_second = rate);
     }
     field.on_hover_text("Frames in a second").accessible_name("Frame rate");
-    let field = ui.add(DragValue::new(&mut last).range(1..=1_000_000).speed(0.2).prefix("to "));
+    let field = ui.add(DragValue::new(&mut last).range(1..=Timeline::MAX_FRAME).speed(0.2).prefix("to "));
     if field.changed() {
         cx.edit_by_hand("Set last frame", move |document| document.timeline.last_frame = last);
     }

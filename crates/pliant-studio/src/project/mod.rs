@@ -94,6 +94,7 @@ pub fn from_text(text: &[u8], path: &Path, folder: Option<&Path>) -> Result<(Pro
     let desk = serde_json::from_value(desk).unwrap_or_default();
     let mut project = Project { document, desk, session };
     let mended = mend::mend(&mut project.document);
+    mend::mend_desk(&mut project.desk);
     if let Some(folder) = folder {
         map_locators(&mut project, |locator| resolved(locator, folder));
     }

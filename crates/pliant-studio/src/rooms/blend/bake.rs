@@ -8,23 +8,37 @@ use pliant::mesh::glam::DVec3;
 use pliant::rig::Target;
 
 use super::balance::{Balanced, Bench, Question, Source};
-use super::setup::{BlendKey, Setup, Way};
+use super::setup::{Bake, BlendKey, Setup, Way};
 use crate::command::Notice;
 use crate::document::{AddedTarget, Document, Locator};
 use crate::rooms::Cx;
-use crate::timeline::Take;
+use crate::timeline::{Take, Timeline};
 use crate::work::{Task, Watch};
 
-/// The most frames of a take that a person makes by a slip of the hand.
-const MOST_STEPS: u32 = 2000;
+/// How many frames a take has: those of [`way_of`], without making them.
+fn frame_count(setup: &Setup) -> usize {
+    let steps = steps_of(setup) as usize * setup.shapes.len().saturating_sub(1);
+    match setup.bake.way {
+        Way::There => steps + 1,
+        Way::AndBack => 2 * steps + 1,
+        Way::Keys => setup.keys.len().min(1) + setup.keys.windows(2).map(|pair| steps_between(&pair[0], &pair[1]) as usize).sum::<usize>(),
+    }
+}
+
+fn steps_of(setup: &Setup) -> u32 {
+    setup.bake.steps.clamp(1, Bake::MOST_STEPS)
+}
+
+fn steps_between(from: &BlendKey, to: &BlendKey) -> u32 {
+    to.frame.saturating_sub(from.frame).min(Timeline::MAX_FRAME)
+}
 
 /// The weights of every frame of a take.
-#[must_use]
-pub(super) fn way_of(setup: &Setup) -> Vec<Vec<f64>> {
+fn way_of(setup: &Setup) -> Vec<Vec<f64>> {
     match setup.bake.way {
-        Way::There => sweep(setup.shapes.len(), setup.bake.steps),
+        Way::There => sweep(setup.shapes.len(), steps_of(setup)),
         Way::AndBack => {
-            let there = sweep(setup.shapes.len(), setup.bake.steps);
+            let there = sweep(setup.shapes.len(), steps_of(setup));
             let back: Vec<Vec<f64>> = there.iter().rev().skip(1).cloned().collect();
             [there, back].concat()
         }
@@ -34,7 +48,6 @@ pub(super) fn way_of(setup: &Setup) -> Vec<Vec<f64>> {
 
 /// From the first shape over the others to the last.
 fn sweep(shapes: usize, steps: u32) -> Vec<Vec<f64>> {
-    let steps = steps.max(1);
     let frames = steps * (shapes.max(1) as u32 - 1);
     let weights = |frame: u32| {
         let (from, share) = ((frame / steps) as usize, f64::from(frame % steps) / f64::from(steps));
@@ -57,7 +70,7 @@ fn sweep(shapes: usize, steps: u32) -> Vec<Vec<f64>> {
 fn along(keys: &[BlendKey]) -> Vec<Vec<f64>> {
     let mut frames: Vec<Vec<f64>> = keys.first().map(|key| key.weights.clone()).into_iter().collect();
     for pair in keys.windows(2) {
-        let steps = pair[1].frame.saturating_sub(pair[0].frame);
+        let steps = steps_between(&pair[0], &pair[1]);
         for step in 1..=steps {
             let share = f64::from(step) / f64::from(steps);
             frames.push(pair[0].weights.iter().zip(&pair[1].weights).map(|(a, b)| a * (1.0 - share) + b * share).collect());
@@ -115,7 +128,7 @@ impl Baker {
         if bake.way == Way::Keys {
             keys_ui(ui, cx);
         } else {
-            let field = DragValue::new(&mut bake.steps).range(1..=MOST_STEPS).suffix(" frames");
+            let field = DragValue::new(&mut bake.steps).range(1..=Bake::MOST_STEPS).suffix(" frames");
             ui.horizontal(|ui| {
                 let label = ui.label("From shape to shape");
                 ui.add(field).labelled_by(label.id);
@@ -124,20 +137,20 @@ impl Baker {
         if bake != before {
             cx.edit_by_hand("Change take", move |document| document.blend.bake = bake);
         }
-        let frames = way_of(&cx.document.blend);
-        let able = sources.is_some() && frames.len() > 1 && self.task.is_none();
-        let button = ui.add_enabled(able, eframe::egui::Button::new(format!("Bake {} frames", frames.len())));
+        let count = frame_count(&cx.document.blend);
+        let able = sources.is_some() && count > 1 && self.task.is_none();
+        let button = ui.add_enabled(able, eframe::egui::Button::new(format!("Bake {count} frames")));
         let button = button.on_hover_text("Balance every frame and keep them as a take on the timeline");
         if let Some(sources) = sources.filter(|_| button.clicked()) {
-            self.start(cx, sources, frames);
+            self.start(cx, sources);
         }
     }
 
-    fn start(&mut self, cx: &mut Cx<'_>, sources: &[Source], weights: Vec<Vec<f64>>) {
+    fn start(&mut self, cx: &mut Cx<'_>, sources: &[Source]) {
         let question = Question { number: 0, sources: sources.to_vec(), setup: cx.document.blend.clone() };
         let (of, fps) = (asset_of(cx.document), cx.document.timeline.frames_per_second);
         self.task = Some(cx.start("Baking the blend", move |watch| {
-            let frames = balance_all(&question, &weights, watch)?;
+            let frames = balance_all(&question, &way_of(&question.setup), watch)?;
             Ok(Take::made("Blend", of, &frames, fps))
         }));
     }
@@ -190,7 +203,7 @@ fn keys_ui(ui: &mut Ui, cx: &mut Cx<'_>) {
 
 /// A button that keeps the blend as a target of the character.
 pub(super) fn keep_ui(ui: &mut Ui, cx: &mut Cx<'_>, balanced: Option<&Arc<Balanced>>) {
-    let neutral = cx.posed.map(|posed| posed.rig.neutral().clone());
+    let neutral = cx.posed.map(|posed| posed.rig.neutral());
     let fits = balanced.zip(neutral).filter(|(balanced, neutral)| balanced.ground.mesh.same_surface(neutral));
     let button = ui.add_enabled(fits.is_some(), eframe::egui::Button::new("Keep as target"));
     let button = button.on_hover_text("Add the shape that is shown to the character's sliders");
@@ -217,7 +230,7 @@ fn free_name(cx: &Cx<'_>, weights: &[f64]) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::super::setup::{Bake, ShapeMark};
+    use super::super::setup::ShapeMark;
     use super::*;
 
     #[test]
@@ -237,5 +250,18 @@ mod tests {
         let setup = Setup { keys: vec![key(3, 0.0), key(7, 1.0), key(9, 0.5)], bake, ..Setup::default() };
         let shares: Vec<f64> = way_of(&setup).iter().map(|weights| weights[1]).collect();
         assert_eq!(shares, [0.0, 0.25, 0.5, 0.75, 1.0, 0.75, 0.5]);
+    }
+
+    #[test]
+    fn frames_are_counted_as_they_are_made() {
+        let key = |frame| BlendKey { frame, weights: vec![1.0, 0.0] };
+        let keys = [vec![], vec![key(3)], vec![key(3), key(7), key(5), key(6)]];
+        for (shapes, keys) in [0, 1, 2, 3].into_iter().flat_map(|shapes| keys.iter().map(move |keys| (shapes, keys))) {
+            for (way, steps) in [(Way::There, 0), (Way::There, 5), (Way::AndBack, 7), (Way::Keys, 1)] {
+                let (shapes, keys, bake) = (vec![ShapeMark::neutral(); shapes], keys.clone(), Bake { way, steps });
+                let setup = Setup { shapes, keys, bake, ..Setup::default() };
+                assert_eq!(frame_count(&setup), way_of(&setup).len(), "{setup:?}");
+            }
+        }
     }
 }

@@ -210,7 +210,9 @@ impl Obstacles {
     pub(super) fn delete(&mut self, cx: &mut Cx<'_>) {
         if let Some(k) = self.selected.take().filter(|&k| k < cx.document.blend.obstacles.len()) {
             cx.edit("Delete obstacle", move |document| {
-                document.blend.obstacles.remove(k);
+                if k < document.blend.obstacles.len() {
+                    document.blend.obstacles.remove(k);
+                }
             });
         }
     }

@@ -43,6 +43,9 @@ pub struct Setup {
 }
 
 impl Setup {
+    /// The corners of a triangle.
+    pub const MOST_SHAPES: usize = 3;
+
     /// Visits every name of an asset.
     pub fn for_each_locator(&mut self, visit: &mut dyn FnMut(&mut Locator)) {
         self.shapes.iter_mut().map(|shape| &mut shape.asset).filter(|asset| !asset.is_empty()).for_each(visit);
@@ -152,6 +155,11 @@ impl Default for Bake {
     fn default() -> Self {
         Self { way: Way::default(), steps: 24 }
     }
+}
+
+impl Bake {
+    /// The most steps that a person makes by a slip of the hand.
+    pub const MOST_STEPS: u32 = 2000;
 }
 
 impl ShapeMark {

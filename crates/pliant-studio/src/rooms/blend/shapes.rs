@@ -9,7 +9,7 @@ use crate::library::Slot;
 use crate::rooms::Cx;
 
 /// What shapes are called in lists.
-const LETTERS: [&str; 3] = ["A", "B", "C"];
+const LETTERS: [&str; Setup::MOST_SHAPES] = ["A", "B", "C"];
 
 /// Whether the shapes are there.
 #[derive(Debug)]
@@ -54,7 +54,7 @@ pub(super) fn sources(cx: &mut Cx<'_>) -> Sources {
 /// Text fields that are being typed into.
 #[derive(Debug, Default)]
 pub(super) struct Chooser {
-    typed: [Option<String>; 3],
+    typed: [Option<String>; Setup::MOST_SHAPES],
 }
 
 impl Chooser {
@@ -72,8 +72,8 @@ impl Chooser {
                 shapes = vec![ShapeMark::asset("specimen:bar"), ShapeMark::asset("specimen:bar#bend@24")];
             }
         }
-        for k in 0..shapes.len() {
-            self.shape_ui(ui, cx, k, &mut shapes[k]);
+        for ((letter, typed), shape) in LETTERS.iter().zip(&mut self.typed).zip(&mut shapes) {
+            shape_ui(ui, cx, letter, typed, shape);
         }
         ui.horizontal(|ui| {
             if shapes.len() == 2 && ui.button("Add third shape").on_hover_text("Blend in a triangle").clicked() {
@@ -89,37 +89,35 @@ impl Chooser {
             cx.edit("Choose shape", move |document| document.blend.choose(shapes));
         }
     }
+}
 
-    fn shape_ui(&mut self, ui: &mut Ui, cx: &mut Cx<'_>, k: usize, shape: &mut ShapeMark) {
-        let targets = targets_of(cx, shape);
-        ComboBox::from_label(format!("Shape {}", LETTERS[k])).selected_text(shape.name()).width(160.0).show_ui(ui, |ui| {
-            let still = if shape.asset.is_empty() { "Neutral" } else { "As it stands" };
-            ui.selectable_value(&mut shape.target, String::new(), still);
-            for target in targets {
-                ui.selectable_value(&mut shape.target, target.clone(), target);
-            }
-            ui.separator();
-            if shape.asset.is_empty() {
-                if ui.button("From a file …").clicked() {
-                    *shape = ShapeMark::asset("specimen:bar");
-                }
-            } else if ui.button("From the character").clicked() {
-                *shape = ShapeMark::neutral();
-            }
-        });
+fn shape_ui(ui: &mut Ui, cx: &mut Cx<'_>, letter: &str, typed: &mut Option<String>, shape: &mut ShapeMark) {
+    let targets = targets_of(cx, shape);
+    ComboBox::from_label(format!("Shape {letter}")).selected_text(shape.name()).width(160.0).show_ui(ui, |ui| {
+        let still = if shape.asset.is_empty() { "Neutral" } else { "As it stands" };
+        ui.selectable_value(&mut shape.target, String::new(), still);
+        for target in targets {
+            ui.selectable_value(&mut shape.target, target.clone(), target);
+        }
+        ui.separator();
         if shape.asset.is_empty() {
-            return;
+            if ui.button("From a file …").clicked() {
+                *shape = ShapeMark::asset("specimen:bar");
+            }
+        } else if ui.button("From the character").clicked() {
+            *shape = ShapeMark::neutral();
         }
-        let text = self.typed[k].get_or_insert_with(|| shape.asset.clone());
-        let field = TextEdit::singleline(text).hint_text("bent.obj, walk.glb@12 or specimen:bar").desired_width(f32::INFINITY);
-        let response = ui.add(field).on_hover_text("A file or specimen; @12 is frame 12 of its clip");
-        response.widget_info(|| {
-            eframe::egui::WidgetInfo::labeled(eframe::egui::Role::TextInput, true, format!("File of shape {}", LETTERS[k]))
-        });
-        if response.lost_focus() && !text.trim().is_empty() {
-            *shape = ShapeMark { asset: text.trim().to_owned(), target: shape.target.clone() };
-            self.typed[k] = None;
-        }
+    });
+    if shape.asset.is_empty() {
+        return;
+    }
+    let text = typed.get_or_insert_with(|| shape.asset.clone());
+    let field = TextEdit::singleline(text).hint_text("bent.obj, walk.glb@12 or specimen:bar").desired_width(f32::INFINITY);
+    let response = ui.add(field).on_hover_text("A file or specimen; @12 is frame 12 of its clip");
+    response.widget_info(|| eframe::egui::WidgetInfo::labeled(eframe::egui::Role::TextInput, true, format!("File of shape {letter}")));
+    if response.lost_focus() && !text.trim().is_empty() {
+        *shape = ShapeMark { asset: text.trim().to_owned(), target: shape.target.clone() };
+        *typed = None;
     }
 }
 
@@ -154,7 +152,8 @@ fn slider_ui(ui: &mut Ui, setup: &Setup, b: f64) -> Option<Vec<f64>> {
     ui.spacing_mut().slider_width = (ui.available_width() - 110.0).max(80.0);
     let slider = Slider::new(&mut percent, 0.0..=100.0).suffix(" %").fixed_decimals(0).text("Weight");
     let moved = ui.add(slider).on_hover_text("From the first shape to the second").changed();
-    let jumps = [(0.0, setup.shapes[0].name()), (50.0, "Half way"), (100.0, setup.shapes[1].name())];
+    let [first, second, ..] = &setup.shapes[..] else { return None };
+    let jumps = [(0.0, first.name()), (50.0, "Half way"), (100.0, second.name())];
     let mut jumped = false;
     ui.horizontal(|ui| {
         for (goal, name) in jumps {

@@ -64,7 +64,10 @@ impl Picker {
     fn delete(&mut self, cx: &mut Cx<'_>) {
         if let Some(point) = self.selected.take().filter(|&k| k < cx.document.learn.recipe.points.len()) {
             cx.edit("Delete control point", move |document| {
-                document.learn.recipe.points.remove(point);
+                let points = &mut document.learn.recipe.points;
+                if point < points.len() {
+                    points.remove(point);
+                }
             });
         }
     }

@@ -58,7 +58,8 @@ impl Hand {
 /// The pin under a place of the screen, by where it is or should be: the nearest.
 pub(super) fn pin_under(pointer: Pos2, on: &On<'_>, positions: &[DVec3], pins: &[PinMark]) -> Option<usize> {
     let distance = |mark: &PinMark| {
-        let places = [mark.place(positions), mark.goal()];
+        // A pin of a vertex that the mesh does not have is nowhere, wherever it should be.
+        let places = [Some(mark.place(positions)?), mark.goal()];
         let shown = places.into_iter().flatten().filter_map(|place| on.canvas.view.project(place));
         shown.map(|place| place.distance(pointer)).reduce(f32::min).filter(|d| *d <= REACH)
     };
@@ -142,7 +143,7 @@ impl PoseRoom {
         let index_of = |vertex: &u32| setup.pins.iter().position(|mark| mark.vertex == *vertex);
         let dragged: Vec<usize> = vertices.iter().filter_map(index_of).collect();
         let held = setup.held_beside(&dragged, &posed.positions);
-        let normal = posed.vertices.normals[vertex as usize].as_dvec3();
+        let Some(normal) = posed.vertices.normals.get(vertex as usize).map(|normal| normal.as_dvec3()) else { return };
         self.hand.selected = Some(index_of(&vertex).unwrap_or(setup.pins.len()));
         let goal = starts[0];
         self.hand.grip = Some(Grip { gesture: cx.gesture, vertices, starts, pointer, normal, base: weights_of(posed), held, goal });
@@ -153,7 +154,7 @@ impl PoseRoom {
         let Some(grip) = &mut self.hand.grip else { return };
         let (goal, in_screen) = dragged_to(&on.canvas.view, grip, pointer, modifiers);
         // Asked once: a hand that rests lets the worker rest.
-        if goal == grip.goal {
+        if goal == grip.goal || !goal.is_finite() {
             return;
         }
         grip.goal = goal;

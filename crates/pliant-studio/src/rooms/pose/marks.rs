@@ -121,7 +121,7 @@ impl Setup {
             // The goal without the coordinates that are free.
             let (across, goal) = pulled.aim.measure(result.reached, result.goal);
             let wanted = result.reached + across * (goal - result.reached);
-            mark.goal = (result.error > REACHED * solve.size).then(|| wanted.to_array());
+            mark.goal = (wanted.is_finite() && result.error > REACHED * solve.size).then(|| wanted.to_array());
         }
     }
 
@@ -134,7 +134,7 @@ impl Setup {
     /// A number that no stroke has.
     #[must_use]
     pub fn next_stroke(&self) -> u32 {
-        self.pins.iter().filter_map(|mark| mark.stroke).max().map_or(0, |last| last + 1)
+        self.pins.iter().filter_map(|mark| mark.stroke).max().map_or(0, |last| last.saturating_add(1))
     }
 }
 

@@ -83,7 +83,9 @@ impl PoseRoom {
                 let label = format!("Forget {name}");
                 if named(ui.small_button("×"), &label).on_hover_text(&label).clicked() {
                     cx.edit("Forget stroke", move |document| {
-                        document.pose.strokes.remove(k);
+                        if k < document.pose.strokes.len() {
+                            document.pose.strokes.remove(k);
+                        }
                     });
                 }
             });
@@ -127,7 +129,10 @@ impl PoseRoom {
         let marks: Vec<PinMark> = known.iter().map(|&vertex| PinMark::new(vertex)).collect();
         if let Some(k) = pin_under(pointer, on, positions, &marks) {
             cx.edit("Remove landmark", move |document| {
-                document.pose.landmarks.entry(asset).or_default().remove(k);
+                let landmarks = document.pose.landmarks.entry(asset).or_default();
+                if k < landmarks.len() {
+                    landmarks.remove(k);
+                }
             });
         } else if let Some(hit) = on.pick(pointer) {
             cx.edit("Add landmark", move |document| document.pose.landmarks.entry(asset).or_default().push(hit.vertex));

@@ -19,6 +19,8 @@ use crate::work::Watch;
 /// How long a solid that does not stay takes to go back, and how long skin is watched then: ours.
 const RETURN_SECS: f64 = 0.25;
 const SETTLE_SECS: f64 = 0.75;
+/// The most places of a solid's way: beyond hours of it they lie further apart.
+const MOST_SAMPLES: f64 = 1e6;
 
 /// All that baking needs, without the window.
 #[derive(Debug, Clone)]
@@ -78,7 +80,7 @@ impl Plan {
         let fps = self.timeline.frames_per_second;
         let animation = self.animation(rig)?;
         let mesh = if animation.is_some() { rig.neutral().clone() } else { rig.neutral().posed(self.own_shape()).map_err(sentence)? };
-        let last = f64::from(self.timeline.last_frame).max((pressed_secs(setup, fps) * fps).ceil());
+        let last = f64::from(self.timeline.last_frame).max((pressed_secs(setup, fps) * fps).ceil()).min(f64::from(Timeline::MAX_FRAME));
         let pulled = setup.pull.map(|pull| (pull.vertex as usize, DVec3::from_array(pull.offset)));
         let pulls = pulled.filter(|(vertex, _)| setup.simulation.method == Method::Xpbd && region.node_of(*vertex).is_some());
         Ok(TouchJob {
@@ -101,7 +103,7 @@ impl Plan {
             return Ok(None);
         }
         let collider = setup.solid.collider(setup.solid_radius(&self.posed), setup.friction()).map_err(sentence)?;
-        let samples = (secs * Recorded::RATE).ceil() as usize;
+        let samples = (secs * Recorded::RATE).ceil().min(MOST_SAMPLES) as usize;
         let motion = |k: usize| {
             let place = recorded_place(setup, secs * k as f64 / samples.max(1) as f64, self.timeline.frames_per_second);
             RigidMotion { translation: place.unwrap_or_default(), ..RigidMotion::IDENTITY }

@@ -188,7 +188,8 @@ impl Grip {
             let pushed = view.camera.axes().back * (wheel * WHEEL * view.world_per_pixel(self.place));
             (self.way, self.start, self.pointer) = (way, self.place - pushed, pointer);
         }
-        self.place = self.way.moved(view, self.start, self.normal, self.pointer, pointer);
+        let place = self.way.moved(view, self.start, self.normal, self.pointer, pointer);
+        self.place = if place.is_finite() { place } else { self.place };
     }
 }
 

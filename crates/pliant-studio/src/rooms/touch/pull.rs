@@ -51,7 +51,8 @@ impl Fingers {
             }
             // Along the normal, up pulls the skin out: the opposite of a press.
             let normal = -grip.normal;
-            grip.place = grip.way.moved(&on.canvas.view, grip.start, normal, grip.pointer, pointer);
+            let place = grip.way.moved(&on.canvas.view, grip.start, normal, grip.pointer, pointer);
+            grip.place = if place.is_finite() { place } else { grip.place };
         }
         ui.ctx().set_cursor_icon(CursorIcon::Grabbing);
         let released = ui.input(|input| input.pointer.primary_released());

@@ -58,14 +58,15 @@ impl LayerDesk {
         let count = setup.layers.len();
         let size = vec2(ui.available_width(), RULER + ROW * count as f32);
         let (rect, _) = ui.allocate_exact_size(size, Sense::hover());
-        let lengths: Vec<usize> = setup.layers.iter().map(|layer| layer.duration(clip_frames(&layer.source))).collect();
-        let end = setup.layers.iter().zip(&lengths).map(|(layer, length)| layer.at + length).max().unwrap_or(1).max(8);
+        let end_of = |layer: &LayerSetup| layer.at.saturating_add(layer.duration(clip_frames(&layer.source))).min(Layer::MOST_FRAMES);
+        let ends: Vec<usize> = setup.layers.iter().map(end_of).collect();
+        let end = ends.iter().copied().max().unwrap_or(1).max(8);
         let x = |frame: f32| rect.left() + frame / end as f32 * rect.width();
         ruler(ui, rect, end, &x);
         for (k, layer) in setup.layers.iter().enumerate() {
             let top = rect.top() + RULER + ROW * (count - 1 - k) as f32;
             let row = Rect::from_min_max(pos2(rect.left(), top), pos2(rect.right(), top + ROW));
-            let bar = Rect::from_x_y_ranges(x(layer.at as f32)..=x((layer.at + lengths[k]) as f32), row.y_range()).shrink2(vec2(0.5, 2.0));
+            let bar = Rect::from_x_y_ranges(x(layer.at.min(ends[k]) as f32)..=x(ends[k] as f32), row.y_range()).shrink2(vec2(0.5, 2.0));
             self.bar_ui(k, layer, bar, rect.width() / end as f32, setup, ui, cx);
         }
         let now = x(cx.clock.frame as f32);
@@ -86,7 +87,7 @@ impl LayerDesk {
         }
         if let (true, Some((at, from)), Some(pointer)) = (response.dragged(), self.grip, response.interact_pointer_pos()) {
             let moved = at as f32 + ((pointer.x - from) / frame_width).round();
-            let at = moved.max(0.0) as usize;
+            let at = (moved.max(0.0) as usize).min(Layer::MOST_FRAMES);
             cx.edit_by_hand("Move layer", move |document| change(document, k, |layer| layer.at = at));
         }
         if response.hovered() {
@@ -124,13 +125,20 @@ impl LayerDesk {
             if ui.add_enabled(k < count, egui::Button::new("Remove layer")).clicked() {
                 self.selected = k.saturating_sub(1);
                 cx.edit("Remove layer", move |document| {
-                    document.transfer.layers.remove(k);
+                    if k < document.transfer.layers.len() {
+                        document.transfer.layers.remove(k);
+                    }
                 });
             }
             for (label, other, possible) in [("Up", k + 1, k + 1 < count), ("Down", k.wrapping_sub(1), k > 0 && k < count)] {
                 if ui.add_enabled(possible, egui::Button::new(label)).on_hover_text("Upper layers come over lower ones").clicked() {
                     self.selected = other;
-                    cx.edit("Reorder layers", move |document| document.transfer.layers.swap(k, other));
+                    cx.edit("Reorder layers", move |document| {
+                        let layers = &mut document.transfer.layers;
+                        if k.max(other) < layers.len() {
+                            layers.swap(k, other);
+                        }
+                    });
                 }
             }
         });

@@ -81,7 +81,11 @@ pub(super) fn markers_ui(
     ui.strong(format!("Markers of {}", setup.name));
     let mut mirrored = setup.mirrored;
     if ui.checkbox(&mut mirrored, "Mirror pairs").on_hover_text("Each pair counts on the other side, too; 3' is the image of 3").changed() {
-        cx.edit("Mirror pairs", move |document| document.transfer.sources[source].mirrored = mirrored);
+        cx.edit("Mirror pairs", move |document| {
+            if let Some(source) = document.transfer.sources.get_mut(source) {
+                source.mirrored = mirrored;
+            }
+        });
     }
     ui.horizontal(|ui| {
         let ready = actors.is_some() && !suggesting.busy();

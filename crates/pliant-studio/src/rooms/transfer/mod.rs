@@ -240,7 +240,7 @@ impl TransferRoom {
         self.hand.selected = self.hand.selected.filter(|&pair| pair < pairs.len().max(1));
         self.marks = match (self.cast.source(source), self.cast.target()) {
             (Some(a), Some(b)) => {
-                let mirrored = setup.sources[source].mirrored;
+                let mirrored = setup.sources.get(source).is_some_and(|source| source.mirrored);
                 self.judge.marks([a, b], &pairs, mirrored, cx.wake)
             }
             _ => Arc::new(Marks::placed(&pairs)),

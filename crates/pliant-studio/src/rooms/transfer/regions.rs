@@ -5,6 +5,7 @@ use eframe::egui::{self, Color32, Sense, Slider, Ui, vec2};
 use super::brush::Brush;
 use super::preview::Preview;
 use super::setup::{RegionSetup, Setup};
+use crate::document::Document;
 use crate::rooms::Cx;
 
 /// Which region is worked on, and how regions are shown.
@@ -49,7 +50,7 @@ impl RegionDesk {
                 cx.edit("Add region", move |document| document.transfer.add_region(&source));
             }
             if ui.add_enabled(self.region(&cx.document.transfer).is_some(), egui::Button::new("Remove region")).clicked() {
-                let index = self.selected.min(cx.document.transfer.regions.len() - 1);
+                let index = self.selected.min(cx.document.transfer.regions.len().saturating_sub(1));
                 cx.edit("Remove region", move |document| document.transfer.remove_region(index));
             }
         });
@@ -95,8 +96,8 @@ impl RegionDesk {
     /// Name, clip, colour and refinement of the selected region.
     fn selected_ui(&mut self, ui: &mut Ui, cx: &mut Cx<'_>) {
         let setup = &cx.document.transfer;
-        let index = self.selected.min(setup.regions.len() - 1);
-        let region = setup.regions[index].clone();
+        let index = self.selected.min(setup.regions.len().saturating_sub(1));
+        let Some(region) = setup.regions.get(index).cloned() else { return };
         let names: Vec<String> = setup.sources.iter().map(|source| source.name.clone()).collect();
         ui.add_space(4.0);
         egui::Grid::new("region").num_columns(2).show(ui, |ui| {
@@ -129,14 +130,14 @@ impl RegionDesk {
             let label = ui.label("Colour");
             let mut color = region.color;
             if ui.color_edit_button_srgb(&mut color).labelled_by(label.id).changed() {
-                cx.edit_by_hand("Colour region", move |document| document.transfer.regions[index].color = color);
+                cx.edit_by_hand("Colour region", move |document| change(document, index, |region| region.color = color));
             }
             ui.end_row();
         });
         let mut refine = region.refine;
         let hint = "Scribble roughly: stiff parts that are mostly covered belong to the region as a whole";
         if ui.checkbox(&mut refine, "Refine to stiff parts").on_hover_text(hint).changed() {
-            cx.edit("Refine region", move |document| document.transfer.regions[index].refine = refine);
+            cx.edit("Refine region", move |document| change(document, index, |region| region.refine = refine));
         }
     }
 
@@ -168,11 +169,17 @@ impl RegionDesk {
     }
 }
 
+fn change(document: &mut Document, region: usize, change: impl FnOnce(&mut RegionSetup)) {
+    if let Some(region) = document.transfer.regions.get_mut(region) {
+        change(region);
+    }
+}
+
 /// Another clip for a region: its layers that played the old one play the new one.
 fn set_source(setup: &mut Setup, region: usize, source: &str) {
-    let RegionSetup { name, source: before, .. } = setup.regions[region].clone();
-    source.clone_into(&mut setup.regions[region].source);
-    let own = setup.layers.iter_mut().filter(|layer| layer.region.as_ref() == Some(&name) && layer.source == before);
+    let Some(region) = setup.regions.get_mut(region) else { return };
+    let before = std::mem::replace(&mut region.source, source.to_owned());
+    let own = setup.layers.iter_mut().filter(|layer| layer.region.as_ref() == Some(&region.name) && layer.source == before);
     own.for_each(|layer| {
         source.clone_into(&mut layer.source);
         layer.frames = None;

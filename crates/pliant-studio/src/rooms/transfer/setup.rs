@@ -179,6 +179,9 @@ impl Setup {
 
     /// Takes a clip out, with its layers; regions that it moved go to the first that is left.
     pub fn remove_source(&mut self, index: usize) {
+        if index >= self.sources.len() {
+            return;
+        }
         let name = self.sources.remove(index).name;
         self.layers.retain(|layer| layer.source != name);
         let first = self.sources.first().map_or_else(String::new, |source| source.name.clone());
@@ -205,6 +208,9 @@ impl Setup {
 
     /// Takes a region out, with what refers to it.
     pub fn remove_region(&mut self, index: usize) {
+        if index >= self.regions.len() {
+            return;
+        }
         let name = self.regions.remove(index).name;
         self.layers.retain(|layer| layer.region.as_ref() != Some(&name));
         self.turns.retain(|turn| turn.region != name);
@@ -215,7 +221,8 @@ impl Setup {
         if name.is_empty() || self.region(name).is_some() {
             return;
         }
-        let before = std::mem::replace(&mut self.regions[index].name, name.to_owned());
+        let Some(region) = self.regions.get_mut(index) else { return };
+        let before = std::mem::replace(&mut region.name, name.to_owned());
         self.layers.iter_mut().filter_map(|layer| layer.region.as_mut()).filter(|r| **r == before).for_each(|r| name.clone_into(r));
         self.turns.iter_mut().filter(|turn| turn.region == before).for_each(|turn| name.clone_into(&mut turn.region));
     }
