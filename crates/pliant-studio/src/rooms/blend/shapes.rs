@@ -117,7 +117,7 @@ impl Chooser {
             eframe::egui::WidgetInfo::labeled(eframe::egui::Role::TextInput, true, format!("File of shape {}", LETTERS[k]))
         });
         if response.lost_focus() && !text.trim().is_empty() {
-            *shape = ShapeMark { asset: text.trim().to_owned(), target: shape.target.clone() };
+            *shape = ShapeMark { asset: cx.locator(text), target: shape.target.clone() };
             self.typed[k] = None;
         }
     }
