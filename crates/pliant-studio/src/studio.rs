@@ -13,7 +13,7 @@ use crate::command::{Command, Notice};
 use crate::desk::{Clock, Desk};
 use crate::document::{Document, Locator};
 use crate::filing::Filing;
-use crate::history::History;
+use crate::history::{Edit, History};
 use crate::library::{Library, Loaded, Slot};
 use crate::preferences::Preferences;
 use crate::rooms::blend::BlendRoom;
@@ -248,6 +248,11 @@ impl Studio {
     fn do_command(&mut self, command: Command, ctx: &egui::Context) {
         match command {
             Command::Edit(edit) => self.history.apply(edit),
+            Command::Amend(Edit { gesture, change, .. }) => {
+                if let Some(gesture) = gesture {
+                    self.history.apply_to_open(gesture, change);
+                }
+            }
             Command::Undo => self.turn_back(History::undo),
             Command::Redo => self.turn_back(History::redo),
             Command::Tell(notice) => self.notice = Some(notice),
@@ -279,7 +284,7 @@ impl Studio {
     fn follow_keys(&mut self) {
         let (frame, timeline) = (self.clock.frame, &self.history.document().timeline);
         if timeline.shown_frame != frame && timeline.playing_take.is_none() && !timeline.keys.is_empty() {
-            self.history.apply_quietly(|document| document.show_frame(frame));
+            self.history.show(|document| document.show_frame(frame));
         }
     }
 

@@ -294,7 +294,7 @@ impl Studio {
                 self.notice = Some(Notice::done(format!("Saved {}.", shown(&path))));
                 self.now_at(&path);
                 self.filing.path = Some(path);
-                self.filing.unsaved = (self.history.revision(), *self.history.document() != document);
+                self.filing.unsaved = (self.history.revision(), !self.history.document().same_work(&document));
                 self.filing.saved = Some(document);
                 if let Some(then) = self.filing.after_save.take() {
                     self.guard(then, ctx);

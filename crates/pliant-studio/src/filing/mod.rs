@@ -193,7 +193,7 @@ impl Filing {
     /// Whether the document of this revision differs from what the project's file holds.
     pub(crate) fn is_unsaved(&mut self, revision: u64, document: &Document) -> bool {
         if self.unsaved.0 != revision {
-            self.unsaved = (revision, self.saved.as_ref() != Some(document));
+            self.unsaved = (revision, !self.saved.as_ref().is_some_and(|saved| saved.same_work(document)));
         }
         self.unsaved.1
     }
