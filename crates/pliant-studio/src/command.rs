@@ -11,6 +11,8 @@ use crate::rooms::RoomName;
 pub enum Command {
     /// Change the document.
     Edit(Edit),
+    /// Change the document as a part of the step that the edit's gesture made; not after that was taken back or another followed.
+    Amend(Edit),
     /// Take the latest step back.
     Undo,
     /// Make it again.

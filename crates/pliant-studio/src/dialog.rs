@@ -94,6 +94,8 @@ pub struct FileDialog {
     lister: Latest<PathBuf, Listing>,
     /// A file that exists and is about to be written over.
     overwrite: Option<PathBuf>,
+    /// Whether a name was accepted before it is known which files there are.
+    accepted: bool,
     fresh: bool,
 }
 
@@ -120,6 +122,7 @@ impl FileDialog {
             listing: None,
             lister,
             overwrite: None,
+            accepted: false,
             fresh: true,
         };
         dialog.go(folder);
@@ -138,6 +141,7 @@ impl FileDialog {
         self.folder = folder;
         self.marked.clear();
         self.cursor = None;
+        self.accepted = false;
     }
 
     /// The dialog; an answer when there is one.
@@ -162,7 +166,8 @@ impl FileDialog {
             picked.or(pressed)
         });
         let away = self.overwrite.is_none() && modal.should_close();
-        match modal.inner.or(keys) {
+        let waited = (self.accepted && self.listed().is_some()).then_some(Press::Accept);
+        match modal.inner.or(keys).or(waited) {
             Some(Press::Cancel) => Some(Answer::Cancelled),
             Some(Press::Accept) => self.accept(),
             Some(Press::Replace) => self.overwrite.take().map(|path| self.chosen(vec![path])),
@@ -234,11 +239,10 @@ impl FileDialog {
     }
 
     fn entries_ui(&mut self, ui: &mut Ui, height: f32) -> Option<Press> {
-        let waiting = self.listing.as_ref().is_none_or(|listing| listing.folder != self.folder);
         let shown = self.shown();
-        match &self.listing {
-            _ if waiting => drop(ui.weak("Listing…")),
-            Some(Listing { entries: Err(sentence), .. }) => drop(ui.colored_label(ui.visuals().error_fg_color, sentence)),
+        match self.listed() {
+            None => drop(ui.weak("Listing…")),
+            Some(Err(sentence)) => drop(ui.colored_label(ui.visuals().error_fg_color, sentence)),
             _ if shown.is_empty() => drop(ui.weak("No such files here.")),
             _ => {}
         }
@@ -296,6 +300,7 @@ impl FileDialog {
                 response.request_focus();
             }
             if response.changed() {
+                self.accepted = false;
                 self.marked.clear();
                 self.cursor = None;
                 self.follow_typing();
@@ -346,10 +351,15 @@ impl FileDialog {
         }
     }
 
+    /// What is in this folder; `None` while it is being listed.
+    fn listed(&self) -> Option<Result<&[Entry], &str>> {
+        let listing = self.listing.as_ref().filter(|listing| listing.folder == self.folder)?;
+        Some(listing.entries.as_deref().map_err(|sentence| &**sentence))
+    }
+
     /// What the list shows: visible files of the kind whose names hold what is typed.
     fn shown(&self) -> Vec<Entry> {
-        let listed =
-            self.listing.as_ref().filter(|listing| listing.folder == self.folder).and_then(|listing| listing.entries.as_ref().ok());
+        let listed = self.listed().and_then(Result::ok);
         let typed = if self.request.saves || !self.marked.is_empty() { String::new() } else { self.name.to_lowercase() };
         let kind = self.request.kinds.get(self.kind).cloned().unwrap_or_default();
         let fits = |entry: &&Entry| {
@@ -387,8 +397,8 @@ impl FileDialog {
         let endings = self.request.kinds.get(self.kind).map(|kind| kind.endings.clone()).unwrap_or_default();
         let known = self.request.kinds.iter().any(|kind| !kind.endings.is_empty() && kind.holds(&typed));
         let name = if known { typed } else { endings.first().map_or(typed.clone(), |ending| format!("{typed}.{ending}")) };
-        let entries = self.listing.as_ref().and_then(|listing| listing.entries.as_ref().ok());
-        let exists = entries.is_some_and(|entries| entries.iter().any(|entry| !entry.folder && entry.name == name));
+        self.accepted = self.listed().is_none();
+        let exists = self.listed()?.is_ok_and(|entries| entries.iter().any(|entry| !entry.folder && entry.name == name));
         let path = self.folder.join(name);
         if exists {
             self.overwrite = Some(path);
@@ -428,5 +438,59 @@ fn expanded(text: &str) -> PathBuf {
     match (text.strip_prefix('~'), home()) {
         (Some(rest), Some(home)) => home.join(rest.trim_start_matches(['/', '\\'])),
         _ => PathBuf::from(text),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::files::NativeFiles;
+
+    /// A frame of the window.
+    fn frame(dialog: &mut FileDialog) -> Option<Answer> {
+        let mut answer = None;
+        let mut output = egui::Context::default().run_ui(egui::RawInput::default(), |ui| answer = dialog.dialog_ui(ui.ctx()));
+        // Nobody paints it.
+        output.textures_delta.clear();
+        answer
+    }
+
+    fn settle(dialog: &mut FileDialog) -> Option<Answer> {
+        while dialog.lister.at_work() {
+            std::thread::yield_now();
+        }
+        frame(dialog)
+    }
+
+    fn begin() -> (tempfile::TempDir, FileDialog) {
+        let root = tempfile::tempdir().unwrap();
+        std::fs::create_dir(root.path().join("there")).unwrap();
+        std::fs::write(root.path().join("there/face.pliant"), "x").unwrap();
+        std::fs::write(root.path().join("other.pliant"), "x").unwrap();
+        let kinds = vec![Kind::new("Project", vec!["pliant".into()])];
+        let request = Request { saves: true, kinds, folder: root.path().into(), ..Request::default() };
+        let mut dialog = FileDialog::new(request, Arc::new(NativeFiles), Arc::new(|| ()));
+        assert_eq!(settle(&mut dialog), None);
+        (root, dialog)
+    }
+
+    #[test]
+    fn a_name_in_a_folder_that_is_not_listed_yet_is_asked_about_all_the_same() {
+        let (root, mut dialog) = begin();
+        dialog.go(root.path().join("there"));
+        dialog.name = "face".into();
+        assert_eq!((dialog.accept(), &dialog.overwrite), (None, &None), "nobody knows yet");
+        assert_eq!(settle(&mut dialog), None);
+        assert_eq!(dialog.overwrite, Some(root.path().join("there/face.pliant")));
+    }
+
+    #[test]
+    fn a_name_that_only_another_folder_has_is_taken_once_the_folder_is_known() {
+        let (root, mut dialog) = begin();
+        dialog.go(root.path().join("there"));
+        dialog.name = "other".into();
+        assert_eq!(dialog.accept(), None);
+        let path = root.path().join("there/other.pliant");
+        assert_eq!(settle(&mut dialog), Some(Answer::Chosen { paths: vec![path], choice: 0 }));
     }
 }

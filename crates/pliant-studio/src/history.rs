@@ -77,14 +77,14 @@ impl History {
     /// Makes a change as a part of the latest step, if `gesture` made that and it may still grow: a worker's answer to it.
     pub fn apply_to_open(&mut self, gesture: u64, change: impl FnOnce(&mut Document)) {
         if self.open.as_ref().is_some_and(|(open, _)| *open == gesture) {
-            self.apply_quietly(change);
+            change(&mut self.present);
+            self.revision += 1;
         }
     }
 
-    /// Makes a change that is no step of its own, such as the weights at another time of the clip.
-    pub fn apply_quietly(&mut self, change: impl FnOnce(&mut Document)) {
+    /// Shows another moment of the document, such as the weights at another time of the clip: no work, so nothing to save.
+    pub fn show(&mut self, change: impl FnOnce(&mut Document)) {
         change(&mut self.present);
-        self.revision += 1;
     }
 
     /// The name of the step that undo takes back.

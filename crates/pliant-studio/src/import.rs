@@ -8,7 +8,7 @@
 
 use std::path::{Path, PathBuf};
 
-use pliant::io::{Animation, Asset, Format, LoadOptions};
+use pliant::io::{self, Animation, Asset, Base, Format, LoadOptions};
 
 use crate::document::{Character, Document, Locator};
 use crate::rooms::touch;
@@ -66,7 +66,7 @@ impl Import {
 #[must_use]
 pub fn import(paths: &[PathBuf], character: &str, folder: &Path) -> Import {
     let mut importer = Importer { folder, character: character.to_owned(), vertices: None, found: Import::default() };
-    let (meshes, others): (Vec<_>, Vec<_>) = paths.iter().partition(|path| is_mesh_file(path));
+    let (meshes, others): (Vec<_>, Vec<_>) = paths.iter().partition(|path| is_mesh_file(path, folder));
     for path in meshes.into_iter().chain(others) {
         if let Err(sentence) = importer.add(path) {
             importer.found.declined.push(sentence);
@@ -76,9 +76,15 @@ pub fn import(paths: &[PathBuf], character: &str, folder: &Path) -> Import {
 }
 
 /// Whether a file can stand alone: those that move another mesh come after it.
-fn is_mesh_file(path: &Path) -> bool {
+fn is_mesh_file(path: &Path, folder: &Path) -> bool {
     let needs_mesh = matches!(Format::of(path), Some(Format::Mdd | Format::Pc2 | Format::Npy | Format::Target));
-    !needs_mesh
+    !needs_mesh || is_pair(path, folder)
+}
+
+/// Whether it names a mesh together with what moves it, `MESH+DELTAS`.
+fn is_pair(path: &Path, folder: &Path) -> bool {
+    let locator = path.to_str().and_then(|text| io::Locator::parse(text, Some(folder)).ok());
+    locator.is_some_and(|locator| matches!(locator.base, Base::Pair(..)))
 }
 
 struct Importer<'a> {
@@ -94,7 +100,7 @@ impl Importer<'_> {
         let text = path.to_str().ok_or_else(|| format!("'{}' has a name that is no text; rename it.", path.display()))?;
         match Format::of(path) {
             None if path.is_file() => Err(format!("'{}' is no file that Pliant reads; it reads {}.", shown(path), readable())),
-            Some(Format::Npy | Format::Target) => self.add_to_character(text, path),
+            Some(Format::Npy | Format::Target) if !is_pair(path, self.folder) => self.add_to_character(text, path),
             _ => {
                 let asset = self.load(text)?;
                 self.add_asset(text, path, &asset)
@@ -222,6 +228,17 @@ mod tests {
             found.declined.len() == 3 && ["notes.txt", "broken.obj", "tapir.obj"].iter().all(|name| declined.contains(name)),
             "{declined}"
         );
+    }
+
+    #[test]
+    fn a_mesh_with_what_moves_it_is_the_character() {
+        let folder = files();
+        let count = pliant::load("specimen:tapir").unwrap().vertex_count();
+        let still = io::npy::write_f32(&[2, count, 3], vec![0.0; 6 * count]);
+        std::fs::write(folder.path().join("deltas.npy"), still).unwrap();
+        let pair = format!("{}+deltas.npy", folder.path().join("tapir.obj").display());
+        let found = import(&[PathBuf::from(&pair)], "specimen:head", folder.path());
+        assert_eq!((found.character, found.declined), (Some(pair), vec![]));
     }
 
     #[test]

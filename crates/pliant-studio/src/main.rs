@@ -80,19 +80,20 @@ fn studio(cc: &eframe::CreationContext<'_>, start: Start) -> Studio {
     let head = matches!(start, Start::First).then(|| "specimen:head".to_owned());
     let document = Document { character: Character { asset: head.unwrap_or_default(), ..Character::default() }, ..Document::default() };
     let mut studio = Studio::new(ctx, document);
-    let (command, recover) = match start {
-        Start::Asset(locator) => (Some(Command::Open(resolved(&locator, &here))), Recover::Nothing),
-        Start::Project(path) => {
-            let path = absolute(Path::new(&path));
-            (Some(Command::Open(path.display().to_string())), Recover::Of(path))
-        }
-        Start::First | Start::Help | Start::Version => (None, Recover::Newest),
+    let recover = match &start {
+        Start::Asset(_) => Recover::Nothing,
+        Start::Project(path) => Recover::Of(absolute(Path::new(path))),
+        Start::First | Start::Help | Start::Version => Recover::Newest,
     };
-    if let Some(places) = Places::of_user() {
-        studio.keep_work(places, recover);
+    let places = Places::of_user();
+    match start {
+        Start::Asset(locator) => studio.ask_for(Command::Open(resolved(&locator, &here))),
+        // Whoever keeps work looks for unsaved work of the project first, and opens the project where there is none.
+        Start::Project(path) if places.is_none() => studio.ask_for(Command::Open(absolute(Path::new(&path)).display().to_string())),
+        Start::Project(_) | Start::First | Start::Help | Start::Version => {}
     }
-    if let Some(command) = command {
-        studio.ask_for(command);
+    if let Some(places) = places {
+        studio.keep_work(places, recover);
     }
     studio
 }

@@ -64,20 +64,24 @@ fn lost(text: PathBuf) -> Option<Lost> {
     Some(Lost { text, kept, project: head.session.and_then(|note| note.project) })
 }
 
-/// Opens unsaved work and makes it that of `session`, in one step that a crash cannot halve.
-pub fn take_over(files: &dyn Files, lost: &Lost, session: &Session) -> Result<Opened, ProjectError> {
-    let opened = match open_with(files, &lost.text, None, session.results()) {
+/// Reads unsaved work, which stays lost until somebody [claims](claim) it.
+pub fn read(files: &dyn Files, lost: &Lost, session: &Session) -> Result<Opened, ProjectError> {
+    match open_with(files, &lost.text, None, session.results()) {
         // It would stand in the way at every start; whoever looks for it finds it under its other name.
         Err(error @ (ProjectError::Broken { .. } | ProjectError::Foreign { .. })) => {
             let _ = files.rename(&lost.text, &lost.text.with_extension("damaged"));
-            return Err(error);
+            Err(error)
         }
-        other => other?,
-    };
+        other => other,
+    }
+}
+
+/// Makes unsaved work that of `session`, in one step that a crash cannot halve: only for whoever shows what was [read].
+pub fn claim(files: &dyn Files, lost: &Lost, session: &Session) -> Result<(), ProjectError> {
     files.rename(&lost.text, session.text()).map_err(|source| ProjectError::Read { path: lost.text.clone(), source })?;
     // Only a name is left behind if this fails.
     let _ = files.remove(&lost.text.with_extension(LOCK));
-    Ok(opened)
+    Ok(())
 }
 
 /// A lock or an attempt to write that is older than this is no longer on its way to be used.
@@ -151,11 +155,13 @@ mod tests {
         let session = Session::begin(state.path()).unwrap();
         let found = lost_work(state.path());
         assert_eq!(found.iter().map(Lost::name).collect::<Vec<_>>(), ["'new.pliant'", "'old.pliant'"]);
-        let opened = take_over(&NativeFiles, &found[0], &session).unwrap();
+        let opened = read(&NativeFiles, &found[0], &session).unwrap();
         assert_eq!((opened.trouble(), opened.project), (None, work("/a/new.pliant")));
+        assert!(!session.text().exists() && lost_work(state.path()) == found, "what was only read is still lost");
+        claim(&NativeFiles, &found[0], &session).unwrap();
         assert!(session.text().exists());
         assert_eq!(lost_work(state.path()).len(), 1, "what this program took over is no longer lost");
-        assert!(take_over(&NativeFiles, &found[0], &session).is_err(), "nobody takes it over twice");
+        assert!(claim(&NativeFiles, &found[0], &session).is_err(), "nobody takes it over twice");
     }
 
     #[test]
@@ -176,7 +182,7 @@ mod tests {
         let found = lost_work(state.path());
         fs::write(&found[0].text, "{\"format\": \"pliant project\", \"vers").unwrap();
         let session = Session::begin(state.path()).unwrap();
-        assert!(take_over(&NativeFiles, &lost_work(state.path())[0], &session).unwrap_err().to_string().contains("cut off"));
+        assert!(read(&NativeFiles, &lost_work(state.path())[0], &session).unwrap_err().to_string().contains("cut off"));
         assert_eq!(lost_work(state.path()), []);
         assert!(found[0].text.with_extension("damaged").exists());
     }

@@ -11,10 +11,10 @@ use eframe::egui;
 use crate::character::{self, Ask, Drag, Posed, Question, RigSpec, Solve};
 use crate::command::{Command, Notice};
 use crate::desk::{Clock, Desk};
-use crate::document::Document;
+use crate::document::{Document, Locator};
 use crate::filing::Filing;
-use crate::history::History;
-use crate::library::{Library, Slot};
+use crate::history::{Edit, History};
+use crate::library::{Library, Loaded, Slot};
 use crate::preferences::Preferences;
 use crate::rooms::blend::BlendRoom;
 use crate::rooms::learn::LearnRoom;
@@ -52,6 +52,8 @@ pub struct Studio {
     posed: Option<Arc<Posed>>,
     solve: Option<Arc<Solve>>,
     drag: Option<Drag>,
+    /// The asset of which it was told that it cannot be loaded.
+    told: Option<Locator>,
     pub(crate) wake: Wake,
 }
 
@@ -118,6 +120,7 @@ impl Studio {
             posed: None,
             solve: None,
             drag: None,
+            told: None,
             wake,
         }
     }
@@ -194,6 +197,8 @@ impl Studio {
         match self.worker.answer() {
             None => {}
             Some(Err(sentence)) => self.notice = Some(Notice::trouble(sentence)),
+            // An answer about a character that is gone is no use.
+            Some(Ok(posed)) if posed.asset != self.document().character.asset => {}
             Some(Ok(posed)) => {
                 if let Some(solve) = &posed.solve {
                     self.solve = Some(solve.clone());
@@ -243,6 +248,11 @@ impl Studio {
     fn do_command(&mut self, command: Command, ctx: &egui::Context) {
         match command {
             Command::Edit(edit) => self.history.apply(edit),
+            Command::Amend(Edit { gesture, change, .. }) => {
+                if let Some(gesture) = gesture {
+                    self.history.apply_to_open(gesture, change);
+                }
+            }
             Command::Undo => self.turn_back(History::undo),
             Command::Redo => self.turn_back(History::redo),
             Command::Tell(notice) => self.notice = Some(notice),
@@ -257,6 +267,11 @@ impl Studio {
         self.history = History::new(document);
         // What a room still works on belongs to the project that is left.
         self.rooms = Rooms::default();
+        self.told = None;
+        self.forget_pose();
+    }
+
+    fn forget_pose(&mut self) {
         (self.asked, self.posed, self.solve, self.drag) = (None, None, None, None);
     }
 
@@ -269,25 +284,37 @@ impl Studio {
     fn follow_keys(&mut self) {
         let (frame, timeline) = (self.clock.frame, &self.history.document().timeline);
         if timeline.shown_frame != frame && timeline.playing_take.is_none() && !timeline.keys.is_empty() {
-            self.history.apply_quietly(|document| document.show_frame(frame));
+            self.history.show(|document| document.show_frame(frame));
+        }
+    }
+
+    /// The character's asset, if it is there; tells once if it cannot be loaded.
+    fn loaded(&mut self, asset: &str) -> Option<Arc<Loaded>> {
+        if asset.is_empty() {
+            return None;
+        }
+        match self.library.get(asset) {
+            Slot::Failed(sentence) => {
+                if self.told.as_deref() != Some(asset) {
+                    (self.told, self.notice) = (Some(asset.to_owned()), Some(Notice::trouble(sentence)));
+                }
+                None
+            }
+            slot => {
+                self.told = None;
+                if let Slot::Ready(loaded) = slot { Some(loaded) } else { None }
+            }
         }
     }
 
     fn ask_for_pose(&mut self) {
         self.follow_keys();
         let character = self.history.document().character.clone();
-        if character.asset.is_empty() {
-            self.posed = None;
-            return;
+        // What is shown of another character, or is dragged on it, means nothing to this one.
+        if character.asset.is_empty() || self.posed.as_ref().is_some_and(|posed| posed.asset != character.asset) {
+            self.forget_pose();
         }
-        let loaded = match self.library.get(&character.asset) {
-            Slot::Ready(loaded) => loaded,
-            Slot::Loading => return,
-            Slot::Failed(sentence) => {
-                self.notice = Some(Notice::trouble(sentence));
-                return;
-            }
-        };
+        let Some(loaded) = self.loaded(&character.asset) else { return };
         let rig = RigSpec { loaded, character };
         if let Some(drag) = self.drag.take() {
             self.asked = None;

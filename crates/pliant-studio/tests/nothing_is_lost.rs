@@ -148,7 +148,9 @@ impl Rehearsal {
         let lost = recovery::lost_work(&state);
         let recovered = lost.first().map(|lost| {
             assert!(lost.project.is_none() || lost.project.as_deref() == Some(&*path));
-            edits(&recovery::take_over(&NativeFiles, lost, &session).unwrap_or_else(|error| panic!("{error}")).project.document)
+            let opened = recovery::read(&NativeFiles, lost, &session).unwrap_or_else(|error| panic!("{error}"));
+            recovery::claim(&NativeFiles, lost, &session).unwrap_or_else(|error| panic!("{error}"));
+            edits(&opened.project.document)
         });
         recovered.or(saved).unwrap_or(0)
     }

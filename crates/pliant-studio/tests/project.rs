@@ -210,26 +210,110 @@ fn unsaved_changes_are_asked_about_and_cancel_keeps_them() {
 }
 
 #[test]
-fn work_that_was_never_saved_is_there_at_the_next_start() {
+fn a_save_that_ends_after_its_project_was_left_says_so_and_no_more() {
     let folder = tempfile::tempdir().unwrap();
-    let places = Places { state: folder.path().join("state"), config: folder.path().join("config") };
-    let path = folder.path().join("face.pliant");
+    let path = folder.path().join("old.pliant");
     let Some(mut journey) = start(head()) else { return };
+    journey.studio().ask_for(Command::SaveAs(path.clone()));
+    ask(&mut journey, Command::New(Box::default(), RoomName::Pose));
+    assert_eq!(said(&mut journey), ("Saved old.pliant.".into(), Mood::Done));
+    assert!(path.exists() && journey.document() == Document::default());
+    assert_eq!(journey.studio().project_path(), None, "the new project has no file");
+    assert!(!journey.studio().is_unsaved());
+}
+
+#[test]
+fn a_character_that_cannot_be_loaded_is_told_once_and_leaves_nothing_of_the_one_before() {
+    let folder = tempfile::tempdir().unwrap();
+    let Some(mut journey) = start(head()) else { return };
+    let missing = folder.path().join("missing.obj").display().to_string();
+    let change = move |document: &mut Document| document.character.asset = missing;
+    ask(&mut journey, Command::Edit(pliant_studio::history::Edit { label: "Lose rig".into(), gesture: None, change: Box::new(change) }));
+    assert!(said(&mut journey).0.contains("missing.obj"), "{:?}", said(&mut journey));
+    ask(&mut journey, Command::Export(folder.path().join("posed.obj")));
+    assert!(said(&mut journey).0.contains("nothing to export"), "{:?}", said(&mut journey));
+    journey.undo();
+    ask(&mut journey, Command::Export(folder.path().join("posed.obj")));
+    assert_eq!(said(&mut journey).1, Mood::Done, "the head is back");
+}
+
+/// Whether there is unsaved work.
+fn is_kept(places: &Places) -> bool {
+    let mut sessions = std::fs::read_dir(places.state.join("sessions")).unwrap().flatten();
+    sessions.any(|entry| entry.path().extension().is_some_and(|ending| ending == "pliant"))
+}
+
+/// The unsaved work on a project by a program that is gone, as its lock is.
+fn lose_work(places: &Places, path: &Path) -> Option<Document> {
+    let mut journey = start(head())?;
     journey.studio().keep_work(places.clone(), Recover::Newest);
-    ask(&mut journey, Command::SaveAs(path.clone()));
+    ask(&mut journey, Command::SaveAs(path.to_owned()));
     lift(&mut journey, 0.375);
-    let mine = journey.document();
-    let kept = || {
-        std::fs::read_dir(places.state.join("sessions"))
-            .unwrap()
-            .flatten()
-            .any(|entry| entry.path().extension().is_some_and(|e| e == "pliant"))
-    };
-    while !kept() {
+    while !is_kept(places) {
         journey.harness.step();
     }
-    // As if the program were gone: its lock is let go with it.
-    drop(journey);
+    Some(journey.document())
+}
+
+fn places(folder: &Path) -> Places {
+    Places { state: folder.join("state"), config: folder.join("config") }
+}
+
+#[test]
+fn a_project_that_is_opened_at_the_start_comes_with_its_unsaved_work() {
+    let folder = tempfile::tempdir().unwrap();
+    let (places, path) = (places(folder.path()), folder.path().join("face.pliant"));
+    let Some(mine) = lose_work(&places, &path) else { return };
+    let saved = project::open(&pliant_studio::files::NativeFiles, &path).unwrap().project.document;
+    // Whether the search ends before the first frame or after it.
+    for millis in [300, 0] {
+        let Some(mut next) = start(Document::default()) else { return };
+        next.studio().keep_work(places.clone(), Recover::Of(path.clone()));
+        std::thread::sleep(std::time::Duration::from_millis(millis));
+        next.settle();
+        assert_eq!((next.document(), next.studio().project_path()), (mine.clone(), Some(&*path)));
+        assert!(next.studio().is_unsaved() && is_kept(&places));
+    }
+    let Some(mut next) = start(Document::default()) else { return };
+    next.studio().keep_work(places.clone(), Recover::Newest);
+    next.settle();
+    ask(&mut next, Command::Save);
+    while is_kept(&places) {
+        next.harness.step();
+    }
+    drop(next);
+    assert_ne!(saved, mine);
+    let Some(mut next) = start(Document::default()) else { return };
+    next.studio().keep_work(places.clone(), Recover::Of(path.clone()));
+    next.settle();
+    assert_eq!(next.document(), mine, "without unsaved work the project itself is opened");
+    assert!(!next.studio().is_unsaved());
+}
+
+#[test]
+fn opening_another_project_during_a_recovery_loses_no_work() {
+    let folder = tempfile::tempdir().unwrap();
+    let (places, path) = (places(folder.path()), folder.path().join("face.pliant"));
+    let Some(mine) = lose_work(&places, &path) else { return };
+    let Some(mut next) = start(Document::default()) else { return };
+    next.studio().ask_for(Command::Open(path.display().to_string()));
+    next.studio().keep_work(places.clone(), Recover::Newest);
+    std::thread::sleep(std::time::Duration::from_millis(300));
+    next.settle();
+    assert_eq!(next.document(), mine);
+    assert!(is_kept(&places));
+    // Where the project came after the work, it asks first.
+    if next.harness.query_by_label("Cancel").is_some() {
+        next.click("Cancel");
+    }
+    assert!(next.studio().is_unsaved());
+}
+
+#[test]
+fn work_that_was_never_saved_is_there_at_the_next_start() {
+    let folder = tempfile::tempdir().unwrap();
+    let (places, path) = (places(folder.path()), folder.path().join("face.pliant"));
+    let Some(mine) = lose_work(&places, &path) else { return };
     let Some(mut next) = start(head()) else { return };
     next.studio().keep_work(places.clone(), Recover::Newest);
     next.settle();
@@ -240,7 +324,7 @@ fn work_that_was_never_saved_is_there_at_the_next_start() {
     // Save goes to the project that it belonged to; then there is nothing left to recover.
     ask(&mut next, Command::Save);
     assert_eq!(project::open(&pliant_studio::files::NativeFiles, &path).unwrap().project.document, mine);
-    while kept() {
+    while is_kept(&places) {
         next.harness.step();
     }
 }

@@ -13,7 +13,7 @@ pub use line::{Drawn, Ends, Line, LineOptions, LineShape};
 use pliant::mesh::glam::{DVec3, Vec3};
 use pliant::rig::{EvaluatedPose, Evaluator, Explanation, Grab, Limits, Pin, Pose, Poser, Rig, RigError, Target};
 
-use crate::document::{Character, Weights};
+use crate::document::{Character, Locator, Weights};
 use crate::library::Loaded;
 use crate::rooms::pose::{Method, Pulled};
 use crate::timeline::TakeFrame;
@@ -93,6 +93,8 @@ impl Drag {
 /// A character ready to be drawn.
 #[derive(Debug, Clone)]
 pub struct Posed {
+    /// The asset that the rig is of.
+    pub asset: Locator,
     /// The rig in this state.
     pub rig: Arc<Rig>,
     /// Its faces.
@@ -210,7 +212,8 @@ impl Stand {
         let vertices = Arc::new(Vertices::from((shown.positions(), shown.normals())));
         let positions = Arc::new(shown.positions().to_vec());
         let secs = begun.elapsed().as_secs_f64();
-        Posed { rig: self.rig.clone(), surface: self.surface.clone(), weights, positions, vertices, solve: None, drawn: None, secs }
+        let asset = self.spec.loaded.locator.clone();
+        Posed { asset, rig: self.rig.clone(), surface: self.surface.clone(), weights, positions, vertices, solve: None, drawn: None, secs }
     }
 
     /// Shades a moment of a take.
@@ -220,7 +223,8 @@ impl Stand {
         let vertices = Vertices::of(mesh, &positions);
         let (weights, positions) = (self.weights(weights), Arc::new(positions));
         let (rig, surface, secs) = (self.rig.clone(), self.surface.clone(), begun.elapsed().as_secs_f64());
-        Ok(Posed { rig, surface, weights, positions, vertices, solve: None, drawn: None, secs })
+        let asset = self.spec.loaded.locator.clone();
+        Ok(Posed { asset, rig, surface, weights, positions, vertices, solve: None, drawn: None, secs })
     }
 }
 

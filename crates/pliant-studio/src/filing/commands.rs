@@ -28,6 +28,7 @@ impl Studio {
         self.filing.kept_preferences = self.preferences.clone();
         if let Err(sentence) = self.filing.begin(places, recover) {
             self.notice = Some(Notice::trouble(sentence));
+            self.open_instead();
         }
     }
 
@@ -61,9 +62,9 @@ impl Studio {
     /// Fetches what workers did, files that were dropped, and the wish to close the window.
     pub(crate) fn begin_files(&mut self, ctx: &egui::Context) {
         self.fetch_save(ctx);
-        self.fetch_opened();
+        self.fetch_opened(ctx);
         self.fetch_import();
-        self.fetch_lost();
+        self.fetch_lost(ctx);
         self.fetch_sentences(ctx);
         let dropped: Vec<PathBuf> = ctx.input(|input| input.raw.dropped_files.iter().map(|file| file.path().to_owned()).collect());
         if !dropped.is_empty() {
@@ -162,6 +163,7 @@ impl Studio {
                 self.filing.quitting = true;
                 ctx.send_viewport_cmd(egui::ViewportCommand::Close);
             }
+            other if self.filing.opening.is_some() => self.filing.after_opening = Some(other),
             Then::New(document, room) => {
                 let desk = Desk { room, look: self.desk.look, looping: self.desk.looping, ..Desk::default() };
                 self.replace(Project { document: (*document).clone(), desk, session: None });
@@ -193,17 +195,31 @@ impl Studio {
         let Some(session) = self.filing.autosave.as_ref().map(|autosave| autosave.session().clone()) else { return };
         let files = self.filing.files.clone();
         self.filing.opening = Some(Task::start("Recovering unsaved work", self.wake.clone(), move |_| {
-            let opened = recovery::take_over(&*files, &lost, &session).map_err(|error| error.to_string())?;
+            let opened = recovery::read(&*files, &lost, &session).map_err(|error| error.to_string())?;
             Ok((Source::Lost(lost), opened))
         }));
     }
 
-    fn fetch_opened(&mut self) {
-        let (source, opened) = match Task::finished(&mut self.filing.opening) {
-            None => return,
-            Some(Err(sentence)) => return self.notice = Some(Notice::trouble(sentence)),
-            Some(Ok(opened)) => opened,
-        };
+    fn fetch_opened(&mut self, ctx: &egui::Context) {
+        match Task::finished(&mut self.filing.opening) {
+            None => {}
+            Some(Err(sentence)) => self.notice = Some(Notice::trouble(sentence)),
+            Some(Ok((source, opened))) => self.show_opened(source, opened),
+        }
+        if self.filing.opening.is_none()
+            && let Some(then) = self.filing.after_opening.take()
+        {
+            self.guard(then, ctx);
+        }
+    }
+
+    fn show_opened(&mut self, source: Source, opened: Opened) {
+        if let (Source::Lost(lost), Some(autosave)) = (&source, &self.filing.autosave)
+            && let Err(error) = recovery::claim(&*self.filing.files, lost, autosave.session())
+        {
+            self.notice = Some(Notice::trouble(error.to_string()));
+            return;
+        }
         let (trouble, Opened { project, .. }) = (opened.trouble(), opened);
         let document = project.document.clone();
         self.replace(project);
@@ -226,8 +242,9 @@ impl Studio {
         }
     }
 
-    fn fetch_lost(&mut self) {
-        let Some(Ok(lost)) = Task::finished(&mut self.filing.looking) else { return };
+    fn fetch_lost(&mut self, ctx: &egui::Context) {
+        let Some(looked) = Task::finished(&mut self.filing.looking) else { return };
+        let lost = looked.unwrap_or_default();
         let untouched = self.history.revision() == 0;
         let wanted = match &self.filing.recover {
             Recover::Newest => lost.first(),
@@ -235,11 +252,21 @@ impl Studio {
             Recover::Nothing => None,
         };
         match wanted.filter(|_| untouched).cloned() {
-            Some(lost) => self.open_lost(lost),
-            None if !lost.is_empty() => self.notice = Some(Notice::hint("Unsaved work of an earlier start waits in File › Recover.")),
-            None => {}
+            Some(lost) => self.proceed(Then::Recover(lost), ctx),
+            None if !lost.is_empty() => {
+                self.notice = Some(Notice::hint("Unsaved work of an earlier start waits in File › Recover."));
+                self.open_instead();
+            }
+            None => self.open_instead(),
         }
         self.filing.lost = lost;
+    }
+
+    /// Opens the project whose unsaved work was looked for in vain.
+    fn open_instead(&mut self) {
+        if let Recover::Of(path) = std::mem::replace(&mut self.filing.recover, Recover::Nothing) {
+            self.push(Command::Open(path.display().to_string()));
+        }
     }
 
     /// Saves to the project's file, or asks for one.
@@ -252,17 +279,22 @@ impl Studio {
 
     fn save_to(&mut self, path: PathBuf) {
         let project = Project { document: self.document().clone(), desk: kept_desk(&self.desk, self.clock), session: None };
-        self.filing.saver.ask(SaveJob { path: absolute(&path), project });
+        self.filing.saver.ask(SaveJob { path: absolute(&path), generation: self.filing.generation, project });
     }
 
     fn fetch_save(&mut self, ctx: &egui::Context) {
         match self.filing.saver.answer() {
             None => {}
-            Some(Ok(SaveEnd { path, document, result: Ok(()) })) => {
+            Some(Ok(SaveEnd { path, generation, result: Ok(()), .. })) if generation != self.filing.generation => {
+                // The project that was saved is no longer the one on the desk.
+                self.preferences.used_project(&path);
+                self.notice = Some(Notice::done(format!("Saved {}.", shown(&path))));
+            }
+            Some(Ok(SaveEnd { path, document, result: Ok(()), .. })) => {
                 self.notice = Some(Notice::done(format!("Saved {}.", shown(&path))));
                 self.now_at(&path);
                 self.filing.path = Some(path);
-                self.filing.unsaved = (self.history.revision(), *self.history.document() != document);
+                self.filing.unsaved = (self.history.revision(), !self.history.document().same_work(&document));
                 self.filing.saved = Some(document);
                 if let Some(then) = self.filing.after_save.take() {
                     self.guard(then, ctx);

@@ -47,12 +47,14 @@ enum Purpose {
 /// A save that is asked for.
 struct SaveJob {
     path: PathBuf,
+    generation: u64,
     project: Project,
 }
 
 /// How it ended.
 struct SaveEnd {
     path: PathBuf,
+    generation: u64,
     document: Document,
     result: Result<(), String>,
 }
@@ -68,7 +70,7 @@ enum Source {
 pub enum Recover {
     /// The newest.
     Newest,
-    /// That of this project, which is being opened.
+    /// That of this project; where there is none, the project itself is opened.
     Of(PathBuf),
     /// None; it waits in the menu.
     Nothing,
@@ -87,7 +89,11 @@ pub(crate) struct Filing {
     unsaved: (u64, bool),
     autosave: Option<Autosave>,
     saver: Latest<SaveJob, SaveEnd>,
+    /// A number that is another one for each project: a save may end when its project is no longer there.
+    generation: u64,
     opening: Option<Task<(Source, Opened)>>,
+    /// What waits for the end of `opening`, which nothing may drop.
+    after_opening: Option<Then>,
     importing: Option<Task<Import>>,
     exporting: Option<Task<String>>,
     looking: Option<Task<Vec<Lost>>>,
@@ -117,7 +123,9 @@ impl Filing {
             unsaved: (0, false),
             autosave: None,
             saver: saver(files.clone(), wake.clone()),
+            generation: 0,
             opening: None,
+            after_opening: None,
             importing: None,
             exporting: None,
             looking: None,
@@ -185,13 +193,15 @@ impl Filing {
     /// Whether the document of this revision differs from what the project's file holds.
     pub(crate) fn is_unsaved(&mut self, revision: u64, document: &Document) -> bool {
         if self.unsaved.0 != revision {
-            self.unsaved = (revision, self.saved.as_ref() != Some(document));
+            self.unsaved = (revision, !self.saved.as_ref().is_some_and(|saved| saved.same_work(document)));
         }
         self.unsaved.1
     }
 
     /// The document is another one now: as its file has it, or unsaved.
     fn replaced(&mut self, path: Option<PathBuf>, saved: Option<Document>, revision: u64) {
+        self.generation += 1;
+        self.after_save = None;
         self.unsaved = (revision, saved.is_none());
         if let Some(autosave) = &mut self.autosave {
             autosave.restart(saved.is_none());
@@ -226,9 +236,9 @@ impl Filing {
 fn saver(files: Arc<dyn Files>, wake: Wake) -> Latest<SaveJob, SaveEnd> {
     Latest::new("Saving", wake, move |inbox: &Inbox<SaveJob>, outbox: &Outbox<SaveEnd>| {
         let mut store = BlobStore::default();
-        while let Some(SaveJob { path, project }) = inbox.next() {
+        while let Some(SaveJob { path, generation, project }) = inbox.next() {
             let result = project::save(&*files, &path, &project, &mut store).map_err(|error| error.to_string());
-            outbox.put(Ok(SaveEnd { path, document: project.document, result }));
+            outbox.put(Ok(SaveEnd { path, generation, document: project.document, result }));
         }
     })
 }

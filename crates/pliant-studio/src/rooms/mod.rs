@@ -19,10 +19,11 @@ use serde::{Deserialize, Serialize};
 use crate::character::{Drag, Posed, Solve};
 use crate::command::{Command, Notice};
 use crate::desk::{Clock, Desk};
-use crate::document::Document;
+use crate::document::{Document, Locator};
 use crate::export::Exportable;
 use crate::history::Edit;
 use crate::library::Library;
+use crate::project::{absolute, resolved};
 use crate::view::{Canvas, Hit, Scene};
 use crate::work::{Task, Wake, Watch};
 
@@ -201,6 +202,12 @@ impl Cx<'_> {
         let task = Task::start(name, self.wake.clone(), work);
         self.watches.push(task.watch().clone());
         task
+    }
+
+    /// The locator that was typed, with its paths absolute: a relative one would be lost once the project is saved elsewhere.
+    #[must_use]
+    pub fn locator(&self, text: &str) -> Locator {
+        resolved(text.trim(), &absolute(self.library.folder()))
     }
 
     /// The name of a slider.

@@ -144,6 +144,23 @@ impl Document {
             self.character.set_weight(&slider, weight);
         }
     }
+
+    /// Whether both hold the same work, at whichever frame they are shown.
+    #[must_use]
+    pub fn same_work(&self, other: &Self) -> bool {
+        self == other || (self.timeline.shown_frame != other.timeline.shown_frame && self.at_start() == other.at_start())
+    }
+
+    /// The document at frame 0; as it is where a hand moved keyed sliders off their curves, which is work.
+    fn at_start(&self) -> Self {
+        let mut document = self.clone();
+        let weights = &self.character.weights;
+        let follows = |(slider, weight): (&String, &f64)| weights.get(slider).copied().unwrap_or(0.0) == *weight;
+        if self.timeline.weights_at(self.timeline.shown_frame).iter().all(follows) {
+            document.show_frame(0.0);
+        }
+        document
+    }
 }
 
 #[cfg(test)]
@@ -156,6 +173,23 @@ mod tests {
         let mut timeline = Timeline::default();
         keys.iter().for_each(|(slider, frame, weight)| timeline.set_key(slider, *frame, *weight));
         timeline
+    }
+
+    #[test]
+    fn scrubbing_is_no_work_but_a_hand_on_a_keyed_slider_is() {
+        let timeline = timeline(&[("smile", 0, 0.25), ("smile", 20, 1.0)]);
+        let mut saved = Document { timeline, ..Document::default() };
+        saved.show_frame(0.0);
+        let mut scrubbed = saved.clone();
+        scrubbed.show_frame(7.0);
+        assert!(scrubbed != saved && scrubbed.same_work(&saved));
+        let mut moved = scrubbed.clone();
+        moved.character.set_weight("smile", 0.5);
+        assert!(!moved.same_work(&saved) && !moved.same_work(&scrubbed));
+        moved.show_frame(9.0);
+        assert!(moved.same_work(&saved));
+        moved.character.set_weight("jawOpen", 0.5);
+        assert!(!moved.same_work(&saved));
     }
 
     fn picked(keys: &[(&str, u32)]) -> Picked {

@@ -116,7 +116,7 @@ fn shape_ui(ui: &mut Ui, cx: &mut Cx<'_>, letter: &str, typed: &mut Option<Strin
     let response = ui.add(field).on_hover_text("A file or specimen; @12 is frame 12 of its clip");
     response.widget_info(|| eframe::egui::WidgetInfo::labeled(eframe::egui::Role::TextInput, true, format!("File of shape {letter}")));
     if response.lost_focus() && !text.trim().is_empty() {
-        *shape = ShapeMark { asset: text.trim().to_owned(), target: shape.target.clone() };
+        *shape = ShapeMark { asset: cx.locator(text), target: shape.target.clone() };
         *typed = None;
     }
 }

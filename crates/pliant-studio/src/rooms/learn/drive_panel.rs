@@ -115,7 +115,7 @@ impl Panel {
         });
         let ready = !capture.source.trim().is_empty() && !stage.busy();
         if ui.add_enabled(ready, egui::Button::new("Load capture")).on_hover_text("Read it and fit the timeline to it").clicked() {
-            let chosen = Capture { source: capture.source.trim().to_owned(), ..capture.clone() };
+            let chosen = Capture { source: cx.locator(&capture.source), ..capture.clone() };
             stage.choose(chosen, cx);
         }
         swing_ui(ui, cx);

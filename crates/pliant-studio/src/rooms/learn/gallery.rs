@@ -74,7 +74,7 @@ impl Gallery {
         ui.horizontal(|ui| {
             let typed = !self.typed.trim().is_empty();
             if ui.add_enabled(typed, egui::Button::new("Add file")).clicked() || (entered && typed) {
-                add_source(std::mem::take(&mut self.typed).trim().to_owned(), cx);
+                add_source(cx.locator(&std::mem::take(&mut self.typed)), cx);
             }
             ui.menu_button("Built-in", |ui| {
                 for source in BUILT_IN {

@@ -37,14 +37,14 @@ impl Panel {
                 ui.selectable_value(&mut recipe.method, method, label(method)).on_hover_text(hint(method));
             }
         });
-        self.details_ui(ui, &mut recipe);
+        self.details_ui(ui, &mut recipe, cx);
         ui.collapsing("More settings", |ui| settings_ui(ui, &mut recipe));
         if recipe != cx.document.learn.recipe {
             cx.edit_by_hand("Set training", move |document| document.learn.recipe = recipe);
         }
     }
 
-    fn details_ui(&mut self, ui: &mut Ui, recipe: &mut Recipe) {
+    fn details_ui(&mut self, ui: &mut Ui, recipe: &mut Recipe, cx: &Cx<'_>) {
         let name = |details: &Details| match details {
             Details::None => "None",
             Details::Smoothing => "From the examples",
@@ -73,7 +73,7 @@ impl Panel {
         let field = ui.add(egui::TextEdit::singleline(typed).hint_text("File with detailed poses").desired_width(f32::INFINITY));
         if field.lost_focus() {
             let typed = self.details.take().unwrap_or_default();
-            recipe.details = if typed.trim().is_empty() { Details::None } else { Details::Asset(typed.trim().to_owned()) };
+            recipe.details = if typed.trim().is_empty() { Details::None } else { Details::Asset(cx.locator(&typed)) };
         } else if !field.has_focus() && matches!(recipe.details, Details::Asset(_)) {
             self.details = None;
         }

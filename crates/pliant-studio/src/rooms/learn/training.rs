@@ -20,7 +20,8 @@ use crate::work::Task;
 pub(super) struct Work {
     training: Option<Task<Trained>>,
     judging: Option<Task<Judged>>,
-    suggesting: Option<Task<Vec<u32>>>,
+    /// Points, and the recipe that they are for.
+    suggesting: Option<Task<(Recipe, Vec<u32>)>>,
     /// The sources that were trained on without being asked: once is enough, also after it was cancelled or taken back.
     by_itself: Option<Vec<Locator>>,
 }
@@ -41,8 +42,7 @@ impl Work {
             self.by_itself = Some(setup.recipe.sources.clone());
             self.train(stock, cx);
         }
-        let points = Task::finished(&mut self.suggesting);
-        keep(points, cx, "Suggest control points", |document, points| document.learn.recipe.points = points);
+        self.keep_suggested(cx);
         let judged = Task::finished(&mut self.judging);
         keep(judged, cx, "Validate", |document, judged| document.learn.judged = Some(judged));
         let trained = Task::finished(&mut self.training);
@@ -54,6 +54,18 @@ impl Work {
             document.learn.trained = Some(trained);
         });
         came
+    }
+
+    fn keep_suggested(&mut self, cx: &mut Cx<'_>) {
+        let points = Task::finished(&mut self.suggesting);
+        let recipe = &cx.document.learn.recipe;
+        if let Some(Ok((of, _))) = &points
+            && (&of.sources, &of.rest) != (&recipe.sources, &recipe.rest)
+        {
+            cx.tell(Notice::hint("The examples changed meanwhile; ask for points again."));
+            return;
+        }
+        keep(points, cx, "Suggest control points", |document, (_, points)| document.learn.recipe.points = points);
     }
 
     /// Whether something is under way.
@@ -100,7 +112,7 @@ impl Work {
             let work = move |_: &_| {
                 let mesh = poses.rest_mesh(&recipe)?;
                 let control = suggest_control_points(&mesh, count).map_err(|error| error.to_string())?;
-                Ok(control.vertices().to_vec())
+                Ok((recipe, control.vertices().to_vec()))
             };
             self.suggesting = Some(cx.start("Choosing points", work));
         }

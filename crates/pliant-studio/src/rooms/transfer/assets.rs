@@ -40,6 +40,7 @@ impl Chooser {
             });
         }
         if let Some(clip) = chosen_ui("Add source", &CLIPS, "Source file", &mut self.source_path, ui) {
+            let clip = cx.locator(&clip);
             self.source = names.len();
             cx.edit("Add source", move |document| document.transfer.add_source(clip));
         }
@@ -51,6 +52,7 @@ impl Chooser {
             ui.label(short_name(&target)).on_hover_text(&target);
         }
         if let Some(target) = chosen_ui("Choose target", &TARGETS, "Target file", &mut self.target_path, ui) {
+            let target = cx.locator(&target);
             cx.edit("Choose target", move |document| document.transfer.set_target(target));
         }
     }

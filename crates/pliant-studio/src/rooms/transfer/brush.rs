@@ -7,6 +7,9 @@ use pliant::transfer::{TransferError, stroke_triangles};
 
 use super::setup::RegionSetup;
 use super::stage::Actor;
+use crate::command::{Command, Notice};
+use crate::document::Document;
+use crate::history::Edit;
 use crate::rooms::{Cx, On};
 use crate::work::{Inbox, Latest, Outbox, Wake};
 
@@ -52,13 +55,21 @@ impl Brush {
 
     /// Puts what was painted into the document.
     pub(super) fn update(&mut self, cx: &mut Cx<'_>) {
-        let Some(Ok((stroke, faces))) = self.worker.as_ref().and_then(Latest::answer) else { return };
+        let (stroke, faces) = match self.worker.as_ref().and_then(Latest::answer) {
+            None => return,
+            Some(Err(sentence)) => return cx.tell(Notice::trouble(sentence)),
+            Some(Ok(painted)) => painted,
+        };
         let label = if stroke.erases { "Erase region" } else { "Paint region" };
-        cx.edit_by_hand(label, move |document| {
+        let (gesture, now) = (Some(stroke.gesture), stroke.gesture == cx.gesture);
+        let change = move |document: &mut Document| {
             if let Some(region) = document.transfer.regions.iter_mut().find(|region| region.name == stroke.region) {
                 region.faces = faces;
             }
-        });
+        };
+        let edit = Edit { label: label.into(), gesture, change: Box::new(change) };
+        // After the next press, which may be an undo, it belongs to a step that is there, or nowhere.
+        cx.command(if now { Command::Edit(edit) } else { Command::Amend(edit) });
     }
 
     /// Paints on the target and shows how far the brush reaches.

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use eframe::egui::{self, Color32, RichText, Sense, Stroke, Ui, vec2};
 use pliant::transfer::MarkerSuggestions;
 
+use super::maps::MapKey;
 use super::marker_pairs::{Mark, Marks, Mood, all_markers};
 use super::markers::{MarkerHand, change_pairs, mark_name, pair_color};
 use super::setup::SourceSetup;
@@ -18,7 +19,8 @@ use crate::work::Task;
 pub(super) struct Suggesting {
     /// How many to ask for.
     count: usize,
-    task: Option<(usize, Task<MarkerSuggestions>)>,
+    /// For which source, and what they depend on.
+    task: Option<(usize, MapKey, Task<MarkerSuggestions>)>,
 }
 
 impl Default for Suggesting {
@@ -34,11 +36,14 @@ impl Suggesting {
         self.task.is_some()
     }
 
-    /// Puts suggestions that are there among the pairs.
-    pub(super) fn update(&mut self, cx: &mut Cx<'_>) {
-        let Some((source, task)) = self.task.take() else { return };
+    /// Puts suggestions that are there among the pairs, unless these or the meshes are no longer what they were made for.
+    pub(super) fn update(&mut self, key_now: impl FnOnce(usize) -> Option<MapKey>, cx: &mut Cx<'_>) {
+        let Some((source, key, task)) = self.task.take() else { return };
         let mut slot = Some(task);
         match Task::finished(&mut slot) {
+            Some(Ok(_)) if key_now(source).as_ref() != Some(&key) => {
+                cx.tell(Notice::hint("The meshes or their markers changed meanwhile; ask for suggestions again."));
+            }
             Some(Ok(found)) => {
                 let pairs: Vec<[u32; 2]> = found.suggestions.iter().map(|s| [s.source, s.target]).collect();
                 let told = found.problems.first().cloned().unwrap_or_else(|| "Look at each suggested pair, and drag what is off.".into());
@@ -46,18 +51,19 @@ impl Suggesting {
                 cx.edit("Suggest markers", move |document| change_pairs(document, source, |all| all.extend(pairs)));
             }
             Some(Err(sentence)) => cx.tell(Notice::trouble(sentence)),
-            None => self.task = slot.map(|task| (source, task)),
+            None => self.task = slot.map(|task| (source, key, task)),
         }
     }
 
     fn start(&mut self, source: usize, setup: &SourceSetup, actors: [&Arc<Actor>; 2], cx: &mut Cx<'_>) {
+        let key = MapKey::of(setup, actors[0], actors[1]);
         let (a, b, setup, count) = (actors[0].clone(), actors[1].clone(), setup.clone(), self.count);
         let work = move |_: &crate::work::Watch| {
             let (markers, _) = all_markers(&a, &b, &setup.pairs, setup.mirrored);
             let bends = a.motion.as_ref().ok().map(|motion| &*motion.flexibility);
             MarkerSuggestions::find(&a.mesh, &b.mesh, &markers, bends, count).map_err(|error| error.to_string())
         };
-        self.task = Some((source, cx.start("Suggesting markers", work)));
+        self.task = Some((source, key, cx.start("Suggesting markers", work)));
     }
 }
 

@@ -120,7 +120,7 @@ impl Room for TransferRoom {
         self.cast.sources = setup.sources.iter().map(|source| self.stage.actor(&source.clip, cx)).collect();
         self.cast.target = (!setup.target.is_empty()).then(|| self.stage.actor(&setup.target, cx));
         self.maps.update(cx);
-        self.suggesting.update(cx);
+        self.suggesting.update(|k| self.cast.key(k, setup), cx);
         self.brush.update(cx);
         self.run.update(&mut self.maps, cx);
         self.recipe_file.update(cx);

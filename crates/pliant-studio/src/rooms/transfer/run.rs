@@ -12,7 +12,7 @@ use super::setup::{Outcome, Setup, short_name};
 use super::stage::Actor;
 use crate::command::Notice;
 use crate::rooms::Cx;
-use crate::timeline::Take;
+use crate::timeline::{Take, Timeline};
 use crate::work::{Task, Watch};
 
 /// Share of the bar that all maps take.
@@ -59,19 +59,33 @@ impl Run {
             Some(Err(sentence)) => cx.tell(Notice::trouble(format!("Not transferred: {sentence}."))),
             Some(Ok(Made { take, mut outcome, maps: found })) => {
                 found.into_iter().for_each(|(key, found)| maps.keep(key, found));
+                if take.of != cx.document.transfer.target {
+                    cx.tell(Notice::hint(format!("{} was left out: the target is another one now.", take.name)));
+                    return;
+                }
                 cx.tell(Notice::done(format!("Transferred {} frames; Play shows them.", outcome.frames)));
                 cx.edit("Transfer", move |document| {
                     let timeline = &mut document.timeline;
                     if let Some(before) = &document.transfer.outcome {
                         timeline.takes.retain(|take| take.name != before.take);
                     }
-                    timeline.frames_per_second = take.frames_per_second;
-                    timeline.last_frame = take.frame_count.saturating_sub(1);
+                    make_room(timeline, &take);
                     outcome.take = timeline.add_take(take);
                     document.transfer.outcome = Some(outcome);
                 });
             }
         }
+    }
+}
+
+/// The timeline becomes the take's own, unless keys of the character are made for it; then it only grows.
+fn make_room(timeline: &mut Timeline, take: &Take) {
+    let last = take.frame_count.saturating_sub(1);
+    if timeline.keys.is_empty() {
+        (timeline.frames_per_second, timeline.last_frame) = (take.frames_per_second, last);
+    } else {
+        let played = f64::from(last) / take.frames_per_second * timeline.frames_per_second;
+        timeline.last_frame = timeline.last_frame.max(last).max(played.ceil() as u32);
     }
 }
 
@@ -184,5 +198,22 @@ pub(super) fn figures_ui(outcome: &Outcome, ui: &mut Ui) {
     });
     for problem in &outcome.problems {
         ui.colored_label(ui.visuals().warn_fg_color, problem);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_take_leaves_the_rate_of_keys_as_it_is() {
+        let take = Take { frame_count: 61, ..Take::made("walk", "specimen:tapir", &[], 30.0) };
+        let mut timeline = Timeline::default();
+        make_room(&mut timeline, &take);
+        assert_eq!((timeline.frames_per_second, timeline.last_frame), (30.0, 60));
+        let mut timeline = Timeline { frames_per_second: 48.0, last_frame: 10, ..Timeline::default() };
+        timeline.set_key("smile", 5, 1.0);
+        make_room(&mut timeline, &take);
+        assert_eq!((timeline.frames_per_second, timeline.last_frame), (48.0, 96), "two seconds");
     }
 }

@@ -11,6 +11,7 @@ fn ball() -> Arc<Posed> {
     let mesh = icosphere(3);
     let (surface, vertices, positions) = (Surface::of(&mesh), Vertices::of(&mesh, mesh.positions()), Arc::new(mesh.positions().to_vec()));
     Arc::new(Posed {
+        asset: "ball.obj".into(),
         rig: Arc::new(Rig::still(mesh)),
         surface,
         weights: Vec::new(),
