@@ -52,6 +52,9 @@ impl Import {
                 document.character = Character { asset, ..Character::default() };
                 document.pose.let_go();
                 document.touch = touch::Setup::default();
+                // Keys are of sliders that are no longer there.
+                document.timeline.keys.clear();
+                document.timeline.playing_take = None;
             }
             None => {}
         }

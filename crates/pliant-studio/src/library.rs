@@ -106,7 +106,9 @@ impl Library {
     /// Whether something is on its way.
     #[must_use]
     pub fn busy(&self) -> bool {
-        self.slots.values().any(|entry| matches!(entry, Entry::Coming(_)))
+        // One that nobody asks for any more may have come without being fetched.
+        let under_way = |entry: &Entry| matches!(entry, Entry::Coming(Some(task)) if !task.watch().over());
+        self.slots.values().any(under_way)
     }
 }
 

@@ -60,6 +60,9 @@ impl Studio {
         if pressed(&KeyboardShortcut::new(Modifiers::NONE, Key::F)) {
             self.push(Command::Frame { selection: false });
         }
+        if ctx.input(|input| input.key_pressed(Key::Escape)) {
+            self.help_open = false;
+        }
         if ctx.input(|input| input.key_pressed(Key::Questionmark)) {
             self.help_open = !self.help_open;
         }

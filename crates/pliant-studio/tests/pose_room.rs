@@ -6,7 +6,7 @@ use std::path::Path;
 
 use common::Journey;
 use eframe::egui::accesskit::Role;
-use eframe::egui::{Event, Key, Modifiers, PointerButton, Pos2, Rect, Vec2, vec2};
+use eframe::egui::{Event, Key, Modifiers, PointerButton, Pos2, Vec2, vec2};
 use egui_kittest::kittest::Queryable;
 use pliant::mesh::glam::{DVec3, Vec3};
 use pliant::rig::Rig;

@@ -116,7 +116,7 @@ impl Journey {
     pub fn view(&self, pane: usize) -> View {
         let rect = self.harness.get_all_by_role(Role::Canvas).nth(pane).expect("a viewport").rect();
         let desk = self.harness.state().desk();
-        View { camera: desk.cameras[&desk.room][pane].camera.clone(), rect }
+        View { camera: desk.cameras[&desk.room][pane].camera, rect }
     }
 
     /// Presses the left button at the first point, goes along all of them, and lets go at the last.
