@@ -1,4 +1,4 @@
-//! What a widget may ask for beside edits; one place, the [studio](crate::studio), does it.
+//! What a widget may ask for beside edits; one place, the [`Studio`](crate::Studio), does it.
 
 use std::path::PathBuf;
 
