@@ -73,10 +73,10 @@ mod tests {
 
     #[test]
     fn folders_follow_the_desktop_specification() {
-        let only_home = |name: &str| (name == "HOME").then(|| PathBuf::from("/home/ann"));
-        assert_eq!(state(&only_home), Some("/home/ann/.local/state/pliant".into()));
-        assert_eq!(config(&only_home), Some("/home/ann/.config/pliant".into()));
-        let both = |name: &str| Some(PathBuf::from(if name == "HOME" { "/home/ann" } else { "/xdg" }));
+        let only_home = |name: &str| (name == "HOME").then(|| PathBuf::from("/people/ann"));
+        assert_eq!(state(&only_home), Some("/people/ann/.local/state/pliant".into()));
+        assert_eq!(config(&only_home), Some("/people/ann/.config/pliant".into()));
+        let both = |name: &str| Some(PathBuf::from(if name == "HOME" { "/people/ann" } else { "/xdg" }));
         assert_eq!((state(&both), config(&both)), (Some("/xdg/pliant".into()), Some("/xdg/pliant".into())));
         assert_eq!(state(&|_| None), None);
     }

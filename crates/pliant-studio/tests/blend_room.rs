@@ -1,9 +1,9 @@
 //! A person blends a bar around a cylinder.
 
-mod common;
+mod journey;
 
-use common::Journey;
 use egui_kittest::kittest::Queryable;
+use journey::Journey;
 use pliant_studio::document::Document;
 use pliant_studio::rooms::{RoomName, blend};
 use pliant_studio::timeline::{TakeFrames, made_frame};

@@ -1,10 +1,10 @@
 //! A hand is taught and driven, as a person would.
 
-mod common;
+mod journey;
 
-use common::Journey;
 use eframe::egui::{Event, Key, Modifiers, PointerButton, Pos2, Rect, Vec2};
 use egui_kittest::kittest::Queryable;
+use journey::Journey;
 use pliant::mesh::glam::DVec3;
 use pliant_studio::document::Document;
 use pliant_studio::rooms::RoomName;

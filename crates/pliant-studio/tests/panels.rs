@@ -1,10 +1,10 @@
 //! Sliders, keys and curves, by label and pointer.
 
-mod common;
+mod journey;
 
-use common::Journey;
 use eframe::egui::{Event, Key, Modifiers, PointerButton, Pos2, Role, Vec2, pos2, vec2};
 use egui_kittest::kittest::Queryable;
+use journey::Journey;
 use pliant_studio::document::Document;
 use pliant_studio::rooms::RoomName;
 

@@ -1,13 +1,13 @@
 //! Posing as a person does it: pins, strokes, methods, the layer on top.
 
-mod common;
+mod journey;
 
 use std::path::Path;
 
-use common::Journey;
 use eframe::egui::accesskit::Role;
 use eframe::egui::{Event, Key, Modifiers, PointerButton, Pos2, Vec2, vec2};
 use egui_kittest::kittest::Queryable;
+use journey::Journey;
 use pliant::mesh::glam::{DVec3, Vec3};
 use pliant::rig::Rig;
 use pliant_studio::document::{Document, Weights};

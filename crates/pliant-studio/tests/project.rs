@@ -1,14 +1,14 @@
 //! Projects as a person uses them: save, open again, drop files, export, close with unsaved changes.
 
-mod common;
+mod journey;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use common::Journey;
 use eframe::egui::accesskit::Role;
 use eframe::egui::{DroppedFileHandle, Event, Key, Modifiers};
 use egui_kittest::kittest::Queryable as _;
+use journey::Journey;
 use pliant_studio::Recover;
 use pliant_studio::command::{Command, Mood};
 use pliant_studio::document::{Character, Document};
@@ -175,7 +175,7 @@ fn the_dialog_saves_opens_and_asks_before_it_writes_over() {
     journey.harness.get_by_role_and_label(Role::TextInput, "Folder").focus();
     journey.settle();
     journey.press(Modifiers::COMMAND, Key::A);
-    journey.harness.event(Event::Text("/home/ann/shots".into()));
+    journey.harness.event(Event::Text("/people/ann/shots".into()));
     journey.picture("project_open");
     journey.harness.get_by_role_and_label(Role::TextInput, "Name").focus();
     journey.settle();

@@ -2,8 +2,8 @@
 //!
 //! Where things are on the screen is found in a window without a screen that shows the same project in the same size.
 
-mod common;
-#[path = "common/screen.rs"]
+mod journey;
+#[path = "journey/screen.rs"]
 mod screen;
 
 use std::path::PathBuf;
@@ -12,8 +12,8 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-use common::Journey;
 use eframe::egui::{Pos2, Vec2, vec2};
+use journey::Journey;
 use pliant_studio::desk::Desk;
 use pliant_studio::document::Document;
 use pliant_studio::files::NativeFiles;

@@ -1,10 +1,10 @@
 //! The window around the rooms.
 
-mod common;
+mod journey;
 
-use common::Journey;
 use eframe::egui::{Key, Modifiers};
 use egui_kittest::kittest::Queryable;
+use journey::Journey;
 use pliant_studio::rooms::{self, RoomName, pose};
 
 #[test]

@@ -1,9 +1,9 @@
 //! A person in the touch room: brushes a patch, presses a ball into it, pulls, bakes, takes it back.
 
-mod common;
+mod journey;
 
-use common::Journey;
 use eframe::egui::{Event, Key, Modifiers, PointerButton, Pos2, vec2};
+use journey::Journey;
 use pliant::mesh::glam::DVec3;
 use pliant_studio::document::{Character, Document};
 use pliant_studio::rooms::RoomName;

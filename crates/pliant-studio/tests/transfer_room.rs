@@ -1,13 +1,13 @@
 //! A person brings the hound's walk to the tapir.
 
-mod common;
+mod journey;
 
 use std::sync::Arc;
 
-use common::Journey;
 use eframe::egui::accesskit::Role;
 use eframe::egui::{Event, Modifiers, PointerButton, Pos2, Rect, vec2};
 use egui_kittest::kittest::Queryable;
+use journey::Journey;
 use pliant_studio::document::Document;
 use pliant_studio::rooms::RoomName;
 use pliant_studio::rooms::transfer::{hound_and_tapir, walking_tapir};

@@ -1,17 +1,17 @@
 //! The viewport, seen by its pixels.
 
-mod common;
+mod journey;
 
 use std::cell::RefCell;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use common::adapter_or_skip;
 use eframe::egui::{self, Color32, Modifiers, PointerButton, Pos2, Rect, Theme, pos2, vec2};
 use eframe::egui_wgpu::RenderState;
 use egui_kittest::kittest::Queryable;
 use egui_kittest::wgpu::WgpuTestRenderer;
 use egui_kittest::{Harness, HarnessBuilder};
+use journey::adapter_or_skip;
 use pliant::mesh::Mesh;
 use pliant::mesh::glam::DVec3;
 use pliant_studio::view::{self, Camera, Heat, HeatMap, Look, Model, Paint, Projection, Scene, Shading, Solids, Surface, Vertices, View};
