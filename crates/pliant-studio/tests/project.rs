@@ -252,7 +252,17 @@ fn lose_work(places: &Places, path: &Path) -> Option<Document> {
     while !is_kept(places) {
         journey.harness.step();
     }
-    Some(journey.document())
+    let document = journey.document();
+    leave(journey, places);
+    Some(document)
+}
+
+/// Ends a studio with unsaved work, and waits until its worker has let go of the lock, as a process does when it dies.
+fn leave(journey: Journey, places: &Places) {
+    drop(journey);
+    while pliant_studio::recovery::lost_work(&places.state).is_empty() {
+        std::thread::yield_now();
+    }
 }
 
 fn places(folder: &Path) -> Places {
@@ -273,6 +283,7 @@ fn a_project_that_is_opened_at_the_start_comes_with_its_unsaved_work() {
         next.settle();
         assert_eq!((next.document(), next.studio().project_path()), (mine.clone(), Some(&*path)));
         assert!(next.studio().is_unsaved() && is_kept(&places));
+        leave(next, &places);
     }
     let Some(mut next) = start(Document::default()) else { return };
     next.studio().keep_work(places.clone(), Recover::Newest);
