@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use crate::dialog::Request;
 use crate::document::{Document, Locator};
 use crate::history::Edit;
 use crate::rooms::RoomName;
@@ -25,6 +26,8 @@ pub enum Command {
     New(Box<Document>, RoomName),
     /// Ask for a file and open it as a project or as the character.
     AskOpen,
+    /// Ask for files for the open room, which gets them by [`Room::take_files`](crate::rooms::Room::take_files).
+    AskFiles(Wanted),
     /// Ask for a file to export to.
     AskExport,
     /// Ask for the name of a picture.
@@ -50,6 +53,15 @@ pub enum Command {
     },
     /// Close the window.
     Quit,
+}
+
+/// Files that a room asks a person for.
+#[derive(Debug)]
+pub struct Wanted {
+    /// What they are for, in the room's own words; comes back with them.
+    pub what: &'static str,
+    /// What the dialog says; its folders are filled in.
+    pub request: Request,
 }
 
 /// A sentence for a person.

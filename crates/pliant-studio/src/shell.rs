@@ -24,6 +24,8 @@ impl Studio {
         let ctx = ui.ctx().clone();
         self.wear_preferences(&ctx);
         self.begin_frame(&ctx);
+        // While a dialog is open, keys are meant for it and for nothing behind it.
+        let kept_back = if self.filing.is_asking() { take_keys(&ctx) } else { Vec::new() };
         self.shortcuts(&ctx);
         egui::Panel::top("menu").show(ui, |ui| self.menu_ui(ui));
         egui::Panel::bottom("status").show(ui, |ui| self.status_ui(ui));
@@ -34,6 +36,7 @@ impl Studio {
         egui::Panel::right("options").default_size(310.0).show(ui, |ui| self.options_ui(ui));
         let frame = egui::Frame::central_panel(ui.style()).inner_margin(0.0);
         egui::CentralPanel::default().frame(frame).show(ui, |ui| self.viewports_ui(ui));
+        ctx.input_mut(|input| input.events.extend(kept_back));
         self.files_ui(&ctx);
         let more: Vec<help::Sheet> = pose::SHORTCUTS.iter().chain(panels::SHORTCUTS).copied().collect();
         help::shortcuts_ui(&ctx, &mut self.help_open, &more);
@@ -176,4 +179,10 @@ impl Studio {
             canvas.painter.text(rect.center(), Align2::CENTER_CENTER, text, FontId::proportional(15.0), color);
         }
     }
+}
+
+/// Takes what was typed out of the frame.
+fn take_keys(ctx: &egui::Context) -> Vec<egui::Event> {
+    let typed = |event: &mut egui::Event| matches!(event, egui::Event::Key { .. } | egui::Event::Text(_) | egui::Event::Paste(_));
+    ctx.input_mut(|input| input.events.extract_if(.., typed).collect())
 }

@@ -139,6 +139,7 @@ impl Studio {
             Command::SaveAs(path) => self.save_to(path),
             Command::AskOpen => self.ask(Purpose::Open),
             Command::AskSave => self.ask(Purpose::Save),
+            Command::AskFiles(wanted) => self.ask(Purpose::Room(self.desk.room, wanted)),
             Command::AskExport => self.ask_export(),
             Command::AskScreenshot => self.ask(Purpose::Screenshot),
             Command::Export(path) => self.export(&path, 0),
@@ -406,6 +407,7 @@ impl Studio {
             Purpose::Save => self.save_to(first),
             Purpose::Screenshot => self.filing.picture.want(first),
             Purpose::Export(all) => self.export_one(&first, all.into_iter().nth(choice)),
+            Purpose::Room(room, wanted) => self.with_room(room, |room, cx| room.take_files(wanted.what, paths, cx)),
         }
     }
 
@@ -461,6 +463,7 @@ fn request(purpose: &Purpose, name: &str) -> Request {
             let (title, action, choice_label) = ("Export".into(), "Export".into(), "What".into());
             Request { title, action, saves: true, kinds, name: name.into(), choices, choice_label, ..Request::default() }
         }
+        Purpose::Room(_, wanted) => wanted.request.clone(),
         Purpose::Screenshot => {
             let kinds = vec![Kind::new("PNG picture", vec!["png".into()])];
             Request {

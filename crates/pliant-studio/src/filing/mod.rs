@@ -11,6 +11,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use crate::autosave::{Autosave, Session};
+use crate::command::Wanted;
 use crate::dialog::FileDialog;
 use crate::document::Document;
 use crate::export::Exportable;
@@ -42,6 +43,7 @@ enum Purpose {
     Save,
     Export(Vec<Exportable>),
     Screenshot,
+    Room(RoomName, Wanted),
 }
 
 /// A save that is asked for.

@@ -9,7 +9,7 @@ pub mod pose;
 pub mod touch;
 pub mod transfer;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use eframe::egui::{Pos2, Ui};
@@ -132,6 +132,9 @@ pub trait Room {
     fn accept(&mut self, _path: &Path, _cx: &mut Cx<'_>) -> bool {
         false
     }
+
+    /// Takes the files that a person chose after [`Command::AskFiles`]; `what` is what the room wanted them for.
+    fn take_files(&mut self, _what: &'static str, _paths: Vec<PathBuf>, _cx: &mut Cx<'_>) {}
 
     /// What can be exported from this room beside the character and takes, what it shows first.
     fn exports(&mut self, _cx: &mut Cx<'_>) -> Vec<Exportable> {
