@@ -19,6 +19,7 @@ mod box_terms;
 mod clip;
 mod clip_edit;
 mod combination;
+mod eased_curve;
 mod error;
 mod evaluator;
 mod invert;
@@ -42,12 +43,15 @@ pub use activation::{Activation, Slope};
 pub use clip::Clip;
 pub use clip_edit::{Bell, ClipEdit, edit_clip};
 pub use combination::{Combination, Driver, Rule};
+pub use eased_curve::{Ease, EasedKey, eased_weight};
 pub use error::RigError;
 pub use evaluator::{EvaluatedPose, Evaluator};
 pub use invert::{Inverse, InverseReport, InvertOptions, Inverter, MarkerClip, Miss};
 pub use keyed_curves::{Key, KeyedCurves};
 pub use marker_track::{MarkerGap, MarkerTrack};
-pub use names::{Likeness, NameMap, NamePair, Side, SideStyle, SliderName, Vocabulary, did_you_mean, match_names, mirrored_name};
+pub use names::{
+    Likeness, NameMap, NamePair, Side, SideStyle, SliderName, Vocabulary, all_groups, did_you_mean, match_names, mirrored_name,
+};
 pub use pin::{Aim, Pin, Support};
 pub use pose::{
     Bounded, BoxProblem, Explanation, Factored, Grab, Hybrid, Localized, Near, Outcome, PinResult, PinShare, PinSystem, Pose, PoseSolver,

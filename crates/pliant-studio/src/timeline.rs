@@ -1,6 +1,5 @@
 //! Keys and takes: what the timeline holds.
 
-mod curve;
 mod keys;
 mod playing;
 
@@ -13,7 +12,8 @@ use serde::{Deserialize, Serialize};
 use crate::blob::Blob;
 use crate::document::Locator;
 
-pub use curve::{Ease, Key, weight_at};
+pub use pliant::rig::{Ease, EasedKey as Key, eased_weight as weight_at};
+
 pub use keys::{KeyAt, Keys, Picked, changed_sliders, eased, moved, without};
 pub use playing::{Found, Shown, TakeFrame, clip_keys, clip_weights, found_take, shown_pose};
 

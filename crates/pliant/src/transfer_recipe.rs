@@ -13,7 +13,6 @@
 //! region = "all"
 //! ```
 
-use clap::ValueEnum;
 use pliant_io::IoError;
 use pliant_learn::LearnError;
 use pliant_mesh::glam::DVec3;
@@ -316,7 +315,8 @@ impl From<RecipeMode> for LayerMode {
 }
 
 /// The names of [`RootMotion`] in a recipe and on the command line.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize, Serialize, ValueEnum)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize, Serialize)]
+#[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
 #[serde(rename_all = "lowercase")]
 pub enum RecipeRoot {
     /// The target covers the same way for its size.
@@ -336,7 +336,8 @@ impl From<RecipeRoot> for RootMotion {
 }
 
 /// The direction away from the ground.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize, Serialize, ValueEnum)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize, Serialize)]
+#[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
 #[serde(rename_all = "lowercase")]
 pub enum RecipeUp {
     /// Along x.
@@ -379,7 +380,8 @@ impl From<RecipeForm> for ReconstructionForm {
 }
 
 /// The names of [`CorrespondenceMethod`] in a recipe and on the command line.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize, Serialize, ValueEnum)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize, Serialize)]
+#[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
 #[serde(rename_all = "lowercase")]
 pub enum RecipeMethod {
     /// Registration, and the warp too where that is doubtful.

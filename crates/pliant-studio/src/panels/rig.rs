@@ -3,10 +3,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use eframe::egui::{self, Id, Role, Sense, TextEdit, TextStyle, Ui, WidgetInfo, pos2, vec2};
-use pliant::rig::Limits;
+use pliant::rig::{Limits, SliderGroup};
 
 use super::icon::{Icon, SMALL, icon_button};
-use super::slider_book::{Group, SliderBook};
+use super::slider_book::SliderBook;
 use super::slider_row::{Keyed, ROW, RowAct, SliderRow, slider_row_ui};
 use crate::character::{Posed, Solve};
 use crate::document::{Character, Document, Weights};
@@ -108,7 +108,7 @@ fn rows_ui(ui: &mut Ui, book: &SliderBook, posed: &Posed, panel: &mut Panel, cx:
     }
 }
 
-fn group_ui(ui: &mut Ui, group: &Group, moved: usize, searching: bool, closed: &mut BTreeSet<String>) {
+fn group_ui(ui: &mut Ui, group: &SliderGroup, moved: usize, searching: bool, closed: &mut BTreeSet<String>) {
     let (rect, response) = ui.allocate_exact_size(vec2(ui.available_width(), ROW + 1.0), Sense::click());
     let open = searching || !closed.contains(&group.name);
     response.widget_info(|| WidgetInfo::selected(Role::Button, true, open, &group.name));

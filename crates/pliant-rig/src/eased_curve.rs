@@ -47,7 +47,7 @@ impl Ease {
 
 /// A weight at a frame.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-pub struct Key {
+pub struct EasedKey {
     /// The frame.
     pub frame: u32,
     /// The weight.
@@ -57,7 +57,7 @@ pub struct Key {
     pub ease: Ease,
 }
 
-impl Key {
+impl EasedKey {
     /// A key that a hand sets: smooth.
     #[must_use]
     pub fn new(frame: u32, weight: f64) -> Self {
@@ -67,7 +67,7 @@ impl Key {
 
 /// The weight that ascending `keys` say at `frame`; still outside them, zero where there are none.
 #[must_use]
-pub fn weight_at(keys: &[Key], frame: f64) -> f64 {
+pub fn eased_weight(keys: &[EasedKey], frame: f64) -> f64 {
     let after = keys.partition_point(|key| f64::from(key.frame) <= frame);
     match (after.checked_sub(1), keys.get(after)) {
         (None, None) => 0.0,
@@ -77,7 +77,7 @@ pub fn weight_at(keys: &[Key], frame: f64) -> f64 {
     }
 }
 
-fn between(keys: &[Key], k: usize, frame: f64) -> f64 {
+fn between(keys: &[EasedKey], k: usize, frame: f64) -> f64 {
     let (a, b) = (keys[k], keys[k + 1]);
     let span = f64::from(b.frame - a.frame);
     let s = (frame - f64::from(a.frame)) / span;
@@ -94,11 +94,11 @@ fn between(keys: &[Key], k: usize, frame: f64) -> f64 {
 }
 
 /// Weight per frame at a key.
-fn slope(keys: &[Key], k: usize) -> f64 {
+fn slope(keys: &[EasedKey], k: usize) -> f64 {
     if k == 0 || k + 1 == keys.len() {
         return 0.0;
     }
-    let piece = |a: Key, b: Key| (f64::from(b.frame - a.frame), (b.weight - a.weight) / f64::from(b.frame - a.frame));
+    let piece = |a: EasedKey, b: EasedKey| (f64::from(b.frame - a.frame), (b.weight - a.weight) / f64::from(b.frame - a.frame));
     let ((h0, d0), (h1, d1)) = (piece(keys[k - 1], keys[k]), piece(keys[k], keys[k + 1]));
     if d0 * d1 <= 0.0 { 0.0 } else { 3.0 * (h0 + h1) / ((2.0 * h1 + h0) / d0 + (h1 + 2.0 * h0) / d1) }
 }
@@ -107,8 +107,8 @@ fn slope(keys: &[Key], k: usize) -> f64 {
 mod tests {
     use super::*;
 
-    fn keys(ease: Ease, keys: &[(u32, f64)]) -> Vec<Key> {
-        keys.iter().map(|&(frame, weight)| Key { frame, weight, ease }).collect()
+    fn keys(ease: Ease, keys: &[(u32, f64)]) -> Vec<EasedKey> {
+        keys.iter().map(|&(frame, weight)| EasedKey { frame, weight, ease }).collect()
     }
 
     /// Uneven spacing, a plateau, turns, and a steep step beside a shallow one: where cubics overshoot.
@@ -118,10 +118,10 @@ mod tests {
     fn a_curve_passes_its_keys_and_rests_outside_whatever_its_ease() {
         for ease in Ease::ALL {
             let keys = keys(ease, HARD);
-            assert!(keys.iter().all(|key| weight_at(&keys, f64::from(key.frame)) == key.weight), "{ease:?}");
-            assert_eq!((weight_at(&keys, -3.0), weight_at(&keys, 99.0)), (0.0, 0.2));
+            assert!(keys.iter().all(|key| eased_weight(&keys, f64::from(key.frame)) == key.weight), "{ease:?}");
+            assert_eq!((eased_weight(&keys, -3.0), eased_weight(&keys, 99.0)), (0.0, 0.2));
         }
-        assert_eq!(weight_at(&[], 3.0), 0.0);
+        assert_eq!(eased_weight(&[], 3.0), 0.0);
     }
 
     #[test]
@@ -131,7 +131,7 @@ mod tests {
             for pair in keys.windows(2) {
                 let sign = (pair[1].weight - pair[0].weight).signum();
                 let frames = (0..=200).map(|k| f64::from(pair[0].frame) + f64::from(pair[1].frame - pair[0].frame) * f64::from(k) / 200.0);
-                let weights: Vec<f64> = frames.map(|frame| weight_at(&keys, frame)).collect();
+                let weights: Vec<f64> = frames.map(|frame| eased_weight(&keys, frame)).collect();
                 assert!(weights.windows(2).all(|w| (w[1] - w[0]) * sign >= -f64::EPSILON), "{ease:?} {pair:?}");
                 let (low, high) = (pair[0].weight.min(pair[1].weight), pair[0].weight.max(pair[1].weight));
                 assert!(weights.iter().all(|w| (low..=high).contains(w)), "{ease:?} {pair:?}");
@@ -144,24 +144,25 @@ mod tests {
         let curve = keys(Ease::Smooth, HARD);
         for key in &curve[1..curve.len() - 1] {
             let (at, step) = (f64::from(key.frame), 1e-6);
-            let (before, after) = ((key.weight - weight_at(&curve, at - step)) / step, (weight_at(&curve, at + step) - key.weight) / step);
+            let (before, after) =
+                ((key.weight - eased_weight(&curve, at - step)) / step, (eased_weight(&curve, at + step) - key.weight) / step);
             assert!((before - after).abs() < 1e-4, "{key:?}: {before} {after}");
         }
         let two = keys(Ease::Smooth, &[(0, 0.0), (24, 0.8)]);
-        assert!((weight_at(&two, 12.0) - 0.4).abs() < 1e-15);
-        assert!(weight_at(&two, 1.0) < 0.8 / 24.0, "it starts gently");
+        assert!((eased_weight(&two, 12.0) - 0.4).abs() < 1e-15);
+        assert!(eased_weight(&two, 1.0) < 0.8 / 24.0, "it starts gently");
     }
 
     #[test]
     fn steps_hold_and_lines_are_straight() {
         let ends = [(10, 0.0), (20, 0.8)];
-        assert_eq!(weight_at(&keys(Ease::Step, &ends), 19.9), 0.0);
-        assert_eq!(weight_at(&keys(Ease::Linear, &ends), 15.0), 0.4);
+        assert_eq!(eased_weight(&keys(Ease::Step, &ends), 19.9), 0.0);
+        assert_eq!(eased_weight(&keys(Ease::Linear, &ends), 15.0), 0.4);
     }
 
     #[test]
     fn keys_of_older_documents_are_straight() {
-        let key: Key = serde_json::from_str(r#"{"frame": 3, "weight": 0.5}"#).unwrap();
-        assert_eq!(key, Key { frame: 3, weight: 0.5, ease: Ease::Linear });
+        let key: EasedKey = serde_json::from_str(r#"{"frame": 3, "weight": 0.5}"#).unwrap();
+        assert_eq!(key, EasedKey { frame: 3, weight: 0.5, ease: Ease::Linear });
     }
 }
