@@ -41,6 +41,7 @@ mod surface_point;
 #[cfg(test)]
 mod test_shapes;
 mod topology;
+mod vertex_means;
 mod winding;
 
 pub use bounds::Bounds;

@@ -17,7 +17,7 @@ use std::collections::BTreeMap;
 
 use pliant_linalg::RigidMotion;
 use pliant_mesh::glam::{DQuat, DVec3};
-use pliant_mesh::{Mesh, MeshError};
+use pliant_mesh::{Mesh, MeshError, Progress};
 
 pub use options::BlendOptions;
 
@@ -27,6 +27,7 @@ use crate::distortion::Distortion;
 use crate::energy::{Node, SpringEnergy};
 use crate::energy_terms::Lengths;
 use crate::equilibrium::{BlendReport, Equilibrium};
+use crate::error::go_on;
 use crate::fast::SpringLaplacian;
 use crate::interior::tetrahedron::volume;
 use crate::interior::{Interior, check_shapes};
@@ -112,14 +113,24 @@ impl Blend {
     /// # Errors
     /// Shapes that are not poses of one mesh or not finite, vertices beyond the last, a stiffness that is not positive.
     pub fn new(shapes: &[Mesh], options: &BlendOptions) -> Result<Self, PhysicsError> {
+        Self::new_with_progress(shapes, options, &())
+    }
+
+    /// As [`new`](Self::new), watched: `progress` hears of the filling and of the joining.
+    ///
+    /// # Errors
+    /// As [`new`](Self::new), and [`PhysicsError::Stopped`] if `progress` asks for it.
+    pub fn new_with_progress(shapes: &[Mesh], options: &BlendOptions, progress: &dyn Progress) -> Result<Self, PhysicsError> {
         let all: Vec<&Mesh> = shapes.iter().collect();
         check_shapes(&all)?;
         shapes[0].require_surface()?;
         options.check(&shapes[0])?;
+        go_on(progress, "Filling the inside", 0.0)?;
         let interior = match options.energy.lengths() {
             Lengths::Springs => Interior::fill(&all, &options.interior)?,
             Lengths::Edges => Interior::none(shapes.len()),
         };
+        go_on(progress, "Joining springs", 0.4)?;
         let place = |(s, shape): (usize, &Mesh)| [shape.positions(), interior.points(s)].concat();
         let mut blend = Self::join(&shapes[0], shapes.iter().enumerate().map(place).collect(), interior.tetrahedra(), options)?;
         blend.notes.splice(0..0, interior.notes().iter().cloned());
@@ -345,9 +356,17 @@ impl Blend {
     /// # Errors
     /// A system that cannot be factored.
     pub fn prepare_walk(&mut self, frames: usize) -> Result<(), PhysicsError> {
+        self.prepare_walk_with_progress(frames, &())
+    }
+
+    /// As [`prepare_walk`](Self::prepare_walk), watched: `progress` hears of every sample.
+    ///
+    /// # Errors
+    /// As [`prepare_walk`](Self::prepare_walk), and [`PhysicsError::Stopped`] if `progress` asks for it.
+    pub fn prepare_walk_with_progress(&mut self, frames: usize, progress: &dyn Progress) -> Result<(), PhysicsError> {
         let free = self.pulls.is_empty() && self.solver != Solver::Newton && self.shapes.len() > 1;
         if free && frames >= Self::WORTH_SAMPLING && !self.carries.contains_key(&[0, 1]) {
-            let sampled = self.sample([0, 1], frames)?;
+            let sampled = self.sample([0, 1], frames, progress)?;
             self.carries.insert([0, 1], sampled);
         }
         Ok(())
@@ -363,12 +382,14 @@ impl Blend {
     }
 
     /// Samples what predictions between two shapes lack, unless they lack little.
-    fn sample(&mut self, pair: [usize; 2], frames: usize) -> Result<Option<Carry>, PhysicsError> {
+    fn sample(&mut self, pair: [usize; 2], frames: usize, progress: &dyn Progress) -> Result<Option<Carry>, PhysicsError> {
         self.support.constrain([]);
-        let mut carry = None;
+        let (mut carry, mut samples) = (None, 0);
         for level in sample_levels(frames) {
             let mut most = 0;
             for alpha in level {
+                go_on(progress, "Sampling the way", f64::from(samples) / frames as f64)?;
+                samples += 1;
                 most = most.max(self.sample_at(pair, alpha, &mut carry)?);
             }
             if most <= FEW_STEPS {

@@ -26,8 +26,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use pliant_linalg::RigidMotion;
-use pliant_mesh::Bounds;
 use pliant_mesh::glam::DVec3;
+use pliant_mesh::{Bounds, Progress};
 
 use crate::blend::Aim;
 use crate::contact_set::{ContactSet, ContactTolerance};
@@ -212,6 +212,14 @@ impl ContactBlend {
     /// A system that cannot be factored.
     pub fn prepare_walk(&mut self, frames: usize) -> Result<(), PhysicsError> {
         self.blend.prepare_walk(frames)
+    }
+
+    /// As [`prepare_walk`](Self::prepare_walk), watched, see [`Blend::prepare_walk_with_progress`].
+    ///
+    /// # Errors
+    /// As [`prepare_walk`](Self::prepare_walk), and [`PhysicsError::Stopped`] if `progress` asks for it.
+    pub fn prepare_walk_with_progress(&mut self, frames: usize, progress: &dyn Progress) -> Result<(), PhysicsError> {
+        self.blend.prepare_walk_with_progress(frames, progress)
     }
 
     /// Whether parts of the surface keep out of each other.

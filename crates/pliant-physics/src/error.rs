@@ -1,5 +1,5 @@
 use pliant_linalg::LinalgError;
-use pliant_mesh::MeshError;
+use pliant_mesh::{MeshError, Progress};
 use thiserror::Error;
 
 /// What can be wrong with shapes, springs or obstacles.
@@ -232,6 +232,14 @@ pub enum PhysicsError {
         /// The vertex.
         vertex: usize,
     },
+    /// The work was asked to stop.
+    #[error("stopped")]
+    Stopped,
+}
+
+/// Tells how far the work is, and ends it where that is asked for.
+pub(crate) fn go_on(progress: &dyn Progress, stage: &str, done: f64) -> Result<(), PhysicsError> {
+    if progress.report(stage, done).is_break() { Err(PhysicsError::Stopped) } else { Ok(()) }
 }
 
 impl PhysicsError {

@@ -17,6 +17,7 @@
 mod anchor;
 mod arap_interpolation;
 mod blend;
+mod blend_figures;
 mod cage;
 mod carry;
 mod collapse;
@@ -64,9 +65,11 @@ mod turning;
 mod two_level;
 mod warp;
 mod wedge;
+mod weight_way;
 
 pub use arap_interpolation::ArapInterpolation;
 pub use blend::{Blend, BlendFrame, BlendOptions};
+pub use blend_figures::BlendFigures;
 pub use cage::{Cage, CageSize};
 pub use contact_blend::{ContactBlend, ContactFrame, ContactMethod, ContactOptions};
 pub use distortion::{Distortion, vertex_strains};
@@ -85,3 +88,4 @@ pub use solver::Solver;
 pub use springs::SpringCounts;
 pub use support::Constraint;
 pub use touch::{Collider, SoftMaterial, SoftPatch, SoftRegion, Touch, TouchFrame, TouchMethod, TouchOptions, TouchReport, VerletOptions};
+pub use weight_way::{WeightKey, WeightWay};

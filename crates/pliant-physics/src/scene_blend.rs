@@ -8,8 +8,9 @@
 //!
 //! **Ours.** Without a cage, obstacles and self-contact a frame is that of [`Blend::at`] to the bit.
 
-use pliant_mesh::Mesh;
+use pliant_mesh::{Mesh, Progress, ProgressPart};
 
+use crate::error::go_on;
 use crate::{Blend, BlendOptions, Cage, CageSize, ContactBlend, ContactFrame, ContactOptions, Obstacle, ObstacleMotion, PhysicsError};
 
 /// What a scene asks of a blend.
@@ -83,10 +84,28 @@ impl SceneBlend {
     /// # Errors
     /// As [`Blend::new`] and [`ContactBlend::new`].
     pub fn new(shapes: &[Mesh], options: &SceneOptions) -> Result<Self, PhysicsError> {
+        Self::joined(shapes, options, &())
+    }
+
+    /// As [`new`](Self::new) and [`prepare_walk`](Self::prepare_walk), watched: `progress` hears of the cage, the inside, the springs and
+    /// every sample of the way.
+    ///
+    /// # Errors
+    /// As [`new`](Self::new), and [`PhysicsError::Stopped`] if `progress` asks for it.
+    pub fn ready_for_walk(shapes: &[Mesh], options: &SceneOptions, frames: usize, progress: &dyn Progress) -> Result<Self, PhysicsError> {
+        // Ours: on a head, sampling takes about as long as joining.
+        let mut scene = Self::joined(shapes, options, &ProgressPart { whole: progress, begin: 0.0, size: 0.5 })?;
+        scene.contact.prepare_walk_with_progress(frames, &ProgressPart { whole: progress, begin: 0.5, size: 0.5 })?;
+        Ok(scene)
+    }
+
+    fn joined(shapes: &[Mesh], options: &SceneOptions, progress: &dyn Progress) -> Result<Self, PhysicsError> {
+        go_on(progress, "Looking for a cage", 0.0)?;
         let cage = Cage::build(shapes, options.cage, &options.blend)?;
+        let rest = ProgressPart { whole: progress, begin: 0.3, size: 0.7 };
         let blend = match &cage {
-            Some(cage) => Blend::new(cage.shapes(), cage.options())?,
-            None => Blend::new(shapes, &options.blend)?,
+            Some(cage) => Blend::new_with_progress(cage.shapes(), cage.options(), &rest)?,
+            None => Blend::new_with_progress(shapes, &options.blend, &rest)?,
         };
         Self::put_among(cage, blend, options.obstacles.clone(), &options.contact)
     }
@@ -197,6 +216,35 @@ mod tests {
         for note in ["cage of 200", OBSTACLE_NOTE, SELF_CONTACT_NOTE] {
             assert!(scene.notes().iter().any(|said| said.contains(note)), "{note}: {:?}", scene.notes());
         }
+    }
+
+    /// Stops the work when a stage begins, and remembers how far it was.
+    struct StopAt(&'static str, std::sync::Mutex<Vec<f64>>);
+
+    impl Progress for StopAt {
+        fn report(&self, stage: &str, done: f64) -> std::ops::ControlFlow<()> {
+            self.1.lock().unwrap().push(done);
+            if stage == self.0 { std::ops::ControlFlow::Break(()) } else { std::ops::ControlFlow::Continue(()) }
+        }
+    }
+
+    #[test]
+    fn joining_stops_at_every_stage_and_what_is_done_only_grows() {
+        let (shapes, options) = (ball_and_egg(), SceneOptions::default());
+        let ready = |stage| {
+            let watch = StopAt(stage, std::sync::Mutex::new(Vec::new()));
+            let scene = SceneBlend::ready_for_walk(&shapes, &options, Blend::WORTH_SAMPLING, &watch);
+            let seen = watch.1.into_inner().unwrap();
+            assert!(seen.is_sorted() && seen.iter().all(|done| (0.0..=1.0).contains(done)), "{stage}: {seen:?}");
+            scene
+        };
+        for stage in ["Looking for a cage", "Filling the inside", "Joining springs", "Sampling the way"] {
+            assert!(matches!(ready(stage), Err(PhysicsError::Stopped)), "{stage}");
+        }
+        let mut expected = SceneBlend::new(&shapes, &options).unwrap();
+        expected.prepare_walk(Blend::WORTH_SAMPLING).unwrap();
+        let watched = ready("").unwrap().step(&[0.3, 0.7], 0.0).unwrap();
+        assert_eq!(watched, expected.step(&[0.3, 0.7], 0.0).unwrap(), "to watch changes nothing");
     }
 
     #[test]

@@ -16,10 +16,10 @@ use crate::filing::Filing;
 use crate::history::{Edit, History};
 use crate::library::{Library, Loaded, Slot};
 use crate::preferences::Preferences;
-use crate::rooms::blend::BlendRoom;
+use crate::rooms::blend::{Balanced, BlendRoom};
 use crate::rooms::learn::LearnRoom;
 use crate::rooms::pose::PoseRoom;
-use crate::rooms::touch::TouchRoom;
+use crate::rooms::touch::{TouchRoom, Touched};
 use crate::rooms::transfer::TransferRoom;
 use crate::rooms::{Cx, Room, RoomName};
 use crate::timeline::{Shown, shown_pose};
@@ -74,7 +74,7 @@ pub(crate) struct Framed {
 #[derive(Default)]
 pub(crate) struct Rooms {
     pose: PoseRoom,
-    pub(crate) touch: TouchRoom,
+    touch: TouchRoom,
     blend: BlendRoom,
     transfer: TransferRoom,
     learn: LearnRoom,
@@ -273,6 +273,18 @@ impl Studio {
 
     fn forget_pose(&mut self) {
         (self.asked, self.posed, self.solve, self.drag) = (None, None, None, None);
+    }
+
+    /// The skin that the touch room shows; `None` before there is a soft patch, and while a baked take plays.
+    #[must_use]
+    pub fn touched(&self) -> Option<&Touched> {
+        self.rooms.touch.touched()
+    }
+
+    /// The blend that the blend room shows.
+    #[must_use]
+    pub fn balanced(&self) -> Option<&Arc<Balanced>> {
+        self.rooms.blend.balanced()
     }
 
     /// The character as it stands.

@@ -2,13 +2,17 @@
 
 mod journey;
 
-use egui_kittest::kittest::Queryable;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use egui_kittest::kittest::{NodeT as _, Queryable};
 use journey::Journey;
+use pliant_studio::command::{Command, Mood};
 use pliant_studio::document::Document;
 use pliant_studio::rooms::{RoomName, blend};
 use pliant_studio::timeline::{TakeFrames, made_frame};
 
-use eframe::egui::{Role, vec2};
+use eframe::egui::{DroppedFileHandle, Key, Modifiers, Role, vec2};
 use pliant::mesh::Mesh;
 use pliant::mesh::glam::{DVec3, Vec3};
 use pliant::physics::{Obstacle, linear_blend};
@@ -127,4 +131,103 @@ fn shapes_of_different_meshes_are_declined_by_a_sentence_and_a_brush_fixes_what_
     journey.picture("blend_stiffness");
     journey.undo();
     assert!(journey.document().blend.stiffness.is_empty() && journey.document().blend.fixed == fixed);
+}
+
+#[test]
+fn a_third_shape_is_the_rigs_next_one_and_the_blend_stays_as_it_was() {
+    let Some(mut journey) = Journey::start(blend::bar_around_a_cylinder(), RoomName::Blend) else { return };
+    let before = journey.studio().balanced().unwrap().clone();
+    journey.click("Add third shape");
+    let added = journey.document().blend;
+    let names: Vec<&str> = added.shapes.iter().map(blend::ShapeMark::name).collect();
+    assert_eq!(names, ["Neutral", "bent", "twisted"]);
+    assert_eq!(added.weights, [0.2, 0.8, 0.0]);
+    let after = journey.studio().balanced().unwrap().clone();
+    let apart = before.linear.positions.iter().zip(after.linear.positions.iter()).map(|(a, b)| a.distance(*b)).fold(0.0, f64::max);
+    assert!(apart < 1e-9, "nothing moves: {apart}");
+    journey.click("Remove shape C");
+    assert_eq!(journey.document().blend.weights, [0.2, 0.8]);
+}
+
+#[derive(Debug)]
+struct Dropped(PathBuf);
+
+impl eframe::egui::DroppedFile for Dropped {
+    fn path(&self) -> &Path {
+        &self.0
+    }
+    fn bytes(&self) -> Result<Vec<u8>, String> {
+        std::fs::read(&self.0).map_err(|error| error.to_string())
+    }
+}
+
+fn drop_file(journey: &mut Journey, path: &Path) {
+    journey.harness.input_mut().dropped_files.push(Arc::new(Dropped(path.to_owned())) as DroppedFileHandle);
+    journey.harness.step();
+    journey.settle();
+}
+
+fn said(journey: &mut Journey) -> (String, Mood) {
+    let notice = journey.studio().notice().expect("something was said");
+    (notice.text.clone(), notice.mood)
+}
+
+#[test]
+fn a_dropped_pose_becomes_the_next_shape_and_another_mesh_is_declined() {
+    let folder = tempfile::tempdir().unwrap();
+    let [straight, bent] = bars();
+    let [pose, hand] = ["pose.obj", "hand.obj"].map(|name| folder.path().join(name));
+    let asset = pliant::load("specimen:bar").unwrap();
+    let lifted: Vec<DVec3> = bent.positions().iter().map(|p| *p + DVec3::Y * 0.5).collect();
+    pliant::io::save(&asset.posed(&lifted).unwrap(), &pose).unwrap();
+    pliant::io::save(&pliant::load("specimen:hand").unwrap(), &hand).unwrap();
+    let Some(mut journey) = Journey::start(blend::bar_around_a_cylinder(), RoomName::Blend) else { return };
+    let before = journey.document();
+
+    drop_file(&mut journey, &hand);
+    let (sentence, mood) = said(&mut journey);
+    assert!(mood == Mood::Trouble && sentence.contains("hand.obj") && sentence.contains("poses of one mesh"), "{sentence}");
+    assert_eq!(journey.document(), before, "nothing changed");
+
+    drop_file(&mut journey, &pose);
+    let after = journey.document();
+    assert_eq!(after.blend.shapes[2].asset, pose.display().to_string());
+    assert_eq!((&after.blend.weights[..], &*after.character.asset), (&[0.2, 0.8, 0.0][..], "specimen:bar"));
+    assert_eq!(said(&mut journey).1, Mood::Done);
+    let dropped = journey.studio().balanced().unwrap().clone();
+    assert_eq!(dropped.ground.mesh.vertex_count(), straight.vertex_count());
+    journey.undo();
+    assert_eq!(journey.document(), before, "one step");
+}
+
+#[test]
+fn the_blend_is_exported_as_it_is_shown() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("blend.obj");
+    let Some(mut journey) = Journey::start(blend::bar_around_a_cylinder(), RoomName::Blend) else { return };
+    journey.studio().ask_for(Command::Export(path.clone()));
+    journey.harness.step();
+    journey.settle();
+    assert_eq!(said(&mut journey).1, Mood::Done, "{:?}", said(&mut journey));
+    let written = pliant::load(path.to_str().unwrap()).unwrap().mesh().unwrap();
+    let shown = journey.studio().balanced().unwrap().physical.positions.clone();
+    let apart = written.positions().iter().zip(shown.iter()).map(|(a, b)| a.distance(*b)).fold(0.0, f64::max);
+    assert!(written.vertex_count() == shown.len() && apart < 1e-5, "{apart}");
+}
+
+#[test]
+fn a_key_chooses_a_tool_and_a_list_the_scale_of_the_colours() {
+    let Some(mut journey) = Journey::start(blend::three_shapes(), RoomName::Blend) else { return };
+    let middle = journey.harness.get_by_role_and_label(Role::Canvas, "Physical").rect().center();
+    journey.harness.hover_at(middle);
+    journey.press(Modifiers::NONE, Key::E);
+    assert!(journey.harness.query_by_label("Free all vertices").is_some(), "E fixes vertices");
+    journey.press(Modifiers::NONE, Key::Q);
+    assert!(journey.harness.query_by_label("Free all vertices").is_none());
+    journey.harness.get_by_role_and_label(Role::ComboBox, "Strain scale").click();
+    journey.settle();
+    journey.harness.get_by_role_and_label(Role::Button, "± 50 %").click();
+    journey.settle();
+    let chosen = journey.harness.get_by_role_and_label(Role::ComboBox, "Strain scale").accesskit_node().value();
+    assert_eq!(chosen.as_deref(), Some("± 50 %"));
 }

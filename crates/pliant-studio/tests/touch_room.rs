@@ -2,12 +2,14 @@
 
 mod journey;
 
-use eframe::egui::{Event, Key, Modifiers, PointerButton, Pos2, vec2};
+use eframe::egui::accesskit::Role;
+use eframe::egui::{Event, Key, Modifiers, MouseWheelSource, MouseWheelUnit, PointerButton, Pos2, TouchPhase, vec2};
+use egui_kittest::kittest::{NodeT as _, Queryable as _};
 use journey::Journey;
 use pliant::mesh::glam::DVec3;
 use pliant_studio::document::{Character, Document};
 use pliant_studio::rooms::RoomName;
-use pliant_studio::rooms::touch::{Touched, press_a_cheek};
+use pliant_studio::rooms::touch::{Solid, Touched, press_a_cheek};
 use pliant_studio::timeline::{TakeFrames, made_frame};
 use pliant_studio::view::View;
 
@@ -86,6 +88,29 @@ impl Person {
         f64::from(points) * self.view.world_per_pixel(self.shape[CHEEK])
     }
 
+    /// Rests on something until its tip is there.
+    fn hover(&mut self, label: &str) {
+        self.journey.harness.get_by_label(label).hover();
+        (0..8).for_each(|_| self.journey.harness.step());
+    }
+
+    fn is_disabled(&self, label: &str) -> bool {
+        self.journey.harness.get_by_label(label).accesskit_node().is_disabled()
+    }
+
+    /// Whether these words are somewhere in the window.
+    fn reads(&self, words: &str) -> bool {
+        self.journey.harness.query_all_by_label_contains(words).next().is_some()
+    }
+
+    /// Chooses from a list.
+    fn choose(&mut self, list: &str, what: &str) {
+        self.journey.harness.get_by_role_and_label(Role::ComboBox, list).click();
+        self.journey.settle();
+        self.journey.harness.get_by_role_and_label(Role::Button, what).click();
+        self.journey.settle();
+    }
+
     /// How far vertices are from the neutral, the farthest; and whether all that are not soft are where they were, to the bit.
     fn farthest(&mut self) -> f64 {
         let touched = self.touched();
@@ -117,12 +142,13 @@ fn a_cheek_is_brushed_pressed_let_go_and_baked() {
     assert_eq!((person.document().touch.patches, person.touched().region.vertices().len()), (patches, soft));
 
     person.journey.click("Press");
-    let (at, up) = (person.on_screen(person.shape[CHEEK]), 38.0);
-    person.hold(at, up, Modifiers::SHIFT);
+    let at = person.on_screen(person.shape[CHEEK]);
+    person.hold(at, 0.0, Modifiers::NONE);
     let touched = person.touched();
     let held = touched.solid.clone().unwrap();
-    let pushed = held.place - held.from;
-    assert!((pushed.length() - person.length(up)).abs() < 0.2 * person.length(up), "pushed by {}", pushed.length());
+    // The ball was taken where it hung, a little above the skin.
+    let (pushed, wanted) = (held.place - held.from, (Solid::DEFAULT_DEPTH + Solid::GAP) * held.radius);
+    assert!((pushed.length() - wanted).abs() < 0.02 * wanted, "pushed by {} for {wanted}", pushed.length());
     let deepest = (0..person.shape.len()).max_by(|&a, &b| {
         let way = |v: usize| touched.positions[v].distance(person.shape[v]);
         way(a).total_cmp(&way(b))
@@ -134,8 +160,11 @@ fn a_cheek_is_brushed_pressed_let_go_and_baked() {
     assert!(touched.report.contacts > 5 && touched.report.max_penetration < 1e-6, "{:?}", touched.report);
     assert!(person.farthest() > 0.5);
 
-    person.let_go(at - vec2(0.0, up));
+    person.let_go(at);
     assert!(person.farthest() < 0.02, "skin comes back, but for {}", person.farthest());
+    assert!(person.is_disabled("Keep as slider"));
+    person.hover("Keep as slider");
+    assert!(person.reads("turn on Stays when let go"), "what is greyed says why");
     let pressed = person.document();
     let recorded = pressed.touch.recorded.clone().unwrap();
     assert!(recorded.secs() > 0.0 && pressed.touch.solid.place == pressed.touch.solid.from);
@@ -149,6 +178,9 @@ fn a_cheek_is_brushed_pressed_let_go_and_baked() {
     let dent = |k: u32| frame(k)[deepest].as_dvec3().distance(person.shape[deepest]);
     let most = (0..take.frame_count).map(dent).fold(0.0, f64::max);
     assert!(most > 0.5 && dent(0) < 0.05 && dent(take.frame_count - 1) < 0.1 * most, "{most}");
+    assert!(person.reads("Space plays the take Touch") && !person.reads("Brush a soft patch first"), "the panel knows what can be done");
+    person.hover("Keep as slider");
+    assert!(person.is_disabled("Keep as slider") && person.reads("A baked take is shown"), "what is greyed says why");
 
     person.journey.undo();
     assert_eq!(person.document(), pressed);
@@ -172,9 +204,9 @@ fn a_ball_that_stays_is_kept_as_a_slider_and_a_pull_lets_go() {
     person.brush();
     person.journey.click("Press");
     person.journey.click("Stays when let go");
-    let (at, up) = (person.on_screen(person.shape[CHEEK]), 38.0);
-    person.hold(at, up, Modifiers::SHIFT);
-    person.let_go(at - vec2(0.0, up));
+    let at = person.on_screen(person.shape[CHEEK]);
+    person.hold(at, 0.0, Modifiers::NONE);
+    person.let_go(at);
     let dent = person.farthest();
     assert!(dent > 0.5, "it stays: {dent}");
     person.journey.picture("touch_pressed");
@@ -192,12 +224,60 @@ fn a_ball_that_stays_is_kept_as_a_slider_and_a_pull_lets_go() {
     person.journey.undo();
     assert!(person.farthest() < 0.02, "the press was taken back");
     person.journey.click("Pull");
-    person.hold(at, 40.0, Modifiers::SHIFT);
+    person.hold(at, 40.0, Modifiers::COMMAND);
     let (touched, pull) = (person.touched(), person.document().touch.pull.unwrap());
     let vertex = pull.vertex as usize;
     let wanted = person.shape[vertex] + DVec3::from_array(pull.offset);
     assert!(pull.holds && touched.positions[vertex].distance(wanted) < 0.05, "the vertex is in the fingers");
     assert!(person.farthest() > 0.5);
+}
+
+#[test]
+fn a_plain_drag_takes_the_ball_over_the_skin_and_never_out_of_it() {
+    let Some(mut person) = Person::at_the_head() else { return };
+    person.brush();
+    person.journey.click("Press");
+    let at = person.on_screen(person.shape[CHEEK]);
+    person.hold(at, 0.0, Modifiers::NONE);
+    let mut places = Vec::new();
+    for k in 0..6 {
+        let pointer = at + vec2(-4.0, 3.0) * k as f32;
+        person.journey.harness.event(Event::PointerMoved(pointer));
+        person.journey.harness.step();
+        person.journey.settle();
+        let touched = person.touched();
+        let held = touched.solid.unwrap();
+        assert!(touched.report.contacts > 5, "step {k}: {:?}", touched.report);
+        let off = person.on_screen(held.place).distance(pointer);
+        assert!(person.length(off) < 1.5 * held.radius, "step {k}: the ball is under the pointer, but for {off}");
+        places.push(held.place);
+    }
+    assert!(places[0].distance(places[5]) > 0.5 * person.length(vec2(20.0, 15.0).length()), "{places:?}");
+    let before = person.document().touch.solid.depth;
+    let (unit, source) = (MouseWheelUnit::Point, MouseWheelSource::Unknown);
+    let wheel = Event::MouseWheel { unit, delta: vec2(0.0, 6.0), phase: TouchPhase::Move, source, modifiers: Modifiers::NONE };
+    person.journey.harness.event(wheel);
+    (0..8).for_each(|_| person.journey.harness.step());
+    person.journey.settle();
+    let solid = person.document().touch.solid;
+    assert!(solid.depth > before + 0.02, "the wheel presses deeper: {} after {before}", solid.depth);
+    person.let_go(at + vec2(-20.0, 15.0));
+    person.journey.undo();
+    assert_eq!(person.document().touch.solid.depth, before, "a press is one step");
+}
+
+#[test]
+fn distances_from_the_patch_are_shown_over_the_whole_face() {
+    let Some(mut person) = Person::at_the_head() else { return };
+    person.brush();
+    person.choose("Colours", "Geodesic distance");
+    let heat = person.touched().colors.expect("there are colours").heat;
+    assert_eq!((heat.values[CHEEK], heat.title()), (0.0, "Distance".to_owned()));
+    for (v, (place, value)) in person.shape.iter().zip(heat.values.iter()).enumerate().filter(|(_, (_, value))| !value.is_nan()) {
+        let straight = place.distance(person.shape[CHEEK]);
+        assert!(f64::from(*value) > straight - 1e-4, "vertex {v}: no way along the skin is shorter than the straight one");
+    }
+    assert!(f64::from(heat.range[1]) > 3.0 * RADIUS, "it goes beyond the patch: {:?}", heat.range);
 }
 
 #[test]

@@ -19,6 +19,8 @@
 
 use std::f64::consts::TAU;
 
+use serde::{Deserialize, Serialize};
+
 use super::soft_mesh::SoftMesh;
 use super::soft_region::SoftRegion;
 use crate::PhysicsError;
@@ -27,8 +29,9 @@ use crate::PhysicsError;
 const LARGEST: f64 = 1e12;
 const STRAIN_LIMIT: &str = "strain limit";
 
-/// How soft a patch is, in shares of its radius and in seconds.
-#[derive(Debug, Clone, Copy, PartialEq)]
+/// How soft a patch is, in shares of its radius and in seconds. A number that a file does not name is that of [`default`](Self::default).
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct SoftMaterial {
     /// How often the bed alone swings in a second, in hertz; volume and bending make a patch quicker.
     pub frequency_hz: f64,

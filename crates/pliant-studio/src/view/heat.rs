@@ -70,6 +70,13 @@ impl Heat {
         }
     }
 
+    /// Distances along a surface, in its own units; a part that is not reached has no value.
+    #[must_use]
+    pub fn of_distances(distances: &[f64]) -> Self {
+        let reached: Vec<f64> = distances.iter().map(|&d| if d.is_finite() { d } else { f64::NAN }).collect();
+        Self::new(&reached, HeatMap::Sequential, "Distance", "")
+    }
+
     /// Over another range.
     #[must_use]
     pub fn with_range(self, range: [f32; 2]) -> Self {
@@ -152,6 +159,13 @@ mod tests {
         assert_eq!(heat.color(1.5), Color32::from_rgb(red, green, blue));
         let [red, green, blue] = ColorMap::neutral().to_srgb8();
         assert_eq!(heat.color(f32::NAN), Color32::from_rgb(red, green, blue));
+    }
+
+    #[test]
+    fn what_is_not_reached_has_no_distance_and_no_say_in_the_range() {
+        let heat = Heat::of_distances(&[0.0, 2.0, f64::INFINITY]);
+        assert_eq!(heat.range, [0.0, 2.0]);
+        assert!(heat.values[2].is_nan());
     }
 
     #[test]

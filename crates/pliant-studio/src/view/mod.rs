@@ -7,6 +7,7 @@
 mod axis_gizmo;
 mod buffers;
 pub mod camera;
+pub mod drag_plane;
 mod drawing;
 pub mod gpu;
 pub mod heat;
@@ -18,6 +19,7 @@ pub mod solids;
 pub mod viewport;
 
 pub use camera::{Camera, Projection, Ray, Side, View};
+pub use drag_plane::{DragPlane, DragWay};
 pub use gpu::install;
 pub use heat::{Heat, HeatMap, legend_ui};
 pub use scene::{Hit, Model, Paint, Scene, Surface, Vertices};

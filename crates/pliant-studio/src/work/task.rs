@@ -44,6 +44,18 @@ impl std::fmt::Debug for Watch {
 }
 
 impl Watch {
+    /// Work that begins, under the name that its bar shows.
+    pub fn new(name: impl Into<String>, wake: Wake) -> Self {
+        let (stage, over) = (Mutex::new((String::new(), 0.0)), AtomicBool::new(false));
+        Self { name: name.into(), stage, cancelled: AtomicBool::new(false), over, wake }
+    }
+
+    /// The work is over: its bar goes.
+    pub fn end(&self) {
+        self.over.store(true, Ordering::Release);
+        (self.wake)();
+    }
+
     /// What its bar shows.
     #[must_use]
     pub fn view(&self) -> TaskView {
@@ -84,16 +96,14 @@ impl Progress for Watch {
 impl<T: Send + 'static> Task<T> {
     /// Starts `work` under the name that its bar shows. Whatever it returns after it was cancelled is forgotten.
     pub fn start(name: impl Into<String>, wake: Wake, work: impl FnOnce(&Watch) -> Result<T, String> + Send + 'static) -> Self {
-        let (stage, over) = (Mutex::new((String::new(), 0.0)), AtomicBool::new(false));
-        let watch = Arc::new(Watch { name: name.into(), stage, cancelled: AtomicBool::new(false), over, wake });
+        let watch = Arc::new(Watch::new(name, wake));
         let result = Arc::new(Mutex::new(None));
         let (watching, place) = (watch.clone(), result.clone());
         let run = move || {
             let ended = catch_unwind(AssertUnwindSafe(|| work(&watching)));
             let ended = ended.unwrap_or_else(|panic| Err(panic_sentence(&watching.name, &*panic)));
             *place.lock().unwrap_or_else(PoisonError::into_inner) = Some(ended);
-            watching.over.store(true, Ordering::Release);
-            (watching.wake)();
+            watching.end();
         };
         #[cfg(feature = "parallel")]
         if let Err(error) = std::thread::Builder::new().name("task".into()).spawn(run) {

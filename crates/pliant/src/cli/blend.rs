@@ -9,7 +9,7 @@ use pliant_mesh::glam::DVec3;
 use pliant_mesh::{Mesh, Progress as _};
 use pliant_physics::{
     BlendOptions, CageSize, ContactMethod, ContactOptions, EnergyTerms, InteriorOptions, InteriorPoints, PhysicsError, SceneBlend,
-    SceneOptions, Solver,
+    SceneOptions, Solver, WeightWay,
 };
 
 use super::blend_report::{BlendReport, Timed};
@@ -253,8 +253,7 @@ impl Args {
         if !self.weights.is_empty() {
             return vec![self.weights.clone()];
         }
-        let alpha = |step: u32| f64::from(step) / f64::from(self.steps);
-        (0..=self.steps).map(|step| vec![1.0 - alpha(step), alpha(step)]).collect()
+        WeightWay::There { shapes: 2, steps: self.steps }.frames().collect()
     }
 
     fn frames(&self, scene: &mut SceneBlend, bar: &Bar) -> Result<Vec<Timed>, Failure> {

@@ -1,5 +1,6 @@
 //! What rooms take for granted.
 
+use pliant::physics::SoftMaterial;
 use pliant::rig::Aim;
 use pliant::transfer::Layer;
 
@@ -76,6 +77,7 @@ pub(super) fn mend_touch(setup: &mut touch::Setup) {
         solid.axis = usual.solid.axis;
     }
     mend_amount(&mut solid.friction, usual.solid.friction);
+    solid.depth = within(solid.depth, [0.0, touch::Solid::MOST_DEPTH], usual.solid.depth);
     solid.place.take_if(|place| !is_place(place));
     solid.from.take_if(|place| !is_place(place));
     setup.pull.take_if(|pull| !is_place(&pull.offset));
@@ -90,7 +92,7 @@ pub(super) fn mend_touch(setup: &mut touch::Setup) {
     mend_skin(&mut setup.material, &usual.material);
 }
 
-fn mend_skin(skin: &mut touch::Material, usual: &touch::Material) {
+fn mend_skin(skin: &mut SoftMaterial, usual: &SoftMaterial) {
     mend_amount(&mut skin.frequency_hz, usual.frequency_hz);
     mend_amount(&mut skin.damping_ratio, usual.damping_ratio);
     mend_amount(&mut skin.spread, usual.spread);
@@ -224,7 +226,7 @@ mod tests {
         .touch;
         assert_eq!((touch.patches.len(), &touch.recorded, touch.pull), (1, &None, None));
         assert_eq!(touch.solid, touch::Solid { slenderness: 1000.0, ..touch::Solid::default() });
-        assert_eq!((touch.material, touch.simulation.gravity), (touch::Material::default(), 0.0));
+        assert_eq!((touch.material, touch.simulation.gravity), (touch::Setup::default().material, 0.0));
         assert!(touch.simulation.substeps == Some(1000) && touch.simulation.verlet_iterations == 1000);
     }
 

@@ -2,81 +2,31 @@
 
 use std::sync::Arc;
 
-use eframe::egui::{ComboBox, DragValue, Ui};
-use pliant::mesh::Progress as _;
+use eframe::egui::{Button, ComboBox, DragValue, Ui};
+use pliant::io::Animation;
+use pliant::mesh::Progress;
 use pliant::mesh::glam::DVec3;
+use pliant::physics::WeightWay;
 use pliant::rig::Target;
 
 use super::balance::{Balanced, Bench, Question, Source};
-use super::setup::{Bake, BlendKey, Setup, Way};
+use super::setup::{Bake, Setup, Way};
 use crate::command::Notice;
 use crate::document::{AddedTarget, Document, Locator};
+use crate::export::Exportable;
+use crate::library;
 use crate::rooms::Cx;
-use crate::timeline::{Take, Timeline};
-use crate::work::{Task, Watch};
+use crate::timeline::Take;
+use crate::work::Task;
 
-/// How many frames a take has: those of [`way_of`], without making them.
-fn frame_count(setup: &Setup) -> usize {
-    let steps = steps_of(setup) as usize * setup.shapes.len().saturating_sub(1);
+/// The way of a take through the weights.
+fn way_of(setup: &Setup) -> WeightWay {
+    let (shapes, steps) = (setup.shapes.len(), setup.bake.steps.clamp(1, Bake::MOST_STEPS));
     match setup.bake.way {
-        Way::There => steps + 1,
-        Way::AndBack => 2 * steps + 1,
-        Way::Keys => setup.keys.len().min(1) + setup.keys.windows(2).map(|pair| steps_between(&pair[0], &pair[1]) as usize).sum::<usize>(),
+        Way::There => WeightWay::There { shapes, steps },
+        Way::AndBack => WeightWay::AndBack { shapes, steps },
+        Way::Keys => WeightWay::Keys(setup.keys.clone()),
     }
-}
-
-fn steps_of(setup: &Setup) -> u32 {
-    setup.bake.steps.clamp(1, Bake::MOST_STEPS)
-}
-
-fn steps_between(from: &BlendKey, to: &BlendKey) -> u32 {
-    to.frame.saturating_sub(from.frame).min(Timeline::MAX_FRAME)
-}
-
-/// The weights of every frame of a take.
-fn way_of(setup: &Setup) -> Vec<Vec<f64>> {
-    match setup.bake.way {
-        Way::There => sweep(setup.shapes.len(), steps_of(setup)),
-        Way::AndBack => {
-            let there = sweep(setup.shapes.len(), steps_of(setup));
-            let back: Vec<Vec<f64>> = there.iter().rev().skip(1).cloned().collect();
-            [there, back].concat()
-        }
-        Way::Keys => along(&setup.keys),
-    }
-}
-
-/// From the first shape over the others to the last.
-fn sweep(shapes: usize, steps: u32) -> Vec<Vec<f64>> {
-    let frames = steps * (shapes.max(1) as u32 - 1);
-    let weights = |frame: u32| {
-        let (from, share) = ((frame / steps) as usize, f64::from(frame % steps) / f64::from(steps));
-        (0..shapes)
-            .map(|shape| {
-                if shape == from {
-                    1.0 - share
-                } else if shape == from + 1 {
-                    share
-                } else {
-                    0.0
-                }
-            })
-            .collect()
-    };
-    (0..=frames).map(weights).collect()
-}
-
-/// From key to key, one after another.
-fn along(keys: &[BlendKey]) -> Vec<Vec<f64>> {
-    let mut frames: Vec<Vec<f64>> = keys.first().map(|key| key.weights.clone()).into_iter().collect();
-    for pair in keys.windows(2) {
-        let steps = steps_between(&pair[0], &pair[1]);
-        for step in 1..=steps {
-            let share = f64::from(step) / f64::from(steps);
-            frames.push(pair[0].weights.iter().zip(&pair[1].weights).map(|(a, b)| a * (1.0 - share) + b * share).collect());
-        }
-    }
-    frames
 }
 
 /// The asset whose vertices are blended.
@@ -137,12 +87,28 @@ impl Baker {
         if bake != before {
             cx.edit_by_hand("Change take", move |document| document.blend.bake = bake);
         }
-        let count = frame_count(&cx.document.blend);
-        let able = sources.is_some() && count > 1 && self.task.is_none();
-        let button = ui.add_enabled(able, eframe::egui::Button::new(format!("Bake {count} frames")));
+        let count = way_of(&cx.document.blend).frame_count();
+        let why_not = self.why_no_bake(cx, sources.is_some(), count);
+        let button = ui.add_enabled(why_not.is_none(), Button::new(format!("Bake {count} frames")));
         let button = button.on_hover_text("Balance every frame and keep them as a take on the timeline");
+        let button = button.on_disabled_hover_text(why_not.unwrap_or_default());
         if let Some(sources) = sources.filter(|_| button.clicked()) {
             self.start(cx, sources);
+        }
+    }
+
+    /// Why nothing can be baked now; `None` where it can.
+    fn why_no_bake(&self, cx: &Cx<'_>, ready: bool, frames: usize) -> Option<&'static str> {
+        if self.task.is_some() {
+            Some("A take is being baked; its bar is at the bottom of the window.")
+        } else if !ready {
+            Some("The shapes are not there yet: see above what is missing.")
+        } else if frames < 2 && cx.document.blend.bake.way == Way::Keys {
+            Some("There is no way along the keys yet: set keys at two frames or more.")
+        } else if frames < 2 {
+            Some("There is no way yet: choose two shapes or more.")
+        } else {
+            None
         }
     }
 
@@ -165,18 +131,15 @@ fn way_label(way: Way) -> &'static str {
 }
 
 /// Every frame in its turn, each on the way from the one before.
-fn balance_all(question: &Question, weights: &[Vec<f64>], watch: &Watch) -> Result<Vec<Vec<DVec3>>, String> {
+fn balance_all(question: &Question, way: &WeightWay, watch: &dyn Progress) -> Result<Vec<Vec<DVec3>>, String> {
     let stopped = || "The take was cancelled.".to_owned();
-    if watch.report("Joining springs", 0.0).is_break() {
-        return Err(stopped());
-    }
-    let mut bench = Bench::for_question(None, question)?;
-    let mut frames = Vec::with_capacity(weights.len());
-    for (k, weights) in weights.iter().enumerate() {
-        if watch.report("Balancing", k as f64 / frames.capacity() as f64).is_break() {
+    let mut bench = Bench::for_question(None, question, watch)?;
+    let mut frames = Vec::with_capacity(way.frame_count());
+    for (k, weights) in way.frames().enumerate() {
+        if watch.report("Balancing", k as f64 / way.frame_count() as f64).is_break() {
             return Err(stopped());
         }
-        frames.push(bench.frame(weights).map_err(|error| question.sentence(&error))?);
+        frames.push(bench.frame(&weights).map_err(|error| question.sentence(&error))?);
     }
     Ok(frames)
 }
@@ -188,7 +151,8 @@ fn keys_ui(ui: &mut Ui, cx: &mut Cx<'_>) {
             cx.edit("Set blend key", move |document| document.blend.set_key(frame));
         }
         let some = !cx.document.blend.keys.is_empty();
-        if ui.add_enabled(some, eframe::egui::Button::new("Clear keys")).clicked() {
+        let clear = ui.add_enabled(some, Button::new("Clear keys")).on_disabled_hover_text("There are no keys yet.");
+        if clear.clicked() {
             cx.edit("Clear blend keys", |document| document.blend.keys.clear());
         }
     });
@@ -201,13 +165,34 @@ fn keys_ui(ui: &mut Ui, cx: &mut Cx<'_>) {
     }
 }
 
+/// What goes to files: the blend that is shown, and the whole way as a clip.
+pub(super) fn exports(cx: &Cx<'_>, balanced: &Arc<Balanced>, sources: &[Source]) -> Vec<Exportable> {
+    let (of, folder) = (asset_of(cx.document), cx.library.folder().to_owned());
+    let setup = cx.document.blend.clone();
+    let (way, fps) = (way_of(&setup), cx.document.timeline.frames_per_second);
+    let still = move |positions: &[DVec3]| library::load(&of, &folder)?.asset.posed(positions).map_err(|error| error.to_string());
+    let (shown, shape) = (balanced.clone(), still.clone());
+    let mut all = vec![Exportable::new("Blend", move || shape(&shown.physical.positions))];
+    if way.frame_count() > 1 {
+        let question = Question { number: 0, sources: sources.to_vec(), setup };
+        let first = balanced.ground.mesh.positions().to_vec();
+        all.push(Exportable::new("Blend as a clip", move || {
+            let frames = balance_all(&question, &way, &())?;
+            let mut clip = Animation::new("Blend", frames.len());
+            clip.frames_per_second = fps;
+            still(&first)?.with_point_clip(clip, &frames).map_err(|error| error.to_string())
+        }));
+    }
+    all
+}
+
 /// A button that keeps the blend as a target of the character.
 pub(super) fn keep_ui(ui: &mut Ui, cx: &mut Cx<'_>, balanced: Option<&Arc<Balanced>>) {
     let neutral = cx.posed.map(|posed| posed.rig.neutral());
     let fits = balanced.zip(neutral).filter(|(balanced, neutral)| balanced.ground.mesh.same_surface(neutral));
-    let button = ui.add_enabled(fits.is_some(), eframe::egui::Button::new("Keep as target"));
+    let button = ui.add_enabled(fits.is_some(), Button::new("Keep as target"));
     let button = button.on_hover_text("Add the shape that is shown to the character's sliders");
-    let button = button.on_disabled_hover_text("The shapes are no poses of the character");
+    let button = button.on_disabled_hover_text("The shapes are no poses of the character, whose slider it would be.");
     let Some((balanced, neutral)) = fits.filter(|_| button.clicked()) else { return };
     let places = balanced.physical.positions.iter().zip(neutral.positions());
     let target = Target::from_dense(free_name(cx, &balanced.weights), places.map(|(to, from)| (*to - *from).as_vec3()));
@@ -226,42 +211,4 @@ fn free_name(cx: &Cx<'_>, weights: &[f64]) -> String {
     let name = format!("blend {}", parts.join(" "));
     let taken = |name: &String| cx.posed.is_some_and(|posed| posed.rig.targets().iter().any(|target| target.name == *name));
     std::iter::once(name.clone()).chain((2..).map(|k| format!("{name} ({k})"))).find(|name| !taken(name)).unwrap_or(name)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::super::setup::ShapeMark;
-    use super::*;
-
-    #[test]
-    fn a_take_goes_through_all_shapes_and_back() {
-        let bake = Bake { way: Way::AndBack, steps: 2 };
-        let setup = Setup { shapes: vec![ShapeMark::neutral(); 3], bake, ..Setup::default() };
-        let way = way_of(&setup);
-        let expected = [[1.0, 0.0, 0.0], [0.5, 0.5, 0.0], [0.0, 1.0, 0.0], [0.0, 0.5, 0.5], [0.0, 0.0, 1.0]];
-        assert_eq!(way[..5], expected.map(Vec::from));
-        assert_eq!((way.len(), &way[5], &way[8]), (9, &way[3], &way[0]));
-    }
-
-    #[test]
-    fn a_take_along_keys_has_a_frame_for_each_of_the_timeline_and_passes_the_keys() {
-        let key = |frame, b| BlendKey { frame, weights: vec![1.0 - b, b] };
-        let bake = Bake { way: Way::Keys, steps: 2 };
-        let setup = Setup { keys: vec![key(3, 0.0), key(7, 1.0), key(9, 0.5)], bake, ..Setup::default() };
-        let shares: Vec<f64> = way_of(&setup).iter().map(|weights| weights[1]).collect();
-        assert_eq!(shares, [0.0, 0.25, 0.5, 0.75, 1.0, 0.75, 0.5]);
-    }
-
-    #[test]
-    fn frames_are_counted_as_they_are_made() {
-        let key = |frame| BlendKey { frame, weights: vec![1.0, 0.0] };
-        let keys = [vec![], vec![key(3)], vec![key(3), key(7), key(5), key(6)]];
-        for (shapes, keys) in [0, 1, 2, 3].into_iter().flat_map(|shapes| keys.iter().map(move |keys| (shapes, keys))) {
-            for (way, steps) in [(Way::There, 0), (Way::There, 5), (Way::AndBack, 7), (Way::Keys, 1)] {
-                let (shapes, keys, bake) = (vec![ShapeMark::neutral(); shapes], keys.clone(), Bake { way, steps });
-                let setup = Setup { shapes, keys, bake, ..Setup::default() };
-                assert_eq!(frame_count(&setup), way_of(&setup).len(), "{setup:?}");
-            }
-        }
-    }
 }

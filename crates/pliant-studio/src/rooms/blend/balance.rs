@@ -8,11 +8,12 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use pliant::mesh::glam::DVec3;
-use pliant::mesh::{ExactGeodesics, Mesh};
+use pliant::mesh::{ExactGeodesics, Mesh, Progress};
 use pliant::physics::{ContactFrame, Obstacle, ObstacleMotion, PhysicsError, SceneBlend, SceneOptions, linear_blend, vertex_strains};
 use pliant::rig::{Rig, Target};
 
 use super::figures::Figures;
+use super::joining::Joining;
 use super::setup::Setup;
 use crate::view::{Surface, Vertices};
 use crate::work::{Inbox, Latest, Outbox, Wake};
@@ -130,12 +131,16 @@ pub struct Solved {
 
 /// Starts the worker.
 #[must_use]
-pub(super) fn start(wake: Wake) -> Latest<Question, Balanced> {
-    Latest::new("Blending", wake, |inbox: &Inbox<Question>, outbox: &Outbox<Balanced>| {
+pub(super) fn start(wake: Wake, joining: Joining) -> Latest<Question, Balanced> {
+    let told = wake.clone();
+    Latest::new("Blending", wake, move |inbox: &Inbox<Question>, outbox: &Outbox<Balanced>| {
         let mut bench: Option<Bench> = None;
         let mut next = inbox.next();
         while let Some(question) = next {
-            next = match Bench::for_question(bench.take(), &question) {
+            let watch = joining.begin(&told);
+            let ready = Bench::for_question(bench.take(), &question, &*watch);
+            watch.end();
+            next = match ready {
                 Ok(ready) => serve(bench.insert(ready), &question, inbox, outbox),
                 Err(sentence) => {
                     outbox.put(Err(sentence));
@@ -197,6 +202,7 @@ impl Question {
                 format!("'{}' has other faces than '{}'. Choose shapes that are poses of one mesh.", name(*shape), name(0))
             }
             PhysicsError::PerVertex { .. } => "The painted stiffness belongs to another mesh. Clear it and paint it again.".to_owned(),
+            PhysicsError::Stopped => "Joining the shapes was cancelled. Press Try again, or choose other shapes.".to_owned(),
             other => format!("The shapes cannot be blended: {other}."),
         }
     }
@@ -223,26 +229,25 @@ impl Bench {
     ///
     /// # Errors
     /// A sentence about shapes that do not belong together.
-    pub(super) fn for_question(former: Option<Self>, question: &Question) -> Result<Self, String> {
+    pub(super) fn for_question(former: Option<Self>, question: &Question, progress: &dyn Progress) -> Result<Self, String> {
         let mut bench = match former {
             Some(bench) if bench.sources == question.sources && bench.setup.same_springs(&question.setup) => {
                 if bench.setup.same_scene(&question.setup) { bench } else { bench.among(question)? }
             }
-            _ => Self::new(question)?,
+            _ => Self::new(question, progress)?,
         };
         bench.setup.clone_from(&question.setup);
         Ok(bench)
     }
 
-    fn new(question: &Question) -> Result<Self, String> {
+    fn new(question: &Question, progress: &dyn Progress) -> Result<Self, String> {
         let (meshes, setup) = (question.shapes()?, &question.setup);
         let told = |error: PhysicsError| question.sentence(&error);
         let obstacles = question.obstacles().map_err(told)?;
         let options =
             SceneOptions::default().with_blend(setup.blend_options()).with_cage(setup.cage.into()).with_contact(setup.contact_options());
         let options = obstacles.iter().fold(options, |o, obstacle| o.with_obstacle(obstacle.clone(), ObstacleMotion::still()));
-        let mut scene = SceneBlend::new(&meshes, &options).map_err(told)?;
-        scene.prepare_walk(WALK).map_err(told)?;
+        let scene = SceneBlend::ready_for_walk(&meshes, &options, WALK, progress).map_err(told)?;
         let ground = Ground {
             surface: Surface::of(&meshes[0]),
             notes: scene.notes().to_vec(),

@@ -1,17 +1,21 @@
 //! Blend: shapes between shapes that do not shrink, around what is in the way.
 
+mod arrivals;
 mod bake;
 mod balance;
 mod brush;
 mod examples;
 mod figures;
+mod joining;
 mod obstacle;
 mod options;
 mod picture;
 mod setup;
 mod shapes;
+mod strain_scale;
 mod triangle;
 
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use eframe::egui::{Key, Ui};
@@ -25,13 +29,31 @@ pub use setup::{Bake, BlendKey, Body, Cage, Material, Setup, ShapeMark, Solver, 
 
 use super::{Cx, On, Pane, Room, RoomName};
 use crate::command::Notice;
+use crate::export::Exportable;
 use crate::work::Latest;
+use arrivals::Arrivals;
 use bake::Baker;
 use balance::{Question, Source};
 use brush::{Brush, Tool, anchor_marks};
+use joining::Joining;
 use obstacle::Obstacles;
 use picture::Picture;
 use shapes::{Chooser, Sources};
+
+/// The keys of the room, for the sheet.
+pub const SHORTCUTS: &[crate::help::Sheet] = &[(
+    "Blend",
+    &[
+        ("Q, W, E, R", "Select, anchor, fix, stiffness"),
+        ("Shift+click", "One more place of the anchor"),
+        ("Ctrl+drag", "Erase with a brush"),
+        ("Arrows", "Nudge the point in the triangle"),
+        ("Del", "Delete the obstacle"),
+    ],
+)];
+
+/// The keys of the tools, as in the Pose room.
+const TOOL_KEYS: [(Key, Tool); 4] = [(Key::Q, Tool::Select), (Key::W, Tool::Anchor), (Key::E, Tool::Fix), (Key::R, Tool::Stiffness)];
 
 /// The room.
 #[derive(Default)]
@@ -43,7 +65,9 @@ pub struct BlendRoom {
     shown: Option<Arc<Balanced>>,
     /// Why nothing is shown.
     trouble: String,
+    joining: Joining,
     chooser: Chooser,
+    arrivals: Arrivals,
     brush: Brush,
     obstacles: Obstacles,
     picture: Picture,
@@ -84,8 +108,18 @@ impl BlendRoom {
         }
         let number = self.asked.as_ref().map_or(1, |asked| asked.number + 1);
         let question = Question { number, sources, setup: setup.clone() };
-        self.worker.get_or_insert_with(|| balance::start(cx.wake.clone())).ask(question.clone());
+        self.worker.get_or_insert_with(|| balance::start(cx.wake.clone(), self.joining.clone())).ask(question.clone());
         (self.asked, self.waiting) = (Some(question), true);
+    }
+
+    fn keys(&mut self, ui: &Ui, cx: &mut Cx<'_>) {
+        let plain = |key: Key| ui.input(|input| input.key_pressed(key) && input.modifiers.is_none());
+        if plain(Key::Delete) {
+            self.obstacles.delete(cx);
+        }
+        if let Some((_, tool)) = TOOL_KEYS.into_iter().find(|(key, _)| plain(*key)) {
+            self.brush.tool = tool;
+        }
     }
 
     /// Size of the shapes, and a place above them.
@@ -98,6 +132,8 @@ impl BlendRoom {
 impl Room for BlendRoom {
     fn update(&mut self, cx: &mut Cx<'_>) {
         self.baker.fetch(cx);
+        self.joining.show(cx);
+        self.arrivals.update(cx);
         if cx.desk.room != RoomName::Blend {
             return;
         }
@@ -136,7 +172,13 @@ impl Room for BlendRoom {
                 ui.collapsing("Solve", |ui| figures::report_ui(ui, shown));
             }
             None if self.trouble.is_empty() => _ = ui.weak("Joining the shapes by springs …"),
-            None => _ = ui.colored_label(ui.visuals().error_fg_color, &self.trouble),
+            None => {
+                ui.colored_label(ui.visuals().error_fg_color, &self.trouble);
+                if self.asked.is_some() && ui.button("Try again").on_hover_text("Join the shapes by springs once more").clicked() {
+                    self.asked = None;
+                    self.trouble.clear();
+                }
+            }
         }
         ui.add_space(10.0);
         options::contact_ui(ui, cx);
@@ -161,8 +203,8 @@ impl Room for BlendRoom {
         if self.picture.is_physical(on.pane) && self.obstacles.gizmo_ui(on, ui, cx) {
             return true;
         }
-        if on.canvas.response.hovered() && ui.input(|input| input.key_pressed(Key::Delete)) && !ui.ctx().egui_wants_keyboard_input() {
-            self.obstacles.delete(cx);
+        if on.canvas.response.hovered() && !ui.ctx().egui_wants_keyboard_input() {
+            self.keys(ui, cx);
         }
         if self.brush.tool == Tool::Select && on.canvas.tool_clicked() {
             let hit = on.canvas.pointer().and_then(|place| on.pick(place));
@@ -171,7 +213,21 @@ impl Room for BlendRoom {
         self.brush.canvas_ui(on, ui, cx, &shown.ground)
     }
 
+    fn accept(&mut self, path: &Path, cx: &mut Cx<'_>) -> bool {
+        self.arrivals.accept(path, cx)
+    }
+
+    fn take_files(&mut self, what: &'static str, paths: Vec<PathBuf>, cx: &mut Cx<'_>) {
+        self.chooser.forget_typed();
+        self.arrivals.take(what, &paths, cx);
+    }
+
+    fn exports(&mut self, cx: &mut Cx<'_>) -> Vec<Exportable> {
+        let (Some(shown), Some(asked)) = (&self.shown, &self.asked) else { return Vec::new() };
+        bake::exports(cx, shown, &asked.sources)
+    }
+
     fn busy(&self) -> bool {
-        self.waiting || self.baker.busy()
+        self.waiting || self.baker.busy() || self.arrivals.busy()
     }
 }

@@ -7,6 +7,7 @@ use eframe::egui::{Color32, ComboBox, Ui};
 use super::bake::asset_of;
 use super::balance::{Balanced, Side};
 use super::brush::Tool;
+use super::strain_scale::StrainScale;
 use crate::rooms::{Cx, Pane, RoomName};
 use crate::timeline::{TakeFrames, made_frame};
 use crate::view::{Camera, Heat, HeatMap, Model, Paint, Scene, Vertices};
@@ -33,6 +34,7 @@ enum Colors {
 pub(super) struct Picture {
     layout: Layout,
     colors: Colors,
+    scale: StrainScale,
     linked: bool,
     cameras: Vec<Camera>,
     /// The frame of a take that is shown.
@@ -41,12 +43,17 @@ pub(super) struct Picture {
 
 impl Default for Picture {
     fn default() -> Self {
-        Self { layout: Layout::default(), colors: Colors::default(), linked: true, cameras: Vec::new(), played: None }
+        Self {
+            layout: Layout::default(),
+            colors: Colors::default(),
+            scale: StrainScale::default(),
+            linked: true,
+            cameras: Vec::new(),
+            played: None,
+        }
     }
 }
 
-/// Ends of the strain's colours in percent: the least that holds all vertices is taken, so that colours mean the same for a while.
-const RANGES: [f32; 6] = [2.0, 5.0, 10.0, 20.0, 50.0, 100.0];
 /// The colour of fixed vertices.
 const FIXED: Color32 = Color32::from_rgb(70, 140, 240);
 
@@ -62,6 +69,9 @@ impl Picture {
         let mut strain = self.colors == Colors::Strain;
         ui.checkbox(&mut strain, "Strain colours").on_hover_text("Red is stretched, blue is pressed together");
         self.colors = if strain { Colors::Strain } else { Colors::Clay };
+        if strain {
+            self.scale.scale_ui(ui);
+        }
         ui.checkbox(&mut self.linked, "Same camera").on_hover_text("Both pictures turn together");
     }
 
@@ -96,13 +106,16 @@ impl Picture {
         let count = if self.layout == Layout::SideBySide { 2 } else { 1 };
         let subject = format!("{} {:?}", asset_of(cx.document), cx.document.blend.shapes);
         let played = self.played_frame(cx, shown);
+        if let Some(balanced) = shown {
+            self.scale.fit(balanced);
+        }
         let pane = |k: usize| {
             let title = if self.is_physical(k) { "Physical" } else { "Linear" };
             let mut pane = Pane { title: title.into(), subject: subject.clone(), empty: empty.into(), ..Pane::default() };
             if let Some(balanced) = shown {
                 let side = self.side(k, balanced);
                 let take = played.clone().filter(|_| self.is_physical(k));
-                let paint = if take.is_some() { Paint::Plain(Model::CLAY) } else { self.paint(cx, balanced, side, tool) };
+                let paint = if take.is_some() { Paint::Plain(Model::CLAY) } else { self.paint(cx, side, tool) };
                 let model = Model::new(balanced.ground.surface.clone(), take.unwrap_or_else(|| side.vertices.clone())).with_paint(paint);
                 pane.scene = Scene { models: std::iter::once(model).chain(obstacles.iter().cloned()).collect() };
             }
@@ -111,7 +124,7 @@ impl Picture {
         (0..count).map(pane).collect()
     }
 
-    fn paint(&self, cx: &Cx<'_>, balanced: &Balanced, side: &Side, tool: Tool) -> Paint {
+    fn paint(&self, cx: &Cx<'_>, side: &Side, tool: Tool) -> Paint {
         let (setup, count) = (&cx.document.blend, side.positions.len());
         match tool {
             Tool::Fix => {
@@ -129,7 +142,7 @@ impl Picture {
             }
             Tool::Select | Tool::Anchor if self.colors == Colors::Strain => Paint::Heat(Heat {
                 values: side.strains.clone(),
-                range: strain_range(balanced),
+                range: self.scale.range(),
                 label: "Strain".into(),
                 unit: "%".into(),
                 map: HeatMap::Diverging,
@@ -162,12 +175,4 @@ fn layout_label(layout: Layout) -> &'static str {
         Layout::Linear => "Linear",
         Layout::Physical => "Physical",
     }
-}
-
-/// A range for both pictures.
-fn strain_range(balanced: &Balanced) -> [f32; 2] {
-    let most = |side: &Side| side.strains.iter().fold(0.0_f32, |most, strain| most.max(strain.abs()));
-    let most = most(&balanced.linear).max(most(&balanced.physical));
-    let end = RANGES.into_iter().find(|end| *end >= most).unwrap_or(most);
-    [-end, end]
 }

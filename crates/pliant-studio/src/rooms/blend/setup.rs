@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+pub use pliant::physics::WeightKey as BlendKey;
 use pliant::physics::{BlendOptions, CageSize, ContactOptions, EnergyTerms, InteriorOptions, InteriorPoints, Lengths};
 use serde::{Deserialize, Serialize};
 
@@ -113,15 +114,6 @@ pub enum Cage {
     Vertices(u32),
 }
 
-/// Weights at a frame.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct BlendKey {
-    /// The frame.
-    pub frame: u32,
-    /// How much of each shape.
-    pub weights: Vec<f64>,
-}
-
 /// How a take is made.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
@@ -193,12 +185,10 @@ impl ShapeMark {
 }
 
 impl Setup {
-    /// Chooses shapes anew: the whole weight is the first one's, and what was keyed for others is gone.
+    /// Chooses shapes anew. A shape that comes has no weight, and one that goes leaves its weight to the others, in keys, too.
     pub fn choose(&mut self, shapes: Vec<ShapeMark>) {
-        if shapes.len() != self.shapes.len() {
-            self.weights = (0..shapes.len()).map(|shape| if shape == 0 { 1.0 } else { 0.0 }).collect();
-            self.keys.clear();
-        }
+        share_among(&mut self.weights, shapes.len());
+        self.keys.iter_mut().for_each(|key| share_among(&mut key.weights, shapes.len()));
         self.shapes = shapes;
     }
 
@@ -247,6 +237,20 @@ impl Setup {
 
     fn same_surroundings(&self, other: &Self) -> bool {
         (&self.obstacles, self.friction, self.self_contact) == (&other.obstacles, other.friction, other.self_contact)
+    }
+}
+
+/// Weights of another number of shapes: they sum to one, and all is the first one's where nothing is left.
+fn share_among(weights: &mut Vec<f64>, shapes: usize) {
+    if weights.len() == shapes {
+        return;
+    }
+    weights.resize(shapes, 0.0);
+    let sum: f64 = weights.iter().sum();
+    if sum > 0.0 {
+        weights.iter_mut().for_each(|weight| *weight /= sum);
+    } else if let Some(first) = weights.first_mut() {
+        *first = 1.0;
     }
 }
 
@@ -314,13 +318,20 @@ mod tests {
     }
 
     #[test]
-    fn another_number_of_shapes_starts_at_the_first_and_the_same_number_keeps_the_weights() {
+    fn a_shape_that_comes_has_no_weight_and_one_that_goes_leaves_its_weight_to_the_others() {
         let mut setup = Setup::default();
         setup.choose(vec![ShapeMark::neutral(), ShapeMark::target("bent")]);
         setup.weights = vec![0.25, 0.75];
         setup.choose(vec![ShapeMark::neutral(), ShapeMark::target("twisted")]);
         assert_eq!(setup.weights, [0.25, 0.75]);
+        setup.set_key(5);
         setup.choose(vec![ShapeMark::neutral(), ShapeMark::target("twisted"), ShapeMark::asset("a.obj")]);
-        assert_eq!(setup.weights, [1.0, 0.0, 0.0]);
+        assert_eq!((&setup.weights[..], &setup.keys[0].weights[..]), (&[0.25, 0.75, 0.0][..], &[0.25, 0.75, 0.0][..]));
+        setup.weights = vec![0.125, 0.375, 0.5];
+        setup.choose(setup.shapes[..2].to_vec());
+        assert_eq!(setup.weights, [0.25, 0.75]);
+        setup.weights = vec![0.0, 0.0, 1.0];
+        setup.choose(setup.shapes[..2].to_vec());
+        assert_eq!(setup.weights, [1.0, 0.0], "all of it went");
     }
 }

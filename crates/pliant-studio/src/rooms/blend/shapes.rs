@@ -1,15 +1,21 @@
 //! Which shapes are blended, and how much of each.
 
-use eframe::egui::{ComboBox, DragValue, Slider, TextEdit, Ui};
+use eframe::egui::{Button, ComboBox, DragValue, Slider, Ui};
 
+use super::arrivals::{ALL_SHAPES, ONE_SHAPE};
 use super::balance::Source;
 use super::setup::{Setup, ShapeMark};
 use super::triangle::{triangle_ui, with_weight};
+use crate::command::{Command, Wanted};
+use crate::dialog::Request;
 use crate::library::Slot;
+use crate::panels::{AssetField, asset_field_ui, asset_kinds};
 use crate::rooms::Cx;
 
 /// What shapes are called in lists.
 const LETTERS: [&str; Setup::MOST_SHAPES] = ["A", "B", "C"];
+/// Shapes that need no file.
+const BUILT_IN: [&str; 3] = ["specimen:bar", "specimen:bar#bend@24", "specimen:head"];
 
 /// Whether the shapes are there.
 #[derive(Debug)]
@@ -58,26 +64,24 @@ pub(super) struct Chooser {
 }
 
 impl Chooser {
+    /// Fields show the files that the shapes have.
+    pub(super) fn forget_typed(&mut self) {
+        self.typed = Default::default();
+    }
+
     /// The shapes, each a choice.
     pub(super) fn shapes_ui(&mut self, ui: &mut Ui, cx: &mut Cx<'_>) {
         ui.strong("Shapes");
         let mut shapes = cx.document.blend.shapes.clone();
         if shapes.is_empty() {
-            ui.weak("Blend two or three poses of one mesh: targets of the character, files, or frames of clips.");
-            let able = !cx.document.character.asset.is_empty();
-            if ui.add_enabled(able, eframe::egui::Button::new("Blend targets of the character")).clicked() {
-                shapes = vec![ShapeMark::neutral(), first_target(cx)];
-            }
-            if ui.button("Blend files").on_hover_text("Name two files, or specimens, that are poses of one mesh").clicked() {
-                shapes = vec![ShapeMark::asset("specimen:bar"), ShapeMark::asset("specimen:bar#bend@24")];
-            }
+            first_shapes_ui(ui, cx, &mut shapes);
         }
-        for ((letter, typed), shape) in LETTERS.iter().zip(&mut self.typed).zip(&mut shapes) {
-            shape_ui(ui, cx, letter, typed, shape);
+        for (k, (typed, shape)) in self.typed.iter_mut().zip(&mut shapes).enumerate() {
+            shape_ui(ui, cx, k, typed, shape);
         }
         ui.horizontal(|ui| {
-            if shapes.len() == 2 && ui.button("Add third shape").on_hover_text("Blend in a triangle").clicked() {
-                let third = shapes[1].clone();
+            if shapes.len() == 2 && ui.button("Add third shape").on_hover_text("Blend in a triangle; it has no weight yet").clicked() {
+                let third = next_shape(cx, &shapes);
                 shapes.push(third);
             }
             if shapes.len() == 3 && ui.button("Remove shape C").on_hover_text("Blend along a line").clicked() {
@@ -91,8 +95,28 @@ impl Chooser {
     }
 }
 
-fn shape_ui(ui: &mut Ui, cx: &mut Cx<'_>, letter: &str, typed: &mut Option<String>, shape: &mut ShapeMark) {
-    let targets = targets_of(cx, shape);
+/// Where shapes may come from while there are none.
+fn first_shapes_ui(ui: &mut Ui, cx: &mut Cx<'_>, shapes: &mut Vec<ShapeMark>) {
+    ui.weak("Blend two or three poses of one mesh: targets of the character, files, or frames of clips. Files can be dropped here, too.");
+    let able = !cx.document.character.asset.is_empty();
+    let targets = ui.add_enabled(able, Button::new("Blend targets of the character"));
+    let targets = targets.on_disabled_hover_text("There is no character yet: open one, or blend files.");
+    if targets.clicked() {
+        *shapes = vec![ShapeMark::neutral()];
+        shapes.push(next_shape(cx, shapes));
+    }
+    if ui.button("Blend files…").on_hover_text("Choose two or three files that are poses of one mesh").clicked() {
+        let (title, action) = ("Choose two or three shapes".into(), "Blend".into());
+        let request = Request { title, action, kinds: asset_kinds(), ..Request::default() };
+        cx.command(Command::AskFiles(Wanted { what: ALL_SHAPES, request }));
+    }
+    if ui.button("Blend a bar").on_hover_text("Try it on what is built in: a bar that bends").clicked() {
+        *shapes = vec![ShapeMark::asset("specimen:bar"), ShapeMark::asset("specimen:bar#bend@24")];
+    }
+}
+
+fn shape_ui(ui: &mut Ui, cx: &mut Cx<'_>, k: usize, typed: &mut Option<String>, shape: &mut ShapeMark) {
+    let (letter, targets) = (LETTERS[k], targets_of(cx, shape));
     ComboBox::from_label(format!("Shape {letter}")).selected_text(shape.name()).width(160.0).show_ui(ui, |ui| {
         let still = if shape.asset.is_empty() { "Neutral" } else { "As it stands" };
         ui.selectable_value(&mut shape.target, String::new(), still);
@@ -102,21 +126,31 @@ fn shape_ui(ui: &mut Ui, cx: &mut Cx<'_>, letter: &str, typed: &mut Option<Strin
         ui.separator();
         if shape.asset.is_empty() {
             if ui.button("From a file …").clicked() {
-                *shape = ShapeMark::asset("specimen:bar");
+                *shape = ShapeMark::asset(BUILT_IN[0]);
             }
         } else if ui.button("From the character").clicked() {
             *shape = ShapeMark::neutral();
         }
     });
-    if shape.asset.is_empty() {
-        return;
+    if !shape.asset.is_empty() {
+        file_ui(ui, cx, k, typed, shape);
     }
+}
+
+/// The file of a shape: typed, browsed for, or built in.
+fn file_ui(ui: &mut Ui, cx: &mut Cx<'_>, k: usize, typed: &mut Option<String>, shape: &mut ShapeMark) {
+    let name = format!("File of shape {}", LETTERS[k]);
+    let field = AssetField {
+        name: &name,
+        hint: "bent.obj, walk.glb@12 or specimen:bar",
+        help: "A file or specimen; @12 is frame 12 of its clip.",
+        built_in: &BUILT_IN,
+        what: ONE_SHAPE[k],
+        kinds: asset_kinds,
+    };
     let text = typed.get_or_insert_with(|| shape.asset.clone());
-    let field = TextEdit::singleline(text).hint_text("bent.obj, walk.glb@12 or specimen:bar").desired_width(f32::INFINITY);
-    let response = ui.add(field).on_hover_text("A file or specimen; @12 is frame 12 of its clip");
-    response.widget_info(|| eframe::egui::WidgetInfo::labeled(eframe::egui::Role::TextInput, true, format!("File of shape {letter}")));
-    if response.lost_focus() && !text.trim().is_empty() {
-        *shape = ShapeMark { asset: cx.locator(text), target: shape.target.clone() };
+    if let Some(chosen) = asset_field_ui(ui, &field, text, cx) {
+        *shape = ShapeMark { asset: cx.locator(&chosen), target: String::new() };
         *typed = None;
     }
 }
@@ -129,8 +163,15 @@ fn targets_of(cx: &mut Cx<'_>, shape: &ShapeMark) -> Vec<String> {
     rig.map_or(Vec::new(), |rig| rig.targets().iter().map(|target| target.name.clone()).collect())
 }
 
-fn first_target(cx: &Cx<'_>) -> ShapeMark {
-    cx.posed.and_then(|posed| posed.rig.targets().first()).map_or_else(ShapeMark::neutral, |target| ShapeMark::target(&target.name))
+/// The next shape that the last one's rig offers: a target that is not blended yet, or the rig as it stands.
+fn next_shape(cx: &mut Cx<'_>, shapes: &[ShapeMark]) -> ShapeMark {
+    let last = shapes.last().cloned().unwrap_or_default();
+    let targets = targets_of(cx, &last);
+    let after = targets.iter().position(|target| *target == last.target).map_or(0, |at| at + 1);
+    let (before, behind) = targets.split_at(after);
+    let mark = |target: &String| ShapeMark { asset: last.asset.clone(), target: target.clone() };
+    let free = behind.iter().chain(before).map(mark).find(|mark| !shapes.contains(mark));
+    free.unwrap_or(ShapeMark { target: String::new(), ..last })
 }
 
 /// How much of each shape: a slider for two, a triangle for three.

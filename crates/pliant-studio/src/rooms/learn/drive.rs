@@ -125,8 +125,8 @@ impl Driving {
             let words = if active { point_name(&cx.document.learn, handle.index) } else { String::new() };
             paint_handle(on, handle, Dot { color: POINT, radius: 4.5, ringed: self.selected == Some(handle.index) }, &words);
         }
-        if let (Some(held), Some(pointer)) = (self.held, touched.pointer) {
-            goals[held.index] = held.goal(ui, &on.canvas.view, pointer);
+        if let (Some(held), Some(pointer)) = (&mut self.held, touched.pointer) {
+            goals[held.index] = held.follow(ui, &on.canvas.view, pointer);
             cx.edit_by_hand("Drag control point", move |document| document.learn.drive.goals = as_arrays(&goals));
         }
     }
@@ -150,10 +150,10 @@ impl Driving {
             let words = if ringed || touched.hovered == Some(handle.index) { &*names[handle.index] } else { "" };
             paint_handle(on, handle, Dot { color: EFFECTOR, radius: 7.0, ringed }, words);
         }
-        if let (Some(held), Some(pointer)) = (self.held, touched.pointer)
+        if let (Some(held), Some(pointer)) = (&mut self.held, touched.pointer)
             && held.index < goals.len()
         {
-            goals[held.index] = held.goal(ui, &on.canvas.view, pointer);
+            goals[held.index] = held.follow(ui, &on.canvas.view, pointer);
             cx.edit_by_hand("Drag end effector", move |document| document.learn.drive.effectors = as_arrays(&goals));
         }
     }

@@ -4,7 +4,7 @@ use eframe::egui::{Align2, Color32, CursorIcon, FontId, Id, Pos2, Rect, Response
 use pliant::mesh::glam::DVec3;
 
 use crate::rooms::On;
-use crate::view::View;
+use crate::view::{DragPlane, View};
 
 /// Half the side of what can be taken, in points.
 const REACH: f32 = 9.0;
@@ -29,9 +29,7 @@ pub(super) struct Held {
     pub(super) gesture: u64,
     /// Which one it is.
     pub(super) index: usize,
-    place: DVec3,
-    normal: DVec3,
-    pointer: Pos2,
+    drag: DragPlane,
 }
 
 /// What a hand did to handles in a frame.
@@ -62,7 +60,8 @@ pub(super) fn handles_ui(ui: &Ui, on: &On<'_>, handles: &[Handle], gesture: u64,
         }
         if grip.drag_started() {
             let pointer = ui.input(|input| input.pointer.press_origin()).unwrap_or(at);
-            *held = Some(Held { gesture, index: handle.index, place: handle.place, normal: handle.normal, pointer });
+            let drag = DragPlane::new(handle.place, handle.normal, pointer);
+            *held = Some(Held { gesture, index: handle.index, drag });
         }
         if held.is_some_and(|held| held.index == handle.index && held.gesture == gesture) {
             touched.pointer = grip.interact_pointer_pos().filter(|_| grip.dragged());
@@ -90,16 +89,9 @@ pub(super) fn is_near(view: &View, handle: &Handle) -> bool {
 }
 
 impl Held {
-    /// Where the handle goes: in the plane of the screen; along the normal with Ctrl, in the tangent plane with Shift, in depth with both.
-    #[must_use]
-    pub(super) fn goal(&self, ui: &Ui, view: &View, pointer: Pos2) -> DVec3 {
-        let modifiers = ui.input(|input| input.modifiers);
-        match (modifiers.command, modifiers.shift) {
-            (false, false) => view.drag_in_view_plane(self.place, self.pointer, pointer),
-            (true, false) => view.drag_along(self.place, self.normal, self.pointer, pointer),
-            (false, true) => view.drag_in_plane(self.place, self.normal, self.pointer, pointer),
-            (true, true) => view.drag_along(self.place, -view.camera.axes().back, self.pointer, pointer),
-        }
+    /// Where the handle goes, by the keys that are held.
+    pub(super) fn follow(&mut self, ui: &Ui, view: &View, pointer: Pos2) -> DVec3 {
+        self.drag.follow(view, pointer, ui.input(|input| input.modifiers))
     }
 }
 

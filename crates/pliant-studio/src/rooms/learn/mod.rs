@@ -22,7 +22,7 @@ pub use hand::{drive_a_hand, examples, skeleton as hand_skeleton, teach_a_hand};
 pub use setup::{Capture, Details, Drive, DrivenBy, ExampleError, HoldAs, Judged, PoseId, Recipe, Setup, Trained};
 
 use super::{Cx, On, Pane, Room, RoomName};
-use crate::view::{Model, Paint, Scene};
+use crate::view::{DragWay, Model, Paint, Scene};
 
 /// What a person is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -82,9 +82,7 @@ impl Room for LearnRoom {
             Tool::Examples => self.gallery.tools_ui(ui, &self.stock, cx),
             Tool::Points => self.picker.tools_ui(ui, &self.stock, &mut self.work, cx),
             Tool::Drive => {
-                ui.weak(
-                    "Drag points in the view.\nCtrl: along the normal\nShift: along the surface\nBoth: towards the eye\nR: back to rest",
-                );
+                ui.weak(format!("Drag points in the view.\n{}\nR: back to rest", DragWay::KEYS));
             }
         }
     }

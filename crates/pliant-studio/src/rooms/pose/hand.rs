@@ -12,7 +12,7 @@ use crate::command::Command;
 use crate::document::{Document, Weights};
 use crate::history::Edit;
 use crate::rooms::{Cx, On};
-use crate::view::View;
+use crate::view::{DragPlane, DragWay};
 
 /// How near the pointer must be to a pin to take it, in points.
 const REACH: f32 = 11.0;
@@ -34,8 +34,7 @@ struct Grip {
     /// Where they were when the pin was taken, and where the pointer was.
     starts: Vec<DVec3>,
     pointer: Pos2,
-    /// The surface's normal there.
-    normal: DVec3,
+    drag: DragPlane,
     /// The pose from which it is dragged, and what stays.
     base: Weights,
     held: Vec<Pulled>,
@@ -65,22 +64,6 @@ pub(super) fn pin_under(pointer: Pos2, on: &On<'_>, positions: &[DVec3], pins: &
     };
     let near = pins.iter().enumerate().filter_map(|(k, mark)| Some((k, distance(mark)?)));
     near.min_by(|a, b| a.1.total_cmp(&b.1)).map(|(k, _)| k)
-}
-
-/// Where a pin goes by the keys that are held: in the plane of the screen, along the normal, in the tangent plane, or in depth; and
-/// whether that is the plane of the screen.
-fn dragged_to(view: &View, grip: &Grip, pointer: Pos2, modifiers: Modifiers) -> (DVec3, bool) {
-    let (start, from) = (grip.starts[0], grip.pointer);
-    match (modifiers.command, modifiers.shift) {
-        (false, false) => (view.drag_in_view_plane(start, from, pointer), true),
-        (true, false) => (view.drag_along(start, grip.normal, from, pointer), false),
-        (false, true) => (view.drag_in_plane(start, grip.normal, from, pointer), false),
-        // Up the screen is away from the eye.
-        (true, true) => {
-            let away = f64::from(from.y - pointer.y) * view.world_per_pixel(start);
-            (start - view.camera.axes().back * away, false)
-        }
-    }
 }
 
 impl PoseRoom {
@@ -146,19 +129,20 @@ impl PoseRoom {
         let Some(normal) = posed.vertices.normals.get(vertex as usize).map(|normal| normal.as_dvec3()) else { return };
         self.hand.selected = Some(index_of(&vertex).unwrap_or(setup.pins.len()));
         let goal = starts[0];
-        self.hand.grip = Some(Grip { gesture: cx.gesture, vertices, starts, pointer, normal, base: weights_of(posed), held, goal });
+        let drag = DragPlane::new(goal, normal, pointer);
+        self.hand.grip = Some(Grip { gesture: cx.gesture, vertices, starts, pointer, drag, base: weights_of(posed), held, goal });
     }
 
     fn move_pin(&mut self, on: &On<'_>, pointer: Pos2, modifiers: Modifiers, cx: &mut Cx<'_>) {
         let (serial, mirror) = (self.next_serial(), self.mirror.get(cx));
         let Some(grip) = &mut self.hand.grip else { return };
-        let (goal, in_screen) = dragged_to(&on.canvas.view, grip, pointer, modifiers);
+        let goal = grip.drag.follow(&on.canvas.view, pointer, modifiers);
         // Asked once: a hand that rests lets the worker rest.
         if goal == grip.goal || !goal.is_finite() {
             return;
         }
         grip.goal = goal;
-        let depth_is_free = in_screen && !cx.document.pose.fixed_depth;
+        let depth_is_free = grip.drag.way() == DragWay::Screen && !cx.document.pose.fixed_depth;
         let aim = if depth_is_free { Aim::Across(on.canvas.view.ray(grip.pointer).direction) } else { Aim::Point };
         let mut dragged = vec![Pulled::new(grip.vertices[0], goal, aim)];
         if let (Some(mirror), Some((&vertex, &start))) = (mirror, grip.vertices.get(1).zip(grip.starts.get(1))) {

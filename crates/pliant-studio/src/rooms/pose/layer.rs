@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use pliant::mesh::SurfacePoint;
 use pliant::mesh::glam::DVec3;
+use pliant::mesh::{ExactGeodesics, SurfacePoint};
 use pliant::rig::{Residual, ResidualLayer, ResidualOptions, Rig, RigError, unreachable_map};
 
 use super::{HeatKind, Sculpt};
@@ -32,6 +32,8 @@ struct Question {
     goals: Vec<(u32, DVec3)>,
     /// Pins with what no slider reaches of their goals.
     misses: Vec<(u32, f64)>,
+    /// Vertices from which distances are measured.
+    from: Vec<u32>,
     sculpt: Sculpt,
     heat: HeatKind,
 }
@@ -39,7 +41,8 @@ struct Question {
 impl PartialEq for Question {
     fn eq(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.positions, &other.positions)
-            && (&self.goals, &self.misses, &self.sculpt, self.heat) == (&other.goals, &other.misses, &other.sculpt, other.heat)
+            && (&self.goals, &self.misses, &self.from) == (&other.goals, &other.misses, &other.from)
+            && (&self.sculpt, self.heat) == (&other.sculpt, other.heat)
     }
 }
 
@@ -63,14 +66,14 @@ pub(super) struct Face {
 }
 
 impl Layer {
-    /// Fetches the layer and asks for the one that is wanted.
-    pub(super) fn update(&mut self, cx: &mut Cx<'_>) {
+    /// Fetches the layer and asks for the one that is wanted; `selected` is a pin.
+    pub(super) fn update(&mut self, selected: Option<usize>, cx: &mut Cx<'_>) {
         match self.worker.as_ref().and_then(Latest::answer) {
             Some(Ok(layered)) => self.layered = Some(layered),
             Some(Err(sentence)) => cx.tell(Notice::trouble(sentence)),
             None => {}
         }
-        let wanted = question(cx);
+        let wanted = question(selected, cx);
         if wanted.is_none() {
             (self.asked, self.layered) = (None, None);
         }
@@ -112,7 +115,7 @@ impl Layer {
 }
 
 /// What is wanted for this frame, if anything is.
-fn question(cx: &Cx<'_>) -> Option<Question> {
+fn question(selected: Option<usize>, cx: &Cx<'_>) -> Option<Question> {
     let (setup, posed) = (&cx.document.pose, cx.posed?);
     let asks = |vertex: u32| (vertex as usize) < posed.positions.len();
     let goals = setup.pins.iter().filter(|mark| asks(mark.vertex)).filter_map(|mark| Some((mark.vertex, mark.goal()?)));
@@ -121,8 +124,10 @@ fn question(cx: &Cx<'_>) -> Option<Question> {
         return None;
     }
     let misses = if setup.heat == HeatKind::Unreachable { misses(cx, posed, &goals) } else { Vec::new() };
+    let measured = setup.pins.iter().enumerate().filter(|(k, mark)| asks(mark.vertex) && selected.is_none_or(|pin| pin == *k));
+    let from = if setup.heat == HeatKind::Geodesic { measured.map(|(_, mark)| mark.vertex).collect() } else { Vec::new() };
     let (rig, positions, vertices) = (posed.rig.clone(), posed.positions.clone(), posed.vertices.clone());
-    Some(Question { rig, positions, vertices, goals, misses, sculpt: setup.sculpt, heat: setup.heat })
+    Some(Question { rig, positions, vertices, goals, misses, from, sculpt: setup.sculpt, heat: setup.heat })
 }
 
 /// What no slider reaches: as the last solve found it, else as pins miss their goals.
@@ -138,12 +143,21 @@ fn misses(cx: &Cx<'_>, posed: &Posed, goals: &[(u32, DVec3)]) -> Vec<(u32, f64)>
 }
 
 fn serve(inbox: &Inbox<Question>, outbox: &Outbox<Layered>) {
+    let mut measured = None;
     while let Some(question) = inbox.next() {
-        outbox.put(layered(&question).map_err(|error| error.to_string()));
+        outbox.put(layered(&question, &mut measured).map_err(|error| error.to_string()));
     }
 }
 
-fn layered(question: &Question) -> Result<Layered, RigError> {
+/// Distances on the neutral of a rig, which no pose changes.
+#[derive(Debug)]
+struct Measured {
+    rig: Arc<Rig>,
+    from: Vec<u32>,
+    heat: Heat,
+}
+
+fn layered(question: &Question, measured: &mut Option<Measured>) -> Result<Layered, RigError> {
     let mesh = question.rig.neutral();
     let mut face = Face { positions: question.positions.clone(), vertices: question.vertices.clone(), heat: None };
     let mut residual = None;
@@ -155,7 +169,7 @@ fn layered(question: &Question) -> Result<Layered, RigError> {
         face.positions = Arc::new(positions);
         residual = Some(Arc::new(made));
     }
-    face.heat = heat(question, &face.positions)?;
+    face.heat = heat(question, &face.positions, measured)?;
     let lengths = residual.iter().flat_map(|residual| residual.displacements()).map(|d| d.length());
     let largest = lengths.fold(0.0, f64::max);
     Ok(Layered { face, residual, largest })
@@ -169,10 +183,12 @@ fn sculpted(question: &Question) -> Result<Residual, RigError> {
     Ok(ResidualLayer::factor(mesh, positions, &places, radius, &ResidualOptions::default())?.residual(&misses)?.0)
 }
 
-fn heat(question: &Question, shown: &[DVec3]) -> Result<Option<Heat>, RigError> {
+fn heat(question: &Question, shown: &[DVec3], measured: &mut Option<Measured>) -> Result<Option<Heat>, RigError> {
     let mesh = question.rig.neutral();
     Ok(match question.heat {
         HeatKind::Off => None,
+        HeatKind::Geodesic if question.from.is_empty() => None,
+        HeatKind::Geodesic => Some(distances(question, measured)?),
         HeatKind::Displacement => {
             let values: Vec<f64> = shown.iter().zip(mesh.positions()).map(|(p, q)| p.distance(*q)).collect();
             Some(Heat::new(&values, HeatMap::Sequential, "Displacement", ""))
@@ -186,4 +202,45 @@ fn heat(question: &Question, shown: &[DVec3]) -> Result<Option<Heat>, RigError> 
             Some(Heat::new(&values, HeatMap::Sequential, "Out of reach", ""))
         }
     })
+}
+
+/// Distances from the pins, measured again only for other pins or another rig.
+fn distances(question: &Question, measured: &mut Option<Measured>) -> Result<Heat, RigError> {
+    let known = measured.take().filter(|known| Arc::ptr_eq(&known.rig, &question.rig) && known.from == question.from);
+    let known = match known {
+        Some(known) => known,
+        None => {
+            let pins: Vec<SurfacePoint> = question.from.iter().map(|vertex| SurfacePoint::Vertex(*vertex)).collect();
+            let heat = Heat::of_distances(&ExactGeodesics::new(question.rig.neutral())?.distances(&pins)?);
+            Measured { rig: question.rig.clone(), from: question.from.clone(), heat }
+        }
+    };
+    Ok(measured.insert(known).heat.clone())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use pliant::mesh::shapes::icosphere;
+
+    #[test]
+    fn distances_on_a_ball_are_angles_and_a_pose_does_not_measure_again() {
+        let (mesh, mut measured) = (icosphere(4), None);
+        let rig = Arc::new(Rig::still(mesh.clone()));
+        let mut heat = |from: &[u32], larger: f64| {
+            let positions: Vec<DVec3> = mesh.positions().iter().map(|place| *place * larger).collect();
+            let vertices = Vertices::of(&mesh, &positions);
+            let (goals, misses, sculpt) = (Vec::new(), Vec::new(), Sculpt::default());
+            let (rig, positions, from, heat) = (rig.clone(), Arc::new(positions), from.to_vec(), HeatKind::Geodesic);
+            layered(&Question { rig, positions, vertices, goals, misses, from, sculpt, heat }, &mut measured).unwrap().face.heat
+        };
+        let first = heat(&[5], 1.0).unwrap();
+        for (place, value) in mesh.positions().iter().zip(first.values.iter()) {
+            let angle = mesh.positions()[5].angle_between(*place);
+            assert!((f64::from(*value) - angle).abs() < 0.01 * (1.0 + angle), "{value} for {angle}");
+        }
+        assert!(Arc::ptr_eq(&heat(&[5], 2.0).unwrap().values, &first.values), "the neutral is the same in every pose");
+        assert_eq!(heat(&[9], 1.0).unwrap().values[9], 0.0);
+        assert_eq!(heat(&[], 1.0), None, "without a pin there is nothing to measure from");
+    }
 }

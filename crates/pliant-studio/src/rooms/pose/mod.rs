@@ -112,6 +112,8 @@ pub enum HeatKind {
     Unreachable,
     /// How far the pose is from the neutral.
     Displacement,
+    /// How far along the surface it is from the selected pin, or from the nearest where none is selected.
+    Geodesic,
 }
 
 impl Tool {
@@ -164,7 +166,7 @@ pub struct PoseRoom {
 impl Room for PoseRoom {
     fn update(&mut self, cx: &mut Cx<'_>) {
         self.mirror.update(cx);
-        self.layer.update(cx);
+        self.layer.update(self.hand.selected, cx);
         self.compare.update(cx);
         self.take_drawn(cx);
     }

@@ -10,13 +10,14 @@ use crate::command::Notice;
 use crate::rooms::Cx;
 
 impl HeatKind {
-    const ALL: [Self; 3] = [Self::Off, Self::Unreachable, Self::Displacement];
+    const ALL: [Self; 4] = [Self::Off, Self::Unreachable, Self::Displacement, Self::Geodesic];
 
     fn label(self) -> &'static str {
         match self {
             Self::Off => "None",
             Self::Unreachable => "Out of reach",
             Self::Displacement => "Displacement",
+            Self::Geodesic => "Geodesic distance",
         }
     }
 
@@ -25,6 +26,7 @@ impl HeatKind {
             Self::Off => "The face as clay",
             Self::Unreachable => "How much of the pins' goals no slider reaches",
             Self::Displacement => "How far the face is from its neutral",
+            Self::Geodesic => "How far along the neutral face it is from the selected pin, or from the nearest, in the rig's units",
         }
     }
 }
@@ -255,6 +257,9 @@ fn heat_ui(ui: &mut Ui, cx: &mut Cx<'_>) {
             ui.selectable_value(&mut heat, kind, kind.label()).on_hover_text(kind.hint());
         }
     });
+    if heat == HeatKind::Geodesic && cx.document.pose.pins.is_empty() {
+        ui.weak("Set a pin: distances are measured from it.");
+    }
     if heat != cx.document.pose.heat {
         cx.edit("Choose colours", move |document| document.pose.heat = heat);
     }

@@ -9,6 +9,7 @@ use super::overlay::paint_pin;
 use super::stroke_library::{ENOUGH, PLACES, named};
 use super::{PoseRoom, Tool};
 use crate::rooms::Cx;
+use crate::view::DragWay;
 
 impl Tool {
     /// What its button says.
@@ -23,17 +24,13 @@ impl Tool {
 
     fn hint(self) -> &'static str {
         match self {
-            Self::Pin => "Click to pin, drag to move (Q)",
+            Self::Pin => "Click to pin, drag to move (Q).\nCtrl: along the normal\nShift: along the skin\nCtrl and Shift: in depth",
             Self::Stroke => "Draw a line on the face; the face bends along it (W)",
             Self::Curve => "Draw a line on the face, then where it should go (E)",
             Self::Landmark => "Mark places by which strokes are kept for other faces (R)",
         }
     }
 }
-
-/// Keys that change what a drag does.
-const DRAG_KEYS: [(&str, &str); 4] =
-    [("Drag", "in the plane of the screen"), ("Ctrl", "along the normal"), ("Shift", "along the skin"), ("Ctrl Shift", "in depth")];
 
 impl PoseRoom {
     pub(super) fn tools_panel_ui(&mut self, ui: &mut Ui, cx: &mut Cx<'_>) {
@@ -176,7 +173,7 @@ fn paint_icon(painter: &Painter, rect: Rect, tool: Tool, color: Color32) {
 
 fn drag_keys_ui(ui: &mut Ui) {
     egui::Grid::new("drag keys").num_columns(2).spacing([8.0, 2.0]).show(ui, |ui| {
-        for (keys, way) in DRAG_KEYS {
+        for (keys, way) in DragWay::ALL.map(DragWay::words) {
             ui.label(RichText::new(keys).small());
             ui.label(RichText::new(way).small().weak());
             ui.end_row();

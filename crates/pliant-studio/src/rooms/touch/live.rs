@@ -71,7 +71,7 @@ pub struct HeldSolid {
 impl HeldSolid {
     /// Whether it is the same thing, wherever it is: it was not put elsewhere but moved there.
     fn is_same(&self, other: &Self) -> bool {
-        let form = |held: &Self| Solid { place: None, from: None, ..held.solid.clone() };
+        let form = |held: &Self| Solid { place: None, from: None, depth: 0.0, ..held.solid.clone() };
         (form(self), self.radius, self.friction, self.from) == (form(other), other.radius, other.friction, other.from)
     }
 }
@@ -240,6 +240,9 @@ impl Stage {
         self.alone_secs += secs;
         let positions = Arc::new(self.touch.positions().to_vec());
         let vertices = Vertices::of(self.asked.posed.rig.neutral(), &positions);
+        if self.asked.shown == Shown::Distance {
+            self.map.measure(&mut self.geodesics, &self.asked.patches).map_err(sentence)?;
+        }
         let colors = self.map.colors(self.asked.shown, self.asked.brushed, &self.touch, &self.asked.posed.positions);
         let rests = self.still_steps >= STILL_STEPS || self.alone_secs > LONGEST_ALONE_SECS;
         let (posed, region, solid) = (self.asked.posed.clone(), self.region.clone(), self.asked.solid.clone());

@@ -19,7 +19,7 @@ use eframe::egui::{Align2, FontId, Key, Rect, Ui, vec2};
 use pliant::mesh::glam::DVec3;
 
 pub use live::{HeldSolid, Touched};
-pub use material::{Material, Preset};
+pub use material::Preset;
 pub use setup::{Method, Patch, Pull, Recorded, Setup, Shown, Simulation};
 pub use skin_map::SkinColors;
 pub use solid::{Form, Solid};
@@ -28,7 +28,6 @@ use super::{Cx, Example, On, Pane, Room, RoomName};
 use crate::character::Posed;
 use crate::command::Notice;
 use crate::document::{AddedTarget, Character, Document, Locator};
-use crate::studio::Studio;
 use crate::view::heat::LEGEND_SIZE;
 use crate::view::{Model, Paint, Scene, legend_ui};
 use crate::work::{Latest, Task};
@@ -36,6 +35,18 @@ use bake::{Baked, Plan, recorded_place};
 use live::{Ask, STEP_SECS};
 use setup::playing_baked;
 use tools::Tool;
+
+/// The keys of the room, for the sheet.
+pub const SHORTCUTS: &[crate::help::Sheet] = &[(
+    "Touch",
+    &[
+        ("B, P, G", "Brush, press, pull"),
+        ("Drag", "Press into the skin and along it"),
+        ("Wheel while pressing", "Deeper or shallower"),
+        ("Ctrl, Shift, both", "Along the normal, the skin, in depth"),
+        ("Del", "Delete the patch"),
+    ],
+)];
 
 /// A solid hides this much of the skin behind it.
 const SOLID_OPACITY: f32 = 0.7;
@@ -154,6 +165,12 @@ impl Room for TouchRoom {
 }
 
 impl TouchRoom {
+    /// The skin that is shown; `None` before there is a soft patch, and while a baked take plays.
+    #[must_use]
+    pub fn touched(&self) -> Option<&Touched> {
+        self.touched.as_ref()
+    }
+
     /// A character that comes with a patch is ready to be pressed.
     fn choose_tool(&mut self, cx: &Cx<'_>) {
         let asset = &cx.document.character.asset;
@@ -271,10 +288,6 @@ impl TouchRoom {
     fn keep_as_target(&mut self, cx: &mut Cx<'_>) {
         let Some(touched) = &self.touched else { return };
         let added = added_target(touched, &free_name(&self.target_name, touched, &cx.document.character));
-        if added.vertices.is_empty() {
-            cx.tell(Notice::hint("Nothing is pressed or pulled now: press, let it stay, and keep it then."));
-            return;
-        }
         cx.tell(Notice::done(format!("Kept as the slider {}.", added.name)));
         cx.edit("Keep touch as slider", move |document| document.character.added.push(added));
     }
@@ -361,12 +374,4 @@ fn head(touch: Setup) -> Document {
 #[must_use]
 pub fn examples() -> Vec<Example> {
     vec![("Press a cheek", press_a_cheek), ("A finger on a jelly chin", finger_on_a_chin)]
-}
-
-impl Studio {
-    /// The skin that the touch room shows; `None` before it was touched.
-    #[must_use]
-    pub fn touched(&self) -> Option<&Touched> {
-        self.rooms.touch.touched.as_ref()
-    }
 }

@@ -1,9 +1,10 @@
 //! The panel on the right: what skin is made of and how it is simulated.
 
 use eframe::egui::{self, Ui};
+use pliant::physics::SoftMaterial;
 
 use super::Setup;
-use super::material::{Material, Preset};
+use super::material::Preset;
 use super::setup::{Method, Shown, Simulation, leave_baked};
 use crate::rooms::Cx;
 
@@ -12,7 +13,11 @@ pub(super) fn options_ui(ui: &mut Ui, cx: &mut Cx<'_>) {
     let mut setup = cx.document.touch.clone();
     shown_ui(ui, &mut setup.shown);
     ui.add_space(8.0);
-    ui.add_enabled_ui(setup.simulation.method == Method::Xpbd, |ui| material_ui(ui, &mut setup.material));
+    let has_material = setup.simulation.method == Method::Xpbd;
+    ui.add_enabled_ui(has_material, |ui| material_ui(ui, &mut setup.material));
+    if !has_material {
+        ui.weak("The thesis' method has no material; choose Small steps (XPBD) below.");
+    }
     ui.add_space(8.0);
     simulation_ui(ui, &mut setup);
     if setup != cx.document.touch {
@@ -45,12 +50,12 @@ pub(super) fn slider<N: egui::emath::Numeric>(value: &mut N, range: std::ops::Ra
 fn shown_ui(ui: &mut Ui, shown: &mut Shown) {
     egui::ComboBox::from_label("Colours").selected_text(shown.label()).show_ui(ui, |ui| {
         for one in Shown::ALL {
-            ui.selectable_value(shown, one, one.label());
+            ui.selectable_value(shown, one, one.label()).on_hover_text(one.hint());
         }
     });
 }
 
-fn material_ui(ui: &mut Ui, material: &mut Material) {
+fn material_ui(ui: &mut Ui, material: &mut SoftMaterial) {
     ui.strong("Material");
     let preset = Preset::of(material);
     egui::ComboBox::from_label("Preset").selected_text(preset.map_or("Own", Preset::label)).show_ui(ui, |ui| {

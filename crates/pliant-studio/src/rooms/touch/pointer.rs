@@ -4,11 +4,12 @@ use eframe::egui::{Align2, Color32, FontId, Painter, Pos2, Ui, Vec2};
 use pliant::mesh::glam::DVec3;
 
 use super::setup::Patch;
+use crate::character::Posed;
 use crate::command::Command;
 use crate::document::Document;
 use crate::history::Edit;
 use crate::rooms::{Cx, On};
-use crate::view::{Hit, View};
+use crate::view::{Hit, Model, Ray, Scene, View};
 
 /// The face among the models of the scene.
 pub(super) const FACE: usize = 0;
@@ -37,12 +38,43 @@ pub(super) fn pick_face(on: &On<'_>, place: Pos2) -> Option<Hit> {
 
 /// The face's normal at a hit, towards the eye.
 pub(super) fn normal_at(on: &On<'_>, place: Pos2, hit: &Hit) -> DVec3 {
-    let ray = on.canvas.view.ray(place);
-    let model = &on.scene.models[hit.model];
+    normal_of(&on.scene.models[hit.model], &on.canvas.view.ray(place), hit)
+}
+
+/// A model's normal where a ray hits it, against the ray.
+fn normal_of(model: &Model, ray: &Ray, hit: &Hit) -> DVec3 {
     let corners = model.surface.triangles[hit.triangle as usize];
     let weighted = |k: usize| model.vertices.normals[corners[k] as usize].as_dvec3() * hit.barycentric[k];
-    let normal = (weighted(0) + weighted(1) + weighted(2)).normalize_or(on.canvas.view.camera.axes().back);
+    let normal = (weighted(0) + weighted(1) + weighted(2)).normalize_or(-ray.direction);
     if normal.dot(ray.direction) > 0.0 { -normal } else { normal }
+}
+
+/// The character's own skin: what is pressed, as it would be without it.
+pub(super) struct Skin(Scene);
+
+/// A place of the skin with its outward normal.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct SkinPoint {
+    pub(super) place: DVec3,
+    pub(super) normal: DVec3,
+}
+
+impl Skin {
+    pub(super) fn of(posed: &Posed) -> Self {
+        Self(Scene::of(Model::new(posed.surface.clone(), posed.vertices.clone())))
+    }
+
+    /// Any scene as skin.
+    #[cfg(test)]
+    pub(super) fn of_scene(scene: Scene) -> Self {
+        Self(scene)
+    }
+
+    /// Where a ray meets it first.
+    pub(super) fn at(&self, ray: &Ray) -> Option<SkinPoint> {
+        let hit = self.0.pick(ray)?;
+        Some(SkinPoint { place: hit.position, normal: normal_of(&self.0.models[hit.model], ray, &hit) })
+    }
 }
 
 /// Where the middle of a patch is on the screen, on the face as it is shown; `None` behind the head.

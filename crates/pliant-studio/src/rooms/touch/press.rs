@@ -1,17 +1,22 @@
-//! The press: a solid in the hand, in the plane of the screen, into its depth, or along the skin's normal.
+//! The press: a solid in the hand that follows the skin under the pointer and sinks into it.
+//!
+//! **Ours.** A plain drag keeps the solid on the skin as it would be without the solid, since on the dented skin it would sink for ever. It
+//! sinks in during a moment, as a hand does. Beside the face it goes along the screen. Keys move it freely, in the ways of all rooms.
 
-use eframe::egui::{Color32, CursorIcon, Modifiers, Pos2, Stroke, Ui};
+use eframe::egui::{Color32, CursorIcon, Modifiers, Pos2, Stroke, Ui, Vec2};
 use pliant::mesh::glam::DVec3;
 
-use super::pointer;
+use super::pointer::{self, Skin, SkinPoint};
 use super::setup::{Recorded, leave_baked};
 use super::solid::Solid;
 use crate::character::Posed;
 use crate::rooms::{Cx, On};
-use crate::view::View;
+use crate::view::{DragPlane, DragWay, Ray, View};
 
 /// Depth per point of the wheel, in what a point shows there.
 const WHEEL: f64 = 0.5;
+/// How long a solid takes to sink by its radius: ours, a finger that presses without haste.
+const SINK_SECS: f64 = 0.3;
 
 /// Frames of the window further apart than this were a fault of the window, not of the hand.
 const LONGEST_GAP_SECS: f64 = 1.0 / 15.0;
@@ -24,56 +29,6 @@ pub(super) struct Press {
     grip: Option<Grip>,
     /// The wheel since the last frame: while the hand has something, it pushes.
     wheel: f64,
-}
-
-#[derive(Debug)]
-struct Grip {
-    gesture: u64,
-    way: Way,
-    /// Where solid and pointer were when this way was taken.
-    start: DVec3,
-    pointer: Pos2,
-    /// The skin's normal where it was pressed.
-    normal: DVec3,
-    /// The solid's place, and when it was where.
-    place: DVec3,
-    start_frame: f64,
-    seen: Vec<(f64, DVec3)>,
-    /// The time of the last frame, and how long the hand has rested.
-    last_time: f64,
-    rested_secs: f64,
-}
-
-/// Where the hand takes the solid.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Way {
-    /// Along the screen.
-    Plane,
-    /// Away from the eye as the pointer goes up.
-    Depth,
-    /// Into the skin as the pointer goes up.
-    Normal,
-}
-
-impl Way {
-    /// The way that the keys choose.
-    pub(super) fn of(modifiers: Modifiers) -> Self {
-        match (modifiers.command, modifiers.shift) {
-            (_, true) => Self::Normal,
-            (true, false) => Self::Depth,
-            (false, false) => Self::Plane,
-        }
-    }
-
-    /// Where a place goes when the pointer does.
-    pub(super) fn moved(self, view: &View, start: DVec3, normal: DVec3, from: Pos2, to: Pos2) -> DVec3 {
-        let up = f64::from(from.y - to.y) * view.world_per_pixel(start);
-        match self {
-            Self::Plane => view.drag_in_view_plane(start, from, to),
-            Self::Depth => start - view.camera.axes().back * up,
-            Self::Normal => start - normal * up,
-        }
-    }
 }
 
 impl Press {
@@ -91,22 +46,31 @@ impl Press {
 
     /// Moves the solid; says whether the button is in use.
     pub(super) fn canvas_ui(&mut self, on: &On<'_>, posed: &Posed, ui: &Ui, cx: &mut Cx<'_>) -> bool {
+        let skin = Skin::of(posed);
         if let Some(place) = pointer::pressed(on, ui) {
-            self.take(place, on, posed, cx);
+            self.take(place, on, &skin, posed, cx);
         }
         self.grip.take_if(|_| !pointer::holds(ui));
         let Some(grip) = &mut self.grip else {
             hover(on, ui);
             return false;
         };
-        let wheel = std::mem::take(&mut self.wheel);
+        let (wheel, now) = (std::mem::take(&mut self.wheel), ui.input(|input| input.time));
+        let passed = grip.passed(now);
         if let Some(pointer) = on.canvas.pointer() {
-            grip.follow(&on.canvas.view, pointer, ui.input(|input| input.modifiers), wheel);
+            grip.follow(&skin, &on.canvas.view, pointer, ui.input(|input| input.modifiers), wheel, passed);
         }
-        grip.record(ui.input(|input| input.time));
-        let (place, gesture) = (grip.place, grip.gesture);
+        grip.record(passed);
+        if grip.sinks() {
+            ui.ctx().request_repaint();
+        }
+        let (place, gesture, depth) = (grip.place, grip.gesture, grip.chosen_depth());
         ui.ctx().set_cursor_icon(CursorIcon::Grabbing);
-        pointer::edit(cx, gesture, "Press", move |document| document.touch.solid.place = Some(place.to_array()));
+        pointer::edit(cx, gesture, "Press", move |document| {
+            let solid = &mut document.touch.solid;
+            solid.place = Some(place.to_array());
+            solid.depth = depth.unwrap_or(solid.depth);
+        });
         if ui.input(|input| input.pointer.primary_released()) {
             self.let_go(cx);
         }
@@ -114,24 +78,29 @@ impl Press {
     }
 
     /// Takes the solid where it is, or puts it against the skin that was pressed.
-    fn take(&mut self, place: Pos2, on: &On<'_>, posed: &Posed, cx: &mut Cx<'_>) {
+    fn take(&mut self, place: Pos2, on: &On<'_>, skin: &Skin, posed: &Posed, cx: &mut Cx<'_>) {
         let setup = &cx.document.touch;
         let radius = setup.solid_radius(posed);
         let of_solid = on.pick(place).filter(|hit| hit.model != pointer::FACE);
-        let of_face = pointer::pick_face(on, place);
-        let normal = of_face.as_ref().map_or(on.canvas.view.camera.axes().back, |hit| pointer::normal_at(on, place, hit));
-        let (solid, middle) = match (of_solid.and_then(|_| setup.solid_at(posed)), of_face) {
-            (Some(taken), _) => taken,
-            (None, Some(hit)) => {
-                let solid = Solid { from: None, ..setup.solid.turned(normal) };
-                let middle = solid.against(radius, hit.position, normal, 0.0);
-                (solid, middle)
+        let view = &on.canvas.view;
+        let (solid, middle, normal) = match (of_solid.and_then(|_| setup.solid_at(posed)), skin.at(&view.ray(place))) {
+            (Some((solid, middle)), _) => {
+                let normal = solid.axis();
+                (solid, middle, normal)
+            }
+            (None, Some(point)) => {
+                let solid = Solid { from: None, ..setup.solid.turned(point.normal) };
+                let middle = solid.against(radius, point.place, point.normal, 0.0);
+                (solid, middle, point.normal)
             }
             (None, None) => return,
         };
         let from = solid.from.unwrap_or(middle.to_array());
         let start_frame = if cx.clock.playing { cx.clock.frame } else { 0.0 };
-        self.grip = Some(Grip::new(cx.gesture, middle, place, normal, start_frame));
+        let mut grip = Grip::new(cx.gesture, solid.clone(), radius, middle, normal, place, start_frame);
+        grip.settle(skin, view, place);
+        grip.wanted_depth = grip.depth.max(radius * solid.depth);
+        self.grip = Some(grip);
         cx.edit_by_hand("Press", move |document| {
             leave_baked(document);
             document.touch.solid = Solid { place: Some(middle.to_array()), from: Some(from), ..solid };
@@ -151,7 +120,7 @@ impl Press {
         });
     }
 
-    /// A line from the hand's solid to the skin it was put against.
+    /// A line from where the solid was taken to where it is.
     pub(super) fn paint(&self, on: &On<'_>) {
         let Some(grip) = &self.grip else { return };
         let view = &on.canvas.view;
@@ -161,16 +130,64 @@ impl Press {
     }
 }
 
+#[derive(Debug)]
+struct Grip {
+    gesture: u64,
+    solid: Solid,
+    radius: f64,
+    /// Where it was taken, and where it is.
+    start: DVec3,
+    place: DVec3,
+    /// On the skin: how deep it is and should be, where the skin under it is beside the pointer, and how far it is beside that skin.
+    depth: f64,
+    wanted_depth: f64,
+    off_pointer: Vec2,
+    off_skin: DVec3,
+    /// The skin's normal under it.
+    normal: DVec3,
+    /// Where the pointer was last.
+    pointer: Pos2,
+    /// Freely, while keys are held.
+    free: Option<DragPlane>,
+    wheeled: bool,
+    start_frame: f64,
+    seen: Vec<(f64, DVec3)>,
+    /// The time of the last frame, and how long the hand has rested.
+    last_time: f64,
+    rested_secs: f64,
+}
+
 impl Grip {
-    fn new(gesture: u64, middle: DVec3, pointer: Pos2, normal: DVec3, start_frame: f64) -> Self {
-        let (way, seen) = (Way::Plane, Vec::new());
-        Self { gesture, way, start: middle, pointer, normal, place: middle, start_frame, seen, last_time: f64::NAN, rested_secs: 0.0 }
+    fn new(gesture: u64, solid: Solid, radius: f64, middle: DVec3, normal: DVec3, pointer: Pos2, start_frame: f64) -> Self {
+        Self {
+            gesture,
+            solid,
+            radius,
+            start: middle,
+            place: middle,
+            depth: 0.0,
+            wanted_depth: 0.0,
+            off_pointer: Vec2::ZERO,
+            off_skin: DVec3::ZERO,
+            normal,
+            pointer,
+            free: None,
+            wheeled: false,
+            start_frame,
+            seen: Vec::new(),
+            last_time: f64::NAN,
+            rested_secs: 0.0,
+        }
+    }
+
+    /// The time since the last frame, as far as it counts.
+    fn passed(&mut self, now: f64) -> f64 {
+        let passed = now - std::mem::replace(&mut self.last_time, now);
+        if passed.is_nan() { 0.0 } else { passed.clamp(0.0, LONGEST_GAP_SECS) }
     }
 
     /// Remembers where the solid is. A window that hangs and a hand that rests for long are no part of the way.
-    fn record(&mut self, now: f64) {
-        let passed = (now - self.last_time).clamp(0.0, LONGEST_GAP_SECS);
-        self.last_time = now;
+    fn record(&mut self, passed: f64) {
         let Some(&(time, place)) = self.seen.last() else {
             self.seen.push((0.0, self.place));
             return;
@@ -181,15 +198,68 @@ impl Grip {
         }
     }
 
-    /// Goes with the pointer; another key begins another way where the solid is, so that nothing jumps.
-    fn follow(&mut self, view: &View, pointer: Pos2, modifiers: Modifiers, wheel: f64) {
-        let way = Way::of(modifiers);
-        if way != self.way || wheel != 0.0 {
-            let pushed = view.camera.axes().back * (wheel * WHEEL * view.world_per_pixel(self.place));
-            (self.way, self.start, self.pointer) = (way, self.place - pushed, pointer);
+    /// Whether it is on its way into the skin or out of it.
+    fn sinks(&self) -> bool {
+        self.free.is_none() && self.depth != self.wanted_depth
+    }
+
+    /// The depth that the wheel chose, in radii.
+    fn chosen_depth(&self) -> Option<f64> {
+        self.wheeled.then(|| (self.wanted_depth / self.radius).clamp(0.0, Solid::MOST_DEPTH))
+    }
+
+    /// Goes with the pointer: over the skin, or freely while keys are held; nothing jumps between them.
+    fn follow(&mut self, skin: &Skin, view: &View, pointer: Pos2, modifiers: Modifiers, wheel: f64, passed: f64) {
+        let pushed = wheel * WHEEL * view.world_per_pixel(self.place);
+        if DragWay::of(modifiers) == DragWay::Screen {
+            if self.free.take().is_some() {
+                self.settle(skin, view, pointer);
+            }
+            self.wheeled |= wheel != 0.0;
+            self.wanted_depth = (self.wanted_depth + pushed).min(self.depth.max(Solid::MOST_DEPTH * self.radius));
+            let step = passed * self.radius / SINK_SECS;
+            self.depth += (self.wanted_depth - self.depth).clamp(-step, step);
+            self.over(skin, view, pointer);
+        } else {
+            let free = self.free.get_or_insert_with(|| DragPlane::new(self.place, self.normal, pointer));
+            if wheel != 0.0 {
+                free.push(view, pointer, pushed);
+            }
+            self.place = free.follow(view, pointer, modifiers);
         }
-        let place = self.way.moved(view, self.start, self.normal, self.pointer, pointer);
+        self.pointer = pointer;
+    }
+
+    /// Goes over the skin under the pointer, or along the screen beside it.
+    fn over(&mut self, skin: &Skin, view: &View, pointer: Pos2) {
+        let place = match skin.at(&view.ray(pointer + self.off_pointer)) {
+            Some(point) => {
+                self.normal = point.normal;
+                self.pressed_into(&point) + self.off_skin
+            }
+            None => view.drag_in_view_plane(self.place, self.pointer, pointer),
+        };
         self.place = if place.is_finite() { place } else { self.place };
+    }
+
+    /// Where its middle is when it is as deep in the skin at a point as it should be.
+    fn pressed_into(&self, point: &SkinPoint) -> DVec3 {
+        self.solid.against(self.radius, point.place, point.normal, -self.depth / self.radius)
+    }
+
+    /// Goes on over the skin from where it is: the skin under it is followed with the pointer.
+    fn settle(&mut self, skin: &Skin, view: &View, pointer: Pos2) {
+        let reach = self.solid.reach(self.radius, self.normal);
+        // From well outside, since a solid may be deep in the skin.
+        let down = Ray { origin: self.place + self.normal * (3.0 * reach), direction: -self.normal };
+        let below = skin.at(&down).and_then(|point| Some((point, view.project(point.place)?)));
+        let Some((_, at)) = below else { return };
+        // What is seen there may be other skin, nearer to the eye.
+        let Some(point) = skin.at(&view.ray(at)) else { return };
+        self.off_pointer = at - pointer;
+        self.depth = self.solid.reach(self.radius, point.normal) - (self.place - point.place).dot(point.normal);
+        self.wanted_depth = self.depth;
+        self.off_skin = self.place - self.pressed_into(&point);
     }
 }
 
@@ -199,60 +269,4 @@ fn hover(on: &On<'_>, ui: &Ui) {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::view::Camera;
-    use eframe::egui::{Rect, pos2, vec2};
-
-    fn view() -> View {
-        View { camera: Camera::default(), rect: Rect::from_min_size(pos2(0.0, 0.0), vec2(400.0, 300.0)) }
-    }
-
-    fn grip(pointer: Pos2) -> Grip {
-        Grip::new(0, DVec3::ZERO, pointer, DVec3::X, 0.0)
-    }
-
-    #[test]
-    fn a_window_that_hangs_and_a_hand_that_rests_are_no_part_of_the_way() {
-        let mut grip = grip(pos2(0.0, 0.0));
-        for (now, x) in [(10.0, 0.0), (10.05, 1.0), (14.0, 2.0)] {
-            grip.place = DVec3::X * x;
-            grip.record(now);
-        }
-        let times: Vec<f64> = grip.seen.iter().map(|(time, _)| *time).collect();
-        assert!((times[1] - 0.05).abs() < 1e-9 && (times[2] - 0.05 - LONGEST_GAP_SECS).abs() < 1e-9, "{times:?}");
-        (0..600).for_each(|k| grip.record(14.0 + 0.02 * f64::from(k)));
-        let rested = grip.seen[grip.seen.len() - 1].0 - times[2];
-        assert!((rested - LONGEST_REST_SECS).abs() < 0.03, "{rested}");
-    }
-
-    #[test]
-    fn keys_choose_plane_depth_or_normal_and_nothing_jumps_between_them() {
-        let (view, from, to) = (view(), pos2(200.0, 150.0), pos2(230.0, 110.0));
-        let back = view.camera.axes().back;
-        let mut grip = grip(from);
-        grip.follow(&view, to, Modifiers::NONE, 0.0);
-        let in_plane = grip.place;
-        assert!(in_plane.length() > 0.0 && in_plane.dot(back).abs() < 1e-9 * in_plane.length());
-        grip.follow(&view, to, Modifiers::SHIFT, 0.0);
-        assert!(grip.place.distance(in_plane) < 1e-12, "a key alone moves nothing");
-        grip.follow(&view, to - vec2(0.0, 20.0), Modifiers::SHIFT, 0.0);
-        let pushed = grip.place - in_plane;
-        assert!(pushed.normalize().distance(DVec3::NEG_X) < 1e-9, "up is into the skin: {pushed}");
-        grip.follow(&view, to, Modifiers::COMMAND, 0.0);
-        let before = grip.place;
-        grip.follow(&view, to - vec2(0.0, 20.0), Modifiers::COMMAND, 0.0);
-        assert!((grip.place - before).normalize().distance(-back) < 1e-9, "up is away from the eye");
-    }
-
-    #[test]
-    fn the_wheel_pushes_away_from_the_eye() {
-        let (view, at) = (view(), pos2(200.0, 150.0));
-        let mut grip = grip(at);
-        grip.follow(&view, at, Modifiers::NONE, 40.0);
-        assert!(grip.place.normalize().distance(-view.camera.axes().back) < 1e-9);
-        let once = grip.place;
-        grip.follow(&view, at, Modifiers::NONE, 0.0);
-        assert_eq!(grip.place, once, "it is not added again");
-    }
-}
+mod tests;

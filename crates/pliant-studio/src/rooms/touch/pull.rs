@@ -5,10 +5,10 @@ use pliant::mesh::glam::DVec3;
 
 use super::live::Touched;
 use super::pointer;
-use super::press::Way;
 use super::setup::{Method, Pull, leave_baked};
 use crate::command::Notice;
 use crate::rooms::{Cx, On};
+use crate::view::DragPlane;
 
 /// The colour of a pulled vertex.
 const COLOR: Color32 = Color32::from_rgb(255, 150, 60);
@@ -23,12 +23,7 @@ pub(super) struct Fingers {
 struct Grip {
     gesture: u64,
     vertex: u32,
-    way: Way,
-    /// Where the vertex and the pointer were when this way was taken.
-    start: DVec3,
-    pointer: Pos2,
-    normal: DVec3,
-    place: DVec3,
+    drag: DragPlane,
     /// Where the vertex is in the character's own shape.
     own: DVec3,
 }
@@ -45,18 +40,11 @@ impl Fingers {
             return false;
         };
         if let Some(pointer) = on.canvas.pointer() {
-            let way = Way::of(ui.input(|input| input.modifiers));
-            if way != grip.way {
-                (grip.way, grip.start, grip.pointer) = (way, grip.place, pointer);
-            }
-            // Along the normal, up pulls the skin out: the opposite of a press.
-            let normal = -grip.normal;
-            let place = grip.way.moved(&on.canvas.view, grip.start, normal, grip.pointer, pointer);
-            grip.place = if place.is_finite() { place } else { grip.place };
+            grip.drag.follow(&on.canvas.view, pointer, ui.input(|input| input.modifiers));
         }
         ui.ctx().set_cursor_icon(CursorIcon::Grabbing);
         let released = ui.input(|input| input.pointer.primary_released());
-        let (vertex, offset) = (grip.vertex, (grip.place - grip.own).to_array());
+        let (vertex, offset) = (grip.vertex, (grip.drag.place() - grip.own).to_array());
         pointer::edit(cx, grip.gesture, "Pull", move |document| {
             leave_baked(document);
             let holds = !released || document.touch.stays;
@@ -82,8 +70,7 @@ impl Fingers {
         let vertex = hit.vertex as usize;
         let (start, own) = (touched.positions[vertex], touched.posed.positions[vertex]);
         let normal = pointer::normal_at(on, place, &hit);
-        let gesture = cx.gesture;
-        self.grip = Some(Grip { gesture, vertex: hit.vertex, way: Way::Plane, start, pointer: place, normal, place: start, own });
+        self.grip = Some(Grip { gesture: cx.gesture, vertex: hit.vertex, drag: DragPlane::new(start, normal, place), own });
     }
 
     /// Lights the soft vertex that a press would take.

@@ -4,10 +4,9 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use pliant::mesh::glam::DVec3;
-use pliant::physics::{SoftPatch, TouchMethod, TouchOptions, VerletOptions};
+use pliant::physics::{SoftMaterial, SoftPatch, TouchMethod, TouchOptions, VerletOptions};
 use serde::{Deserialize, Serialize};
 
-use super::material::Material;
 use super::solid::Solid;
 use crate::character::Posed;
 use crate::document::Document;
@@ -27,7 +26,7 @@ pub struct Setup {
     /// The last press, as it is baked.
     pub recorded: Option<Recorded>,
     /// What the skin is made of.
-    pub material: Material,
+    pub material: SoftMaterial,
     /// How it is simulated.
     pub simulation: Simulation,
     /// Which colours the skin has.
@@ -44,7 +43,7 @@ impl Default for Setup {
             pull: None,
             stays: false,
             recorded: None,
-            material: Material::default(),
+            material: SoftMaterial::default(),
             simulation: Simulation::default(),
             shown: Shown::Softness,
             baked: BTreeMap::new(),
@@ -164,13 +163,15 @@ pub enum Shown {
     Displacement,
     /// How much longer or shorter its edges are.
     Stretch,
+    /// How far along the surface it is from the middle of the nearest patch.
+    Distance,
     /// None.
     Skin,
 }
 
 impl Shown {
     /// All of them.
-    pub const ALL: [Self; 4] = [Self::Softness, Self::Displacement, Self::Stretch, Self::Skin];
+    pub const ALL: [Self; 5] = [Self::Softness, Self::Displacement, Self::Stretch, Self::Distance, Self::Skin];
 
     /// What the list says.
     #[must_use]
@@ -179,7 +180,20 @@ impl Shown {
             Self::Softness => "Softness",
             Self::Displacement => "Displacement",
             Self::Stretch => "Stretch",
+            Self::Distance => "Geodesic distance",
             Self::Skin => "Plain skin",
+        }
+    }
+
+    /// What the tooltip says.
+    #[must_use]
+    pub fn hint(self) -> &'static str {
+        match self {
+            Self::Softness => "How soft it is, from the rim of a patch to its middle",
+            Self::Displacement => "How far it is from its place",
+            Self::Stretch => "How much longer or shorter its edges are",
+            Self::Distance => "How far along the surface it is from the middle of the nearest patch, in the mesh's units",
+            Self::Skin => "No colours",
         }
     }
 }
@@ -236,10 +250,8 @@ impl Setup {
         let options = TouchOptions::default().with_gravity(DVec3::NEG_Y * simulation.gravity);
         match simulation.method {
             Method::Xpbd => {
-                let options = options
-                    .with_material(self.material.soft_material())
-                    .with_inertia(simulation.inertia)
-                    .with_skin_contact(simulation.self_contact);
+                let options =
+                    options.with_material(self.material).with_inertia(simulation.inertia).with_skin_contact(simulation.self_contact);
                 simulation.substeps.map_or(options.clone(), |substeps| options.with_substeps(substeps.max(1) as usize))
             }
             Method::Verlet => {
@@ -263,6 +275,15 @@ impl Setup {
     pub fn solid_radius(&self, posed: &Posed) -> f64 {
         let suited = || self.patches.last().map_or_else(|| 0.25 * default_radius(posed), |patch| Solid::SHARE_OF_PATCH * patch.radius);
         self.solid.radius.unwrap_or_else(suited)
+    }
+
+    /// Chooses how deep presses go; a solid that stays in the skin goes there at once.
+    pub fn press_to(&mut self, depth: f64, radius: f64) {
+        let deeper = depth - std::mem::replace(&mut self.solid.depth, depth);
+        let axis = self.solid.axis();
+        if self.stays && self.solid.place != self.solid.from {
+            self.solid.place = self.solid.place.map(|place| (DVec3::from_array(place) - axis * (deeper * radius)).to_array());
+        }
     }
 
     /// The solid and where it is: where a hand left it, or ready above the last patch.
@@ -327,11 +348,36 @@ mod tests {
     }
 
     #[test]
+    fn depth_moves_a_solid_that_stays_in_the_skin_and_no_other() {
+        let solid = Solid { place: Some([0.0, 1.0, 0.0]), from: Some([0.0, 1.2, 0.0]), axis: [0.0, 1.0, 0.0], ..Solid::default() };
+        let mut setup = Setup { solid, stays: true, ..Setup::default() };
+        setup.press_to(0.9, 0.5);
+        let place = DVec3::from_array(setup.solid.place.unwrap());
+        assert!(place.distance(DVec3::Y * (1.0 - 0.4 * 0.5)) < 1e-12, "{place}");
+        setup.stays = false;
+        setup.press_to(0.1, 0.5);
+        assert_eq!((setup.solid.place, setup.solid.depth), (Some(place.to_array()), 0.1));
+    }
+
+    #[test]
     fn a_setup_survives_its_text() {
         let recorded = Recorded::of(0.0, &[(0.0, DVec3::ZERO), (0.1, DVec3::ONE)]);
         let setup =
             Setup { recorded, stays: true, pull: Some(Pull { vertex: 3, offset: [1.0, 2.0, 3.0], holds: true }), ..Setup::default() };
         assert_eq!(serde_json::from_str::<Setup>(&serde_json::to_string(&setup).unwrap()).unwrap(), setup);
         assert_eq!(serde_json::from_str::<Setup>("{}").unwrap(), Setup::default());
+    }
+
+    #[test]
+    fn a_project_of_an_earlier_version_keeps_its_material_and_its_solid() {
+        let text = r#"{ "material": { "frequency_hz": 7.5, "damping_ratio": 0.4, "spread": 0.2, "roundness": 0.1, "shear": 0.6, "area": 0.1,
+            "depth": 0.25, "volume": 1.5, "strain_limit": 0.5 }, "solid": { "form": "capsule", "friction": 0.7 } }"#;
+        let setup: Setup = serde_json::from_str(text).unwrap();
+        let SoftMaterial { frequency_hz, damping_ratio, spread, roundness, shear, area, depth, volume, strain_limit } = setup.material;
+        let numbers = [frequency_hz, damping_ratio, spread, roundness, shear, area, depth, volume, strain_limit];
+        assert_eq!(numbers, [7.5, 0.4, 0.2, 0.1, 0.6, 0.1, 0.25, 1.5, 0.5]);
+        assert_eq!((setup.solid.friction, setup.solid.depth), (0.7, Solid::DEFAULT_DEPTH));
+        let part: Setup = serde_json::from_str(r#"{ "material": { "volume": 4.0 } }"#).unwrap();
+        assert_eq!(part.material, SoftMaterial { volume: 4.0, ..SoftMaterial::default() });
     }
 }

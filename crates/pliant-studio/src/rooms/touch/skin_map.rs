@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use eframe::egui::Color32;
 use pliant::mesh::glam::DVec3;
-use pliant::mesh::{ExactGeodesics, Mesh};
+use pliant::mesh::{ExactGeodesics, Mesh, SurfacePoint};
 use pliant::physics::{PhysicsError, SoftPatch, SoftRegion, Touch};
 
 use super::setup::Shown;
@@ -38,6 +38,8 @@ pub(super) struct SkinMap {
     shares: Vec<(u32, f32)>,
     /// The same arrays for as long as the patches are, as a tint and in full: the card has them already.
     softness: [Option<SkinColors>; 2],
+    /// From the middle of the nearest patch to every vertex, along the surface; measured when it is first looked at.
+    distance: Option<SkinColors>,
     most_way: f64,
     most_stretch: f64,
 }
@@ -51,7 +53,7 @@ impl SkinMap {
         let members = around.vertices().iter().zip(around.patch_of()).zip(around.distances());
         let share = |patch: usize, distance: f64| (1.0 - (distance - patches[patch].radius) / beyond).clamp(0.0, 1.0) as f32;
         let shares = members.map(|((&vertex, &patch), &distance)| (vertex, share(patch, distance))).collect();
-        Ok(Self { vertex_count: mesh.vertex_count(), shares, softness: [None, None], most_way: 0.0, most_stretch: 0.0 })
+        Ok(Self { vertex_count: mesh.vertex_count(), shares, softness: [None, None], distance: None, most_way: 0.0, most_stretch: 0.0 })
     }
 
     /// The map that is wanted; where skin is not brushed but pressed, its softness is a tint.
@@ -61,7 +63,20 @@ impl SkinMap {
             Shown::Softness => Some(self.softness(brushed, touch)),
             Shown::Displacement => Some(self.displacement(touch, shape)),
             Shown::Stretch => Some(self.stretch(touch)),
+            Shown::Distance => self.distance.clone(),
         }
+    }
+
+    /// Measures how far every vertex is from the middle of the nearest patch, once.
+    pub(super) fn measure(&mut self, geodesics: &mut ExactGeodesics, patches: &[SoftPatch]) -> Result<(), PhysicsError> {
+        if self.distance.is_some() {
+            return Ok(());
+        }
+        let middles: Vec<SurfacePoint> = patches.iter().map(|patch| SurfacePoint::Vertex(patch.center as u32)).collect();
+        let heat = Heat::of_distances(&geodesics.distances(&middles)?);
+        let colors = heat.values.iter().map(|&value| if value.is_nan() { Model::CLAY } else { heat.color(value) }).collect();
+        self.distance = Some(SkinColors { heat, colors: Arc::new(colors) });
+        Ok(())
     }
 
     fn softness(&mut self, brushed: bool, touch: &Touch) -> SkinColors {
@@ -136,5 +151,22 @@ mod tests {
         let again = map.colors(Shown::Softness, true, &touch, mesh.positions()).unwrap();
         assert!(Arc::ptr_eq(&again.colors, &skin.colors), "the card has it already");
         assert!(map.colors(Shown::Skin, true, &touch, mesh.positions()).is_none());
+    }
+
+    #[test]
+    fn distances_on_a_ball_are_the_angles_to_the_nearest_middle() {
+        let mesh = icosphere(4);
+        let patches = [7, 30].map(|center| SoftPatch { center, radius: 0.3 });
+        let mut geodesics = ExactGeodesics::new(&mesh).unwrap();
+        let mut map = SkinMap::new(&mesh, &mut geodesics, &patches).unwrap();
+        let touch = Touch::new(&mesh, &patches, &TouchOptions::default()).unwrap();
+        assert!(map.colors(Shown::Distance, true, &touch, mesh.positions()).is_none(), "nothing is measured before it is looked at");
+        map.measure(&mut geodesics, &patches).unwrap();
+        let skin = map.colors(Shown::Distance, true, &touch, mesh.positions()).unwrap();
+        for (v, place) in mesh.positions().iter().enumerate() {
+            let angle = [7, 30].map(|center| mesh.positions()[center].angle_between(*place)).into_iter().fold(f64::INFINITY, f64::min);
+            assert!((f64::from(skin.heat.values[v]) - angle).abs() < 0.01 * (1.0 + angle), "vertex {v}");
+            assert_eq!(skin.colors[v], skin.heat.color(skin.heat.values[v]));
+        }
     }
 }

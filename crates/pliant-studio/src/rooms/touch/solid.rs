@@ -20,6 +20,8 @@ pub struct Solid {
     pub axis: [f64; 3],
     /// Whether the axis turns out of the skin wherever it is put.
     pub upright: bool,
+    /// How deep a press goes into the skin under it, in its radii.
+    pub depth: f64,
     /// 0 slides, 1 drags skin along.
     pub friction: f64,
     /// Its middle; ready above the last patch where there is none.
@@ -73,6 +75,7 @@ impl Default for Solid {
             slenderness: 2.5,
             axis: [0.0, 0.0, 1.0],
             upright: true,
+            depth: Self::DEFAULT_DEPTH,
             friction: 0.3,
             place: None,
             from: None,
@@ -83,6 +86,10 @@ impl Default for Solid {
 impl Solid {
     /// How far a solid that is ready is from the skin, in its radii: ours.
     pub const GAP: f64 = 0.15;
+    /// How deep a press goes before anybody chose: ours, a dent that is seen at once and leaves the skin its form.
+    pub const DEFAULT_DEPTH: f64 = 0.5;
+    /// The deepest press that is offered.
+    pub const MOST_DEPTH: f64 = 2.0;
     /// The radius that suits a patch, in the patch's: ours, a thumb on a cheek.
     pub const SHARE_OF_PATCH: f64 = 0.35;
 
@@ -102,10 +109,20 @@ impl Solid {
         self.axis() * (radius * beyond.max(0.01))
     }
 
-    /// How far its surface is from its middle along its axis.
+    /// How far it reaches from its middle along a unit vector, and as far against it.
     #[must_use]
-    pub fn reach(&self, radius: f64) -> f64 {
-        if self.form.is_long() && self.upright { radius * self.slenderness.max(1.0) } else { radius }
+    pub fn reach(&self, radius: f64, along: DVec3) -> f64 {
+        let half = self.half_axis(radius);
+        let lengthwise = half.dot(along).abs();
+        match self.form {
+            Form::Ball => radius,
+            Form::Capsule => lengthwise + radius,
+            Form::Cylinder => lengthwise + radius * self.axis().cross(along).length(),
+            Form::Box => {
+                (self.rotation() * DVec3::X).dot(along).abs().mul_add(radius, lengthwise)
+                    + radius * (self.rotation() * DVec3::Y).dot(along).abs()
+            }
+        }
     }
 
     /// As a collider with its middle at the origin.
@@ -152,7 +169,7 @@ impl Solid {
     /// Where its middle is when it lies against a skin at `point`, `gap` of its radii away.
     #[must_use]
     pub fn against(&self, radius: f64, point: DVec3, normal: DVec3, gap: f64) -> DVec3 {
-        point + normal * (self.reach(radius) + gap * radius)
+        point + normal * (self.reach(radius, normal) + gap * radius)
     }
 }
 
@@ -181,5 +198,19 @@ mod tests {
         let place = solid.against(0.5, DVec3::ZERO, DVec3::Y, 0.0);
         let lowest = solid.model(0.5, place).bounds().unwrap().min.y;
         assert!(lowest.abs() < 1e-5, "{lowest}");
+    }
+
+    #[test]
+    fn a_solid_reaches_as_far_as_it_is_drawn_whichever_way() {
+        for form in Form::ALL {
+            let solid = Solid { form, axis: [0.48, 0.6, 0.64], slenderness: 2.0, ..Solid::default() };
+            let model = solid.model(0.7, DVec3::ZERO);
+            for along in [DVec3::X, DVec3::Y, DVec3::NEG_Z, DVec3::new(0.48, 0.6, 0.64), DVec3::new(0.6, -0.8, 0.0)] {
+                let drawn = (0..model.vertices.positions.len() as u32).map(|v| model.position(v).dot(along)).fold(0.0, f64::max);
+                let reach = solid.reach(0.7, along);
+                // What is drawn of round things has corners on the surface, and nothing outside.
+                assert!(drawn <= reach + 1e-5 && drawn > 0.97 * reach, "{form:?} {along}: {drawn} of {reach}");
+            }
+        }
     }
 }

@@ -4,14 +4,18 @@ use eframe::egui::{self, Color32, Key, Ui};
 
 use super::brush::delete_patch;
 use super::options::slider;
-use super::setup::{Method, Patch, leave_baked};
-use super::solid::Form;
+use super::setup::{Method, Patch, leave_baked, playing_baked};
+use super::solid::{Form, Solid};
 use super::{Setup, TouchRoom};
 use crate::character::Posed;
 use crate::rooms::Cx;
+use crate::view::DragWay;
 
 /// The colour of what presses.
 pub(super) const SOLID_COLOR: Color32 = Color32::from_rgb(205, 72, 56);
+
+/// Skin that is nowhere farther from its place than this part of its patch is as it was: ours, nobody sees it.
+const STILL: f64 = 5e-3;
 
 /// What the left button does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -43,9 +47,14 @@ impl Tool {
     fn hint(self) -> &'static str {
         match self {
             Self::Brush => "Press on the face and drag outwards: a soft patch. Drag its middle to change the radius.",
-            Self::Press => "Drag the solid into the face. Shift: into the skin. Ctrl or wheel: away from you.",
-            Self::Pull => "Drag a soft vertex. Shift: out of the skin. Ctrl: away from you.",
+            Self::Press => "Press on the skin and drag: the solid sinks in and follows the pointer. The wheel presses deeper.",
+            Self::Pull => "Drag soft skin: it follows in the plane of the screen.",
         }
+    }
+
+    /// Whether keys choose where a drag goes.
+    fn has_ways(self) -> bool {
+        self != Self::Brush
     }
 }
 
@@ -67,13 +76,17 @@ impl TouchRoom {
         ui.strong("Tool");
         ui.horizontal_wrapped(|ui| {
             for tool in Tool::ALL {
-                let tip = format!("{} ({})", tool.hint(), tool.key().name());
+                let ways = if tool.has_ways() { format!("\n{}", DragWay::KEYS) } else { String::new() };
+                let tip = format!("{} ({}){ways}", tool.hint(), tool.key().name());
                 if ui.selectable_label(self.tool == tool, tool.label()).on_hover_text(tip).clicked() {
                     self.tool = tool;
                 }
             }
         });
         ui.weak(self.tool.hint());
+        if self.tool.has_ways() {
+            ui.weak(egui::RichText::new(DragWay::KEYS).small());
+        }
     }
 
     fn patches_ui(&mut self, ui: &mut Ui, cx: &mut Cx<'_>) {
@@ -121,34 +134,70 @@ impl TouchRoom {
     }
 
     fn keep_ui(&mut self, ui: &mut Ui, cx: &mut Cx<'_>) {
-        let setup = &cx.document.touch;
         ui.strong("Keep");
-        let told = setup.recorded.as_ref().map(|recorded| format!("Last press: {:.1} s", recorded.secs()));
-        ui.weak(told.unwrap_or_else(|| "Press or pull, then bake it over the timeline.".into()));
-        let simulation = &setup.simulation;
-        let acts = setup.recorded.is_some() || setup.pull.is_some() || simulation.gravity != 0.0 || simulation.inertia != 0.0;
-        let ready = acts && !setup.patches.is_empty() && self.baking.is_none();
-        let bake = ui.add_enabled(ready, egui::Button::new("Bake to take"));
-        if bake.on_hover_text("Simulate the last press over the whole timeline and keep it as a take").clicked() {
+        ui.weak(self.next_step(cx));
+        let why_not = self.why_no_bake(cx);
+        let bake = ui.add_enabled(why_not.is_none(), egui::Button::new("Bake to take"));
+        let bake = bake.on_hover_text("Simulate the last press over the whole timeline and keep it as a take");
+        if bake.on_disabled_hover_text(why_not.unwrap_or_default()).clicked() {
             self.bake(cx);
         }
         ui.horizontal(|ui| {
             let label = ui.label("Slider");
-            ui.add(egui::TextEdit::singleline(&mut self.target_name).desired_width(90.0)).labelled_by(label.id);
+            let field = egui::TextEdit::singleline(&mut self.target_name).desired_width(90.0);
+            ui.add(field).labelled_by(label.id).on_hover_text("What the slider will be called");
         });
-        let keep = ui.add_enabled(self.touched.is_some(), egui::Button::new("Keep as slider"));
-        if keep.on_hover_text("Make a slider of the skin as it is now").clicked() {
+        let why_not = self.why_no_slider(cx);
+        let keep = ui.add_enabled(why_not.is_none(), egui::Button::new("Keep as slider"));
+        let keep = keep.on_hover_text("Make a slider of the skin as it is now");
+        if keep.on_disabled_hover_text(why_not.unwrap_or_default()).clicked() {
             self.keep_as_target(cx);
         }
+    }
+
+    /// What a person can do now, in a sentence.
+    fn next_step(&self, cx: &Cx<'_>) -> String {
+        let setup = &cx.document.touch;
+        match (playing_baked(cx.document), &setup.recorded) {
+            (Some(take), _) => format!("Space plays the take {take}. Press or pull again to go on with live skin."),
+            (None, _) if setup.patches.is_empty() => "Brush a soft patch, then press it.".into(),
+            (None, Some(recorded)) => {
+                format!("Last press: {:.1} s. Bake it over the timeline, or keep the dent as a slider.", recorded.secs())
+            }
+            (None, None) => "Press or pull the patch, then keep what came of it.".into(),
+        }
+    }
+
+    /// Why nothing can be baked now; `None` where it can.
+    fn why_no_bake(&self, cx: &Cx<'_>) -> Option<&'static str> {
+        let setup = &cx.document.touch;
+        let acts = setup.recorded.is_some() || setup.pull.is_some() || setup.simulation.gravity != 0.0 || setup.simulation.inertia != 0.0;
+        if self.baking.is_some() {
+            Some("A take is being baked; its bar is at the bottom of the window.")
+        } else if setup.patches.is_empty() {
+            Some("There is no soft skin yet: brush a patch first.")
+        } else if !acts {
+            Some("Nothing has touched the skin yet: press it or pull it first.")
+        } else {
+            None
+        }
+    }
+
+    /// Why no slider can be made of the skin now; `None` where it can.
+    fn why_no_slider(&self, cx: &Cx<'_>) -> Option<&'static str> {
+        if playing_baked(cx.document).is_some() {
+            return Some("A baked take is shown: press or pull again, and keep the live skin.");
+        }
+        let Some(touched) = self.touched.as_ref() else { return Some("There is no soft skin yet: brush a patch first.") };
+        let still = touched.report.max_displacement <= STILL * touched.region.reaches().iter().copied().fold(0.0, f64::max);
+        still.then_some("The skin is as it was: turn on Stays when let go, press or pull, and keep it then.")
     }
 
     /// Figures of the last step.
     pub(super) fn figures_ui(&self, ui: &mut Ui, cx: &Cx<'_>) {
         ui.strong("Skin");
         let Some(touched) = self.touched.as_ref().filter(|_| !cx.document.touch.patches.is_empty()) else {
-            let count = cx.posed.map_or(0, |posed| posed.positions.len());
-            let foreign = cx.posed.is_some() && cx.document.touch.patches.iter().any(|patch| patch.center as usize >= count);
-            ui.weak(if foreign { "The patches are those of another character; delete them." } else { "Brush a soft patch first." });
+            ui.weak(why_no_skin(cx));
             ui.add_space(8.0);
             return;
         };
@@ -173,6 +222,16 @@ impl TouchRoom {
     }
 }
 
+/// Why there is no live skin to tell of.
+fn why_no_skin(cx: &Cx<'_>) -> String {
+    let (setup, count) = (&cx.document.touch, cx.posed.map_or(0, |posed| posed.positions.len()));
+    if let Some(take) = playing_baked(cx.document) {
+        return format!("The take {take} is shown as it was baked.");
+    }
+    let foreign = cx.posed.is_some() && setup.patches.iter().any(|patch| patch.center as usize >= count);
+    if foreign { "The patches are those of another character; delete them." } else { "Brush a soft patch first." }.into()
+}
+
 /// The form, the size and the manners of what presses.
 fn solid_ui(ui: &mut Ui, posed: &Posed, cx: &mut Cx<'_>) {
     ui.strong("What presses");
@@ -187,6 +246,11 @@ fn solid_ui(ui: &mut Ui, posed: &Posed, cx: &mut Cx<'_>) {
     let most = 4.0 * super::setup::default_radius(posed);
     if ui.add(slider(&mut radius, 0.01 * most..=most).logarithmic(true).max_decimals(3).text("Size")).changed() {
         setup.solid.radius = Some(radius);
+    }
+    let mut depth = setup.solid.depth;
+    let field = slider(&mut depth, 0.0..=Solid::MOST_DEPTH).max_decimals(2).text("Press depth");
+    if ui.add(field).on_hover_text("How deep a press goes, in parts of the size; the wheel changes it while you press").changed() {
+        setup.press_to(depth, radius);
     }
     if setup.solid.form.is_long() {
         ui.add(slider(&mut setup.solid.slenderness, 1.0..=8.0).text("Length")).on_hover_text("Length over thickness");
@@ -214,6 +278,8 @@ fn label_of(before: &Setup, after: &Setup) -> &'static str {
     let (a, b) = (&before.solid, &after.solid);
     if a.form != b.form {
         "Choose form"
+    } else if a.depth != b.depth {
+        "Set depth"
     } else if a.friction != b.friction {
         "Set friction"
     } else if before.stays != after.stays {

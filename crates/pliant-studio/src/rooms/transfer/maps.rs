@@ -7,7 +7,6 @@ use pliant::transfer::{Correspondence, CorrespondenceOptions};
 use pliant::transfer_recipe::RecipeMethod;
 
 use super::marker_pairs::all_markers;
-use super::paint::on_vertices;
 use super::setup::{Pairs, SourceSetup};
 use super::stage::{Actor, flexibility_heat};
 use crate::command::Notice;
@@ -73,7 +72,7 @@ impl FoundMap {
             bends => correspondence.map.filled(&target.mesh).carry(bends, f64::NAN),
         };
         let percent: Vec<f64> = correspondence.distances.iter().map(|distance| 100.0 * distance / target.diagonal()).collect();
-        let distance = Heat::new(&on_vertices(&target.mesh, &percent), HeatMap::Sequential, "Apart", "% of size").with_range([0.0, WORST]);
+        let distance = Heat::new(&target.mesh.vertex_means(&percent), HeatMap::Sequential, "Apart", "% of size").with_range([0.0, WORST]);
         Ok(Self { flexibility: flexibility_heat(&target.mesh, &carried), correspondence, distance })
     }
 }

@@ -1,20 +1,9 @@
-//! Values of triangles as colours of vertices.
+//! Regions as colours of vertices.
 
 use eframe::egui::Color32;
 use pliant::mesh::Mesh;
 
 use crate::view::Model;
-
-/// The mean of the triangles around each vertex; NaN where there is none, and where one of them has no value.
-#[must_use]
-pub(super) fn on_vertices(mesh: &Mesh, of_triangles: &[f64]) -> Vec<f64> {
-    let around = mesh.topology().vertex_triangles();
-    let mean = |v: usize| {
-        let row = around.row(v);
-        row.iter().map(|&t| of_triangles[t as usize]).sum::<f64>() / row.len() as f64
-    };
-    (0..mesh.vertex_count()).map(mean).collect()
-}
 
 /// Clay, with each region's colour where it has weight, later ones over earlier ones.
 #[must_use]
@@ -22,7 +11,7 @@ pub(super) fn region_colors(mesh: &Mesh, regions: &[([u8; 3], Vec<f64>)]) -> Vec
     let mut colors = vec![Model::CLAY; mesh.vertex_count()];
     for ([red, green, blue], weights) in regions {
         let own = Color32::from_rgb(*red, *green, *blue);
-        for (color, weight) in colors.iter_mut().zip(on_vertices(mesh, weights)) {
+        for (color, weight) in colors.iter_mut().zip(mesh.vertex_means(weights)) {
             *color = color.lerp_to_gamma(own, weight.clamp(0.0, 1.0) as f32);
         }
     }
@@ -33,16 +22,6 @@ pub(super) fn region_colors(mesh: &Mesh, regions: &[([u8; 3], Vec<f64>)]) -> Vec
 mod tests {
     use super::*;
     use pliant::mesh::shapes::icosphere;
-
-    #[test]
-    fn a_constant_stays_one_and_a_triangle_without_a_value_shows() {
-        let mesh = icosphere(1);
-        let mut values = vec![2.5; mesh.triangles().len()];
-        assert!(on_vertices(&mesh, &values).iter().all(|&value| value == 2.5));
-        values[0] = f64::NAN;
-        let without = on_vertices(&mesh, &values).iter().filter(|value| value.is_nan()).count();
-        assert_eq!(without, 3);
-    }
 
     #[test]
     fn a_later_region_covers_an_earlier_one() {

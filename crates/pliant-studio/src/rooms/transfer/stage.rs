@@ -8,7 +8,6 @@ use pliant::mesh::Mesh;
 use pliant::rig::{Clip, MirrorPlane};
 use pliant::transfer::{Flexibility, Partitions, symmetry_plane};
 
-use super::paint::on_vertices;
 use crate::library::{Loaded, Slot};
 use crate::rooms::Cx;
 use crate::view::{Heat, HeatMap, Surface, Vertices};
@@ -80,7 +79,7 @@ impl Movement {
 /// What bends, in the colours of the pictures: stiff parts are dark, and joints light.
 #[must_use]
 pub(super) fn flexibility_heat(mesh: &Mesh, of_triangles: &[f64]) -> Heat {
-    let values = on_vertices(mesh, of_triangles);
+    let values = mesh.vertex_means(of_triangles);
     Heat::new(&values, HeatMap::Sequential, "Flexibility", "").with_range([0.0, Partitions::DEFAULT_THRESHOLD as f32])
 }
 

@@ -1,0 +1,186 @@
+//! A point that a hand drags: in the plane of the screen or, by the keys that are held, along the skin's normal, along the skin, or
+//! in depth.
+//!
+//! Another key begins another way where the point is, so that nothing jumps. All rooms share this, so that keys mean the same
+//! wherever a point is dragged.
+
+use eframe::egui::{Modifiers, Pos2};
+use pliant::mesh::glam::DVec3;
+
+use super::View;
+
+/// Where a drag takes a point.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum DragWay {
+    /// In the plane of the screen.
+    #[default]
+    Screen,
+    /// Along the skin's normal.
+    Normal,
+    /// Along the skin: in the plane that touches it.
+    Tangent,
+    /// Away from the eye as the pointer goes up, towards it as it goes down.
+    Depth,
+}
+
+impl DragWay {
+    /// The ways, in the order in which people are told of them.
+    pub const ALL: [Self; 4] = [Self::Screen, Self::Normal, Self::Tangent, Self::Depth];
+    /// The keys of all ways in a few lines, for tool tips.
+    pub const KEYS: &'static str = "Ctrl: along the normal\nShift: along the skin\nCtrl and Shift: in depth";
+
+    /// The way that the keys choose.
+    #[must_use]
+    pub fn of(modifiers: Modifiers) -> Self {
+        match (modifiers.command, modifiers.shift) {
+            (false, false) => Self::Screen,
+            (true, false) => Self::Normal,
+            (false, true) => Self::Tangent,
+            (true, true) => Self::Depth,
+        }
+    }
+
+    /// What a person presses for it, and what it does.
+    #[must_use]
+    pub fn words(self) -> (&'static str, &'static str) {
+        match self {
+            Self::Screen => ("Drag", "in the plane of the screen"),
+            Self::Normal => ("Ctrl", "along the normal"),
+            Self::Tangent => ("Shift", "along the skin"),
+            Self::Depth => ("Ctrl Shift", "in depth"),
+        }
+    }
+}
+
+/// A point in the hand.
+#[derive(Debug, Clone, Copy)]
+pub struct DragPlane {
+    way: DragWay,
+    /// Where point and pointer were when this way was taken.
+    start: DVec3,
+    pointer: Pos2,
+    /// The skin's outward normal where the point was taken.
+    normal: DVec3,
+    place: DVec3,
+}
+
+impl DragPlane {
+    /// A normal that is seen under less than this cannot be followed by a pointer. *Ours*: 20 degrees, where a point of the screen is three
+    /// of the normal.
+    const LEAST_SINE: f64 = 0.34;
+
+    /// Takes hold of the point at `start`.
+    #[must_use]
+    pub fn new(start: DVec3, normal: DVec3, pointer: Pos2) -> Self {
+        Self { way: DragWay::Screen, start, pointer, normal, place: start }
+    }
+
+    /// Where the point is now.
+    #[must_use]
+    pub fn place(&self) -> DVec3 {
+        self.place
+    }
+
+    /// The way that it goes.
+    #[must_use]
+    pub fn way(&self) -> DragWay {
+        self.way
+    }
+
+    /// Goes with the pointer, the way that the keys choose, and says where the point is then.
+    pub fn follow(&mut self, view: &View, pointer: Pos2, modifiers: Modifiers) -> DVec3 {
+        let way = DragWay::of(modifiers);
+        if way != self.way {
+            (self.way, self.start, self.pointer) = (way, self.place, pointer);
+        }
+        let place = self.moved(view, pointer);
+        // A plane seen edge-on has points that are nowhere.
+        self.place = if place.is_finite() { place } else { self.place };
+        self.place
+    }
+
+    /// Pushes the point away from the eye, as a wheel does, and goes on from there.
+    pub fn push(&mut self, view: &View, pointer: Pos2, length: f64) {
+        self.place -= view.camera.axes().back * length;
+        (self.start, self.pointer) = (self.place, pointer);
+    }
+
+    fn moved(&self, view: &View, to: Pos2) -> DVec3 {
+        let (start, from) = (self.start, self.pointer);
+        let up = f64::from(from.y - to.y) * view.world_per_pixel(start);
+        match self.way {
+            DragWay::Screen => view.drag_in_view_plane(start, from, to),
+            DragWay::Tangent => view.drag_in_plane(start, self.normal, from, to),
+            DragWay::Depth => start - view.camera.axes().back * up,
+            DragWay::Normal if self.looks_at_the_eye(view) => start + self.normal.normalize_or_zero() * up,
+            DragWay::Normal => view.drag_along(start, self.normal, from, to),
+        }
+    }
+
+    /// Whether the normal is a dot on the screen, along which nothing can be pulled: then up the screen is out of the skin.
+    fn looks_at_the_eye(&self, view: &View) -> bool {
+        let Some(at) = view.project(self.start) else { return true };
+        let sine = view.ray(at).direction.cross(self.normal.normalize_or_zero()).length();
+        sine < Self::LEAST_SINE
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::view::Camera;
+    use eframe::egui::{Rect, pos2, vec2};
+
+    fn view() -> View {
+        View { camera: Camera::default(), rect: Rect::from_min_size(pos2(0.0, 0.0), vec2(400.0, 300.0)) }
+    }
+
+    #[test]
+    fn keys_choose_the_screen_the_normal_the_skin_or_the_depth() {
+        let view = view();
+        let axes = view.camera.axes();
+        let normal = (axes.right + 0.5 * axes.up).normalize();
+        let from = view.project(DVec3::ZERO).unwrap();
+        let dragged = |modifiers| {
+            let mut drag = DragPlane::new(DVec3::ZERO, normal, from);
+            // The first call takes the way where the point is.
+            drag.follow(&view, from, modifiers);
+            drag.follow(&view, from + vec2(30.0, -25.0), modifiers)
+        };
+        let screen = dragged(Modifiers::NONE);
+        assert!(screen.dot(axes.back).abs() < 1e-9 && screen.dot(axes.right) > 0.0 && screen.dot(axes.up) > 0.0);
+        let along = dragged(Modifiers::COMMAND);
+        assert!(along.dot(normal) > 0.0 && along.normalize().distance(normal) < 1e-9);
+        let skin = dragged(Modifiers::SHIFT);
+        assert!(skin.length() > 0.0 && skin.dot(normal).abs() < 1e-9 * skin.length());
+        let depth = dragged(Modifiers::COMMAND | Modifiers::SHIFT);
+        assert!(depth.normalize().distance(-axes.back) < 1e-9, "up is away from the eye");
+    }
+
+    #[test]
+    fn along_a_normal_that_looks_at_the_eye_up_is_out_of_the_skin() {
+        let view = view();
+        let from = view.project(DVec3::ZERO).unwrap();
+        let normal = -view.ray(from).direction;
+        let mut drag = DragPlane::new(DVec3::ZERO, normal, from);
+        drag.follow(&view, from, Modifiers::COMMAND);
+        let out = drag.follow(&view, from - vec2(0.0, 20.0), Modifiers::COMMAND);
+        let wanted = normal * (20.0 * view.world_per_pixel(DVec3::ZERO));
+        assert!(out.distance(wanted) < 1e-9 * wanted.length(), "{out} {wanted}");
+    }
+
+    #[test]
+    fn a_key_alone_moves_nothing_and_a_push_is_made_once() {
+        let view = view();
+        let (from, to) = (pos2(200.0, 150.0), pos2(230.0, 110.0));
+        let mut drag = DragPlane::new(DVec3::ZERO, DVec3::X, from);
+        let first = drag.follow(&view, to, Modifiers::NONE);
+        for modifiers in [Modifiers::SHIFT, Modifiers::COMMAND, Modifiers::COMMAND | Modifiers::SHIFT, Modifiers::NONE] {
+            assert!(drag.follow(&view, to, modifiers).distance(first) < 1e-12, "{modifiers:?}");
+        }
+        drag.push(&view, to, 0.25);
+        let pushed = drag.place();
+        assert!((pushed - first).distance(view.camera.axes().back * -0.25) < 1e-12);
+        assert!(drag.follow(&view, to, Modifiers::NONE).distance(pushed) < 1e-12);
+    }
+}
