@@ -1,5 +1,6 @@
 //! Panels that several rooms share.
 
+mod asset_field;
 mod curve_view;
 mod explain;
 mod icon;
@@ -12,6 +13,7 @@ mod time_axis;
 mod timeline;
 mod transport;
 
+pub use asset_field::{AssetField, asset_field_ui, asset_kinds, kinds_of};
 pub use explain::explain_ui;
 pub use rig::sliders_ui;
 pub use timeline::timeline_ui;

@@ -3,12 +3,33 @@
 use eframe::egui::{self, Ui};
 
 use super::setup::{Setup, short_name};
+use crate::panels::{AssetField, asset_field_ui, asset_kinds};
 use crate::rooms::Cx;
 
-/// Built-in clips.
-pub(super) const CLIPS: [&str; 4] = ["specimen:hound#walk", "specimen:hound#stretch", "specimen:tapir#trunk", "specimen:head"];
-/// Built-in targets.
-pub(super) const TARGETS: [&str; 5] = ["specimen:tapir", "specimen:hound", "specimen:hand", "specimen:head", "specimen:bar"];
+/// Files that were browsed for as sources.
+pub(super) const SOURCE: &str = "source";
+/// A file that was browsed for as the target.
+pub(super) const TARGET: &str = "target";
+
+/// Where a clip comes from.
+const SOURCE_FIELD: AssetField<'_> = AssetField {
+    name: "Source file",
+    hint: "file, or file#clip",
+    help: "A mesh with an animation; #NAME says which of several clips.",
+    built_in: &["specimen:hound#walk", "specimen:hound#stretch", "specimen:tapir#trunk", "specimen:head"],
+    what: SOURCE,
+    kinds: asset_kinds,
+};
+
+/// Where the target comes from.
+const TARGET_FIELD: AssetField<'_> = AssetField {
+    name: "Target file",
+    hint: "file",
+    help: "The mesh that is to move.",
+    built_in: &["specimen:tapir", "specimen:hound", "specimen:hand", "specimen:head", "specimen:bar"],
+    what: TARGET,
+    kinds: asset_kinds,
+};
 
 /// Which source is worked on, and what is being typed.
 #[derive(Debug, Default)]
@@ -27,6 +48,9 @@ impl Chooser {
             (setup.sources.iter().map(|source| (source.name.clone(), source.clip.clone())).collect(), setup.target.clone());
         let shown = self.source(setup);
         ui.strong("Sources");
+        if names.is_empty() {
+            ui.weak("None yet");
+        }
         for (k, (name, clip)) in names.iter().enumerate() {
             ui.horizontal(|ui| {
                 if ui.selectable_label(shown == k, name).on_hover_text(clip).clicked() {
@@ -39,7 +63,7 @@ impl Chooser {
                 }
             });
         }
-        if let Some(clip) = chosen_ui("Add source", &CLIPS, "Source file", &mut self.source_path, ui) {
+        if let Some(clip) = asset_field_ui(ui, &SOURCE_FIELD, &mut self.source_path, cx) {
             let clip = cx.locator(&clip);
             self.source = names.len();
             cx.edit("Add source", move |document| document.transfer.add_source(clip));
@@ -51,7 +75,7 @@ impl Chooser {
         } else {
             ui.label(short_name(&target)).on_hover_text(&target);
         }
-        if let Some(target) = chosen_ui("Choose target", &TARGETS, "Target file", &mut self.target_path, ui) {
+        if let Some(target) = asset_field_ui(ui, &TARGET_FIELD, &mut self.target_path, cx) {
             let target = cx.locator(&target);
             cx.edit("Choose target", move |document| document.transfer.set_target(target));
         }
@@ -62,25 +86,4 @@ impl Chooser {
     pub(super) fn source(&self, setup: &Setup) -> usize {
         self.source.min(setup.sources.len().saturating_sub(1))
     }
-}
-
-/// A menu of built-in assets, and a field for any other; what was chosen.
-fn chosen_ui(menu: &str, built_in: &[&str], field: &str, path: &mut String, ui: &mut Ui) -> Option<String> {
-    let mut chosen = None;
-    ui.menu_button(format!("{menu} …"), |ui| {
-        for locator in built_in {
-            if ui.button(short_name(locator)).on_hover_text(*locator).clicked() {
-                chosen = Some((*locator).to_owned());
-                ui.close();
-            }
-        }
-    });
-    let typed = ui.add(egui::TextEdit::singleline(path).hint_text("file, or file#clip").desired_width(f32::INFINITY));
-    typed.widget_info(|| egui::WidgetInfo::labeled(egui::Role::TextInput, true, field));
-    let entered = typed.lost_focus() && ui.input(|input| input.key_pressed(egui::Key::Enter));
-    if entered && !path.trim().is_empty() {
-        chosen = Some(std::mem::take(path).trim().to_owned());
-    }
-    typed.on_hover_text("Type the path of a file and press Enter");
-    chosen
 }
