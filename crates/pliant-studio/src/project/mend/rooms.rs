@@ -174,6 +174,7 @@ pub(super) fn mend_learn(setup: &mut learn::Setup) {
     }
     mend_amount(&mut drive.swing_hertz, usual.swing_hertz);
     mend_amount(&mut drive.swing_damping, usual.swing_damping);
+    drive.reach = within(drive.reach, [0.0, 1.0], usual.reach);
     if matches!(drive.hold, HoldAs::Soft(weight) if !is_size(weight)) {
         drive.hold = usual.hold;
     }
