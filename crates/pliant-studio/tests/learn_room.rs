@@ -87,6 +87,7 @@ fn a_dragged_point_takes_its_finger_along_and_leaves_the_wrist() {
     let near: Vec<usize> = (0..rest.len()).filter(|&v| rest[v].distance(rest[INDEX_TIP.0]) < 0.4).collect();
     assert!(near.len() > 3 && near.iter().all(|&v| moved(&rest, &posed, v) > 0.6 * wanted), "the fingertip follows");
     assert!(moved(&rest, &posed, WRIST) < 0.02 * wanted, "the wrist stays");
+    journey.picture("learn_points");
     journey.undo();
     assert_eq!(journey.document(), before, "one gesture is one step");
     journey.redo();

@@ -79,7 +79,8 @@ impl Studio {
     /// Dialogs, on top of everything.
     pub(crate) fn files_ui(&mut self, ctx: &egui::Context) {
         if ctx.input(|input| !input.raw.hovered_files.is_empty()) {
-            drop_hint_ui(ctx);
+            let hint = self.with_room(self.desk.room, |room, _| room.drop_hint());
+            drop_hint_ui(ctx, hint);
         }
         self.question_ui(ctx);
         let Some((dialog, _)) = &mut self.filing.dialog else { return };
@@ -491,10 +492,10 @@ fn shown(path: &Path) -> String {
     path.file_name().unwrap_or_default().to_string_lossy().into_owned()
 }
 
-fn drop_hint_ui(ctx: &egui::Context) {
+fn drop_hint_ui(ctx: &egui::Context, hint: &str) {
     let painter = ctx.layer_painter(egui::LayerId::new(egui::Order::Foreground, egui::Id::unique("drop hint")));
     let (rect, visuals) = (ctx.content_rect(), ctx.global_style().visuals.clone());
     painter.rect_filled(rect, 0.0, visuals.panel_fill.gamma_multiply(0.8));
     let (center, font) = (egui::Align2::CENTER_CENTER, egui::FontId::proportional(20.0));
-    painter.text(rect.center(), center, "Drop to open", font, visuals.strong_text_color());
+    painter.text(rect.center(), center, hint, font, visuals.strong_text_color());
 }

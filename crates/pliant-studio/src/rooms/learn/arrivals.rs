@@ -263,6 +263,15 @@ mod tests {
     }
 
     #[test]
+    fn a_file_that_is_no_model_is_told_by_name() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("odd.safetensors");
+        assert!(Loaded::read(&path).unwrap_err().contains("'odd.safetensors' cannot be read"));
+        std::fs::write(&path, b"nothing").unwrap();
+        assert!(Loaded::read(&path).unwrap_err().contains("'odd.safetensors' is no model that can be driven"));
+    }
+
+    #[test]
     fn a_skeleton_leads_as_many_points_as_it_has_joints_for() {
         let skeleton = super::super::hand_skeleton();
         assert!(leads(&skeleton, 22) && !leads(&skeleton, 21) && !leads(&skeleton, 23));

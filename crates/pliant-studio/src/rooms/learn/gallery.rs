@@ -50,9 +50,10 @@ impl Gallery {
         let Some(poses) = stock.poses() else {
             match stock.trouble() {
                 Some(sentence) => ui.colored_label(ui.visuals().error_fg_color, sentence),
-                None if cx.document.learn.recipe.sources.is_empty() => {
-                    ui.weak("Add a clip, or meshes in the same topology: each is a pose to learn from.")
-                }
+                None if cx.document.learn.recipe.sources.is_empty() => ui.weak(match cx.document.learn.trained {
+                    Some(_) => "The model has its examples inside. Add files to train another one.",
+                    None => "Add a clip, or meshes in the same topology: each is a pose to learn from.",
+                }),
                 None => ui.weak("Loading…"),
             };
             return;

@@ -161,6 +161,10 @@ impl Room for LearnRoom {
         }
     }
 
+    fn drop_hint(&self) -> &'static str {
+        "Drop poses to learn from, a model, a skeleton, or captured points"
+    }
+
     fn accept(&mut self, path: &Path, cx: &mut Cx<'_>) -> bool {
         let role = Role::of(path);
         if let Some(role) = role {

@@ -212,7 +212,7 @@ fn trained_ui(ui: &mut Ui, trained: &Trained, outdated: bool) {
         };
         row("Trained on", format!("{} examples, {} points", trained.examples, trained.of.points.len()));
         row("Regions", trained.bones.to_string());
-        row("Examples return to", format!("{:.3} %", 100.0 * trained.fit_error));
+        row("Error on examples", format!("{:.3} % of the longest side", 100.0 * trained.fit_error));
     });
     if trained.secs > 0.0 {
         figures.response.on_hover_text(format!("Trained in {:.1} s", trained.secs));

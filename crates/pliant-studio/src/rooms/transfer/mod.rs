@@ -11,6 +11,7 @@ mod maps;
 mod marker_list;
 mod marker_pairs;
 mod markers;
+mod options;
 mod paint;
 mod panes;
 mod player;
@@ -212,6 +213,10 @@ impl Room for TransferRoom {
         used
     }
 
+    fn drop_hint(&self) -> &'static str {
+        "Drop clips as sources on the left, and the mesh that is to move on the right"
+    }
+
     fn accept(&mut self, path: &Path, _cx: &mut Cx<'_>) -> bool {
         let place = match self.under_pointer {
             Some(0) => Place::Source,
@@ -365,54 +370,6 @@ impl TransferRoom {
             (Tool::Markers, 0, None) if ready && self.marks.marks.is_empty() => Some("Click a spot, such as the nose"),
             (Tool::Regions, 1, _) if cx.document.transfer.regions.is_empty() => Some("Add a region, then brush over it here"),
             _ => None,
-        }
-    }
-
-    fn run_ui(&mut self, ui: &mut Ui, cx: &mut Cx<'_>) {
-        let document = cx.document;
-        let setup = &document.transfer;
-        ui.strong("Transfer");
-        run::choices_ui(ui, cx);
-        let keys = self.cast.keys(setup).filter(|keys| !keys.is_empty() && !setup.layers.is_empty() && !self.run.busy());
-        let accent = ui.visuals().selection;
-        let text = egui::RichText::new("Run transfer").color(accent.stroke.color);
-        let button = egui::Button::new(text).fill(accent.bg_fill).min_size(egui::vec2(ui.available_width(), 28.0));
-        let run = ui.add_enabled(keys.is_some(), button).on_hover_text("Make the target move by all layers; the result is a take");
-        if let (true, Some(keys), Some(target)) = (run.clicked(), keys, self.cast.target().cloned()) {
-            self.run.start(&target, keys, &self.maps, cx);
-            self.hides_result = false;
-        }
-        if setup.target.is_empty() || setup.sources.is_empty() {
-            ui.weak("Choose a source and a target on the left.");
-        }
-        if let Some(outcome) = &setup.outcome {
-            run::figures_ui(outcome, ui);
-        }
-    }
-
-    /// The map between the shown source and the target.
-    fn map_ui(&mut self, source: usize, ui: &mut Ui, cx: &mut Cx<'_>) {
-        let document = cx.document;
-        let setup = &document.transfer;
-        ui.strong("Map");
-        let Some(key) = self.cast.key(source, setup) else {
-            ui.weak("Needs a source and a target.");
-            return;
-        };
-        match (self.maps.get(&key), self.maps.trouble(&key)) {
-            (Some(found), _) => found.figures_ui(ui),
-            (None, Some(sentence)) => {
-                ui.colored_label(ui.visuals().warn_fg_color, format!("No map: {sentence}"));
-            }
-            (None, None) => {
-                ui.weak(if self.maps.busy() { "Matching …" } else { "Not found yet for these markers." });
-            }
-        }
-        let missing = self.maps.get(&key).is_none() && !self.maps.busy();
-        if ui.add_enabled(missing, egui::Button::new("Find map")).on_hover_text("Which triangles belong together").clicked() {
-            self.maps.try_again();
-            self.maps.want(&key, &setup.sources[source].name, cx);
-            self.colors = Colors::Map;
         }
     }
 }
