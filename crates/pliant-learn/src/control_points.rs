@@ -5,7 +5,7 @@ use pliant_mesh::Mesh;
 use pliant_mesh::glam::{DMat3, DVec3};
 
 use crate::LearnError;
-use crate::edge_paths::lower_from;
+use crate::edge_paths::{across_parts, distances_from, lower_from};
 
 /// Distinct vertices of a mesh, in the order in which their places are given.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -52,6 +52,18 @@ impl ControlPoints {
     #[must_use]
     pub fn at(&self, positions: &[DVec3]) -> Vec<DVec3> {
         self.vertices.iter().map(|&v| positions[v as usize]).collect()
+    }
+
+    /// How far every control point is from the one at `point`, along the edges of the mesh at rest; farther than anything on one part
+    /// where no edges lead.
+    ///
+    /// # Panics
+    /// If there is no such point, or `mesh` is not theirs.
+    #[must_use]
+    pub fn distances_from(&self, mesh: &Mesh, point: usize) -> Vec<f64> {
+        let source = self.vertices[point];
+        let along = across_parts(mesh, source, distances_from(mesh, source));
+        self.vertices.iter().map(|&vertex| along[vertex as usize]).collect()
     }
 }
 
@@ -133,6 +145,21 @@ impl Alignment {
 mod tests {
     use super::*;
     use pliant_mesh::shapes;
+
+    #[test]
+    fn points_on_a_straight_line_of_edges_are_as_far_as_in_space_and_another_part_is_farther_than_all() {
+        let sheet = shapes::flat_sheet(8, 0.0);
+        let control = ControlPoints::new(&sheet, &[0, 4, 8]).unwrap();
+        let places = control.at(sheet.positions());
+        for (found, place) in control.distances_from(&sheet, 0).iter().zip(&places) {
+            assert!((found - place.distance(places[0])).abs() < 1e-12, "{found}");
+        }
+        let corners = [DVec3::ZERO, DVec3::X, DVec3::Y];
+        let positions = corners.into_iter().chain(corners.map(|p| p + DVec3::Z)).collect();
+        let mesh = Mesh::from_triangles(positions, &[[0, 1, 2], [3, 4, 5]]).unwrap();
+        let apart = ControlPoints::new(&mesh, &[0, 1, 3]).unwrap().distances_from(&mesh, 0);
+        assert!(apart[1] <= 1.0 && apart[2] > 10.0, "{apart:?}");
+    }
 
     #[test]
     fn points_that_cannot_steer_are_declined_by_index() {

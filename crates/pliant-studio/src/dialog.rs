@@ -32,11 +32,20 @@ pub struct Request {
     /// The name that is offered.
     pub name: String,
     /// Something else to choose beside the file, such as what to export; may be empty.
-    pub choices: Vec<String>,
+    pub choices: Vec<Choice>,
     /// What the choice is called.
     pub choice_label: String,
     /// Folders to go to with one click.
     pub folders: Vec<PathBuf>,
+}
+
+/// Something to choose beside the file.
+#[derive(Debug, Clone, Default)]
+pub struct Choice {
+    /// What the list says.
+    pub name: String,
+    /// The kinds of files that go with it.
+    pub kinds: Vec<Kind>,
 }
 
 /// A kind of files.
@@ -312,11 +321,27 @@ impl FileDialog {
                 ui.end_row();
             }
             if !self.request.choices.is_empty() {
-                let choices: Vec<&str> = self.request.choices.iter().map(|choice| &**choice).collect();
+                let (choices, before): (Vec<&str>, usize) =
+                    (self.request.choices.iter().map(|choice| &*choice.name).collect(), self.choice);
                 list_ui(ui, &self.request.choice_label, &choices, &mut self.choice);
+                if self.choice != before {
+                    self.follow_choice();
+                }
                 ui.end_row();
             }
         });
+    }
+
+    /// Another choice may go with other kinds of files; the name loses the ending that it had for the old one.
+    fn follow_choice(&mut self) {
+        let kinds = self.request.choices[self.choice].kinds.clone();
+        if let Some((stem, _)) = self.name.rsplit_once('.')
+            && self.request.kinds.iter().any(|kind| !kind.endings.is_empty() && kind.holds(&self.name))
+            && !kinds.iter().any(|kind| kind.holds(&self.name))
+        {
+            self.name = stem.to_owned();
+        }
+        (self.request.kinds, self.kind) = (kinds, 0);
     }
 
     /// A path that is typed leads to its folder as soon as that is written out.
@@ -482,6 +507,16 @@ mod tests {
         assert_eq!((dialog.accept(), &dialog.overwrite), (None, &None), "nobody knows yet");
         assert_eq!(settle(&mut dialog), None);
         assert_eq!(dialog.overwrite, Some(root.path().join("there/face.pliant")));
+    }
+
+    #[test]
+    fn a_choice_brings_its_own_ending() {
+        let (root, mut dialog) = begin();
+        let recipe = Choice { name: "Recipe".into(), kinds: vec![Kind::new("Recipe", vec!["toml".into()])] };
+        dialog.request.choices = vec![Choice { name: "Project".into(), kinds: dialog.request.kinds.clone() }, recipe];
+        (dialog.name, dialog.choice) = ("walk.pliant".into(), 1);
+        dialog.follow_choice();
+        assert_eq!(dialog.accept(), Some(Answer::Chosen { paths: vec![root.path().join("walk.toml")], choice: 1 }));
     }
 
     #[test]

@@ -10,12 +10,23 @@ use pliant::mesh::glam::DVec3;
 use pliant::rig::{Interpolation, WeightTrack};
 
 use crate::character::{Posed, RigSpec};
+use crate::dialog::Kind;
 use crate::document::{Character, Document};
+use crate::files::{Files, why};
 use crate::library::{self, Loaded};
 use crate::timeline::{Ease, Take, TakeFrames, Timeline, made_frame};
 
-/// Makes an asset; a worker calls it.
-pub type Make = Arc<dyn Fn() -> Result<Asset, String> + Send + Sync>;
+/// Makes what is written; a worker calls it.
+#[derive(Clone)]
+pub enum Make {
+    /// An asset, for a file of any format that Pliant writes.
+    Asset(Arc<dyn Fn() -> Result<Asset, String> + Send + Sync>),
+    /// Files of a format of their own, given the name of the first.
+    Files(Kind, Arc<dyn Fn(&Path) -> Result<Vec<NewFile>, String> + Send + Sync>),
+}
+
+/// Bytes and where they go.
+pub type NewFile = (PathBuf, Vec<u8>);
 
 /// Something that can be written to a file.
 #[derive(Clone)]
@@ -33,9 +44,31 @@ impl fmt::Debug for Exportable {
 }
 
 impl Exportable {
-    /// Something called `name`.
+    /// An asset called `name`.
     pub fn new(name: impl Into<String>, make: impl Fn() -> Result<Asset, String> + Send + Sync + 'static) -> Self {
-        Self { name: name.into(), make: Arc::new(make) }
+        Self { name: name.into(), make: Make::Asset(Arc::new(make)) }
+    }
+
+    /// Files called `name`, of a kind of their own.
+    pub fn files(
+        name: impl Into<String>,
+        kind: Kind,
+        make: impl Fn(&Path) -> Result<Vec<NewFile>, String> + Send + Sync + 'static,
+    ) -> Self {
+        Self { name: name.into(), make: Make::Files(kind, Arc::new(make)) }
+    }
+
+    /// The kinds of files that it can be written to, the usual one first.
+    #[must_use]
+    pub fn kinds(&self) -> Vec<Kind> {
+        match &self.make {
+            Make::Files(kind, _) => vec![kind.clone()],
+            Make::Asset(_) => {
+                let mut endings = writable_endings();
+                endings.sort_by_key(|ending| ending != "glb");
+                endings.into_iter().map(|ending| Kind::new(ending.to_uppercase(), vec![ending])).collect()
+            }
+        }
     }
 }
 
@@ -100,7 +133,7 @@ fn animation(spec: &RigSpec, timeline: &Timeline) -> Result<Asset, String> {
 }
 
 /// A take as a clip of its asset.
-fn take_asset(take: &Take, folder: &Path) -> Result<Asset, String> {
+pub(crate) fn take_asset(take: &Take, folder: &Path) -> Result<Asset, String> {
     let blob = match &take.frames {
         TakeFrames::Clip(locator) => return Ok(library::load(locator, folder)?.asset),
         TakeFrames::Made(blob) => blob,
@@ -125,18 +158,38 @@ pub fn writable_endings() -> Vec<String> {
 }
 
 /// Makes an asset and writes it to a file whose ending names the format; says what was written, and what was left out.
-pub fn export(make: &Make, path: &Path) -> Result<String, String> {
-    let saved = pliant::io::save(&make()?, path).map_err(sentence)?;
+pub fn export(make: &Make, path: &Path, files: &dyn Files) -> Result<String, String> {
+    match make {
+        Make::Asset(make) => export_asset(&make()?, path),
+        Make::Files(_, make) => write_files(&make(path)?, files),
+    }
+}
+
+fn export_asset(asset: &Asset, path: &Path) -> Result<String, String> {
+    let saved = pliant::io::save(asset, path).map_err(sentence)?;
     let names: Vec<String> =
         saved.files.iter().map(|file: &PathBuf| file.file_name().unwrap_or_default().to_string_lossy().into_owned()).collect();
     let left_out = if saved.left_out.is_empty() { String::new() } else { format!("; left out: {}", saved.left_out.join(", ")) };
     Ok(format!("Exported {}{left_out}.", names.join(" and ")))
 }
 
+/// Writes files, each of them whole or not at all; says which.
+///
+/// # Errors
+/// A sentence about the first that could not be written.
+pub fn write_files(made: &[NewFile], files: &dyn Files) -> Result<String, String> {
+    let name = |path: &Path| path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    for (path, bytes) in made {
+        files.write(path, bytes).map_err(|error| format!("'{}' was not written because {}.", name(path), why(&error)))?;
+    }
+    Ok(format!("Exported {}.", made.iter().map(|(path, _)| name(path)).collect::<Vec<_>>().join(" and ")))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::document::AddedTarget;
+    use crate::files::NativeFiles;
 
     fn spec(change: impl FnOnce(&mut Character)) -> RigSpec {
         let loaded = Arc::new(library::load("specimen:head", Path::new(".")).unwrap());
@@ -155,7 +208,7 @@ mod tests {
         });
         let count = spec.loaded.rig.targets().len();
         let path = folder.path().join("rig.glb");
-        let said = export(&(Arc::new(move || rig_asset(&spec)) as Make), &path).unwrap();
+        let said = export(&Make::Asset(Arc::new(move || rig_asset(&spec))), &path, &NativeFiles).unwrap();
         assert!(said.starts_with("Exported rig.glb"), "{said}");
         let back = library::load(path.to_str().unwrap(), folder.path()).unwrap();
         assert_eq!(back.rig.targets().len(), count + 1);
@@ -173,7 +226,7 @@ mod tests {
         timeline.set_key(&names[1], 6, 0.5);
         let path = folder.path().join("shot.usda");
         let (moving, keys) = (spec.clone(), timeline.clone());
-        export(&(Arc::new(move || animation(&moving, &keys)) as Make), &path).unwrap();
+        export(&Make::Asset(Arc::new(move || animation(&moving, &keys))), &path, &NativeFiles).unwrap();
         let back = library::load(path.to_str().unwrap(), folder.path()).unwrap().asset;
         assert_eq!((back.clips[0].frame_count, back.clips[0].frames_per_second), (13, 30.0));
         for frame in 0..=12 {
@@ -196,7 +249,7 @@ mod tests {
         let take = Take::made("lift", "specimen:head", &frames, 25.0);
         let (path, here) = (folder.path().join("lift.pc2"), folder.path().to_owned());
         let moved = take.clone();
-        let said = export(&(Arc::new(move || take_asset(&moved, &here)) as Make), &path).unwrap();
+        let said = export(&Make::Asset(Arc::new(move || take_asset(&moved, &here))), &path, &NativeFiles).unwrap();
         assert!(said.contains("lift.pc2"), "{said}");
         let back = library::load(path.to_str().unwrap(), folder.path()).unwrap().asset;
         assert_eq!(back.clips[0].frame_count, 3);

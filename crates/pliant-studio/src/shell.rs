@@ -3,7 +3,7 @@
 use eframe::egui::{self, Align, Align2, FontId, Layout, Ui, Vec2};
 
 use crate::command::Mood;
-use crate::rooms::{On, Pane, RoomName, pose};
+use crate::rooms::{On, Pane, RoomName, learn, pose, transfer};
 use crate::studio::{Framed, Studio};
 use crate::view::viewport_ui;
 use crate::{help, panels, preferences};
@@ -38,7 +38,8 @@ impl Studio {
         egui::CentralPanel::default().frame(frame).show(ui, |ui| self.viewports_ui(ui));
         ctx.input_mut(|input| input.events.extend(kept_back));
         self.files_ui(&ctx);
-        let more: Vec<help::Sheet> = pose::SHORTCUTS.iter().chain(panels::SHORTCUTS).copied().collect();
+        let rooms = pose::SHORTCUTS.iter().chain(transfer::SHORTCUTS).chain(learn::SHORTCUTS);
+        let more: Vec<help::Sheet> = rooms.chain(panels::SHORTCUTS).copied().collect();
         help::shortcuts_ui(&ctx, &mut self.help_open, &more);
         self.end_frame(&ctx);
     }

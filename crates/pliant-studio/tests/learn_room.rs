@@ -2,10 +2,13 @@
 
 mod journey;
 
+use std::path::PathBuf;
+
 use eframe::egui::{Event, Key, Modifiers, PointerButton, Pos2, Rect, Vec2};
 use egui_kittest::kittest::Queryable;
 use journey::Journey;
 use pliant::mesh::glam::DVec3;
+use pliant_studio::command::Command;
 use pliant_studio::document::Document;
 use pliant_studio::rooms::RoomName;
 use pliant_studio::rooms::learn::{self, DrivenBy, Recipe};
@@ -64,17 +67,27 @@ fn view(journey: &Journey) -> Rect {
 #[test]
 fn a_dragged_point_takes_its_finger_along_and_leaves_the_wrist() {
     let Some(mut journey) = ready() else { return };
+    journey.click("Points");
     let rest = baked(&mut journey);
     let before = journey.document();
     let start = journey.rect(INDEX_TIP.1).center();
     journey.drag(&way(start, Vec2::new(60.0, 30.0)));
     let document = journey.document();
     let goal = DVec3::from_array(document.learn.drive.goals[9]);
+    let goals: Vec<DVec3> = document.learn.drive.goals.iter().map(|goal| DVec3::from_array(*goal)).collect();
+    let way = |(point, vertex): (usize, usize)| goals[point].distance(rest[vertex]);
+    let [tip, joint, knuckle, middle_tip] = [(9, 7086), (8, 3647), (6, 1618), (13, 6419)].map(way);
+    assert!(
+        joint > 0.4 * tip && joint < tip && knuckle < joint,
+        "the finger's own points go along, the less the farther: {joint} {knuckle}"
+    );
+    assert!(middle_tip < 0.02 * tip, "the next finger is near in space and far along the surface: {middle_tip}");
     let (posed, wanted) = (baked(&mut journey), goal.distance(rest[INDEX_TIP.0]));
     assert!(wanted > 0.5, "the goal is {wanted} away");
     let near: Vec<usize> = (0..rest.len()).filter(|&v| rest[v].distance(rest[INDEX_TIP.0]) < 0.4).collect();
     assert!(near.len() > 3 && near.iter().all(|&v| moved(&rest, &posed, v) > 0.6 * wanted), "the fingertip follows");
     assert!(moved(&rest, &posed, WRIST) < 0.02 * wanted, "the wrist stays");
+    journey.picture("learn_points");
     journey.undo();
     assert_eq!(journey.document(), before, "one gesture is one step");
     journey.redo();
@@ -85,7 +98,7 @@ fn a_dragged_point_takes_its_finger_along_and_leaves_the_wrist() {
 fn an_end_effector_bends_its_finger_by_the_skeleton() {
     let Some(mut journey) = ready() else { return };
     let rest = baked(&mut journey);
-    journey.click("End effectors");
+    assert_eq!(journey.document().learn.drive.by, DrivenBy::Effectors, "the example opens ready for its fingertips");
     let start = journey.rect("End effector index tip").center();
     journey.drag(&way(start, Vec2::new(20.0, 150.0)));
     let posed = baked(&mut journey);
@@ -122,6 +135,8 @@ fn a_hand_is_taught_from_its_gestures() {
     journey.click("Suggest");
     let document = journey.document();
     assert_eq!((document.learn.recipe.points.len(), document.learn.recipe.left_out.len()), (20, 1));
+    journey.click("Suggest");
+    assert!(journey.said().contains("in place of the 20 that were there"), "{}", journey.said());
     journey.click("Validate");
     let judged = journey.document().learn.judged.expect("errors by example");
     assert_eq!(judged.errors.len(), 13, "14 gestures, one of them left out by hand");
@@ -155,6 +170,7 @@ fn a_training_that_is_stopped_leaves_the_document_as_it_was() {
 #[test]
 fn a_document_that_is_opened_again_drives_the_same_model() {
     let Some(mut journey) = ready() else { return };
+    journey.click("Points");
     let start = journey.rect(INDEX_TIP.1).center();
     journey.drag(&way(start, Vec2::new(-40.0, 60.0)));
     let (document, posed) = (journey.document(), baked(&mut journey));
@@ -187,4 +203,74 @@ fn a_captured_motion_plays_on_the_clock_and_is_baked() {
         let rms = (squares / found.len() as f64).sqrt() / side;
         assert!(rms < 0.01, "frame {frame} of a motion that was not learned comes back to {rms} of the longest side");
     }
+}
+
+#[test]
+fn dropped_meshes_become_examples_and_one_of_another_mesh_is_left_out() {
+    let Some(mut journey) = Journey::start(Document::default(), RoomName::Learn) else { return };
+    let folder = tempfile::tempdir().unwrap();
+    let save = |asset: &pliant::io::Asset, name: &str| {
+        let path = folder.path().join(name);
+        pliant::io::save(asset, &path).unwrap();
+        path
+    };
+    let bar = pliant::load("specimen:bar").unwrap();
+    let bent = pliant::load("specimen:bar#bend").unwrap().at_frame(12).unwrap();
+    let paths = [save(&bar, "bar.obj"), save(&bent, "bent.obj"), save(&pliant::load("specimen:tapir").unwrap(), "tapir.obj")];
+    journey.drop_files(&paths);
+    let sources = journey.document().learn.recipe.sources;
+    assert_eq!(sources, [paths[0].to_str().unwrap(), paths[1].to_str().unwrap()]);
+    let said = journey.said();
+    assert!(said.starts_with("Added bar.obj, bent.obj to learn from.") && said.contains("'tapir.obj' was left out"), "{said}");
+    assert!(journey.harness.query_by_label("Learn from bent.obj").is_some(), "both are in the list");
+    journey.undo();
+    assert_eq!(journey.document(), Document::default(), "a drop is one step");
+}
+
+#[test]
+fn a_model_goes_out_and_is_driven_in_another_project_by_points_skeleton_and_capture() {
+    let Some(mut journey) = ready() else { return };
+    let folder = tempfile::tempdir().unwrap();
+    let model = folder.path().join("hand.safetensors");
+    journey.studio().ask_for(Command::Export(model.clone()));
+    journey.settle();
+    assert_eq!(journey.said(), "Exported hand.safetensors.");
+
+    let Some(mut other) = Journey::start(Document::default(), RoomName::Learn) else { return };
+    let capture = captured(&folder);
+    other.drop_files(std::slice::from_ref(&capture));
+    assert!(other.said().contains("there is none yet"), "{}", other.said());
+    assert_eq!(other.document(), Document::default());
+    other.drop_files(&[model]);
+    let [here, there] = [&journey, &other].map(|journey| journey.document().learn.trained.expect("a model"));
+    assert_eq!((&here.model, &here.of.points), (&there.model, &there.of.points));
+    assert!(!other.document().learn.is_outdated());
+    let start = other.rect(INDEX_TIP.1).center();
+    other.drag(&way(start, Vec2::new(30.0, 20.0)));
+    assert_eq!(other.document().learn.drive.goals.len(), 22);
+
+    let skeleton = folder.path().join("hand.json");
+    std::fs::write(&skeleton, serde_json::to_string(&learn::hand_skeleton()).unwrap()).unwrap();
+    other.drop_files(&[skeleton]);
+    assert_eq!(other.document().learn.drive.by, DrivenBy::Effectors);
+    assert!(other.harness.query_by_label("End effector index tip").is_some());
+
+    other.drop_files(&[capture]);
+    let document = other.document();
+    assert_eq!((document.learn.drive.by, document.timeline.last_frame), (DrivenBy::Capture, 72));
+    for _ in 0..4 {
+        other.undo();
+    }
+    assert_eq!(other.document(), Document::default(), "model, drag, skeleton and capture are a step each");
+}
+
+/// The places of the hand's control points in a motion, as a file.
+fn captured(folder: &tempfile::TempDir) -> PathBuf {
+    let clip = pliant::load("specimen:hand:play").unwrap().clip().unwrap();
+    let points = example("Drive a hand").learn.recipe.points;
+    let places = clip.frames().iter().flat_map(|frame| points.iter().flat_map(|&point| frame[point as usize].to_array()));
+    let bytes = pliant::io::npy::write_f64(&[clip.frames().len(), points.len(), 3], places);
+    let path = folder.path().join("play.npy");
+    std::fs::write(&path, bytes).unwrap();
+    path
 }

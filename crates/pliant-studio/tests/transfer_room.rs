@@ -2,12 +2,15 @@
 
 mod journey;
 
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use eframe::egui::accesskit::Role;
 use eframe::egui::{Event, Modifiers, PointerButton, Pos2, Rect, vec2};
 use egui_kittest::kittest::Queryable;
 use journey::Journey;
+use pliant::transfer_recipe::TransferRecipe;
+use pliant_studio::command::Command;
 use pliant_studio::document::Document;
 use pliant_studio::rooms::RoomName;
 use pliant_studio::rooms::transfer::{hound_and_tapir, walking_tapir};
@@ -141,4 +144,115 @@ fn a_region_is_scribbled_refined_and_erased() {
     journey.click("Erase");
     journey.drag(&way);
     assert!(journey.document().transfer.regions[0].faces.is_empty());
+}
+
+/// Files of a hound that walks and of a tapir that does not.
+fn files() -> (tempfile::TempDir, [PathBuf; 3]) {
+    let folder = tempfile::tempdir().unwrap();
+    let save = |specimen: &str, name: &str| {
+        let path = folder.path().join(name);
+        pliant::io::save(&pliant::load(specimen).unwrap(), &path).unwrap();
+        path
+    };
+    let paths =
+        [save("specimen:hound#walk", "walk.glb"), save("specimen:tapir", "tapir.obj"), save("specimen:hound#stretch", "stretch.glb")];
+    (folder, paths)
+}
+
+#[test]
+fn files_become_source_and_target_by_the_side_they_fall_on() {
+    let Some(mut journey) = Journey::start(Document::default(), RoomName::Transfer) else { return };
+    let (_folder, [walk, tapir, stretch]) = files();
+    let [left, right] = panes(&journey);
+    journey.drop_files_at(left.center(), std::slice::from_ref(&tapir));
+    assert!(journey.said().contains("drop it on the right"), "{}", journey.said());
+    assert_eq!(journey.document(), Document::default(), "what does not move is no source");
+
+    journey.drop_files_at(left.center(), std::slice::from_ref(&walk));
+    assert_eq!(journey.said(), "Added walk.glb as a source.");
+    journey.drop_files_at(right.center(), std::slice::from_ref(&tapir));
+    assert_eq!(journey.said(), "tapir.obj is the target now.");
+    let document = journey.document();
+    assert_eq!((&*document.transfer.sources[0].clip, &*document.transfer.target), (walk.to_str().unwrap(), tapir.to_str().unwrap()));
+    assert!(document.character.asset.is_empty(), "the character is none of it");
+
+    journey.drop_files_at(left.center(), &[stretch]);
+    assert_eq!(journey.document().transfer.sources.len(), 2, "one more clip");
+    journey.undo();
+    assert_eq!(journey.document(), document, "a drop is one step");
+}
+
+#[test]
+fn sources_and_target_are_browsed_for_or_built_in() {
+    let Some(mut journey) = Journey::start(Document::default(), RoomName::Transfer) else { return };
+    let (_folder, [walk, ..]) = files();
+    journey.click("Browse for source file");
+    journey.choose_file(&walk);
+    assert_eq!(journey.document().transfer.sources[0].clip, walk.to_str().unwrap());
+    journey.click("Built-in target file");
+    journey.click("specimen:tapir");
+    assert_eq!(journey.document().transfer.target, "specimen:tapir");
+}
+
+#[test]
+fn a_recipe_goes_out_by_export_asks_before_it_replaces_and_comes_back() {
+    let Some(mut journey) = Journey::start(walking_tapir(), RoomName::Transfer) else { return };
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("walk.toml");
+    let export = |journey: &mut Journey| {
+        journey.studio().ask_for(Command::AskExport);
+        journey.settle();
+        assert!(journey.harness.query_by_role_and_label(Role::ComboBox, "What").is_some());
+        journey.choose_file(&path.with_extension(""));
+    };
+    export(&mut journey);
+    assert!(journey.said().starts_with("Exported walk.toml and walk-markers-1.json"), "{}", journey.said());
+    let recipe = TransferRecipe::parse(&std::fs::read_to_string(&path).unwrap()).unwrap();
+    assert_eq!((&*recipe.target, &*recipe.sources[0].clip), ("specimen:tapir", "specimen:hound#walk"));
+    let text = std::fs::read(&path).unwrap();
+    export(&mut journey);
+    journey.click("Keep it");
+    assert_eq!(std::fs::read(&path).unwrap(), text);
+    journey.press(Modifiers::NONE, eframe::egui::Key::Escape);
+
+    let Some(mut again) = Journey::start(Document::default(), RoomName::Transfer) else { return };
+    again.drop_files(std::slice::from_ref(&path));
+    let (before, after) = (journey.document().transfer, again.document().transfer);
+    assert_eq!((&after.target, &after.layers), (&before.target, &before.layers));
+    assert!(before.sources[0].pairs.iter().all(|pair| after.sources[0].pairs.contains(pair)), "with its markers");
+    again.undo();
+    assert_eq!(again.document(), Document::default());
+}
+
+#[test]
+fn suggestions_that_are_cancelled_change_nothing() {
+    let Some(mut journey) = Journey::start(walking_tapir(), RoomName::Transfer) else { return };
+    let before = journey.document();
+    journey.harness.get_by_label("Suggest").click();
+    while journey.harness.query_by_label("Cancel").is_none() {
+        journey.harness.step();
+    }
+    journey.click("Cancel");
+    assert_eq!(journey.document(), before);
+    assert!(journey.harness.query_by_label("Cancel").is_none(), "the bar is gone");
+}
+
+#[test]
+fn a_ring_turns_a_region_of_the_rest_pose() {
+    let mut document = walking_tapir();
+    let mesh = pliant::load("specimen:tapir").unwrap().mesh().unwrap();
+    document.transfer.add_region("hound walk");
+    let trunk = (0..mesh.face_count() as u32).filter(|&face| mesh.groups().of(face as usize) == Some("trunk"));
+    document.transfer.regions[0].faces = Arc::new(trunk.collect());
+    // All of a trunk bends: no part of it is stiff.
+    document.transfer.regions[0].refine = false;
+    let Some(mut journey) = Journey::start(document.clone(), RoomName::Transfer) else { return };
+    journey.click("Turn regions");
+    let from = journey.rect("Turn Region about Y").center();
+    journey.drag(&[from, from + vec2(10.0, 0.0), from + vec2(25.0, 0.0), from + vec2(40.0, 0.0)]);
+    let [x, y, z] = journey.document().transfer.turn_of("Region");
+    assert!(x == 0.0 && z == 0.0 && y > 10.0 && y < 90.0 && y.fract() == 0.0, "to the right is by the right hand: {x} {y} {z}");
+    journey.picture("transfer_turn");
+    journey.undo();
+    assert_eq!(journey.document(), document, "a turn is one step");
 }

@@ -14,7 +14,7 @@
 //! **Source.** The flexibility is that of Wang and Lee, "Example-driven animation synthesis", 2008, section 3.1.1, which shows it to the
 //! person who sets markers; choosing by distance as well is ours.
 
-use pliant_mesh::{HeatGeodesics, HeatOptions, Mesh, SurfacePoint, triangle_area, vertex_normals};
+use pliant_mesh::{HeatGeodesics, HeatOptions, Mesh, Progress, SurfacePoint, triangle_area, vertex_normals};
 
 use crate::extent::diagonal;
 use crate::near_vertex::NearVertex;
@@ -56,11 +56,26 @@ impl MarkerSuggestions {
     /// # Errors
     /// As [`Correspondence::find`] and [`suggest_markers`].
     pub fn find(source: &Mesh, target: &Mesh, markers: &Markers, flexibility: Option<&[f64]>, count: usize) -> Result<Self, TransferError> {
+        Self::find_with_progress(source, target, markers, flexibility, count, &())
+    }
+
+    /// As [`find`](Self::find), telling `progress` how far the correspondence is.
+    ///
+    /// # Errors
+    /// As there; [`TransferError::Stopped`] where `progress` asks to stop.
+    pub fn find_with_progress(
+        source: &Mesh,
+        target: &Mesh,
+        markers: &Markers,
+        flexibility: Option<&[f64]>,
+        count: usize,
+        progress: &dyn Progress,
+    ) -> Result<Self, TransferError> {
         let distinct = markers.distinct().pairs().len();
         (0..markers.pairs().len()).try_for_each(|k| markers.require_in_range(k, source, target))?;
         let options = CorrespondenceOptions::default();
         let enough = distinct >= Markers::FEWEST;
-        let found = Correspondence::find(source, target, Some(markers).filter(|_| enough), &options)?;
+        let found = Correspondence::find_with_progress(source, target, Some(markers).filter(|_| enough), &options, progress)?;
         let mut problems = found.problems.clone();
         if !enough && distinct > 0 {
             problems.push(format!(
@@ -213,6 +228,19 @@ mod tests {
         let markers = Markers::new([0, 2, 13, 27, 30].map(|i| (i, i)).to_vec());
         let found = Correspondence::find(&sheet, &sheet, &markers, &CorrespondenceOptions::default()).unwrap();
         (sheet, markers, found)
+    }
+
+    #[test]
+    fn a_search_that_is_asked_to_stop_stops() {
+        struct Impatient;
+        impl Progress for Impatient {
+            fn report(&self, _: &str, _: f64) -> std::ops::ControlFlow<()> {
+                std::ops::ControlFlow::Break(())
+            }
+        }
+        let (sheet, markers, _) = cornered();
+        let found = MarkerSuggestions::find_with_progress(&sheet, &sheet, &markers, None, 4, &Impatient);
+        assert!(matches!(found, Err(TransferError::Stopped)), "{found:?}");
     }
 
     #[test]

@@ -143,6 +143,18 @@ impl TransferJob {
         self.target.problems.iter().chain(self.sources.iter().flat_map(|source| &source.problems)).cloned().collect()
     }
 
+    /// The faces of the target that each layer was drawn on, ascending; `None` for all of it.
+    #[must_use]
+    pub fn layer_faces(&self) -> Vec<Option<Vec<u32>>> {
+        self.layers.iter().map(|layer| layer.drawn.faces(&self.mesh)).collect()
+    }
+
+    /// The same for what is turned.
+    #[must_use]
+    pub fn modification_faces(&self) -> Vec<Option<Vec<u32>>> {
+        self.modifications.iter().map(|(_, drawn)| drawn.faces(&self.mesh)).collect()
+    }
+
     /// Where the mesh of one source corresponds to the target, by the method of its recipe.
     ///
     /// # Errors

@@ -17,11 +17,12 @@ use pliant_io::IoError;
 use pliant_learn::LearnError;
 use pliant_mesh::glam::DVec3;
 use pliant_transfer::{CorrespondenceMethod, LayerMode, ReconstructionForm, RootMotion, TransferError};
-use serde::{Deserialize, Serialize};
+use serde::ser::Error as _;
+use serde::{Deserialize, Serialize, Serializer};
 use thiserror::Error;
 
 /// What a recipe file says, before anything it names is opened.
-#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct TransferRecipe {
     /// The asset that is to move.
@@ -53,12 +54,12 @@ pub struct TransferRecipe {
     #[serde(rename = "layer")]
     pub layers: Vec<RecipeLayer>,
     /// Parts of the target's reference pose that are turned before anything moves.
-    #[serde(rename = "modify", default)]
+    #[serde(rename = "modify", default, skip_serializing_if = "Vec::is_empty")]
     pub modifications: Vec<RecipeModification>,
 }
 
 /// A clip, and where its mesh corresponds to the target.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct RecipeSource {
     /// The name that layers call it by.
@@ -79,7 +80,7 @@ pub struct RecipeSource {
 }
 
 /// A part of a clip on a part of the target.
-#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct RecipeLayer {
     /// The name of its source.
@@ -87,7 +88,7 @@ pub struct RecipeLayer {
     /// Where on the target; all of it if there is no stroke either.
     pub region: Option<Region>,
     /// Lines over the target, which belong to the region too.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "Strokes::is_empty")]
     pub strokes: Strokes,
     /// Width of the strokes, as part of the target's diagonal.
     #[serde(default)]
@@ -120,13 +121,13 @@ pub struct RecipeLayer {
 /// A region of the target's reference pose that is turned.
 ///
 /// The keys of a region stand here and in [`RecipeLayer`] one by one: flattened from one struct, unknown keys could not be declined.
-#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct RecipeModification {
     /// As in a layer.
     pub region: Option<Region>,
     /// As in a layer.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "Strokes::is_empty")]
     pub strokes: Strokes,
     /// As in a layer.
     #[serde(default)]
@@ -217,10 +218,35 @@ impl Region {
             None => Self::File(word),
         }
     }
+
+    /// The word that names it, where one does.
+    fn word(&self) -> Option<String> {
+        match self {
+            Self::All => Some("all".into()),
+            Self::File(file) => Some(file.clone()),
+            Self::Group(group) => Some(format!("#{group}")),
+            Self::Faces(_) | Self::Union(_) => None,
+        }
+    }
+}
+
+impl Serialize for Region {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Self::Faces(faces) => faces.serialize(serializer),
+            Self::Union(parts) => {
+                let words: Option<Vec<String>> = parts.iter().map(Self::word).collect();
+                words
+                    .ok_or_else(|| S::Error::custom("a list of regions names files and groups; give its faces in one list"))?
+                    .serialize(serializer)
+            }
+            Self::All | Self::File(_) | Self::Group(_) => self.word().serialize(serializer),
+        }
+    }
 }
 
 /// Lines of vertices over the target, counted from 0.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(
     untagged,
     expecting = "strokes are lists of vertices, [[0, 1], [2, 3, 4]], counted from 0, or the name of a .json file with such lists"
@@ -230,6 +256,12 @@ pub enum Strokes {
     Lines(Vec<Vec<u32>>),
     /// A JSON file of them.
     File(String),
+}
+
+impl Strokes {
+    fn is_empty(&self) -> bool {
+        *self == Self::default()
+    }
 }
 
 impl Default for Strokes {
@@ -291,6 +323,24 @@ impl TryFrom<NumberOrWord> for Threshold {
 
     fn try_from(text: NumberOrWord) -> Result<Self, String> {
         Ok(text.number()?.map_or(Self::Auto, Self::Below))
+    }
+}
+
+impl Serialize for Band {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Self::Auto => serializer.serialize_str("auto"),
+            Self::Share(share) => serializer.serialize_f64(*share),
+        }
+    }
+}
+
+impl Serialize for Threshold {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Self::Auto => serializer.serialize_str("auto"),
+            Self::Below(flexibility) => serializer.serialize_f64(*flexibility),
+        }
     }
 }
 
@@ -360,7 +410,7 @@ impl From<RecipeUp> for DVec3 {
 }
 
 /// The names of [`ReconstructionForm`] in a recipe.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum RecipeForm {
     /// [`ReconstructionForm::AreaWeighted`].
@@ -474,6 +524,14 @@ impl TransferRecipe {
         toml::from_str(text).map_err(|error| RecipeError::syntax(text, &error))
     }
 
+    /// The text that [`parse`](Self::parse) reads back as the same recipe.
+    ///
+    /// # Errors
+    /// [`RecipeError::Meaning`] for a union of regions with a list of faces in it, which the format cannot express.
+    pub fn to_toml(&self) -> Result<String, RecipeError> {
+        toml::to_string(self).map_err(|error| RecipeError::meaning("region", error.to_string()))
+    }
+
     /// The recipe of a whole clip on a whole target.
     #[must_use]
     pub fn plain(clip: &str, target: &str, markers: Option<&str>) -> Self {
@@ -583,6 +641,30 @@ mod tests {
             Region::Union(vec![Region::Group("legs".into()), Region::File("a.npy".into())])
         );
         assert!(region("true").unwrap_err().to_string().contains("a list of faces"));
+    }
+
+    #[test]
+    fn a_recipe_comes_back_from_its_text_with_everything_that_it_says() {
+        let is_key = |line: &str| line.starts_with("[[") || line.split_once(" = ").is_some_and(|(key, _)| !key.contains(' '));
+        let line = |line: &str| line.strip_prefix("# ").filter(|rest| is_key(rest)).unwrap_or(line).to_owned() + "\n";
+        let full = TransferRecipe::parse(&TransferRecipe::TEMPLATE.lines().map(line).collect::<String>()).unwrap();
+        let mut odd = TransferRecipe::plain("a \"b\"\t\u{7f}.glb#walk", "t\\u.obj", None);
+        odd.form = RecipeForm::Classic;
+        odd.layers[0].speed = 1.0 / 3.0;
+        odd.layers[0].band = Band::Share(0.02);
+        odd.layers[0].threshold = Threshold::Below(0.1);
+        odd.layers[0].strokes = Strokes::Lines(vec![vec![0, 1], vec![2, 3, 4]]);
+        odd.layers[0].region = Some(Region::Union(vec![Region::Group("legs".into()), Region::File("a.npy".into())]));
+        for recipe in [full, odd, TransferRecipe::parse(SHORT).unwrap()] {
+            assert_eq!(TransferRecipe::parse(&recipe.to_toml().unwrap()).unwrap(), recipe);
+        }
+    }
+
+    #[test]
+    fn what_the_format_cannot_express_is_declined() {
+        let mut recipe = TransferRecipe::parse(SHORT).unwrap();
+        recipe.layers[0].region = Some(Region::Union(vec![Region::Faces(vec![1])]));
+        assert!(recipe.to_toml().unwrap_err().to_string().contains("in one list"));
     }
 
     #[test]

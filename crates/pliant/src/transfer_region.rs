@@ -1,5 +1,6 @@
 //! Regions of a target, from what a recipe says to a weight per triangle.
 
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 use pliant_io::{npy, read_file};
@@ -40,6 +41,13 @@ impl Drawn {
             in_region.enumerate().map(|(t, drawn)| drawn || strokes.as_ref().is_some_and(|strokes| strokes[t])).collect()
         });
         Ok(Self { triangles, refine, threshold, band })
+    }
+
+    /// The faces that were drawn on, in whole or in part, ascending; `None` for all.
+    pub(crate) fn faces(&self, mesh: &Mesh) -> Option<Vec<u32>> {
+        let drawn = mesh.triangle_faces().iter().zip(self.triangles.as_ref()?).filter(|(_, drawn)| **drawn);
+        let faces: BTreeSet<u32> = drawn.map(|(&face, _)| face).collect();
+        Some(faces.into_iter().collect())
     }
 
     /// The weight of every triangle; `partitions` gives the stiff parts.

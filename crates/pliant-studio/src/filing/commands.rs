@@ -8,9 +8,9 @@ use eframe::egui;
 use super::{Purpose, Recover, SaveEnd, SaveJob, Source, Then};
 use crate::command::{Command, Notice};
 use crate::desk::{Clock, Desk};
-use crate::dialog::{Answer, FileDialog, Kind, Request};
+use crate::dialog::{Answer, Choice, FileDialog, Kind, Request};
 use crate::document::Document;
-use crate::export::{export, exportables, writable_endings};
+use crate::export::{Exportable, export, exportables};
 use crate::history::Edit;
 use crate::import::{Import, import, readable_endings};
 use crate::library::Slot;
@@ -79,7 +79,8 @@ impl Studio {
     /// Dialogs, on top of everything.
     pub(crate) fn files_ui(&mut self, ctx: &egui::Context) {
         if ctx.input(|input| !input.raw.hovered_files.is_empty()) {
-            drop_hint_ui(ctx);
+            let hint = self.with_room(self.desk.room, |room, _| room.drop_hint());
+            drop_hint_ui(ctx, hint);
         }
         self.question_ui(ctx);
         let Some((dialog, _)) = &mut self.filing.dialog else { return };
@@ -386,13 +387,15 @@ impl Studio {
     }
 
     /// What can be exported, the open room's own first.
-    fn exportables(&mut self) -> Vec<crate::export::Exportable> {
+    fn exportables(&mut self) -> Vec<Exportable> {
         let room = self.desk.room;
         let mut all = self.with_room(room, |room, cx| room.exports(cx));
         let asset = self.document().character.asset.clone();
         let loaded = if asset.is_empty() { None } else { self.library.ready(&asset) };
         let character = loaded.as_ref().zip(self.posed());
-        all.extend(exportables(self.document(), character, self.library.folder()));
+        let others = exportables(self.document(), character, self.library.folder());
+        let more: Vec<Exportable> = others.into_iter().filter(|other| all.iter().all(|own| own.name != other.name)).collect();
+        all.extend(more);
         all
     }
 
@@ -416,13 +419,13 @@ impl Studio {
         self.export_one(path, one);
     }
 
-    fn export_one(&mut self, path: &Path, one: Option<crate::export::Exportable>) {
+    fn export_one(&mut self, path: &Path, one: Option<Exportable>) {
         let Some(one) = one else {
             self.notice = Some(Notice::trouble("There is nothing to export; open a rig or make a take first."));
             return;
         };
-        let path = absolute(path);
-        let task = Task::start(format!("Exporting {}", shown(&path)), self.wake.clone(), move |_| export(&one.make, &path));
+        let (path, files) = (absolute(path), self.filing.files.clone());
+        let task = Task::start(format!("Exporting {}", shown(&path)), self.wake.clone(), move |_| export(&one.make, &path, &*files));
         self.watches.push(task.watch().clone());
         self.filing.exporting = Some(task);
     }
@@ -456,10 +459,8 @@ fn request(purpose: &Purpose, name: &str) -> Request {
             }
         }
         Purpose::Export(all) => {
-            let mut endings = writable_endings();
-            endings.sort_by_key(|ending| ending != "glb");
-            let kinds = endings.into_iter().map(|ending| Kind::new(ending.to_uppercase(), vec![ending])).collect();
-            let choices = all.iter().map(|one| one.name.clone()).collect();
+            let kinds = all.first().map(Exportable::kinds).unwrap_or_default();
+            let choices = all.iter().map(|one| Choice { name: one.name.clone(), kinds: one.kinds() }).collect();
             let (title, action, choice_label) = ("Export".into(), "Export".into(), "What".into());
             Request { title, action, saves: true, kinds, name: name.into(), choices, choice_label, ..Request::default() }
         }
@@ -491,10 +492,10 @@ fn shown(path: &Path) -> String {
     path.file_name().unwrap_or_default().to_string_lossy().into_owned()
 }
 
-fn drop_hint_ui(ctx: &egui::Context) {
+fn drop_hint_ui(ctx: &egui::Context, hint: &str) {
     let painter = ctx.layer_painter(egui::LayerId::new(egui::Order::Foreground, egui::Id::unique("drop hint")));
     let (rect, visuals) = (ctx.content_rect(), ctx.global_style().visuals.clone());
     painter.rect_filled(rect, 0.0, visuals.panel_fill.gamma_multiply(0.8));
     let (center, font) = (egui::Align2::CENTER_CENTER, egui::FontId::proportional(20.0));
-    painter.text(rect.center(), center, "Drop to open", font, visuals.strong_text_color());
+    painter.text(rect.center(), center, hint, font, visuals.strong_text_color());
 }

@@ -133,6 +133,11 @@ pub trait Room {
         false
     }
 
+    /// What stands over the window while files are held above it.
+    fn drop_hint(&self) -> &'static str {
+        "Drop to open"
+    }
+
     /// Takes the files that a person chose after [`Command::AskFiles`]; `what` is what the room wanted them for.
     fn take_files(&mut self, _what: &'static str, _paths: Vec<PathBuf>, _cx: &mut Cx<'_>) {}
 

@@ -16,6 +16,7 @@ mod pipelines;
 pub mod scene;
 mod screen;
 pub mod solids;
+mod turn_gizmo;
 pub mod viewport;
 
 pub use camera::{Camera, Projection, Ray, Side, View};
@@ -24,4 +25,5 @@ pub use gpu::install;
 pub use heat::{Heat, HeatMap, legend_ui};
 pub use scene::{Hit, Model, Paint, Scene, Surface, Vertices};
 pub use solids::{Solids, gizmo_ui};
+pub use turn_gizmo::turn_gizmo_ui;
 pub use viewport::{Canvas, Look, Shading, viewport_ui};

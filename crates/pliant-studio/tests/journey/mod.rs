@@ -2,10 +2,12 @@
 
 #![allow(dead_code, unreachable_pub, reason = "each journey uses a part of it")]
 
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use eframe::egui::accesskit::Role;
-use eframe::egui::{Event, Key, Modifiers, PointerButton, Pos2, Rect, vec2};
+use eframe::egui::{DroppedFile, DroppedFileHandle, Event, Key, Modifiers, PointerButton, Pos2, Rect, vec2};
 use eframe::egui_wgpu::{RenderState, RendererOptions};
 use egui_kittest::kittest::Queryable;
 use egui_kittest::wgpu::{WgpuTestRenderer, create_render_state, default_wgpu_setup};
@@ -37,6 +39,19 @@ pub fn adapter_or_skip() -> Option<RenderState> {
         eprintln!("skipped: no graphics adapter on this machine (install mesa-vulkan-drivers)");
     }
     found.ok()
+}
+
+/// A file that falls into the window.
+#[derive(Debug)]
+struct Falling(PathBuf);
+
+impl DroppedFile for Falling {
+    fn path(&self) -> &Path {
+        &self.0
+    }
+    fn bytes(&self) -> Result<Vec<u8>, String> {
+        std::fs::read(&self.0).map_err(|error| error.to_string())
+    }
 }
 
 /// A studio under test.
@@ -152,6 +167,41 @@ impl Journey {
                 std::thread::sleep(Duration::from_millis(2));
             }
         }
+    }
+
+    /// Drops files where the pointer is.
+    pub fn drop_files(&mut self, paths: &[PathBuf]) {
+        let handles = paths.iter().map(|path| Arc::new(Falling(path.clone())) as DroppedFileHandle);
+        self.harness.input_mut().dropped_files.extend(handles);
+        self.harness.step();
+        self.settle();
+    }
+
+    /// Drops files at a place of the window.
+    pub fn drop_files_at(&mut self, place: Pos2, paths: &[PathBuf]) {
+        self.harness.event(Event::PointerMoved(place));
+        self.settle();
+        self.drop_files(paths);
+    }
+
+    /// Types a name into the file dialog and confirms it.
+    pub fn choose_file(&mut self, path: &Path) {
+        self.type_name(path);
+        self.press(Modifiers::NONE, Key::Enter);
+    }
+
+    /// Types a name into the file dialog, in place of what is there.
+    pub fn type_name(&mut self, path: &Path) {
+        self.harness.get_by_role_and_label(Role::TextInput, "Name").focus();
+        self.settle();
+        self.press(Modifiers::COMMAND, Key::A);
+        self.harness.event(Event::Text(path.to_str().expect("a path in plain text").to_owned()));
+        self.settle();
+    }
+
+    /// What is said at the bottom of the window.
+    pub fn said(&mut self) -> String {
+        self.studio().notice().map_or_else(String::new, |notice| notice.text.clone())
     }
 
     /// Compares the window with the picture of this name.

@@ -176,6 +176,7 @@ pub(super) fn mend_learn(setup: &mut learn::Setup) {
     }
     mend_amount(&mut drive.swing_hertz, usual.swing_hertz);
     mend_amount(&mut drive.swing_damping, usual.swing_damping);
+    drive.reach = within(drive.reach, [0.0, 1.0], usual.reach);
     if matches!(drive.hold, HoldAs::Soft(weight) if !is_size(weight)) {
         drive.hold = usual.hold;
     }
@@ -264,11 +265,12 @@ mod tests {
     fn a_wild_model_is_driven_from_rest() {
         let learn = mended(
             r#"{"learn": {"recipe": {"beta": -1}, "capture": {"scale": 0, "smooth_frames": 1e300},
-            "drive": {"goals": [[0, 0, 0], [1e300, 0, 0]], "effectors": [[0, 1, 0]], "swing_hertz": -1, "hold": {"Soft": 0}}}}"#,
+            "drive": {"goals": [[0, 0, 0], [1e300, 0, 0]], "effectors": [[0, 1, 0]], "swing_hertz": -1, "reach": 7,
+            "hold": {"Soft": 0}}}}"#,
         )
         .learn;
         assert_eq!((learn.drive.goals.len(), learn.drive.effectors.len(), learn.recipe.beta), (0, 1, None));
-        assert_eq!((learn.drive.hold, learn.drive.swing_hertz), (learn::HoldAs::Learned, 0.0));
+        assert_eq!((learn.drive.hold, learn.drive.swing_hertz, learn.drive.reach), (learn::HoldAs::Learned, 0.0, 1.0));
         assert_eq!(learn.capture.map(|capture| (capture.scale, capture.smooth_frames)), Some((1.0, 1e4)));
     }
 }

@@ -17,7 +17,7 @@ use crate::timeline::Take;
 use crate::work::Task;
 
 /// Frames a second of a capture that does not say.
-const UNKNOWN_RATE: f64 = 24.0;
+pub(super) const UNKNOWN_RATE: f64 = 24.0;
 
 /// The captured motion of the document, and bakes under way.
 #[derive(Debug, Default)]
@@ -78,7 +78,9 @@ impl Stage {
     pub(super) fn choose(&mut self, capture: Capture, cx: &mut Cx<'_>) {
         let Some(trained) = &cx.document.learn.trained else { return };
         let (model, folder, asked) = (trained.model.clone(), cx.library.folder().to_owned(), capture.clone());
-        self.chosen = Some((capture, cx.start("Reading capture", move |_| read(&asked, &model, &folder))));
+        // No bar: nothing of it could be stopped.
+        let task = Task::start("Reading capture", cx.wake.clone(), move |_| read(&asked, &model, &folder));
+        self.chosen = Some((capture, task));
     }
 
     fn fetch_chosen(&mut self, cx: &mut Cx<'_>) {
@@ -93,9 +95,12 @@ impl Stage {
             None => {}
             Some(Err(sentence)) => cx.tell(Notice::trouble(sentence)),
             Some(Ok(control)) => {
-                if let Some(problem) = control.problems.first() {
-                    cx.tell(Notice::hint(format!("{}: {problem}", capture.source)));
-                }
+                let name = Path::new(&capture.source).file_name().unwrap_or_default().to_string_lossy().into_owned();
+                let frames = control.frames.len();
+                cx.tell(match control.problems.first() {
+                    Some(problem) => Notice::hint(format!("{name}: {problem}")),
+                    None => Notice::done(format!("{name} drives the points for {frames} frames; Play shows them.")),
+                });
                 let (last, rate) = (control.frames.len().saturating_sub(1) as u32, control.fps.unwrap_or(UNKNOWN_RATE));
                 self.of = cx.document.learn.trained.as_ref().map(|trained| (trained.model.clone(), capture.clone()));
                 (self.control, self.trouble) = (Some(Arc::new(control)), None);
@@ -123,7 +128,7 @@ impl Stage {
         if self.of.as_ref() != Some(&key) {
             let (folder, (model, capture)) = (cx.library.folder().to_owned(), key.clone());
             (self.of, self.control, self.trouble) = (Some(key), None, None);
-            self.reading = Some(cx.start("Reading capture", move |_| read(&capture, &model, &folder)));
+            self.reading = Some(Task::start("Reading capture", cx.wake.clone(), move |_| read(&capture, &model, &folder)));
         }
     }
 
@@ -153,7 +158,7 @@ impl Stage {
 }
 
 /// The asset whose vertices a baked take moves: the detailed poses where details are shown.
-fn take_of(setup: &Setup) -> Option<String> {
+pub(super) fn take_of(setup: &Setup) -> Option<String> {
     let recipe = &setup.trained.as_ref()?.of;
     match &recipe.details {
         Details::Asset(locator) if setup.drive.details => Some(locator.clone()),
@@ -184,8 +189,14 @@ fn bake(model: &Blob, control: &Control, drive: &Drive, of: String, progress: &d
     if details && shown_mesh(&model, true).vertex_count() != base {
         return Err("the details have more vertices than the examples' mesh; switch details off to bake".into());
     }
-    let jiggle = (drive.swing_hertz > 0.0).then_some((drive.swing_hertz, drive.swing_damping));
-    let options = DriveOptions { hold: drive.hold.hold(), exact: false, with_detail: details, with_confidence: false, jiggle };
+    let options = drive_options(drive, &model, false);
     let driven = DrivenClip::watched(&model, control, &options, progress).map_err(|error| error.to_string())?;
     Ok(Take::made("Driven", of, &driven.frames, control.fps.unwrap_or(UNKNOWN_RATE)))
+}
+
+/// How a model follows captured points.
+pub(super) fn drive_options(drive: &Drive, model: &Model, with_confidence: bool) -> DriveOptions {
+    let jiggle = (drive.swing_hertz > 0.0).then_some((drive.swing_hertz, drive.swing_damping));
+    let with_detail = drive.details && model.detail().is_some();
+    DriveOptions { hold: drive.hold.hold(), exact: false, with_detail, with_confidence, jiggle }
 }

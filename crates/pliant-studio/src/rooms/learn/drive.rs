@@ -29,6 +29,10 @@ pub(super) struct Driving {
     driven: Option<Arc<Driven>>,
     selected: Option<usize>,
     held: Option<Held>,
+    /// The control point that is pulled next, as far as one can tell.
+    near: Option<usize>,
+    /// The goals when a pull began, and its gesture.
+    before: Option<(u64, Vec<DVec3>)>,
     /// The skeleton as the worker gets it: the same one while the document has the same.
     skeleton: Option<Arc<SkeletonFile>>,
 }
@@ -76,7 +80,8 @@ impl Driving {
         let swings = drive.by == DrivenBy::Capture && drive.swing_hertz > 0.0;
         let swing = swings.then_some(Swing { jiggle, frame: frame.floor() as i64 });
         let (model, hold) = (trained.model.clone(), drive.hold);
-        Some(Question { model, hold, wanted, details: drive.details, confidence: drive.confidence, swing })
+        let pulled = self.near.filter(|&k| drive.by == DrivenBy::Points && k < trained.of.points.len());
+        Some(Question { model, hold, wanted, pulled, details: drive.details, confidence: drive.confidence, swing })
     }
 
     /// The mesh as it stands, if it is that of the document's model.
@@ -110,13 +115,14 @@ impl Driving {
         let Some(trained) = &cx.document.learn.trained else { return };
         let vertices = trained.of.points.clone();
         let drive = &cx.document.learn.drive;
-        let mut goals = if drive.goals.len() == vertices.len() { as_places(&drive.goals) } else { driven.goals.clone() };
+        let goals = if drive.goals.len() == vertices.len() { as_places(&drive.goals) } else { driven.goals.clone() };
         if goals.len() != vertices.len() {
             return;
         }
         let handles = point_handles(&vertices, &goals, driven);
         let touched = handles_ui(ui, on, &handles, cx.gesture, &mut self.held);
         self.selected = touched.pressed.or(self.selected);
+        self.near = self.held.map(|held| held.index).or(touched.hovered).or(self.selected);
         for (handle, point) in handles.iter().zip(&driven.points) {
             if let (Some(from), Some(to)) = (on.canvas.view.project(*point), on.canvas.view.project(handle.place)) {
                 on.canvas.painter.line_segment([from, to], Stroke::new(1.5, POINT.gamma_multiply(0.7)));
@@ -126,7 +132,10 @@ impl Driving {
             paint_handle(on, handle, Dot { color: POINT, radius: 4.5, ringed: self.selected == Some(handle.index) }, &words);
         }
         if let (Some(held), Some(pointer)) = (&mut self.held, touched.pointer) {
-            goals[held.index] = held.follow(ui, &on.canvas.view, pointer);
+            let (gesture, index, goal) = (held.gesture, held.index, held.follow(ui, &on.canvas.view, pointer));
+            let (_, before) = self.before.take_if(|(other, _)| *other == gesture).unwrap_or((gesture, goals));
+            let goals = pulled(&before, index, goal, drive.reach, driven);
+            self.before = Some((gesture, before));
             cx.edit_by_hand("Drag control point", move |document| document.learn.drive.goals = as_arrays(&goals));
         }
     }
@@ -188,6 +197,20 @@ impl Driving {
     }
 }
 
+/// Goals after one of them was pulled to a place: others go along, the less the farther they are along the surface.
+fn pulled(before: &[DVec3], point: usize, goal: DVec3, reach: f64, driven: &Driven) -> Vec<DVec3> {
+    let apart = driven.apart.as_ref().filter(|(of, _)| *of == point).map(|(_, apart)| &**apart);
+    let way = goal - before[point];
+    let share = |k: usize| if k == point { 1.0 } else { apart.map_or(0.0, |apart| falloff(apart[k], reach)) };
+    before.iter().enumerate().map(|(k, place)| *place + way * share(k)).collect()
+}
+
+/// The part of a pull that reaches so far: all of it where it begins, none from `reach` on, smooth at both ends.
+fn falloff(distance: f64, reach: f64) -> f64 {
+    let near = 1.0 - (distance / reach).powi(2);
+    if near > 0.0 { near * near } else { 0.0 }
+}
+
 /// Brings everything back to rest.
 pub(super) fn reset(cx: &mut Cx<'_>) {
     cx.edit("Reset pose", |document| {
@@ -224,5 +247,17 @@ fn paint_points(on: &On<'_>, driven: &Driven, cx: &Cx<'_>) {
     let Some(trained) = &cx.document.learn.trained else { return };
     for handle in point_handles(&trained.of.points, &driven.goals, driven) {
         paint_handle(on, &handle, Dot { color: POINT, radius: 3.5, ringed: false }, "");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_pull_is_whole_where_it_begins_and_nothing_from_its_reach_on() {
+        assert_eq!([falloff(0.0, 0.25), falloff(0.25, 0.25), falloff(1.0, 0.25)], [1.0, 0.0, 0.0]);
+        assert_eq!(falloff(0.1, 0.0), 0.0, "without reach a point moves alone");
+        assert!(falloff(0.05, 0.25) > falloff(0.06, 0.25));
     }
 }

@@ -1,16 +1,51 @@
 //! What can be set while a model is driven.
 
+use std::path::Path;
+
 use eframe::egui::{self, ComboBox, DragValue, Slider, Ui};
 use pliant::learn::{LearnOptions, Method};
 use pliant::skeleton_file::SkeletonFile;
 
-use super::capture::Stage;
+use super::capture::{Stage, take_of};
 use super::drive::{Driving, reset};
 use super::hand;
 use super::setup::{Capture, Details, DrivenBy, HoldAs};
 use crate::command::Notice;
+use crate::dialog::Kind;
+use crate::panels::{AssetField, asset_field_ui, asset_kinds, kinds_of};
 use crate::rooms::Cx;
 use crate::work::Task;
+
+/// A file with captured points.
+pub(super) const CAPTURE: &str = "capture";
+/// A file with joints.
+const SKELETON: &str = "skeleton";
+
+/// Where joints come from.
+const SKELETON_FIELD: AssetField<'_> = AssetField {
+    name: "Skeleton file",
+    hint: "Skeleton file",
+    help: "JSON or TOML, as `pliant drive --skeleton` takes it.",
+    built_in: &[],
+    what: SKELETON,
+    kinds: || kinds_of("Skeletons", &["json", "toml"]),
+};
+
+/// Where captured points come from.
+const CAPTURE_FIELD: AssetField<'_> = AssetField {
+    name: "Markers or clip",
+    hint: "Markers or clip",
+    help: "Such as take.c3d, motion.bvh, points.csv, places.npy, or a clip of the same mesh.",
+    built_in: &["specimen:hand:play"],
+    what: CAPTURE,
+    kinds: capture_kinds,
+};
+
+fn capture_kinds() -> Vec<Kind> {
+    let mut kinds = kinds_of("Captured points", &["c3d", "bvh", "csv", "tsv", "npy"]);
+    kinds.splice(1..1, asset_kinds().into_iter().take(1));
+    kinds
+}
 
 /// Above this the examples do not show what is asked.
 const BEYOND: f64 = 2.0;
@@ -30,7 +65,10 @@ impl Panel {
     pub(super) fn update(&mut self, cx: &mut Cx<'_>) {
         match Task::finished(&mut self.loading) {
             None => {}
-            Some(Ok(skeleton)) => set_skeleton(Some(skeleton), cx),
+            Some(Ok(skeleton)) => {
+                cx.tell(Notice::done(format!("A skeleton of {} joints leads the points now.", skeleton.joints.len())));
+                set_skeleton(Some(skeleton), cx);
+            }
             Some(Err(sentence)) => cx.tell(Notice::trouble(sentence)),
         }
     }
@@ -50,9 +88,7 @@ impl Panel {
         by_ui(ui, driving, cx);
         ui.add_space(4.0);
         match cx.document.learn.drive.by {
-            DrivenBy::Points => {
-                ui.weak("Drag a point; the mesh follows as in the examples.");
-            }
+            DrivenBy::Points => reach_ui(ui, cx),
             DrivenBy::Effectors => self.skeleton_ui(ui, cx),
             DrivenBy::Capture => self.capture_ui(ui, stage, cx),
         }
@@ -76,13 +112,10 @@ impl Panel {
             }
         };
         ui.collapsing("Skeleton", |ui| {
-            let field = egui::TextEdit::singleline(&mut self.skeleton).hint_text("Skeleton file").desired_width(f32::INFINITY);
-            ui.add(field).on_hover_text("JSON or TOML, as `pliant drive --skeleton` takes it");
+            if let Some(file) = asset_field_ui(ui, &SKELETON_FIELD, &mut self.skeleton, cx) {
+                self.load_skeleton(Path::new(&file), cx);
+            }
             ui.horizontal(|ui| {
-                let typed = !self.skeleton.trim().is_empty();
-                if ui.add_enabled(typed, egui::Button::new("Load skeleton")).clicked() {
-                    self.loading = Some(load_skeleton(self.skeleton.trim(), cx));
-                }
                 if ui.button("Hand").on_hover_text("The skeleton of the built-in hand").clicked() {
                     set_skeleton(Some(hand::skeleton()), cx);
                 }
@@ -98,11 +131,12 @@ impl Panel {
             (Some(sentence), _) => ui.colored_label(ui.visuals().error_fg_color, sentence),
             (None, Some(control)) => ui.weak(format!("{} frames; play or scrub the timeline.", control.frames.len())),
             (None, None) if stage.busy() => ui.weak("Reading…"),
-            (None, None) => ui.weak("Name a file of markers, or a clip of the same mesh."),
+            (None, None) => ui.weak("Choose a file of markers, or a clip of the same mesh."),
         };
         let capture = self.capture.get_or_insert_with(|| cx.document.learn.capture.clone().unwrap_or_default());
-        let field = egui::TextEdit::singleline(&mut capture.source).hint_text("Markers or clip").desired_width(f32::INFINITY);
-        ui.add(field).on_hover_text("Such as take.c3d, points.csv, places.npy, or a clip of the same mesh");
+        let chosen = asset_field_ui(ui, &CAPTURE_FIELD, &mut capture.source, cx);
+        let loads = chosen.is_some();
+        capture.source = chosen.unwrap_or_else(|| std::mem::take(&mut capture.source));
         egui::CollapsingHeader::new("Markers").show(ui, |ui| {
             ui.add(Slider::new(&mut capture.scale, 0.001..=1000.0).logarithmic(true).text("Scale"))
                 .on_hover_text("A unit of the take in units of the model");
@@ -114,11 +148,28 @@ impl Panel {
             ui.checkbox(&mut capture.aligned, "Keep in place").on_hover_text("Take the motion of the whole off");
         });
         let ready = !capture.source.trim().is_empty() && !stage.busy();
-        if ui.add_enabled(ready, egui::Button::new("Load capture")).on_hover_text("Read it and fit the timeline to it").clicked() {
+        let button = ui.add_enabled(ready, egui::Button::new("Load capture")).on_hover_text("Read it and fit the timeline to it");
+        if button.clicked() || (loads && ready) {
             let chosen = Capture { source: cx.locator(&capture.source), ..capture.clone() };
             stage.choose(chosen, cx);
         }
         swing_ui(ui, cx);
+    }
+
+    /// Reads captured points from a file, with the settings of the capture before it.
+    pub(super) fn load_capture(&mut self, path: &Path, stage: &mut Stage, cx: &mut Cx<'_>) {
+        let settings = self.capture.take().or_else(|| cx.document.learn.capture.clone()).unwrap_or_default();
+        stage.choose(Capture { source: path.display().to_string(), ..settings }, cx);
+    }
+
+    /// Reads joints from a file.
+    pub(super) fn load_skeleton(&mut self, path: &Path, cx: &Cx<'_>) {
+        let path = cx.library.folder().join(path);
+        let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        self.loading = Some(Task::start("Reading a skeleton", cx.wake.clone(), move |_| {
+            let text = std::fs::read_to_string(&path).map_err(|error| format!("'{name}' cannot be read: {error}."))?;
+            SkeletonFile::parse(&text).map_err(|error| format!("'{name}' is no skeleton: {error}."))
+        }));
     }
 
     /// Forgets what was typed for another document.
@@ -142,6 +193,20 @@ fn by_ui(ui: &mut Ui, driving: &Driving, cx: &mut Cx<'_>) {
     });
 }
 
+/// How far a pull reaches.
+fn reach_ui(ui: &mut Ui, cx: &mut Cx<'_>) {
+    ui.weak("Drag a point; others near it go along, and the mesh follows as in the examples.");
+    let mut percent = 100.0 * cx.document.learn.drive.reach;
+    let slider = Slider::new(&mut percent, 0.0..=100.0).suffix(" %").fixed_decimals(0).text("Reach");
+    if ui
+        .add(slider)
+        .on_hover_text("How far along the surface a pull takes other points along, of the longest side; 0 moves one alone")
+        .changed()
+    {
+        cx.edit_by_hand("Set reach", move |document| document.learn.drive.reach = percent / 100.0);
+    }
+}
+
 fn swing_ui(ui: &mut Ui, cx: &mut Cx<'_>) {
     let drive = &cx.document.learn.drive;
     let (mut hertz, mut damping) = (drive.swing_hertz, drive.swing_damping);
@@ -159,9 +224,12 @@ fn swing_ui(ui: &mut Ui, cx: &mut Cx<'_>) {
 
 fn bake_ui(ui: &mut Ui, driving: &Driving, stage: &mut Stage, cx: &mut Cx<'_>) {
     let moving = cx.document.learn.drive.by == DrivenBy::Capture;
-    let ready = !stage.is_baking() && if moving { stage.control().is_some() } else { driving.driven().is_some() };
+    let owned = take_of(&cx.document.learn).is_some();
+    let ready = owned && !stage.is_baking() && if moving { stage.control().is_some() } else { driving.driven().is_some() };
     let bake = ui.add_enabled(ready, egui::Button::new("Bake take"));
     let hint = if moving { "The whole motion as a take of the timeline" } else { "The pose as a take of one frame" };
+    let missing = "A take moves a mesh of the project: add that of the model under Examples, or write the motion by File › Export";
+    let bake = if owned { bake } else { bake.on_disabled_hover_text(missing) };
     if bake.on_hover_text(hint).clicked() {
         let still = driving.driven().filter(|_| !moving).map(|driven| driven.goals.clone());
         stage.bake(still, cx);
@@ -222,16 +290,11 @@ fn verdict_ui(ui: &mut Ui, driving: &Driving, cx: &Cx<'_>) {
     }
 }
 
-fn load_skeleton(file: &str, cx: &mut Cx<'_>) -> Task<SkeletonFile> {
-    let (path, file) = (cx.library.folder().join(file), file.to_owned());
-    cx.start("Reading skeleton", move |_| {
-        let text = std::fs::read_to_string(&path).map_err(|error| format!("{file} cannot be read: {error}"))?;
-        SkeletonFile::parse(&text).map_err(|error| format!("{file}: {error}"))
-    })
-}
-
 fn set_skeleton(skeleton: Option<SkeletonFile>, cx: &mut Cx<'_>) {
     cx.edit("Choose skeleton", move |document| {
+        if skeleton.is_some() {
+            document.learn.drive.by = DrivenBy::Effectors;
+        }
         document.learn.skeleton = skeleton;
         document.learn.drive.effectors.clear();
     });

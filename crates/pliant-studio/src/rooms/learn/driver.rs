@@ -2,6 +2,7 @@
 //!
 //! It keeps what a model needs once (its bytes read, its system factored, its skeleton's natural angles) from one question to the next.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -30,6 +31,8 @@ pub(super) struct Question {
     pub(super) confidence: bool,
     /// What swings after a captured motion.
     pub(super) swing: Option<Swing>,
+    /// The control point from which distances to the others are asked.
+    pub(super) pulled: Option<usize>,
 }
 
 /// Where control points go.
@@ -73,6 +76,8 @@ pub(super) struct Driven {
     pub(super) missed: f64,
     /// How sure the model is of each vertex that is shown.
     pub(super) confidence: Option<Heat>,
+    /// A control point, and how far the others are from it along the surface at rest, over the longest side.
+    pub(super) apart: Option<(usize, Arc<Vec<f64>>)>,
     /// How far this is from all examples; above about two they do not show what is asked.
     pub(super) novelty: f64,
     /// Seconds that it took.
@@ -137,6 +142,7 @@ struct Stand<'a> {
     surfaces: [Option<Arc<Surface>>; 2],
     solver: Option<(Arc<SkeletonFile>, IkSolver)>,
     motion: Option<Motion>,
+    apart: BTreeMap<usize, Arc<Vec<f64>>>,
 }
 
 /// Soft parts as they swing now.
@@ -160,7 +166,7 @@ struct Led {
 
 impl<'a> Stand<'a> {
     fn new(model: &'a Model, driver: Driver<'a>) -> Self {
-        Self { model, driver, surfaces: [None, None], solver: None, motion: None }
+        Self { model, driver, surfaces: [None, None], solver: None, motion: None, apart: BTreeMap::new() }
     }
 
     fn answer(&mut self, question: &Question) -> Result<Driven, String> {
@@ -188,8 +194,16 @@ impl<'a> Stand<'a> {
             bones: led.bones,
             effectors: led.effectors,
             confidence: confidence.as_ref().map(colors),
+            apart: question.pulled.map(|point| (point, self.distances_from(point))),
             secs: began.elapsed().as_secs_f64(),
         })
+    }
+
+    fn distances_from(&mut self, point: usize) -> Arc<Vec<f64>> {
+        let (model, examples) = (self.model, self.model.examples());
+        let side = examples.longest_side().max(f64::MIN_POSITIVE);
+        let found = || model.control().distances_from(examples.reference(), point).into_iter().map(|d| d / side).collect();
+        self.apart.entry(point).or_insert_with(|| Arc::new(found())).clone()
     }
 
     /// Control points for what is wanted.
@@ -292,7 +306,7 @@ mod tests {
     }
 
     fn question(model: Blob, wanted: Wanted) -> Question {
-        Question { model, hold: HoldAs::Learned, wanted, details: true, confidence: true, swing: None }
+        Question { model, hold: HoldAs::Learned, wanted, details: true, confidence: true, swing: None, pulled: Some(1) }
     }
 
     #[test]
@@ -304,6 +318,9 @@ mod tests {
         let expected: Vec<_> = model.drive(&goals).unwrap().iter().map(|p| p.as_vec3()).collect();
         assert_eq!(driven.vertices.positions, expected);
         assert!(driven.confidence.is_some_and(|heat| heat.values.len() == expected.len()));
+        let (point, apart) = driven.apart.expect("distances were asked for");
+        // Points 0 and 1 are the ends of a side, which is the longest.
+        assert!(point == 1 && (apart[0] - 1.0).abs() < 1e-12 && apart[1] == 0.0, "{apart:?}");
         let rest = ask(question(blob, Wanted::Rest)).unwrap();
         assert_eq!(rest.goals, model.control().at(model.examples().pose(0)));
     }

@@ -6,10 +6,21 @@ use super::poses::{Pose, PoseSet};
 use super::setup::{PoseId, Recipe};
 use super::stock::Stock;
 use super::thumbnails::Thumbnails;
+use crate::panels::{AssetField, asset_field_ui, asset_kinds};
 use crate::rooms::Cx;
 
-/// Built-in clips that one can learn from.
-const BUILT_IN: [&str; 5] = ["specimen:hand", "specimen:hand:smooth", "specimen:bar", "specimen:hound", "specimen:tapir"];
+/// Files with poses.
+pub(super) const EXAMPLES: &str = "examples";
+
+/// Where poses come from.
+const FIELD: AssetField<'_> = AssetField {
+    name: "Example file",
+    hint: "File with poses",
+    help: "A clip or a mesh, such as poses.glb.",
+    built_in: &["specimen:hand", "specimen:hand:smooth", "specimen:bar", "specimen:hound", "specimen:tapir"],
+    what: EXAMPLES,
+    kinds: asset_kinds,
+};
 
 /// The side of a picture in the list, in points.
 const THUMBNAIL: egui::Vec2 = egui::vec2(44.0, 44.0);
@@ -39,9 +50,10 @@ impl Gallery {
         let Some(poses) = stock.poses() else {
             match stock.trouble() {
                 Some(sentence) => ui.colored_label(ui.visuals().error_fg_color, sentence),
-                None if cx.document.learn.recipe.sources.is_empty() => {
-                    ui.weak("Add a clip, or meshes in the same topology: each is a pose to learn from.")
-                }
+                None if cx.document.learn.recipe.sources.is_empty() => ui.weak(match cx.document.learn.trained {
+                    Some(_) => "The model has its examples inside. Add files to train another one.",
+                    None => "Add a clip, or meshes in the same topology: each is a pose to learn from.",
+                }),
                 None => ui.weak("Loading…"),
             };
             return;
@@ -68,22 +80,9 @@ impl Gallery {
                 ui.add(egui::Label::new(&source).truncate()).on_hover_text(&source);
             });
         }
-        let field = egui::TextEdit::singleline(&mut self.typed).hint_text("File with poses").desired_width(f32::INFINITY);
-        let entered = ui.add(field).on_hover_text("A clip or a mesh, such as poses.glb").lost_focus()
-            && ui.input(|input| input.key_pressed(Key::Enter));
-        ui.horizontal(|ui| {
-            let typed = !self.typed.trim().is_empty();
-            if ui.add_enabled(typed, egui::Button::new("Add file")).clicked() || (entered && typed) {
-                add_source(cx.locator(&std::mem::take(&mut self.typed)), cx);
-            }
-            ui.menu_button("Built-in", |ui| {
-                for source in BUILT_IN {
-                    if ui.button(source).clicked() {
-                        add_source(source.to_owned(), cx);
-                    }
-                }
-            });
-        });
+        if let Some(source) = asset_field_ui(ui, &FIELD, &mut self.typed, cx) {
+            add_source(cx.locator(&source), cx);
+        }
     }
 
     fn step_ui(&mut self, ui: &mut Ui, poses: &PoseSet) {

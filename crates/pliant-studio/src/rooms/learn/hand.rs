@@ -5,7 +5,7 @@
 
 use pliant::skeleton_file::{JointEntry, NaturalEntry, RootEntry, SkeletonFile};
 
-use super::setup::{Capture, Details, Recipe, Setup};
+use super::setup::{Capture, Details, Drive, DrivenBy, Recipe, Setup};
 use crate::document::Document;
 use crate::rooms::Example;
 
@@ -54,7 +54,8 @@ pub fn drive_a_hand() -> Document {
     let points = POINTS.iter().map(|(_, vertex, _)| *vertex).collect();
     let recipe = Recipe { sources: vec![SMOOTH.into()], details: Details::Asset(CREASED.into()), points, ..Recipe::default() };
     let capture = Some(Capture { source: PLAY.into(), ..Capture::default() });
-    of(Setup { recipe, trains_itself: true, skeleton: Some(skeleton()), capture, ..Setup::default() })
+    let drive = Drive { by: DrivenBy::Effectors, ..Drive::default() };
+    of(Setup { recipe, trains_itself: true, skeleton: Some(skeleton()), drive, capture, ..Setup::default() })
 }
 
 /// The same hand before anything was chosen.

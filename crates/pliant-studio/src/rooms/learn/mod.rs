@@ -1,9 +1,11 @@
 //! Learn: examples and a few points become a model; the points then drive the mesh.
 
+mod arrivals;
 mod capture;
 mod drive;
 mod drive_panel;
 mod driver;
+mod exports;
 mod gallery;
 mod hand;
 mod handles;
@@ -15,14 +17,34 @@ mod stock;
 mod thumbnails;
 mod training;
 
+use std::path::{Path, PathBuf};
+
 use eframe::egui::Ui;
 use pliant::mesh::glam::DVec3;
 
 pub use hand::{drive_a_hand, examples, skeleton as hand_skeleton, teach_a_hand};
 pub use setup::{Capture, Details, Drive, DrivenBy, ExampleError, HoldAs, Judged, PoseId, Recipe, Setup, Trained};
 
+use self::arrivals::{Came, Role};
 use super::{Cx, On, Pane, Room, RoomName};
+use crate::command::Notice;
+use crate::export::Exportable;
 use crate::view::{DragWay, Model, Paint, Scene};
+
+/// The keys of the room, for the sheet.
+pub const SHORTCUTS: &[crate::help::Sheet] = &[(
+    "Learn",
+    &[
+        ("Up, Down", "Previous or next example"),
+        ("Click", "Place a control point"),
+        ("Del", "Delete the selected point"),
+        ("Drag", "Move a point or an end in the plane of the screen"),
+        ("Ctrl+drag", "Move it along the normal"),
+        ("Shift+drag", "Move it along the surface"),
+        ("Ctrl+Shift+drag", "Move it in depth"),
+        ("R", "Back to rest"),
+    ],
+)];
 
 /// What a person is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -45,6 +67,7 @@ pub struct LearnRoom {
     driving: drive::Driving,
     drive_panel: drive_panel::Panel,
     capture: capture::Stage,
+    arrivals: arrivals::Arrivals,
     /// The sources for which the tools were chosen.
     of: Vec<String>,
 }
@@ -59,6 +82,11 @@ impl Room for LearnRoom {
         self.stock.update(cx);
         if self.work.update(&self.stock, cx) {
             self.tool = Some(Tool::Drive);
+        }
+        match self.arrivals.update(self.stock.poses(), cx) {
+            None => {}
+            Some(Came::Examples) => self.tool = Some(Tool::Examples),
+            Some(Came::Model) => self.tool = Some(Tool::Drive),
         }
         self.capture.update(cx);
         self.driving.update(&self.capture, cx);
@@ -82,7 +110,14 @@ impl Room for LearnRoom {
             Tool::Examples => self.gallery.tools_ui(ui, &self.stock, cx),
             Tool::Points => self.picker.tools_ui(ui, &self.stock, &mut self.work, cx),
             Tool::Drive => {
-                ui.weak(format!("Drag points in the view.\n{}\nR: back to rest", DragWay::KEYS));
+                ui.weak(match cx.document.learn.drive.by {
+                    DrivenBy::Points => "Drag points in the view.",
+                    DrivenBy::Effectors => "Drag the blue ends in the view.",
+                    DrivenBy::Capture => "Play the timeline, or drag its playhead.",
+                });
+                if cx.document.learn.drive.by != DrivenBy::Capture {
+                    ui.weak(format!("{}\nR: back to rest", DragWay::KEYS));
+                }
             }
         }
     }
@@ -103,11 +138,14 @@ impl Room for LearnRoom {
     fn panes(&mut self, cx: &mut Cx<'_>) -> Vec<Pane> {
         let recipe = &cx.document.learn.recipe;
         let empty = match (recipe.sources.is_empty(), self.stock.trouble()) {
-            (true, _) => "Add poses on the left: a clip, or meshes of the same topology.".to_owned(),
+            (true, _) => "Drop poses here, or add them on the left: a clip, or meshes of the same topology.".to_owned(),
             (false, Some(_)) => "The examples could not be loaded; see the left side.".to_owned(),
             (false, None) => "Loading examples…".to_owned(),
         };
-        let mut pane = Pane { empty, subject: recipe.sources.first().cloned().unwrap_or_default(), ..Pane::default() };
+        // A model from a file has no sources.
+        let model = cx.document.learn.trained.as_ref().map(|trained| trained.model.name().to_owned());
+        let subject = recipe.sources.first().cloned().or(model).unwrap_or_default();
+        let mut pane = Pane { empty, subject, ..Pane::default() };
         if let Some(model) = self.model(cx) {
             pane.scene = Scene::of(model);
             self.face_points(&pane.subject, cx);
@@ -123,6 +161,36 @@ impl Room for LearnRoom {
         }
     }
 
+    fn drop_hint(&self) -> &'static str {
+        "Drop poses to learn from, a model, a skeleton, or captured points"
+    }
+
+    fn accept(&mut self, path: &Path, cx: &mut Cx<'_>) -> bool {
+        let role = Role::of(path);
+        if let Some(role) = role {
+            self.take(role, path.to_owned(), cx);
+        }
+        role.is_some()
+    }
+
+    fn take_files(&mut self, what: &'static str, paths: Vec<PathBuf>, cx: &mut Cx<'_>) {
+        if what == model_panel::DETAILS {
+            model_panel::take_details(paths, cx);
+            return;
+        }
+        let role = match what {
+            gallery::EXAMPLES => Role::Example,
+            model_panel::MODEL => Role::Model,
+            drive_panel::CAPTURE => Role::Capture,
+            _ => Role::Skeleton,
+        };
+        paths.into_iter().for_each(|path| self.take(role, path, cx));
+    }
+
+    fn exports(&mut self, cx: &mut Cx<'_>) -> Vec<Exportable> {
+        exports::exports(&self.driving, &self.capture, cx)
+    }
+
     fn busy(&self) -> bool {
         self.stock.busy()
             || self.gallery.busy()
@@ -130,10 +198,25 @@ impl Room for LearnRoom {
             || self.capture.busy()
             || self.driving.busy()
             || self.drive_panel.busy()
+            || self.arrivals.busy()
     }
 }
 
 impl LearnRoom {
+    /// Takes a file for what it is.
+    fn take(&mut self, role: Role, path: PathBuf, cx: &mut Cx<'_>) {
+        let ready = cx.document.learn.trained.is_some();
+        match role {
+            Role::Example => self.arrivals.take_example(path),
+            Role::Model => self.arrivals.take_model(path, cx),
+            Role::Capture if ready => self.drive_panel.load_capture(&path, &mut self.capture, cx),
+            Role::Capture => {
+                cx.tell(Notice::trouble("Captured points drive a model, and there is none yet; train one, or load one from a file first."));
+            }
+            Role::Skeleton => self.drive_panel.load_skeleton(&path, cx),
+        }
+    }
+
     /// The chosen tool, if the document is ready for it; else the last that it is ready for.
     fn tool(&self, cx: &Cx<'_>) -> Tool {
         let setup = &cx.document.learn;

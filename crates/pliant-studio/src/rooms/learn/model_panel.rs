@@ -1,12 +1,41 @@
 //! Training: the method, its settings, and what came of it.
 
+use std::path::PathBuf;
+
 use eframe::egui::{self, Align2, ComboBox, CornerRadius, DragValue, FontId, Rect, Sense, Ui, pos2, vec2};
 use pliant::learn::{ControlPoints, Method};
 
 use super::setup::{Details, Judged, PoseId, Recipe, Trained};
 use super::stock::Stock;
 use super::training::Work;
+use crate::command::{Command, Wanted};
+use crate::dialog::Request;
+use crate::document::Locator;
+use crate::panels::{AssetField, asset_field_ui, asset_kinds, kinds_of};
 use crate::rooms::Cx;
+
+/// A model that was trained elsewhere.
+pub(super) const MODEL: &str = "model";
+/// A file with detailed poses.
+pub(super) const DETAILS: &str = "details";
+
+/// Where detailed poses come from.
+const DETAILS_FIELD: AssetField<'_> = AssetField {
+    name: "Detail file",
+    hint: "File with detailed poses",
+    help: "The same poses, sculpted or scanned.",
+    built_in: &["specimen:hand"],
+    what: DETAILS,
+    kinds: asset_kinds,
+};
+
+/// Learns details from a file that was chosen.
+pub(super) fn take_details(paths: Vec<PathBuf>, cx: &mut Cx<'_>) {
+    if let Some(path) = paths.into_iter().next() {
+        let locator: Locator = path.display().to_string();
+        cx.edit("Choose details", move |document| document.learn.recipe.details = Details::Asset(locator));
+    }
+}
 
 /// A name that is being typed.
 #[derive(Debug, Default)]
@@ -44,7 +73,7 @@ impl Panel {
         }
     }
 
-    fn details_ui(&mut self, ui: &mut Ui, recipe: &mut Recipe, cx: &Cx<'_>) {
+    fn details_ui(&mut self, ui: &mut Ui, recipe: &mut Recipe, cx: &mut Cx<'_>) {
         let name = |details: &Details| match details {
             Details::None => "None",
             Details::Smoothing => "From the examples",
@@ -70,11 +99,11 @@ impl Panel {
             return;
         }
         let typed = self.details.get_or_insert(file);
-        let field = ui.add(egui::TextEdit::singleline(typed).hint_text("File with detailed poses").desired_width(f32::INFINITY));
-        if field.lost_focus() {
-            let typed = self.details.take().unwrap_or_default();
-            recipe.details = if typed.trim().is_empty() { Details::None } else { Details::Asset(cx.locator(&typed)) };
-        } else if !field.has_focus() && matches!(recipe.details, Details::Asset(_)) {
+        if let Some(chosen) = asset_field_ui(ui, &DETAILS_FIELD, typed, cx) {
+            self.details = None;
+            recipe.details = Details::Asset(cx.locator(&chosen));
+        } else if matches!(recipe.details, Details::Asset(_)) && !ui.ctx().egui_wants_keyboard_input() {
+            // What was typed and left counts no more than what undo took back.
             self.details = None;
         }
     }
@@ -146,6 +175,11 @@ fn buttons_ui(ui: &mut Ui, stock: &Stock, work: &mut Work, cx: &mut Cx<'_>) {
         if validate.on_hover_text("Leave out each example in turn and predict it from the others").clicked() {
             work.judge(stock, cx);
         }
+        if ui.button("Load model…").on_hover_text("A .safetensors file that was trained here or by `pliant learn`").clicked() {
+            let kinds = kinds_of("Models", &["safetensors"]);
+            let request = Request { title: "Load model".into(), action: "Load".into(), kinds, ..Request::default() };
+            cx.command(Command::AskFiles(Wanted { what: MODEL, request }));
+        }
     });
     if let Some(sentence) = missing {
         ui.weak(sentence);
@@ -178,9 +212,11 @@ fn trained_ui(ui: &mut Ui, trained: &Trained, outdated: bool) {
         };
         row("Trained on", format!("{} examples, {} points", trained.examples, trained.of.points.len()));
         row("Regions", trained.bones.to_string());
-        row("Examples return to", format!("{:.3} %", 100.0 * trained.fit_error));
+        row("Error on examples", format!("{:.3} % of the longest side", 100.0 * trained.fit_error));
     });
-    figures.response.on_hover_text(format!("Trained in {:.1} s", trained.secs));
+    if trained.secs > 0.0 {
+        figures.response.on_hover_text(format!("Trained in {:.1} s", trained.secs));
+    }
     if !trained.chosen.is_empty() {
         ui.weak(format!("Chosen: {}", trained.chosen));
     }

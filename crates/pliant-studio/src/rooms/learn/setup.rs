@@ -223,6 +223,8 @@ pub struct Drive {
     pub goals: Vec<[f64; 3]>,
     /// Where the end effectors are wanted; empty at rest.
     pub effectors: Vec<[f64; 3]>,
+    /// How far along the surface a pulled control point takes others along, over the longest side; zero for none.
+    pub reach: f64,
     /// Whether details are shown that the model has.
     pub details: bool,
     /// Whether colours tell how sure the model is.
@@ -235,12 +237,18 @@ pub struct Drive {
     pub swing_damping: f64,
 }
 
+impl Drive {
+    /// Ours: a pulled fingertip takes its finger along, and the next finger stays.
+    pub const DEFAULT_REACH: f64 = 0.25;
+}
+
 impl Default for Drive {
     fn default() -> Self {
         Self {
             by: DrivenBy::Points,
             goals: Vec::new(),
             effectors: Vec::new(),
+            reach: Self::DEFAULT_REACH,
             details: true,
             confidence: false,
             hold: HoldAs::Learned,

@@ -65,6 +65,13 @@ impl Work {
             cx.tell(Notice::hint("The examples changed meanwhile; ask for points again."));
             return;
         }
+        if let Some(Ok((_, points))) = &points {
+            let (count, before) = (points.len(), recipe.points.len());
+            cx.tell(Notice::done(match before {
+                0 => format!("{count} points, as far from each other as can be; drag one to where it serves better."),
+                _ => format!("{count} points in place of the {before} that were there; undo brings those back."),
+            }));
+        }
         keep(points, cx, "Suggest control points", |document, (_, points)| document.learn.recipe.points = points);
     }
 
@@ -101,7 +108,7 @@ impl Work {
     /// Starts to leave poses out in turn.
     pub(super) fn judge(&mut self, stock: &Stock, cx: &mut Cx<'_>) {
         if let Some(order) = Order::of(stock, &cx.document.learn.recipe) {
-            self.judging = Some(cx.start("Validating", move |watch| order.judge(watch)));
+            self.judging = Some(cx.start("Leaving examples out", move |watch| order.judge(watch)));
         }
     }
 
@@ -114,7 +121,8 @@ impl Work {
                 let control = suggest_control_points(&mesh, count).map_err(|error| error.to_string())?;
                 Ok((recipe, control.vertices().to_vec()))
             };
-            self.suggesting = Some(cx.start("Choosing points", work));
+            // No bar: it is over before one could be read.
+            self.suggesting = Some(Task::start("Choosing points", cx.wake.clone(), work));
         }
     }
 }

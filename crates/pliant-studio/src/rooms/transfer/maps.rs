@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use eframe::egui::Ui;
 use pliant::mesh::Progress;
 use pliant::transfer::{Correspondence, CorrespondenceOptions};
 use pliant::transfer_recipe::RecipeMethod;
@@ -74,6 +75,18 @@ impl FoundMap {
         let percent: Vec<f64> = correspondence.distances.iter().map(|distance| 100.0 * distance / target.diagonal()).collect();
         let distance = Heat::new(&target.mesh.vertex_means(&percent), HeatMap::Sequential, "Apart", "% of size").with_range([0.0, WORST]);
         Ok(Self { flexibility: flexibility_heat(&target.mesh, &carried), correspondence, distance })
+    }
+
+    /// How good it is.
+    pub(super) fn figures_ui(&self, ui: &mut Ui) {
+        let (report, method) = (&self.correspondence.report, self.correspondence.method.name());
+        ui.label(format!("{} of {} triangles without partner", report.uncovered + report.flipped, report.triangles));
+        ui.label(format!("Partners {:.2} % of size apart", 100.0 * report.residual));
+        ui.label(format!("Stretch between neighbours {:.2}×", report.distortion)).on_hover_text("1 is none; above 2 the map is torn");
+        ui.weak(format!("By {method}"));
+        for problem in &self.correspondence.problems {
+            ui.colored_label(ui.visuals().warn_fg_color, problem);
+        }
     }
 }
 

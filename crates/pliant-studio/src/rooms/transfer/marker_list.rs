@@ -58,10 +58,11 @@ impl Suggesting {
     fn start(&mut self, source: usize, setup: &SourceSetup, actors: [&Arc<Actor>; 2], cx: &mut Cx<'_>) {
         let key = MapKey::of(setup, actors[0], actors[1]);
         let (a, b, setup, count) = (actors[0].clone(), actors[1].clone(), setup.clone(), self.count);
-        let work = move |_: &crate::work::Watch| {
+        let work = move |watch: &crate::work::Watch| {
             let (markers, _) = all_markers(&a, &b, &setup.pairs, setup.mirrored);
             let bends = a.motion.as_ref().ok().map(|motion| &*motion.flexibility);
-            MarkerSuggestions::find(&a.mesh, &b.mesh, &markers, bends, count).map_err(|error| error.to_string())
+            let found = MarkerSuggestions::find_with_progress(&a.mesh, &b.mesh, &markers, bends, count, watch);
+            found.map_err(|error| error.to_string())
         };
         self.task = Some((source, key, cx.start("Suggesting markers", work)));
     }

@@ -3,6 +3,7 @@
 //! Sources stand in the left pane, the target in the right one. Marker pairs say which spots are the same, regions say what follows
 //! which clip, layers say when; a task makes the take that the target then plays.
 
+mod arrivals;
 mod assets;
 mod brush;
 mod layers;
@@ -10,29 +11,34 @@ mod maps;
 mod marker_list;
 mod marker_pairs;
 mod markers;
+mod options;
 mod paint;
+mod panes;
 mod player;
 mod preview;
 mod recipe_file;
+mod recipe_setup;
 mod regions;
 mod run;
 mod setup;
 mod stage;
 
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use eframe::egui::{self, Align2, FontId, Ui};
 
 pub use setup::{LayerSetup, Outcome, Pairs, RegionSetup, Setup, SourceSetup, TurnSetup, short_name};
 
+use self::arrivals::{Arrivals, Place};
 use self::assets::Chooser;
 use self::brush::Brush;
 use self::layers::LayerDesk;
-use self::maps::{FoundMap, MapKey, Maps};
+use self::maps::{MapKey, Maps};
 use self::marker_list::Suggesting;
 use self::marker_pairs::{Judge, Marks};
 use self::markers::{MarkerHand, pairs_of};
-use self::player::{Moment, Player};
+use self::player::Player;
 use self::preview::{Mapped, Preview, Previewer, Question};
 use self::recipe_file::RecipeFile;
 use self::regions::RegionDesk;
@@ -40,8 +46,8 @@ use self::run::Run;
 use self::stage::{Actor, Stage};
 use super::{Cx, Example, On, Pane, Room};
 use crate::document::Document;
-use crate::timeline::{TakeFrames, Timeline};
-use crate::view::{Model, Paint, Scene};
+use crate::export::{Exportable, take_asset};
+use crate::timeline::Timeline;
 
 /// What the left button does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -83,6 +89,9 @@ pub struct TransferRoom {
     layers: LayerDesk,
     run: Run,
     recipe_file: RecipeFile,
+    arrivals: Arrivals,
+    /// The pane under the pointer: a file that is dropped belongs there.
+    under_pointer: Option<usize>,
     cast: Cast,
 }
 
@@ -124,6 +133,7 @@ impl Room for TransferRoom {
         self.brush.update(cx);
         self.run.update(&mut self.maps, cx);
         self.recipe_file.update(cx);
+        self.chooser.source = self.arrivals.update(cx).unwrap_or(self.chooser.source);
         self.update_marks(setup, cx);
         self.want_maps(setup, cx);
         self.update_preview(setup, cx);
@@ -172,18 +182,23 @@ impl Room for TransferRoom {
         self.layers.layers_ui(&frames, ui, cx);
         ui.separator();
         let keys = self.cast.keys(&cx.document.transfer).filter(|keys| !keys.is_empty());
-        self.recipe_file.save_ui(keys, ui, cx);
+        self.recipe_file.recipe_ui(keys.is_some(), ui, cx);
     }
 
     fn panes(&mut self, cx: &mut Cx<'_>) -> Vec<Pane> {
+        self.under_pointer = None;
         vec![self.source_pane(cx), self.target_pane(cx)]
     }
 
     fn canvas_ui(&mut self, on: &On<'_>, ui: &mut Ui, cx: &mut Cx<'_>) -> bool {
+        if on.canvas.response.contains_pointer() {
+            self.under_pointer = Some(on.pane);
+        }
         let source = self.chooser.source(&cx.document.transfer);
         let used = match self.tool {
             Tool::Markers => self.hand.canvas_ui(on, &self.marks, source, ui, cx),
             Tool::Regions if on.pane == 1 => self.brush_ui(on, ui, cx),
+            Tool::Turn if on.pane == 1 => self.turn_ui(on, ui, cx),
             Tool::Regions | Tool::Turn => false,
         };
         if self.tool == Tool::Markers {
@@ -198,6 +213,50 @@ impl Room for TransferRoom {
         used
     }
 
+    fn drop_hint(&self) -> &'static str {
+        "Drop clips as sources on the left, and the mesh that is to move on the right"
+    }
+
+    fn accept(&mut self, path: &Path, _cx: &mut Cx<'_>) -> bool {
+        let place = match self.under_pointer {
+            Some(0) => Place::Source,
+            Some(_) => Place::Target,
+            None => Place::Unsaid,
+        };
+        let known = arrivals::is_known(path);
+        if known {
+            self.arrivals.take(path.to_owned(), place);
+        }
+        known
+    }
+
+    fn take_files(&mut self, what: &'static str, paths: Vec<PathBuf>, cx: &mut Cx<'_>) {
+        let place = match what {
+            assets::SOURCE => Place::Source,
+            assets::TARGET => Place::Target,
+            _ => Place::Unsaid,
+        };
+        if what == recipe_file::SAVE {
+            if let (Some(path), Some(keys)) = (paths.into_iter().next(), self.cast.keys(&cx.document.transfer)) {
+                self.recipe_file.save(keys, path, cx);
+            }
+            return;
+        }
+        paths.into_iter().for_each(|path| self.arrivals.take(path, place));
+    }
+
+    fn exports(&mut self, cx: &mut Cx<'_>) -> Vec<Exportable> {
+        let (setup, folder) = (cx.document.transfer.clone(), cx.library.folder().to_owned());
+        let take = setup.outcome.as_ref().and_then(|outcome| cx.document.timeline.take(&outcome.take)).cloned();
+        let result = take.map(|take| Exportable::new(format!("Take {}", take.name), move || take_asset(&take, &folder)));
+        let keys = self.cast.keys(&setup).filter(|keys| !keys.is_empty());
+        let recipe = keys.map(|keys| {
+            let make = move |path: &Path| recipe_file::recipe_files(&setup, &keys, path);
+            Exportable::files("Recipe of the transfer", recipe_file::recipe_kind(), make)
+        });
+        result.into_iter().chain(recipe).collect()
+    }
+
     fn busy(&self) -> bool {
         self.stage.busy()
             || self.players.iter().any(Player::busy)
@@ -208,8 +267,22 @@ impl Room for TransferRoom {
             || self.previewer.busy()
             || self.run.busy()
             || self.recipe_file.busy()
+            || self.arrivals.busy()
     }
 }
+
+/// The keys of the room, for the sheet.
+pub const SHORTCUTS: &[crate::help::Sheet] = &[(
+    "Transfer",
+    &[
+        ("Click", "Place a marker, then its partner on the other side"),
+        ("Drag a marker", "Move it over the surface"),
+        ("Del", "Delete the selected pair"),
+        ("Esc", "Let go of a marker that waits for its partner"),
+        ("Ctrl+brush", "Erase a region; paint while Erase is chosen"),
+        ("Drag a ring", "Turn a region; with Ctrl in steps of 15°"),
+    ],
+)];
 
 const COLORS: [(Colors, &str, &str); 4] = [
     (Colors::Clay, "Clay", "Nothing but the shapes"),
@@ -278,75 +351,14 @@ impl TransferRoom {
         self.preview = self.previewer.preview(question, cx.wake).cloned();
     }
 
+    fn turn_ui(&self, on: &On<'_>, ui: &Ui, cx: &mut Cx<'_>) -> bool {
+        self.cast.target().is_some_and(|target| self.regions.turn_on_canvas_ui(on, target, ui, cx))
+    }
+
     fn brush_ui(&mut self, on: &On<'_>, ui: &Ui, cx: &mut Cx<'_>) -> bool {
         let document = cx.document;
         let (Some(target), Some(region)) = (self.cast.target(), self.regions.region(&document.transfer)) else { return false };
         self.brush.canvas_ui(on, target, region, ui, cx)
-    }
-
-    fn source_pane(&mut self, cx: &mut Cx<'_>) -> Pane {
-        let setup = &cx.document.transfer;
-        let k = self.chooser.source(setup);
-        let empty = "Add a source: a mesh with the animation that you want.";
-        let Some(source) = setup.sources.get(k) else { return Pane { title: "Source".into(), empty: empty.into(), ..Pane::default() } };
-        let mut pane = Pane { title: format!("Source: {}", source.name), subject: source.clip.clone(), ..Pane::default() };
-        match self.cast.sources.get(k) {
-            Some(Ok(actor)) => {
-                let moment = actor.clip().map_or(Moment::Rest, |clip| Moment::Clip(frame_of(cx.clock.frame, clip.frames().len())));
-                let model = Model::new(actor.surface.clone(), self.players[0].vertices(actor, moment, cx.wake));
-                let heat = actor.motion.as_ref().ok().map(|motion| motion.heat.clone()).filter(|_| self.colors == Colors::Flexibility);
-                pane.scene = Scene::of(heat.map_or(model.clone(), |heat| model.with_paint(Paint::Heat(heat))));
-            }
-            Some(Err(sentence)) => pane.empty.clone_from(sentence),
-            None => {}
-        }
-        pane
-    }
-
-    fn target_pane(&mut self, cx: &mut Cx<'_>) -> Pane {
-        let setup = &cx.document.transfer;
-        let mut pane = Pane { title: format!("Target: {}", short_name(&setup.target)), subject: setup.target.clone(), ..Pane::default() };
-        match &self.cast.target {
-            None => (pane.title, pane.empty) = ("Target".into(), "Choose a target: the mesh that is to move.".into()),
-            Some(Err(sentence)) => pane.empty.clone_from(sentence),
-            Some(Ok(actor)) => {
-                let actor = actor.clone();
-                let moment = self.target_moment(cx.document, cx.clock.frame);
-                let model = Model::new(actor.surface.clone(), self.players[1].vertices(&actor, moment, cx.wake));
-                pane.scene = Scene::of(match self.target_paint(&actor, setup) {
-                    Some(paint) => model.with_paint(paint),
-                    None => model,
-                });
-            }
-        }
-        pane
-    }
-
-    /// The turned rest pose while that is worked on, else the result, else the rest.
-    fn target_moment(&self, document: &Document, frame: f64) -> Moment {
-        let pose = self.preview.as_ref().and_then(|preview| preview.pose.clone());
-        if self.tool == Tool::Turn {
-            return pose.map_or(Moment::Rest, Moment::Pose);
-        }
-        let outcome = document.transfer.outcome.as_ref().filter(|_| !self.hides_result);
-        let take = outcome.and_then(|outcome| document.timeline.take(&outcome.take)).filter(|take| take.of == document.transfer.target);
-        match take.map(|take| (&take.frames, take.frame_count)) {
-            Some((TakeFrames::Made(blob), count)) => Moment::Take(blob.clone(), frame_of(frame, count as usize)),
-            _ => Moment::Rest,
-        }
-    }
-
-    fn target_paint(&self, target: &Actor, setup: &Setup) -> Option<Paint> {
-        let map = || self.maps.get(&self.cast.key(self.chooser.source(setup), setup)?);
-        match self.colors {
-            Colors::Clay => None,
-            Colors::Flexibility => map().map(|found: Arc<FoundMap>| Paint::Heat(found.flexibility.clone())),
-            Colors::Map => map().map(|found| Paint::Heat(found.distance.clone())),
-            Colors::Regions => {
-                let colors = &self.preview.as_ref()?.colors;
-                (colors.len() == target.mesh.vertex_count()).then(|| Paint::Colors(colors.clone()))
-            }
-        }
     }
 
     /// What to do next, in a pane.
@@ -360,75 +372,11 @@ impl TransferRoom {
             _ => None,
         }
     }
-
-    fn run_ui(&mut self, ui: &mut Ui, cx: &mut Cx<'_>) {
-        let document = cx.document;
-        let setup = &document.transfer;
-        ui.strong("Transfer");
-        run::choices_ui(ui, cx);
-        let keys = self.cast.keys(setup).filter(|keys| !keys.is_empty() && !setup.layers.is_empty() && !self.run.busy());
-        let accent = ui.visuals().selection;
-        let text = egui::RichText::new("Run transfer").color(accent.stroke.color);
-        let button = egui::Button::new(text).fill(accent.bg_fill).min_size(egui::vec2(ui.available_width(), 28.0));
-        let run = ui.add_enabled(keys.is_some(), button).on_hover_text("Make the target move by all layers; the result is a take");
-        if let (true, Some(keys), Some(target)) = (run.clicked(), keys, self.cast.target().cloned()) {
-            self.run.start(&target, keys, &self.maps, cx);
-            self.hides_result = false;
-        }
-        if setup.target.is_empty() || setup.sources.is_empty() {
-            ui.weak("Choose a source and a target on the left.");
-        }
-        if let Some(outcome) = &setup.outcome {
-            run::figures_ui(outcome, ui);
-        }
-    }
-
-    /// The map between the shown source and the target.
-    fn map_ui(&mut self, source: usize, ui: &mut Ui, cx: &mut Cx<'_>) {
-        let document = cx.document;
-        let setup = &document.transfer;
-        ui.strong("Map");
-        let Some(key) = self.cast.key(source, setup) else {
-            ui.weak("Needs a source and a target.");
-            return;
-        };
-        match (self.maps.get(&key), self.maps.trouble(&key)) {
-            (Some(found), _) => map_figures_ui(&found, ui),
-            (None, Some(sentence)) => {
-                ui.colored_label(ui.visuals().warn_fg_color, format!("No map: {sentence}"));
-            }
-            (None, None) => {
-                ui.weak(if self.maps.busy() { "Matching …" } else { "Not found yet for these markers." });
-            }
-        }
-        let missing = self.maps.get(&key).is_none() && !self.maps.busy();
-        if ui.add_enabled(missing, egui::Button::new("Find map")).on_hover_text("Which triangles belong together").clicked() {
-            self.maps.try_again();
-            self.maps.want(&key, &setup.sources[source].name, cx);
-            self.colors = Colors::Map;
-        }
-    }
-}
-
-fn map_figures_ui(found: &FoundMap, ui: &mut Ui) {
-    let (report, method) = (&found.correspondence.report, found.correspondence.method.name());
-    ui.label(format!("{} of {} triangles without partner", report.uncovered + report.flipped, report.triangles));
-    ui.label(format!("Partners {:.2} % of size apart", 100.0 * report.residual));
-    ui.label(format!("Stretch between neighbours {:.2}×", report.distortion)).on_hover_text("1 is none; above 2 the map is torn");
-    ui.weak(format!("By {method}"));
-    for problem in &found.correspondence.problems {
-        ui.colored_label(ui.visuals().warn_fg_color, problem);
-    }
 }
 
 fn clip_lengths(setup: &Setup, cast: &Cast) -> Vec<(String, usize)> {
     let length = |(k, source): (usize, &SourceSetup)| Some((source.name.clone(), cast.source(k)?.clip()?.frames().len()));
     setup.sources.iter().enumerate().filter_map(length).collect()
-}
-
-/// The frame of a clip that goes around, at a time of the clock.
-fn frame_of(clock: f64, count: usize) -> usize {
-    clock.max(0.0).round() as usize % count.max(1)
 }
 
 /// The examples of the room.

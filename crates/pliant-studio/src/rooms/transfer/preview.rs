@@ -151,7 +151,10 @@ fn posed(
     problems: &mut Vec<String>,
 ) -> Option<Arc<Vec<DVec3>>> {
     let (pose, odd) = job.pose(found).map_err(|error| problems.push(error.to_string())).ok()??;
-    problems.extend(odd);
+    // The library speaks of the recipe's tables; a region that covers nothing was told above where weights are shown.
+    if !odd.is_empty() && problems.is_empty() {
+        problems.push("A turn moves nothing: its region covers no stiff part by more than half. Paint more, or switch Refine off.".into());
+    }
     if factor.as_ref().is_none_or(|(of, _)| !Arc::ptr_eq(of, target)) {
         let fresh = Reconstruction::factor(&target.mesh, ReconstructionForm::AreaWeighted);
         *factor = Some((target.clone(), fresh.map_err(|error| problems.push(error.to_string())).ok()?));

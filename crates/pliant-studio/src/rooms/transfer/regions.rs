@@ -1,12 +1,15 @@
 //! The list of regions, the brush's options, and turns of the reference pose.
 
 use eframe::egui::{self, Color32, Sense, Slider, Ui, vec2};
+use pliant::mesh::glam::DVec3;
 
 use super::brush::Brush;
 use super::preview::Preview;
 use super::setup::{RegionSetup, Setup};
+use super::stage::Actor;
 use crate::document::Document;
-use crate::rooms::Cx;
+use crate::rooms::{Cx, On};
+use crate::view::{Model, turn_gizmo_ui};
 
 /// Which region is worked on, and how regions are shown.
 #[derive(Debug)]
@@ -144,10 +147,10 @@ impl RegionDesk {
     /// Turns of the reference pose.
     pub(super) fn turns_ui(&mut self, preview: Option<&Preview>, ui: &mut Ui, cx: &mut Cx<'_>) {
         ui.strong("Turn the rest pose");
-        ui.weak("Bring parts of the target near the pose in which the source rests.");
+        ui.weak("Bring parts of the target near the pose in which the source rests: drag a ring, or set angles.");
         self.list_ui(ui, cx);
         let Some(region) = self.region(&cx.document.transfer).map(|region| region.name.clone()) else {
-            ui.weak("Paint a region first, with the Regions tool.");
+            ui.weak("Paint a region first, with Scribble regions.");
             return;
         };
         let before = cx.document.transfer.turn_of(&region);
@@ -167,6 +170,29 @@ impl RegionDesk {
             ui.colored_label(ui.visuals().warn_fg_color, problem);
         }
     }
+}
+
+impl RegionDesk {
+    /// Rings around the region that is worked on. Says whether one is in the hand.
+    pub(super) fn turn_on_canvas_ui(&self, on: &On<'_>, target: &Actor, ui: &Ui, cx: &mut Cx<'_>) -> bool {
+        let setup = &cx.document.transfer;
+        let (Some(region), Some(model)) = (self.region(setup), on.scene.models.first()) else { return false };
+        let Some(middle) = middle_of(region, target, model) else { return false };
+        let degrees = turn_gizmo_ui(ui, on.canvas, "region", &region.name, middle, setup.turn_of(&region.name));
+        if let Some(degrees) = degrees {
+            let name = region.name.clone();
+            cx.edit_by_hand("Turn region", move |document| document.transfer.set_turn(&name, degrees));
+        }
+        degrees.is_some()
+    }
+}
+
+/// The mean of the corners of a region's faces, as the target stands; nothing for an empty region.
+fn middle_of(region: &RegionSetup, target: &Actor, model: &Model) -> Option<DVec3> {
+    let there = |face: &&u32| (**face as usize) < target.mesh.face_count();
+    let corners = region.faces.iter().filter(there).flat_map(|&face| target.mesh.face(face as usize));
+    let (sum, count) = corners.fold((DVec3::ZERO, 0_usize), |(sum, count), &corner| (sum + model.position(corner), count + 1));
+    (count > 0).then(|| sum / count as f64)
 }
 
 fn change(document: &mut Document, region: usize, change: impl FnOnce(&mut RegionSetup)) {

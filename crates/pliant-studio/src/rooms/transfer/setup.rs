@@ -200,10 +200,22 @@ impl Setup {
 
     /// Adds an empty region of a source, and a layer with it.
     pub fn add_region(&mut self, source: &str) {
+        let region = Some(self.push_region(Vec::new(), source, true));
+        self.layers.push(LayerSetup { source: source.to_owned(), region, ..LayerSetup::default() });
+    }
+
+    fn push_region(&mut self, faces: Vec<u32>, source: &str, refine: bool) -> String {
         let name = free_name("Region", |name| self.region(name).is_some());
         let color = REGION_COLORS[self.regions.len() % REGION_COLORS.len()];
-        self.layers.push(LayerSetup { source: source.to_owned(), region: Some(name.clone()), ..LayerSetup::default() });
-        self.regions.push(RegionSetup { name, color, source: source.to_owned(), faces: Arc::default(), refine: true });
+        self.regions.push(RegionSetup { name: name.clone(), color, source: source.to_owned(), faces: Arc::new(faces), refine });
+        name
+    }
+
+    /// The name of the region of these faces, a new one if there is none like it.
+    pub(super) fn region_of(&mut self, faces: Vec<u32>, source: &str, refine: bool) -> String {
+        let same = |region: &&RegionSetup| *region.faces == faces && (&*region.source, region.refine) == (source, refine);
+        let known = self.regions.iter().find(same).map(|region| region.name.clone());
+        known.unwrap_or_else(|| self.push_region(faces, source, refine))
     }
 
     /// Takes a region out, with what refers to it.
