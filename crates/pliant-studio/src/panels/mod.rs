@@ -2,6 +2,7 @@
 
 mod curve_view;
 mod explain;
+mod failed_rig;
 mod icon;
 mod key_sheet;
 mod rig;
@@ -13,6 +14,7 @@ mod timeline;
 mod transport;
 
 pub use explain::explain_ui;
+pub use failed_rig::failed_rig_ui;
 pub use rig::sliders_ui;
 pub use timeline::timeline_ui;
 
