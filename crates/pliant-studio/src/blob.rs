@@ -53,7 +53,7 @@ impl Blob {
 }
 
 /// FNV-1a in 128 bits: names differ for any two results that a person will ever make, and come out equal on every machine.
-fn fingerprint(bytes: &[u8]) -> u128 {
+pub(crate) fn fingerprint(bytes: &[u8]) -> u128 {
     const OFFSET: u128 = 0x6c62_272e_07bb_0142_62b8_2175_6295_c58d;
     const PRIME: u128 = 0x0000_0000_0100_0000_0000_0000_0000_013b;
     bytes.iter().fold(OFFSET, |hash, byte| (hash ^ u128::from(*byte)).wrapping_mul(PRIME))

@@ -24,16 +24,20 @@ pub enum Command {
     Room(RoomName),
     /// Start with an empty project; `Document` is what it holds, such as an example's.
     New(Box<Document>, RoomName),
-    /// Ask for a file and open it as a project or as the character.
+    /// Ask for a file and open it.
     AskOpen,
+    /// Ask for files and import them.
+    AskImport,
     /// Ask for files for the open room, which gets them by [`Room::take_files`](crate::rooms::Room::take_files).
     AskFiles(Wanted),
     /// Ask for a file to export to.
     AskExport,
     /// Ask for the name of a picture.
     AskScreenshot,
-    /// Open a project, or an asset as the character.
+    /// Open a project, or a new one without a file whose character is an asset; a file that only moves the character is imported.
     Open(Locator),
+    /// Bring files into this project: another character, targets or takes of it.
+    Import(Vec<PathBuf>),
     /// Open unsaved work of an earlier start, by its text.
     Recover(PathBuf),
     /// Save to the project's file, or ask for one.

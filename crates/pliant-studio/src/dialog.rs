@@ -2,92 +2,27 @@
 //!
 //! Folders are listed by a worker, so that a share that sleeps does not stop the window.
 
+mod look;
+mod request;
+
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use eframe::egui::text::{CCursor, CCursorRange};
 use eframe::egui::{self, Align, Key, Layout, Modifiers, RichText, Ui};
 
-use crate::files::{Entry, Files, why};
+use look::{Listing, Look, Take, Typed, look, place_looker};
+
+pub use request::{Answer, Choice, Kind, Request};
+
+use crate::files::{Entry, Files};
 use crate::places::home;
 use crate::project::absolute;
 use crate::work::{Inbox, Latest, Outbox, Wake};
 
 /// How wide the list of places is, in points.
 const PLACES_WIDTH: f32 = 130.0;
-
-/// What a person is asked for.
-#[derive(Debug, Clone, Default)]
-pub struct Request {
-    /// What stands at the top.
-    pub title: String,
-    /// What the button says.
-    pub action: String,
-    /// Whether a new file is named rather than one or more chosen.
-    pub saves: bool,
-    /// Kinds of files; the first is shown at first.
-    pub kinds: Vec<Kind>,
-    /// Where to begin.
-    pub folder: PathBuf,
-    /// The name that is offered.
-    pub name: String,
-    /// Something else to choose beside the file, such as what to export; may be empty.
-    pub choices: Vec<Choice>,
-    /// What the choice is called.
-    pub choice_label: String,
-    /// Folders to go to with one click.
-    pub folders: Vec<PathBuf>,
-}
-
-/// Something to choose beside the file.
-#[derive(Debug, Clone, Default)]
-pub struct Choice {
-    /// What the list says.
-    pub name: String,
-    /// The kinds of files that go with it.
-    pub kinds: Vec<Kind>,
-}
-
-/// A kind of files.
-#[derive(Debug, Clone, Default)]
-pub struct Kind {
-    /// What the list says.
-    pub label: String,
-    /// Endings without dot; none for all files.
-    pub endings: Vec<String>,
-}
-
-impl Kind {
-    /// Files with one of these endings.
-    #[must_use]
-    pub fn new(label: impl Into<String>, endings: Vec<String>) -> Self {
-        Self { label: label.into(), endings }
-    }
-
-    fn holds(&self, name: &str) -> bool {
-        let ending = name.rsplit_once('.').map(|(_, ending)| ending);
-        self.endings.is_empty() || self.endings.iter().any(|known| ending.is_some_and(|ending| ending.eq_ignore_ascii_case(known)))
-    }
-}
-
-/// What a person answered.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Answer {
-    /// These files; one when saving.
-    Chosen {
-        /// The files.
-        paths: Vec<PathBuf>,
-        /// Which of the choices.
-        choice: usize,
-    },
-    /// None.
-    Cancelled,
-}
-
-struct Listing {
-    folder: PathBuf,
-    entries: Result<Vec<Entry>, String>,
-}
 
 /// A dialog that is open.
 pub struct FileDialog {
@@ -100,7 +35,14 @@ pub struct FileDialog {
     marked: BTreeSet<String>,
     cursor: Option<usize>,
     listing: Option<Listing>,
-    lister: Latest<PathBuf, Listing>,
+    lister: Latest<Look, Listing>,
+    /// Those folders to go to with one click that are there.
+    places: Vec<PathBuf>,
+    place_looker: Latest<Vec<PathBuf>, Vec<PathBuf>>,
+    /// Whether it is looked for what stands in the field of the name.
+    following: bool,
+    /// Why what was typed leads nowhere.
+    trouble: Option<String>,
     /// A file that exists and is about to be written over.
     overwrite: Option<PathBuf>,
     /// Whether a name was accepted before it is known which files there are.
@@ -112,12 +54,13 @@ impl FileDialog {
     /// Opens a dialog on `files`.
     #[must_use]
     pub fn new(request: Request, files: Arc<dyn Files>, wake: Wake) -> Self {
-        let lister = Latest::new("Listing a folder", wake, move |inbox: &Inbox<PathBuf>, outbox: &Outbox<Listing>| {
-            while let Some(folder) = inbox.next() {
-                let entries = files.list(&folder).map_err(|error| format!("This folder cannot be shown because {}.", why(&error)));
-                outbox.put(Ok(Listing { folder, entries }));
+        let place_looker = place_looker(files.clone(), wake.clone());
+        let lister = Latest::new("Listing a folder", wake, move |inbox: &Inbox<Look>, outbox: &Outbox<Listing>| {
+            while let Some(question) = inbox.next() {
+                outbox.put(look(&*files, question));
             }
         });
+        place_looker.ask(request.folders.clone());
         let (folder, name) = (absolute(&request.folder), request.name.clone());
         let mut dialog = Self {
             request,
@@ -130,34 +73,98 @@ impl FileDialog {
             cursor: None,
             listing: None,
             lister,
+            places: Vec::new(),
+            place_looker,
+            following: false,
+            trouble: None,
             overwrite: None,
             accepted: false,
             fresh: true,
         };
-        dialog.go(folder);
+        dialog.go_to(folder.clone());
+        dialog.lister.ask(Look::Begin(folder));
         dialog
     }
 
     /// Whether a folder is still being listed.
     #[must_use]
     pub fn busy(&self) -> bool {
-        self.lister.busy()
+        self.lister.busy() || self.place_looker.busy()
     }
 
     fn go(&mut self, folder: PathBuf) {
+        self.lister.ask(Look::In(folder.clone()));
+        self.go_to(folder);
+    }
+
+    fn go_to(&mut self, folder: PathBuf) {
         self.folder_text = folder.display().to_string();
-        self.lister.ask(folder.clone());
         self.folder = folder;
         self.marked.clear();
         self.cursor = None;
         self.accepted = false;
+        (self.following, self.trouble) = (false, None);
+    }
+
+    /// What the worker found.
+    fn fetch(&mut self) -> Option<Answer> {
+        if let Some(Ok(places)) = self.place_looker.answer() {
+            self.places = places;
+        }
+        let answer = self.lister.answer()?;
+        // Whoever types on wants something else.
+        let followed = std::mem::take(&mut self.following);
+        let mut listing = match answer {
+            Ok(listing) if followed || listing.typed.is_none() => listing,
+            Ok(_) => return None,
+            Err(sentence) => {
+                self.trouble = Some(sentence).filter(|_| followed);
+                return None;
+            }
+        };
+        let typed = listing.typed.take();
+        if typed.is_some() || self.listing.is_none() {
+            self.go_to(listing.folder.clone());
+        }
+        // What the worker says of a folder that was left meanwhile is of no use.
+        if listing.folder == self.folder {
+            self.listing = Some(listing);
+        }
+        self.name = match typed? {
+            // The name that was offered is offered again.
+            Typed::Folder if self.request.saves => self.request.name.clone(),
+            Typed::Folder => String::new(),
+            Typed::Name(name, Take::Nothing) => name,
+            Typed::Name(name, Take::It) => {
+                self.name = name;
+                return self.accept();
+            }
+        };
+        self.fresh = true;
+        None
+    }
+
+    /// The path that stands in the field of the name, if it is more than a name.
+    fn typed_path(&self) -> Option<PathBuf> {
+        let typed = self.name.trim();
+        let is_path = typed.contains(std::path::is_separator) || typed == "~" || typed == "..";
+        is_path.then(|| absolute(&self.folder.join(expanded(typed))))
+    }
+
+    /// Looks where a path that was typed leads; says whether there is one.
+    fn follow(&mut self, take: Take) -> bool {
+        let path = self.typed_path();
+        self.following = path.is_some();
+        if let Some(path) = path.clone() {
+            self.lister.ask(Look::For(path, take));
+        }
+        path.is_some()
     }
 
     /// The dialog; an answer when there is one.
     pub fn dialog_ui(&mut self, ctx: &egui::Context) -> Option<Answer> {
-        if let Some(listing) = self.lister.answer() {
-            // What the worker says of a folder that was left meanwhile is of no use.
-            self.listing = listing.ok().filter(|listing| listing.folder == self.folder).or(self.listing.take());
+        if let Some(answer) = self.fetch() {
+            return Some(answer);
         }
         let keys = self.keys(ctx);
         let modal = egui::Modal::new(egui::Id::unique("file dialog")).frame(modal_frame(ctx)).show(ctx, |ui| {
@@ -235,7 +242,7 @@ impl FileDialog {
 
     fn places_ui(&mut self, ui: &mut Ui, height: f32) {
         let mut places: Vec<(String, PathBuf)> = home().map(|home| ("Home".to_owned(), home)).into_iter().collect();
-        let recent = self.request.folders.iter().filter(|folder| folder.file_name().is_some());
+        let recent = self.places.iter().filter(|folder| folder.file_name().is_some());
         places.extend(recent.map(|folder| (folder.file_name().unwrap_or_default().to_string_lossy().into_owned(), folder.clone())));
         egui::ScrollArea::vertical().id_salt("dialog places").max_height(height).auto_shrink(false).show(ui, |ui| {
             for (name, folder) in places {
@@ -304,15 +311,20 @@ impl FileDialog {
     fn name_ui(&mut self, ui: &mut Ui) {
         egui::Grid::new("dialog name").num_columns(2).show(ui, |ui| {
             let label = ui.label("Name");
-            let response = ui.add(egui::TextEdit::singleline(&mut self.name).desired_width(f32::INFINITY)).labelled_by(label.id);
+            let field = egui::TextEdit::singleline(&mut self.name).id(egui::Id::unique("dialog name field")).desired_width(f32::INFINITY);
+            let response = ui.add(field).labelled_by(label.id);
             if std::mem::take(&mut self.fresh) {
                 response.request_focus();
+                select_stem(ui, response.id, &self.name);
             }
             if response.changed() {
                 self.accepted = false;
                 self.marked.clear();
                 self.cursor = None;
-                self.follow_typing();
+                (self.following, self.trouble) = (false, None);
+            }
+            if response.lost_focus() && ui.input(|input| input.key_pressed(Key::Tab)) {
+                self.follow(Take::Nothing);
             }
             ui.end_row();
             if !self.request.kinds.is_empty() {
@@ -344,17 +356,10 @@ impl FileDialog {
         (self.request.kinds, self.kind) = (kinds, 0);
     }
 
-    /// A path that is typed leads to its folder as soon as that is written out.
-    fn follow_typing(&mut self) {
-        let cut = self.name.rfind(['/', std::path::MAIN_SEPARATOR]);
-        if let Some(cut) = cut {
-            let folder = absolute(&self.folder.join(expanded(&self.name[..=cut])));
-            self.name.drain(..=cut);
-            self.go(folder);
-        }
-    }
-
     fn buttons_ui(&mut self, ui: &mut Ui) -> Option<Press> {
+        if let Some(sentence) = &self.trouble {
+            ui.colored_label(ui.visuals().error_fg_color, sentence);
+        }
         if let Some(path) = &self.overwrite {
             let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
             ui.horizontal(|ui| {
@@ -385,7 +390,8 @@ impl FileDialog {
     /// What the list shows: visible files of the kind whose names hold what is typed.
     fn shown(&self) -> Vec<Entry> {
         let listed = self.listed().and_then(Result::ok);
-        let typed = if self.request.saves || !self.marked.is_empty() { String::new() } else { self.name.to_lowercase() };
+        let is_search = !self.request.saves && self.marked.is_empty() && self.typed_path().is_none();
+        let typed = if is_search { self.name.trim().to_lowercase() } else { String::new() };
         let kind = self.request.kinds.get(self.kind).cloned().unwrap_or_default();
         let fits = |entry: &&Entry| {
             let kind = entry.folder || kind.holds(&entry.name);
@@ -396,6 +402,9 @@ impl FileDialog {
 
     /// Enter or the button: goes into a folder, completes a name, asks before it writes over a file, or is the answer.
     fn accept(&mut self) -> Option<Answer> {
+        if self.cursor.is_none() && self.follow(Take::It) {
+            return None;
+        }
         let shown = self.shown();
         let at_cursor = self.cursor.and_then(|k| shown.get(k).cloned());
         let typed = self.name.trim().to_owned();
@@ -413,8 +422,18 @@ impl FileDialog {
             return self.accept_name();
         }
         let names = if self.marked.is_empty() { BTreeSet::from([self.name.trim().to_owned()]) } else { self.marked.clone() };
+        if let Some(name) = names.iter().find(|name| !self.may_open(name)) {
+            self.trouble = Some(format!("There is no file '{name}' in this folder; choose one from the list."));
+            return None;
+        }
         let paths = names.iter().map(|name| self.folder.join(name)).collect();
         Some(self.chosen(paths))
+    }
+
+    /// Whether a name can be opened: one of a file that is there, or of a part of one (`FILE#PART`, `MESH+DELTAS`).
+    fn may_open(&self, name: &str) -> bool {
+        let there = |entries: &[Entry]| entries.iter().any(|entry| entry.name == name);
+        name.contains(['#', '+', '@']) || self.listed().is_none_or(|listed| listed.is_ok_and(there))
     }
 
     fn accept_name(&mut self) -> Option<Answer> {
@@ -458,6 +477,14 @@ fn list_ui(ui: &mut Ui, label: &str, texts: &[&str], chosen: &mut usize) {
     list.response.labelled_by(name.id);
 }
 
+/// Selects what a person types another name over: all but the ending.
+fn select_stem(ui: &Ui, field: egui::Id, name: &str) {
+    let stem = name.rsplit_once('.').map_or(name, |(stem, _)| stem).chars().count();
+    let mut state = egui::text_edit::TextEditState::load(ui.ctx(), field).unwrap_or_default();
+    state.cursor.set_char_range(Some(CCursorRange::two(CCursor::new(0), CCursor::new(stem))));
+    state.store(ui.ctx(), field);
+}
+
 /// `~` is the person's own folder.
 fn expanded(text: &str) -> PathBuf {
     match (text.strip_prefix('~'), home()) {
@@ -481,7 +508,7 @@ mod tests {
     }
 
     fn settle(dialog: &mut FileDialog) -> Option<Answer> {
-        while dialog.lister.at_work() {
+        while dialog.lister.at_work() || dialog.place_looker.at_work() {
             std::thread::yield_now();
         }
         frame(dialog)
@@ -527,5 +554,64 @@ mod tests {
         assert_eq!(dialog.accept(), None);
         let path = root.path().join("there/other.pliant");
         assert_eq!(settle(&mut dialog), Some(Answer::Chosen { paths: vec![path], choice: 0 }));
+    }
+
+    fn type_name(dialog: &mut FileDialog, name: impl Into<String>) -> Option<Answer> {
+        dialog.name = name.into();
+        dialog.accept().or_else(|| settle(dialog))
+    }
+
+    #[test]
+    fn a_path_that_is_typed_is_taken_as_it_stands() {
+        let (root, mut dialog) = begin();
+        let path = root.path().join("there/new.pliant");
+        assert_eq!(type_name(&mut dialog, "there/new"), Some(Answer::Chosen { paths: vec![path], choice: 0 }));
+        let (root, mut dialog) = begin();
+        assert_eq!(type_name(&mut dialog, root.path().join("there/face").display().to_string()), None);
+        assert_eq!(dialog.overwrite, Some(root.path().join("there/face.pliant")), "a file that is there is a question");
+    }
+
+    #[test]
+    fn a_folder_that_is_typed_is_gone_to_and_one_that_is_missing_is_told() {
+        let (root, mut dialog) = begin();
+        dialog.request.name = "Untitled.pliant".into();
+        assert_eq!(type_name(&mut dialog, "there/"), None);
+        assert_eq!((&dialog.folder, &*dialog.name), (&root.path().join("there"), "Untitled.pliant"));
+        assert_eq!(type_name(&mut dialog, "../gone/face"), None);
+        assert_eq!((&dialog.folder, &*dialog.name), (&root.path().join("there"), "../gone/face"), "as it was typed");
+        let gone = root.path().join("gone").display().to_string();
+        assert!(dialog.trouble.as_ref().is_some_and(|sentence| sentence.contains(&gone)), "{:?}", dialog.trouble);
+    }
+
+    #[test]
+    fn whoever_types_on_is_not_interrupted() {
+        let (root, mut dialog) = begin();
+        dialog.name = "there/".into();
+        assert_eq!(dialog.accept(), None);
+        // As the field does on each letter.
+        (dialog.name, dialog.following) = ("there/fa".into(), false);
+        assert_eq!(settle(&mut dialog), None);
+        assert_eq!((&*dialog.folder, &*dialog.name), (root.path(), "there/fa"));
+    }
+
+    #[test]
+    fn what_is_not_there_is_not_opened() {
+        let (root, mut dialog) = begin();
+        dialog.request.saves = false;
+        assert_eq!(type_name(&mut dialog, "there/none.pliant"), None);
+        assert!(dialog.trouble.as_ref().is_some_and(|sentence| sentence.contains("none.pliant")), "{:?}", dialog.trouble);
+        let paths = vec![root.path().join("there/face.pliant")];
+        assert_eq!(type_name(&mut dialog, "../there/face.pliant"), Some(Answer::Chosen { paths, choice: 0 }));
+    }
+
+    #[test]
+    fn folders_that_are_gone_are_not_offered_and_not_begun_in() {
+        let root = tempfile::tempdir().unwrap();
+        let (kept, gone) = (root.path().join("kept"), root.path().join("gone/deep"));
+        std::fs::create_dir(&kept).unwrap();
+        let request = Request { folder: gone.clone(), folders: vec![gone, kept.clone()], ..Request::default() };
+        let mut dialog = FileDialog::new(request, Arc::new(NativeFiles), Arc::new(|| ()));
+        assert_eq!(settle(&mut dialog), None);
+        assert_eq!((dialog.places, dialog.folder), (vec![kept], root.path().to_owned()));
     }
 }

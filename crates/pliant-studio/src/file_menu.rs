@@ -17,6 +17,8 @@ pub const OPEN: KeyboardShortcut = KeyboardShortcut::new(Modifiers::COMMAND, Key
 pub const SAVE: KeyboardShortcut = KeyboardShortcut::new(Modifiers::COMMAND, Key::S);
 /// Save under another name.
 pub const SAVE_AS: KeyboardShortcut = KeyboardShortcut::new(Modifiers::COMMAND.plus(Modifiers::SHIFT), Key::S);
+/// Import files.
+pub const IMPORT: KeyboardShortcut = KeyboardShortcut::new(Modifiers::COMMAND, Key::I);
 /// Export.
 pub const EXPORT: KeyboardShortcut = KeyboardShortcut::new(Modifiers::COMMAND, Key::E);
 /// Quit.
@@ -26,27 +28,30 @@ impl Studio {
     /// The File menu.
     pub(crate) fn file_menu_ui(&mut self, ui: &mut Ui) {
         ui.menu_button("File", |ui| {
-            self.item_ui(ui, "New", Some(NEW), || Command::New(Box::default(), RoomName::Pose));
-            self.item_ui(ui, "Open…", Some(OPEN), || Command::AskOpen);
+            self.item_ui(ui, "New", Some(NEW), "An empty project", || Command::New(Box::default(), RoomName::Pose));
+            let tip = "A project, or a mesh or rig as the character of a new project";
+            self.item_ui(ui, "Open…", Some(OPEN), tip, || Command::AskOpen);
             ui.menu_button("Open recent", |ui| self.recent_ui(ui));
             if !self.filing.lost().is_empty() {
                 ui.menu_button("Recover", |ui| self.lost_ui(ui));
             }
             ui.separator();
-            self.item_ui(ui, "Save", Some(SAVE), || Command::Save);
-            self.item_ui(ui, "Save as…", Some(SAVE_AS), || Command::AskSave);
+            self.item_ui(ui, "Save", Some(SAVE), "To the project's file", || Command::Save);
+            self.item_ui(ui, "Save as…", Some(SAVE_AS), "To another file, which is the project's from then on", || Command::AskSave);
             ui.separator();
-            self.item_ui(ui, "Import…", None, || Command::AskOpen);
-            self.item_ui(ui, "Export…", Some(EXPORT), || Command::AskExport);
-            self.item_ui(ui, "Screenshot…", None, || Command::AskScreenshot);
+            let tip = "Into this project: another character, targets or takes of it, in one step that undo takes back";
+            self.item_ui(ui, "Import…", Some(IMPORT), tip, || Command::AskImport);
+            let tip = "The shape, the rig, the animation or a take to a file of another program";
+            self.item_ui(ui, "Export…", Some(EXPORT), tip, || Command::AskExport);
+            self.item_ui(ui, "Screenshot…", None, "A picture of the window", || Command::AskScreenshot);
             ui.separator();
-            self.item_ui(ui, "Quit", Some(QUIT), || Command::Quit);
+            self.item_ui(ui, "Quit", Some(QUIT), "Asks first where changes are not saved", || Command::Quit);
         });
     }
 
-    fn item_ui(&mut self, ui: &mut Ui, label: &str, shortcut: Option<KeyboardShortcut>, command: impl FnOnce() -> Command) {
+    fn item_ui(&mut self, ui: &mut Ui, label: &str, shortcut: Option<KeyboardShortcut>, tip: &str, command: impl FnOnce() -> Command) {
         let keys = shortcut.map(|shortcut| ui.ctx().format_shortcut(&shortcut)).unwrap_or_default();
-        if ui.add(egui::Button::new(label).shortcut_text(keys)).clicked() {
+        if ui.add(egui::Button::new(label).shortcut_text(keys)).on_hover_text(tip).clicked() {
             self.push(command());
             ui.close();
         }
@@ -69,7 +74,7 @@ impl Studio {
     }
 
     fn lost_ui(&mut self, ui: &mut Ui) {
-        for Lost { text, kept, project } in self.filing.lost().to_vec() {
+        for Lost { text, kept, project, .. } in self.filing.lost().to_vec() {
             let minutes = kept.elapsed().unwrap_or_default().as_secs() / 60;
             let what = project.as_deref().map_or_else(|| "Untitled".into(), name);
             if ui.button(format!("{what}, {minutes} min ago")).clicked() {
@@ -91,6 +96,7 @@ impl Studio {
             (&SAVE, Command::Save),
             (&OPEN, Command::AskOpen),
             (&NEW, Command::New(Box::default(), RoomName::Pose)),
+            (&IMPORT, Command::AskImport),
             (&EXPORT, Command::AskExport),
             (&QUIT, Command::Quit),
         ];

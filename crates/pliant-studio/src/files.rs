@@ -24,6 +24,11 @@ pub trait Files: Send + Sync {
     /// What is in a folder: folders first, then by name.
     fn list(&self, folder: &Path) -> io::Result<Vec<Entry>>;
 
+    /// Whether there is a folder of this name.
+    fn is_folder(&self, path: &Path) -> bool {
+        self.list(path).is_ok()
+    }
+
     /// How many bytes a file has; an error where there is no file.
     fn size(&self, path: &Path) -> io::Result<u64>;
 
@@ -58,6 +63,10 @@ impl Files for NativeFiles {
         }
         entries.sort_by_cached_key(|entry| (!entry.folder, entry.name.to_lowercase(), entry.name.clone()));
         Ok(entries)
+    }
+
+    fn is_folder(&self, path: &Path) -> bool {
+        path.is_dir()
     }
 
     fn size(&self, path: &Path) -> io::Result<u64> {

@@ -9,8 +9,10 @@
 use std::path::{Path, PathBuf};
 
 use pliant::io::{self, Animation, Asset, Base, Format, LoadOptions};
+use pliant::mesh::Progress;
 
 use crate::document::{Character, Document, Locator};
+use crate::project::ENDING;
 use crate::rooms::touch;
 use crate::timeline::{Take, TakeFrames};
 
@@ -32,10 +34,17 @@ impl Import {
     #[must_use]
     pub fn label(&self) -> String {
         match (&self.character, self.takes.len()) {
-            (Some(_), _) => "Open rig".into(),
-            (None, 1) => "Add take".into(),
-            (None, _) => "Add takes".into(),
+            (Some(_), _) if self.same_mesh => "Import targets".into(),
+            (Some(_), _) => "Import character".into(),
+            (None, 1) => "Import take".into(),
+            (None, _) => "Import takes".into(),
         }
+    }
+
+    /// Whether the character becomes another one.
+    #[must_use]
+    pub fn brings_character(&self) -> bool {
+        self.character.is_some() && !self.same_mesh
     }
 
     /// Whether there is nothing in it for the document.
@@ -44,7 +53,7 @@ impl Import {
         self.character.is_none() && self.takes.is_empty()
     }
 
-    /// Puts it into a document.
+    /// Puts it into a document. The timeline becomes the first take's own, unless something is made for it already.
     pub fn apply(self, document: &mut Document) {
         match self.character {
             Some(asset) if self.same_mesh => document.character.asset = asset,
@@ -58,19 +67,29 @@ impl Import {
             }
             None => {}
         }
+        let Document { character, timeline, .. } = document;
         for take in self.takes {
-            let name = document.timeline.add_take(take);
-            document.timeline.playing_take = Some(name);
+            if timeline.keys.is_empty() && timeline.takes.iter().all(|known| known.of != character.asset) {
+                timeline.frames_per_second = take.frames_per_second;
+                timeline.last_frame = timeline.frames_of(take.frame_count as usize, take.frames_per_second);
+            }
+            let name = timeline.add_take(take);
+            timeline.playing_take = Some(name);
         }
     }
 }
 
-/// Looks into files, in order, for a document whose character is `character`; loads them, so a worker calls it.
+/// Looks into files, in order, for a document whose character is `character`; loads them, so a worker calls it. What is stopped before its
+/// end comes back as far as it came.
 #[must_use]
-pub fn import(paths: &[PathBuf], character: &str, folder: &Path) -> Import {
+pub fn import(paths: &[PathBuf], character: &str, folder: &Path, progress: &dyn Progress) -> Import {
     let mut importer = Importer { folder, character: character.to_owned(), vertices: None, found: Import::default() };
     let (meshes, others): (Vec<_>, Vec<_>) = paths.iter().partition(|path| is_mesh_file(path, folder));
-    for path in meshes.into_iter().chain(others) {
+    for (k, path) in meshes.into_iter().chain(others).enumerate() {
+        // One file is loaded in one go: nobody could stop it.
+        if paths.len() > 1 && progress.report(&shown(path), k as f64 / paths.len() as f64).is_break() {
+            break;
+        }
         if let Err(sentence) = importer.add(path) {
             importer.found.declined.push(sentence);
         }
@@ -79,7 +98,7 @@ pub fn import(paths: &[PathBuf], character: &str, folder: &Path) -> Import {
 }
 
 /// Whether a file can stand alone: those that move another mesh come after it.
-fn is_mesh_file(path: &Path, folder: &Path) -> bool {
+pub(crate) fn is_mesh_file(path: &Path, folder: &Path) -> bool {
     let needs_mesh = matches!(Format::of(path), Some(Format::Mdd | Format::Pc2 | Format::Npy | Format::Target));
     !needs_mesh || is_pair(path, folder)
 }
@@ -102,6 +121,7 @@ impl Importer<'_> {
     fn add(&mut self, path: &Path) -> Result<(), String> {
         let text = path.to_str().ok_or_else(|| format!("'{}' has a name that is no text; rename it.", path.display()))?;
         match Format::of(path) {
+            None if is_project(path) => Err(format!("'{}' is a project; open it with File › Open.", shown(path))),
             None if path.is_file() => Err(format!("'{}' is no file that Pliant reads; it reads {}.", shown(path), readable())),
             Some(Format::Npy | Format::Target) if !is_pair(path, self.folder) => self.add_to_character(text, path),
             _ => {
@@ -132,7 +152,10 @@ impl Importer<'_> {
             return Err(format!("'{}' was left out: '{}' is the character already.", shown(path), shown(Path::new(first))));
         }
         self.found.character = Some(text.into());
-        self.found.takes.extend(takes(text, text, asset));
+        // The clips of a specimen are in the list of takes without being asked for.
+        if !text.starts_with("specimen:") {
+            self.found.takes.extend(takes(text, text, asset));
+        }
         (self.character, self.vertices) = (text.into(), Some(count));
         Ok(())
     }
@@ -179,16 +202,21 @@ fn shown(path: &Path) -> String {
     path.file_name().map_or_else(|| path.display().to_string(), |name| name.to_string_lossy().into_owned())
 }
 
-/// The endings of all files that can be opened, for a sentence.
+/// Whether a file is a project, by its name.
+pub(crate) fn is_project(path: &Path) -> bool {
+    path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case(ENDING))
+}
+
+/// The endings of all files that can be imported, for a sentence.
 fn readable() -> String {
     readable_endings().join(", ")
 }
 
-/// The endings of all files that can be opened, projects first.
+/// The endings of all files that can be imported.
 #[must_use]
 pub fn readable_endings() -> Vec<String> {
     let formats = Format::ALL.into_iter().filter(|format| format.can_read() || matches!(format, Format::Npy | Format::Target));
-    std::iter::once("pliant").chain(formats.map(Format::ending)).map(str::to_owned).collect()
+    formats.map(Format::ending).map(str::to_owned).collect()
 }
 
 #[cfg(test)]
@@ -212,18 +240,21 @@ mod tests {
     fn a_rig_with_a_clip_is_the_character_and_a_take() {
         let folder = files();
         let path = folder.path().join("hound.glb");
-        let found = import(std::slice::from_ref(&path), "specimen:head", folder.path());
+        let found = import(std::slice::from_ref(&path), "specimen:head", folder.path(), &());
         assert_eq!((found.character.as_deref(), found.takes.len(), &found.declined), (path.to_str(), 1, &vec![]));
         let mut document = Document::default();
         found.apply(&mut document);
-        assert_eq!(document.timeline.takes[0].of, document.character.asset);
+        let timeline = &document.timeline;
+        assert_eq!(timeline.takes[0].of, document.character.asset);
+        let take = &timeline.takes[0];
+        assert_eq!((timeline.frames_per_second, timeline.last_frame), (take.frames_per_second, take.frame_count - 1), "its own range");
     }
 
     #[test]
     fn several_files_find_their_places_and_others_are_told_one_by_one() {
         let folder = files();
         let paths = ["walk.mdd", "notes.txt", "broken.obj", "hound.glb", "tapir.obj"].map(|name| folder.path().join(name));
-        let found = import(&paths, "", folder.path());
+        let found = import(&paths, "", folder.path(), &());
         assert_eq!(found.character.as_deref(), paths[3].to_str());
         assert_eq!(found.takes.len(), 2, "that of the rig and the point cache: {found:?}");
         let declined = found.declined.join("\n");
@@ -234,20 +265,46 @@ mod tests {
     }
 
     #[test]
+    fn a_take_beside_keys_leaves_their_range() {
+        let folder = files();
+        let mut document = Document::default();
+        document.character.asset = folder.path().join("hound.glb").display().to_string();
+        document.timeline.set_key("smile", 3, 0.5);
+        let before = document.timeline.clone();
+        import(&[folder.path().join("walk.mdd")], &document.character.asset, folder.path(), &()).apply(&mut document);
+        let after = &document.timeline;
+        assert_eq!((after.takes.len(), after.last_frame, after.frames_per_second), (1, before.last_frame, before.frames_per_second));
+    }
+
+    #[test]
+    fn an_import_that_is_stopped_loads_no_more() {
+        struct Stop;
+        impl Progress for Stop {
+            fn report(&self, _stage: &str, done: f64) -> std::ops::ControlFlow<()> {
+                if done > 0.0 { std::ops::ControlFlow::Break(()) } else { std::ops::ControlFlow::Continue(()) }
+            }
+        }
+        let folder = files();
+        let paths = ["hound.glb", "walk.mdd", "notes.txt"].map(|name| folder.path().join(name));
+        let found = import(&paths, "", folder.path(), &Stop);
+        assert_eq!((found.takes.len(), found.declined), (1, vec![]), "the rig's own");
+    }
+
+    #[test]
     fn a_mesh_with_what_moves_it_is_the_character() {
         let folder = files();
         let count = pliant::load("specimen:tapir").unwrap().vertex_count();
         let still = io::npy::write_f32(&[2, count, 3], vec![0.0; 6 * count]);
         std::fs::write(folder.path().join("deltas.npy"), still).unwrap();
         let pair = format!("{}+deltas.npy", folder.path().join("tapir.obj").display());
-        let found = import(&[PathBuf::from(&pair)], "specimen:head", folder.path());
+        let found = import(&[PathBuf::from(&pair)], "specimen:head", folder.path(), &());
         assert_eq!((found.character, found.declined), (Some(pair), vec![]));
     }
 
     #[test]
     fn a_clip_of_another_mesh_says_what_does_not_fit() {
         let folder = files();
-        let found = import(&[folder.path().join("walk.mdd")], "specimen:head", folder.path());
+        let found = import(&[folder.path().join("walk.mdd")], "specimen:head", folder.path(), &());
         assert!(found.is_empty() && found.declined[0].contains("open its mesh first"), "{found:?}");
     }
 }

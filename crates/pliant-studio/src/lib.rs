@@ -19,6 +19,7 @@ pub mod history;
 pub mod import;
 pub mod library;
 mod menu;
+mod notices;
 pub mod panels;
 pub mod places;
 pub mod preferences;
@@ -33,6 +34,6 @@ pub mod timeline;
 pub mod view;
 pub mod work;
 
-pub use file_menu::{EXPORT, NEW, OPEN, QUIT, SAVE, SAVE_AS};
+pub use file_menu::{EXPORT, IMPORT, NEW, OPEN, QUIT, SAVE, SAVE_AS};
 pub use filing::Recover;
 pub use studio::Studio;

@@ -9,7 +9,7 @@ use pliant::rig::Rig;
 
 use crate::document::Locator;
 use crate::view::{Surface, Vertices};
-use crate::work::{Task, Wake};
+use crate::work::{Task, Wake, Watch};
 
 /// An asset ready to be drawn.
 #[derive(Debug)]
@@ -103,18 +103,24 @@ impl Library {
         }
     }
 
+    /// What is on its way.
+    pub fn watches(&self) -> impl Iterator<Item = &Arc<Watch>> {
+        let tasks = self.slots.values().filter_map(|entry| if let Entry::Coming(task) = entry { task.as_ref() } else { None });
+        tasks.map(Task::watch).filter(|watch| !watch.over())
+    }
+
     /// Whether something is on its way.
     #[must_use]
     pub fn busy(&self) -> bool {
         // One that nobody asks for any more may have come without being fetched.
-        let under_way = |entry: &Entry| matches!(entry, Entry::Coming(Some(task)) if !task.watch().over());
-        self.slots.values().any(under_way)
+        self.watches().next().is_some()
     }
 }
 
 fn start(locator: &str, folder: &Path, wake: &Wake) -> Task<Loaded> {
     let (locator, folder) = (locator.to_owned(), folder.to_owned());
-    Task::start(format!("Loading {locator}"), wake.clone(), move |_| load(&locator, &folder))
+    let name = Path::new(&locator).file_name().map_or_else(|| locator.clone(), |name| name.to_string_lossy().into_owned());
+    Task::start(format!("Loading {name}"), wake.clone(), move |_| load(&locator, &folder))
 }
 
 /// Loads an asset and makes it ready to be drawn.

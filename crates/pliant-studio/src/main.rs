@@ -1,5 +1,6 @@
 //! The window.
 
+use std::io::Write as _;
 use std::path::Path;
 use std::process::ExitCode;
 
@@ -46,12 +47,12 @@ fn parse(mut arguments: impl Iterator<Item = String>) -> Result<Start, String> {
     }
 }
 
-#[expect(clippy::print_stdout, clippy::print_stderr, reason = "a program that cannot open its window speaks where it was started")]
+#[expect(clippy::print_stderr, reason = "a program that cannot open its window speaks where it was started")]
 fn main() -> ExitCode {
     let arguments = std::env::args_os().skip(1).map(|argument| argument.to_string_lossy().into_owned());
     match parse(arguments) {
-        Ok(Start::Help) => print!("{HELP}"),
-        Ok(Start::Version) => println!("pliant-studio {}", env!("CARGO_PKG_VERSION")),
+        Ok(Start::Help) => say(HELP),
+        Ok(Start::Version) => say(concat!("pliant-studio ", env!("CARGO_PKG_VERSION"), "\n")),
         Ok(start) => {
             if let Err(error) = run(start) {
                 eprintln!("pliant-studio: {}", remedy(&error));
@@ -64,6 +65,11 @@ fn main() -> ExitCode {
         }
     }
     ExitCode::SUCCESS
+}
+
+/// Prints to whoever still listens: one that reads no further, such as `head`, is no fault.
+fn say(text: &str) {
+    let _ = std::io::stdout().lock().write_all(text.as_bytes());
 }
 
 fn run(start: Start) -> eframe::Result {

@@ -11,6 +11,13 @@ use crate::blob::Blob;
 use crate::files::{Files, is_unfinished};
 use crate::project::{Opened, ProjectError, SessionNote, open_with};
 
+/// The ending of the note of how often unsaved work was opened.
+const STARTS: &str = "starts";
+/// A fault that unsaved work brings along shows within this time after it was opened.
+pub const PERIL: Duration = Duration::from_secs(10);
+/// Once may have been another fault.
+const MOST_STARTS: u32 = 2;
+
 /// Unsaved work that waits to be opened.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Lost {
@@ -20,9 +27,17 @@ pub struct Lost {
     pub kept: SystemTime,
     /// The project it belongs to, if it has one.
     pub project: Option<PathBuf>,
+    /// How many programs in a row opened it and ended within [`PERIL`].
+    pub starts: u32,
 }
 
 impl Lost {
+    /// Whether it seems to end whatever program opens it, so that none should by itself.
+    #[must_use]
+    pub fn is_perilous(&self) -> bool {
+        self.starts >= MOST_STARTS
+    }
+
     /// What it is called in a sentence: its project's name.
     #[must_use]
     pub fn name(&self) -> String {
@@ -61,7 +76,20 @@ fn lost(text: PathBuf) -> Option<Lost> {
     }
     let kept = fs::metadata(&text).and_then(|about| about.modified()).ok()?;
     let head: Head = serde_json::from_slice(&fs::read(&text).ok()?).unwrap_or_default();
-    Some(Lost { text, kept, project: head.session.and_then(|note| note.project) })
+    let starts = fs::read_to_string(text.with_extension(STARTS)).ok().and_then(|count| count.trim().parse().ok()).unwrap_or(0);
+    Some(Lost { text, kept, project: head.session.and_then(|note| note.project), starts })
+}
+
+/// Notes, before unsaved work is opened, that it is: should it end the program, the next one knows.
+pub fn count_start(files: &dyn Files, lost: &Lost) {
+    // Without the note it is only opened once more than it should be.
+    let _ = files.write(&lost.text.with_extension(STARTS), (lost.starts + 1).to_string().as_bytes());
+}
+
+/// The program lives on, or ends as it should, with the work that it [claimed](claim).
+pub fn outlived(files: &dyn Files, session: &Session) {
+    // Most sessions have no such note.
+    let _ = files.remove(&session.text().with_extension(STARTS));
 }
 
 /// Reads unsaved work, which stays lost until somebody [claims](claim) it.
@@ -79,21 +107,24 @@ pub fn read(files: &dyn Files, lost: &Lost, session: &Session) -> Result<Opened,
 /// Makes unsaved work that of `session`, in one step that a crash cannot halve: only for whoever shows what was [read].
 pub fn claim(files: &dyn Files, lost: &Lost, session: &Session) -> Result<(), ProjectError> {
     files.rename(&lost.text, session.text()).map_err(|source| ProjectError::Read { path: lost.text.clone(), source })?;
-    // Only a name is left behind if this fails.
+    // Nothing but a name or a count is left behind if these fail.
+    let _ = files.rename(&lost.text.with_extension(STARTS), &session.text().with_extension(STARTS));
     let _ = files.remove(&lost.text.with_extension(LOCK));
     Ok(())
 }
 
-/// A lock or an attempt to write that is older than this is no longer on its way to be used.
+/// A lock, a note or an attempt to write that is older than this is no longer on its way to be used.
 const GIVEN_UP: Duration = Duration::from_secs(3600);
 
-/// Removes what nobody needs: locks of programs that ended without unsaved work, results that no session names, and attempts to write
+/// Removes what nobody needs: locks and notes of programs that ended without unsaved work, results that no session names, and attempts to write
 /// that were cut short.
 pub fn sweep(files: &dyn Files, state: &Path) {
     sweep_results(files, state);
     for path in [sessions_folder(state), results_folder(state)].iter().flat_map(|folder| paths_in(folder)) {
         let name = path.file_name().unwrap_or_default().to_string_lossy();
-        let lock = path.extension().is_some_and(|ending| ending == LOCK) && !path.with_extension(TEXT).exists() && has_ended(&path);
+        let lock = path.extension().is_some_and(|ending| ending == LOCK || ending == STARTS)
+            && !path.with_extension(TEXT).exists()
+            && has_ended(&path);
         let age = fs::metadata(&path).and_then(|about| about.modified()).ok().and_then(|at| at.elapsed().ok());
         if (lock || is_unfinished(&name)) && age.is_some_and(|age| age > GIVEN_UP) {
             let _ = files.remove(&path);
@@ -129,7 +160,7 @@ mod tests {
     use crate::timeline::Take;
 
     fn work(project: &str) -> Project {
-        let mut work = Project { session: Some(SessionNote { project: Some(project.into()) }), ..Project::default() };
+        let mut work = Project { session: Some(SessionNote { project: Some(project.into()), stamp: None }), ..Project::default() };
         work.document.timeline.add_take(Take::made(project, "specimen:head", &[vec![DVec3::ONE; 9]], 24.0));
         work
     }
@@ -162,6 +193,29 @@ mod tests {
         assert!(session.text().exists());
         assert_eq!(lost_work(state.path()).len(), 1, "what this program took over is no longer lost");
         assert!(claim(&NativeFiles, &found[0], &session).is_err(), "nobody takes it over twice");
+    }
+
+    #[test]
+    fn work_that_ends_programs_soon_after_they_opened_it_is_perilous_and_work_that_does_not_is_not() {
+        let state = tempfile::tempdir().unwrap();
+        ended(state.path(), "/a/b.pliant");
+        for starts in 0..2 {
+            let lost = lost_work(state.path()).remove(0);
+            assert_eq!((lost.starts, lost.is_perilous()), (starts, false));
+            count_start(&NativeFiles, &lost);
+            // A program that dies has let go of its lock.
+            claim(&NativeFiles, &lost, &Session::begin(state.path()).unwrap()).unwrap();
+        }
+        let lost = lost_work(state.path()).remove(0);
+        assert!(lost.is_perilous(), "{lost:?}");
+        // Asked for by hand, it is opened all the same; a program that lives on clears its name.
+        let session = Session::begin(state.path()).unwrap();
+        count_start(&NativeFiles, &lost);
+        read(&NativeFiles, &lost, &session).unwrap();
+        claim(&NativeFiles, &lost, &session).unwrap();
+        outlived(&NativeFiles, &session);
+        drop(session);
+        assert_eq!(lost_work(state.path()).remove(0).starts, 0);
     }
 
     #[test]

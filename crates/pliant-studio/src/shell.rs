@@ -2,10 +2,11 @@
 
 use eframe::egui::{self, Align, Align2, FontId, Layout, Ui, Vec2};
 
-use crate::command::Mood;
+use crate::command::Notice;
 use crate::rooms::{On, Pane, RoomName, learn, pose, transfer};
 use crate::studio::{Framed, Studio};
 use crate::view::viewport_ui;
+use crate::work::Watch;
 use crate::{help, panels, preferences};
 
 impl eframe::App for Studio {
@@ -89,33 +90,37 @@ impl Studio {
     fn status_ui(&mut self, ui: &mut Ui) {
         ui.horizontal(|ui| {
             ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
-                for watch in &self.watches {
-                    let view = watch.view();
-                    if ui.small_button("Cancel").on_hover_text(format!("Stop: {}", view.name)).clicked() {
-                        watch.cancel();
-                    }
-                    let text = if view.stage.is_empty() { view.name } else { format!("{}: {}", view.name, view.stage) };
-                    ui.add(egui::ProgressBar::new(view.done as f32).desired_width(220.0).text(text));
-                }
+                self.watches.iter().chain(self.library.watches()).for_each(|watch| watch_ui(ui, watch));
                 ui.with_layout(Layout::left_to_right(Align::Center), |ui| self.notice_ui(ui));
             });
         });
     }
 
     fn notice_ui(&mut self, ui: &mut Ui) {
-        let Some(notice) = &self.notice else {
+        let (passing, trouble) = (self.notices.passing(), self.notices.trouble());
+        if passing.is_none() && trouble.is_none() {
             ui.weak("Ready");
             return;
-        };
-        let color = match notice.mood {
-            Mood::Done | Mood::Hint => ui.visuals().text_color(),
-            Mood::Trouble => ui.visuals().error_fg_color,
-        };
-        let text = notice.text.clone();
-        if ui.small_button("Dismiss").clicked() {
-            self.notice = None;
         }
-        ui.add(egui::Label::new(egui::RichText::new(&text).color(color)).truncate()).on_hover_text(text);
+        let dismissed = ui.small_button("Dismiss").clicked();
+        if let Some(Notice { text, .. }) = passing {
+            // Trouble needs room beside it.
+            let width = if trouble.is_some() { 0.4 * ui.available_width() } else { ui.available_width() };
+            let color = ui.visuals().text_color();
+            ui.scope(|ui| {
+                ui.set_max_width(width);
+                ui.add(egui::Label::new(egui::RichText::new(text).color(color)).truncate()).on_hover_text(text);
+            });
+        }
+        if let Some(Notice { text, .. }) = trouble {
+            let older: Vec<&str> = self.notices.older_troubles().collect();
+            let more = if older.is_empty() { String::new() } else { format!("\n\nand {} more:\n{}", older.len(), older.join("\n")) };
+            let label = egui::RichText::new(text).color(ui.visuals().error_fg_color);
+            ui.add(egui::Label::new(label).truncate()).on_hover_text(format!("{text}{more}"));
+        }
+        if dismissed {
+            self.notices.dismiss();
+        }
     }
 
     fn viewports_ui(&mut self, ui: &mut Ui) {
@@ -140,7 +145,11 @@ impl Studio {
         let mut camera = self.desk.cameras.entry(name).or_default()[k].camera;
         let label = if pane.title.is_empty() { name.label() } else { &pane.title };
         let canvas = viewport_ui(ui, (name, k), label, &mut camera, &pane.scene, &self.desk.look, size);
-        self.caption_ui(pane, &canvas, ui);
+        if self.rig_failed() && matches!(name, RoomName::Pose | RoomName::Touch) {
+            self.with_room(name, |_, cx| panels::failed_rig_ui(ui, canvas.response.rect, cx));
+        } else {
+            self.caption_ui(pane, &canvas, ui);
+        }
         let on = On { pane: k, scene: &pane.scene, canvas: &canvas };
         let used = self.with_room(name, |room, cx| room.canvas_ui(&on, ui, cx));
         if !used {
@@ -179,6 +188,21 @@ impl Studio {
             let text = if self.library.busy() { "Loading …" } else { &pane.empty };
             canvas.painter.text(rect.center(), Align2::CENTER_CENTER, text, FontId::proportional(15.0), color);
         }
+    }
+}
+
+/// What is under way, and a way to stop it if it can be stopped.
+fn watch_ui(ui: &mut Ui, watch: &Watch) {
+    let view = watch.view();
+    if view.listens && ui.small_button("Cancel").on_hover_text(format!("Stop: {}", view.name)).clicked() {
+        watch.cancel();
+    }
+    let text = if view.stage.is_empty() { view.name } else { format!("{}: {}", view.name, view.stage) };
+    if view.listens {
+        ui.add(egui::ProgressBar::new(view.done as f32).desired_width(220.0).text(text));
+    } else {
+        ui.label(text);
+        ui.add(egui::Spinner::new().size(14.0));
     }
 }
 

@@ -15,6 +15,7 @@ use crate::document::{Document, Locator};
 use crate::filing::Filing;
 use crate::history::{Edit, History};
 use crate::library::{Library, Loaded, Slot};
+use crate::notices::{Notices, Topic};
 use crate::preferences::Preferences;
 use crate::rooms::blend::{Balanced, BlendRoom};
 use crate::rooms::learn::LearnRoom;
@@ -22,7 +23,7 @@ use crate::rooms::pose::PoseRoom;
 use crate::rooms::touch::{TouchRoom, Touched};
 use crate::rooms::transfer::TransferRoom;
 use crate::rooms::{Cx, Room, RoomName};
-use crate::timeline::{Shown, shown_pose};
+use crate::timeline::{Shown, shown_pose, shown_weights};
 use crate::view::Camera;
 use crate::work::{Latest, Wake, Watch};
 
@@ -33,7 +34,7 @@ pub struct Studio {
     pub(crate) clock: Clock,
     pub(crate) preferences: Preferences,
     pub(crate) library: Library,
-    pub(crate) notice: Option<Notice>,
+    pub(crate) notices: Notices,
     pub(crate) watches: Vec<Arc<Watch>>,
     pub(crate) rooms: Rooms,
     pub(crate) filing: Filing,
@@ -52,6 +53,8 @@ pub struct Studio {
     posed: Option<Arc<Posed>>,
     solve: Option<Arc<Solve>>,
     drag: Option<Drag>,
+    /// What was asked for but cannot be shown, such as a take that does not fit: the weights are shown instead.
+    unshowable: Option<Shown>,
     /// The asset of which it was told that it cannot be loaded.
     told: Option<Locator>,
     pub(crate) wake: Wake,
@@ -106,7 +109,7 @@ impl Studio {
             clock: Clock::default(),
             preferences: Preferences::default(),
             library: Library::new(".", wake.clone()),
-            notice: None,
+            notices: Notices::default(),
             watches: Vec::new(),
             rooms: Rooms::default(),
             help_open: false,
@@ -120,6 +123,7 @@ impl Studio {
             posed: None,
             solve: None,
             drag: None,
+            unshowable: None,
             told: None,
             wake,
         }
@@ -165,16 +169,25 @@ impl Studio {
     /// Everything of a frame that is not painted.
     pub(crate) fn begin_frame(&mut self, ctx: &egui::Context) {
         self.count_gestures(ctx);
-        let (secs, timeline) = (f64::from(ctx.input(|i| i.stable_dt.min(0.1))), &self.history.document().timeline);
-        self.clock.tick(secs, timeline.frames_per_second, timeline.last_frame, self.desk.looping);
-        if self.clock.playing {
-            ctx.request_repaint();
-        }
+        self.run_clock(ctx);
         self.watches.retain(|watch| !watch.over());
         self.fetch_pose();
         self.begin_files(ctx);
         for name in RoomName::ALL {
             self.with_room(name, |room, cx| room.update(cx));
+        }
+    }
+
+    fn run_clock(&mut self, ctx: &egui::Context) {
+        let secs = f64::from(ctx.input(|i| i.stable_dt.min(0.1)));
+        let known = self.with_room(self.desk.room, |_, cx| cx.known_last_frame());
+        let timeline = &self.history.document().timeline;
+        self.clock.tick(secs, timeline.frames_per_second, known.unwrap_or(timeline.last_frame), self.desk.looping);
+        if let Some(last) = known {
+            self.clock.frame = self.clock.frame.min(f64::from(last));
+        }
+        if self.clock.playing {
+            ctx.request_repaint();
         }
     }
 
@@ -196,7 +209,10 @@ impl Studio {
     fn fetch_pose(&mut self) {
         match self.worker.answer() {
             None => {}
-            Some(Err(sentence)) => self.notice = Some(Notice::trouble(sentence)),
+            Some(Err(sentence)) => {
+                self.unshowable = self.asked.take().map(|asked| asked.shown);
+                self.tell(Notice::trouble(sentence));
+            }
             // An answer about a character that is gone is no use.
             Some(Ok(posed)) if posed.asset != self.document().character.asset => {}
             Some(Ok(posed)) => {
@@ -239,6 +255,15 @@ impl Studio {
         }
         self.ask_for_pose();
         self.end_files(ctx);
+        let (now_secs, at_work) = (ctx.input(|input| input.time), self.busy());
+        if let Some(left) = self.notices.tick(now_secs, at_work) {
+            ctx.request_repaint_after(left);
+        }
+    }
+
+    /// Says something at the bottom of the window.
+    pub(crate) fn tell(&mut self, notice: Notice) {
+        self.notices.tell(Topic::Other, notice);
     }
 
     pub(crate) fn push(&mut self, command: Command) {
@@ -255,7 +280,7 @@ impl Studio {
             }
             Command::Undo => self.turn_back(History::undo),
             Command::Redo => self.turn_back(History::redo),
-            Command::Tell(notice) => self.notice = Some(notice),
+            Command::Tell(notice) => self.tell(notice),
             Command::Room(room) => self.desk.room = room,
             Command::Frame { selection } => self.frame_asked = Some(selection),
             other => self.file_command(other, ctx),
@@ -268,6 +293,7 @@ impl Studio {
         // What a room still works on belongs to the project that is left.
         self.rooms = Rooms::default();
         self.told = None;
+        self.notices.settle(Topic::Rig);
         self.forget_pose();
     }
 
@@ -308,15 +334,23 @@ impl Studio {
         match self.library.get(asset) {
             Slot::Failed(sentence) => {
                 if self.told.as_deref() != Some(asset) {
-                    (self.told, self.notice) = (Some(asset.to_owned()), Some(Notice::trouble(sentence)));
+                    self.told = Some(asset.to_owned());
+                    self.notices.tell(Topic::Rig, Notice::trouble(sentence));
                 }
                 None
             }
             slot => {
-                self.told = None;
+                if self.told.take().is_some() {
+                    self.notices.settle(Topic::Rig);
+                }
                 if let Slot::Ready(loaded) = slot { Some(loaded) } else { None }
             }
         }
+    }
+
+    /// Whether the character cannot be loaded.
+    pub(crate) fn rig_failed(&self) -> bool {
+        self.told.is_some()
     }
 
     fn ask_for_pose(&mut self) {
@@ -335,6 +369,7 @@ impl Studio {
         }
         let library = &mut self.library;
         let shown = shown_pose(self.history.document(), &rig.loaded, |locator| library.ready(locator), self.clock.frame);
+        let shown = if self.unshowable.as_ref() == Some(&shown) { shown_weights(self.history.document()) } else { shown };
         let same = |asked: &Asked| asked.rig == rig && asked.shown == shown;
         // While a drag is being answered the document does not hold its weights yet.
         if self.asked.as_ref().is_some_and(same) || (self.asked.is_none() && self.worker.busy()) {

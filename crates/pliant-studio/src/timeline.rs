@@ -15,7 +15,7 @@ use crate::document::Locator;
 pub use pliant::rig::{Ease, EasedKey as Key, eased_weight as weight_at};
 
 pub use keys::{KeyAt, Keys, Picked, changed_sliders, eased, moved, without};
-pub use playing::{Found, Shown, TakeFrame, clip_keys, clip_weights, found_take, shown_pose};
+pub use playing::{Found, Shown, TakeFrame, clip_keys, clip_weights, found_take, shown_pose, shown_weights};
 
 /// What happens over time.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -74,6 +74,14 @@ impl Timeline {
     #[must_use]
     pub fn take(&self, name: &str) -> Option<&Take> {
         self.takes.iter().find(|take| take.name == name)
+    }
+
+    /// How many frames of this timeline so many frames of another rate last, after the first.
+    #[must_use]
+    pub fn frames_of(&self, frame_count: usize, frames_per_second: f64) -> u32 {
+        let frames = frame_count.saturating_sub(1) as f64 / frames_per_second * self.frames_per_second;
+        // A little more than a whole number is rounding.
+        (frames - 1e-6).ceil().clamp(1.0, f64::from(Self::MAX_FRAME)) as u32
     }
 
     /// Adds a take under its name, or under that name with a number where there is one already, and says which.

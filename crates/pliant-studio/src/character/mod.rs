@@ -220,6 +220,9 @@ impl Stand {
     fn placed(&self, frame: &TakeFrame, weights: &Weights) -> Result<Posed, String> {
         let (begun, mesh) = (Instant::now(), self.rig.neutral());
         let positions = frame.positions(mesh.vertex_count()).ok_or("The take does not fit this character; choose Keys or another take.")?;
+        if !positions.iter().all(|place| place.is_finite()) {
+            return Err("The take holds positions that are no numbers, so it cannot be shown; make or export it again.".into());
+        }
         let vertices = Vertices::of(mesh, &positions);
         let (weights, positions) = (self.weights(weights), Arc::new(positions));
         let (rig, surface, secs) = (self.rig.clone(), self.surface.clone(), begun.elapsed().as_secs_f64());

@@ -3,12 +3,16 @@
 //! Nothing here waits: saving, opening, importing and exporting are done by workers, and their ends are fetched in the next frame.
 
 mod commands;
+mod opening;
 mod picture;
 mod question;
+mod saving;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
+
+use eframe::egui;
 
 use crate::autosave::{Autosave, Session};
 use crate::command::Wanted;
@@ -35,11 +39,24 @@ pub(crate) enum Then {
     Open(PathBuf),
     /// Open unsaved work.
     Recover(Lost),
+    /// Begin a project with what files hold.
+    Begin(Import),
+    /// Show what was opened.
+    Show(Box<(Source, Opened)>),
+}
+
+/// How files come in; [`opening`] says what becomes of them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Bring {
+    Open,
+    Import,
+    Drop,
 }
 
 /// What the open dialog is for.
 enum Purpose {
     Open,
+    Import,
     Save,
     Export(Vec<Exportable>),
     Screenshot,
@@ -51,6 +68,15 @@ struct SaveJob {
     path: PathBuf,
     generation: u64,
     project: Project,
+    found: Stays,
+}
+
+/// What is known of the file that is written over.
+enum Stays {
+    /// Nothing: whoever asked for it knows that it goes.
+    Unknown,
+    /// It was so when it was last opened or saved.
+    As(String),
 }
 
 /// How it ended.
@@ -58,11 +84,21 @@ struct SaveEnd {
     path: PathBuf,
     generation: u64,
     document: Document,
-    result: Result<(), String>,
+    /// The stamp of the file as it is now.
+    result: Result<Option<String>, SaveFailure>,
+}
+
+/// Why a project was not saved.
+enum SaveFailure {
+    /// Another program wrote to its file.
+    Changed,
+    /// Something else, as a sentence.
+    Other(String),
 }
 
 /// Where an opened project comes from.
-enum Source {
+#[derive(Debug)]
+pub(crate) enum Source {
     Project(PathBuf),
     Lost(Lost),
 }
@@ -85,6 +121,8 @@ pub(crate) struct Filing {
     wake: Wake,
     /// The project's file, once it has one.
     path: Option<PathBuf>,
+    /// What the file held when it was last opened or saved, to notice that another program wrote to it.
+    stamp: Option<String>,
     /// The document as the file has it; `None` where no file has it.
     saved: Option<Document>,
     /// Whether the document of a revision differs from the saved one.
@@ -94,17 +132,24 @@ pub(crate) struct Filing {
     /// A number that is another one for each project: a save may end when its project is no longer there.
     generation: u64,
     opening: Option<Task<(Source, Opened)>>,
+    /// The revision that was left for `opening`.
+    opening_from: u64,
     /// What waits for the end of `opening`, which nothing may drop.
     after_opening: Option<Then>,
-    importing: Option<Task<Import>>,
+    importing: Option<Task<(Bring, Import)>>,
     exporting: Option<Task<String>>,
     looking: Option<Task<Vec<Lost>>>,
     recover: Recover,
     lost: Vec<Lost>,
     dialog: Option<(FileDialog, Purpose)>,
     question: Option<Then>,
+    /// The project's file, while it is asked what to do because another program changed it.
+    changed: Option<PathBuf>,
     /// What follows a save that was asked for because of it.
     after_save: Option<Then>,
+    /// When unsaved work of an earlier start was opened, until it is known that the program outlives that.
+    recovered: Option<Instant>,
+    outlived: Option<Task<()>>,
     picture: picture::Picture,
     quitting: bool,
     title: String,
@@ -121,12 +166,14 @@ impl Filing {
         Self {
             places: None,
             path: None,
+            stamp: None,
             saved: Some(document.clone()),
             unsaved: (0, false),
             autosave: None,
             saver: saver(files.clone(), wake.clone()),
             generation: 0,
             opening: None,
+            opening_from: 0,
             after_opening: None,
             importing: None,
             exporting: None,
@@ -135,7 +182,10 @@ impl Filing {
             lost: Vec::new(),
             dialog: None,
             question: None,
+            changed: None,
             after_save: None,
+            recovered: None,
+            outlived: None,
             picture: picture::Picture::default(),
             quitting: false,
             title: String::new(),
@@ -157,7 +207,7 @@ impl Filing {
 
     /// Whether a dialog or a question is open, so that keys are meant for it.
     pub(crate) fn is_asking(&self) -> bool {
-        self.dialog.is_some() || self.question.is_some()
+        self.dialog.is_some() || self.question.is_some() || self.changed.is_some()
     }
 
     /// Unsaved work of earlier programs.
@@ -201,14 +251,14 @@ impl Filing {
     }
 
     /// The document is another one now: as its file has it, or unsaved.
-    fn replaced(&mut self, path: Option<PathBuf>, saved: Option<Document>, revision: u64) {
+    fn replaced(&mut self, path: Option<PathBuf>, stamp: Option<String>, saved: Option<Document>, revision: u64) {
         self.generation += 1;
         self.after_save = None;
         self.unsaved = (revision, saved.is_none());
         if let Some(autosave) = &mut self.autosave {
             autosave.restart(saved.is_none());
         }
-        (self.path, self.saved) = (path, saved);
+        (self.path, self.stamp, self.saved) = (path, stamp, saved);
     }
 
     /// The project's name, for people.
@@ -221,10 +271,27 @@ impl Filing {
         self.path.as_deref()
     }
 
+    /// Notes that the program lives on with unsaved work that an earlier one may have died of.
+    fn outlive_start(&mut self, ctx: &egui::Context) {
+        let _ = Task::finished(&mut self.outlived);
+        let Some(waited) = self.recovered.map(|since| since.elapsed()) else { return };
+        let Some(left) = recovery::PERIL.checked_sub(waited) else {
+            self.recovered = None;
+            let (files, session) = (self.files.clone(), self.autosave.as_ref().map(|autosave| autosave.session().clone()));
+            self.outlived = Some(Task::start("Noting the start", self.wake.clone(), move |_| {
+                session.iter().for_each(|session| recovery::outlived(&*files, session));
+                Ok(())
+            }));
+            return;
+        };
+        ctx.request_repaint_after(left);
+    }
+
     /// The end of the program: unsaved work stays for the next start unless the person let it go.
     pub(crate) fn finish(&mut self) {
         let stays = self.unsaved.1 && !self.quitting;
         if let Some(autosave) = self.autosave.take() {
+            recovery::outlived(&*self.files, autosave.session());
             autosave.finish(stays);
         }
         // Preferences that were just changed.
@@ -238,8 +305,20 @@ impl Filing {
 fn saver(files: Arc<dyn Files>, wake: Wake) -> Latest<SaveJob, SaveEnd> {
     Latest::new("Saving", wake, move |inbox: &Inbox<SaveJob>, outbox: &Outbox<SaveEnd>| {
         let mut store = BlobStore::default();
-        while let Some(SaveJob { path, generation, project }) = inbox.next() {
-            let result = project::save(&*files, &path, &project, &mut store).map_err(|error| error.to_string());
+        // What this program wrote itself, also for a save that was asked for before the last one ended.
+        let mut own = None;
+        while let Some(SaveJob { path, generation, project, found }) = inbox.next() {
+            let there = project::stamp(&*files, &path);
+            let changed = matches!(found, Stays::As(stamp) if there.as_ref().is_some_and(|there| *there != stamp) && there != own);
+            let result = if changed {
+                Err(SaveFailure::Changed)
+            } else {
+                project::save(&*files, &path, &project, &mut store).map_err(|error| SaveFailure::Other(error.to_string()))
+            };
+            let result = result.map(|()| project::stamp(&*files, &path));
+            if let Ok(stamp) = &result {
+                own.clone_from(stamp);
+            }
             outbox.put(Ok(SaveEnd { path, generation, document: project.document, result }));
         }
     })

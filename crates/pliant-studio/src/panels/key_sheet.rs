@@ -39,7 +39,7 @@ pub(super) enum Grip {
 pub(super) fn ruler_ui(ui: &mut Ui, cx: &mut Cx<'_>) -> TimeAxis {
     let (rect, _) = ui.allocate_exact_size(vec2(ui.available_width(), RULER), Sense::hover());
     let x = Rangef::new(rect.left() + NAMES + 12.0, (rect.right() - 16.0).max(rect.left() + NAMES + 40.0));
-    let axis = TimeAxis { x, last: f64::from(cx.document.timeline.last_frame.max(1)) };
+    let axis = TimeAxis { x, last: f64::from(cx.last_frame().max(1)) };
     let area = Rect::from_x_y_ranges(Rangef::new(x.min - 8.0, x.max + 8.0), rect.y_range());
     let response = ui.interact(area, id("ruler"), Sense::click_and_drag());
     response.widget_info(|| WidgetInfo::slider(true, cx.clock.frame, "Ruler"));

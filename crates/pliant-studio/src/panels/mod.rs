@@ -3,6 +3,7 @@
 mod asset_field;
 mod curve_view;
 mod explain;
+mod failed_rig;
 mod icon;
 mod key_sheet;
 mod rig;
@@ -15,6 +16,7 @@ mod transport;
 
 pub use asset_field::{AssetField, asset_field_ui, asset_kinds, kinds_of};
 pub use explain::explain_ui;
+pub use failed_rig::failed_rig_ui;
 pub use rig::sliders_ui;
 pub use timeline::timeline_ui;
 

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use eframe::egui::{self, Id, Role, Sense, TextEdit, TextStyle, Ui, WidgetInfo, pos2, vec2};
 use pliant::rig::{Limits, SliderGroup};
 
+use super::failed_rig::failure;
 use super::icon::{Icon, SMALL, icon_button};
 use super::slider_book::SliderBook;
 use super::slider_row::{Keyed, ROW, RowAct, SliderRow, slider_row_ui};
@@ -31,7 +32,10 @@ struct Panel {
 /// Search, switches for all, and the sliders in their groups.
 pub fn sliders_ui(ui: &mut Ui, cx: &mut Cx<'_>) {
     let Some(posed) = cx.posed.cloned() else {
-        ui.weak("No rig yet. Open one, and its sliders are here.");
+        match failure(cx) {
+            Some(sentence) => ui.colored_label(ui.visuals().error_fg_color, sentence),
+            None => ui.weak("No rig yet. Open one, and its sliders are here."),
+        };
         return;
     };
     if posed.rig.targets().is_empty() {

@@ -53,11 +53,6 @@ fn chooser_ui(ui: &mut Ui, loaded: &Loaded, cx: &mut Cx<'_>) {
     });
     list.response.on_hover_text("What plays: your keys, a take made here, or a clip of the file").accessible_name("Take");
     if chosen != playing {
-        let secs = choices.iter().find(|(name, _)| Some(name) == chosen.as_ref()).map_or(0.0, |(_, secs)| *secs);
-        cx.edit("Choose take", move |document| {
-            let timeline = &mut document.timeline;
-            timeline.playing_take = chosen;
-            timeline.last_frame = timeline.last_frame.max((secs * timeline.frames_per_second).ceil() as u32);
-        });
+        cx.edit("Choose take", move |document| document.timeline.playing_take = chosen);
     }
 }

@@ -86,7 +86,7 @@ pub(super) fn transport_ui(ui: &mut Ui, picked: &mut Picked, cx: &mut Cx<'_>) {
 
 fn frame_ui(ui: &mut Ui, cx: &mut Cx<'_>) {
     let mut frame = cx.clock.frame.round() as u32;
-    let last = cx.document.timeline.last_frame;
+    let last = cx.last_frame();
     let field = ui.add(DragValue::new(&mut frame).range(0..=last).speed(0.2).prefix("Frame ").suffix(format!(" of {last}")));
     if field.changed() {
         go_to(f64::from(frame), cx);
@@ -136,27 +136,29 @@ fn ease_ui(ui: &mut Ui, picked: &Picked, cx: &mut Cx<'_>) {
 
 /// Frame rate and last frame.
 pub(super) fn range_ui(ui: &mut Ui, cx: &mut Cx<'_>) {
-    let (mut rate, mut last) = (cx.document.timeline.frames_per_second, cx.document.timeline.last_frame);
+    let (mut rate, mut last) = (cx.document.timeline.frames_per_second, cx.last_frame());
     let field = ui.add(DragValue::new(&mut rate).range(1.0..=240.0).speed(0.1).max_decimals(3).suffix(" fps"));
     if field.changed() {
         cx.edit_by_hand("Set frame rate", move |document| document.timeline.frames_per_second = rate);
     }
     field.on_hover_text("Frames in a second").accessible_name("Frame rate");
-    let field = ui.add(DragValue::new(&mut last).range(1..=Timeline::MAX_FRAME).speed(0.2).prefix("to "));
+    let range = DragValue::new(&mut last).range(1..=Timeline::MAX_FRAME).speed(0.2).prefix("to ");
+    let field = ui.add_enabled(cx.document.take_shown_in(cx.desk.room).is_none(), range);
     if field.changed() {
         cx.edit_by_hand("Set last frame", move |document| document.timeline.last_frame = last);
     }
+    let field = field.on_disabled_hover_text("The last frame of the take; choose Keys to set that of your keys");
     field.on_hover_text("The last frame").accessible_name("Last frame");
 }
 
 /// Shows a frame, and stops playing.
 pub(super) fn go_to(frame: f64, cx: &mut Cx<'_>) {
     cx.clock.playing = false;
-    cx.clock.frame = frame.round().clamp(0.0, f64::from(cx.document.timeline.last_frame));
+    cx.clock.frame = frame.round().clamp(0.0, f64::from(cx.last_frame()));
 }
 
 fn perform(act: Act, picked: &mut Picked, cx: &mut Cx<'_>) {
-    let (now, last) = (cx.clock.frame, f64::from(cx.document.timeline.last_frame));
+    let (now, last) = (cx.clock.frame, f64::from(cx.last_frame()));
     let keys = cx.document.timeline.key_frames();
     match act {
         Act::ToStart => go_to(0.0, cx),
@@ -182,7 +184,7 @@ fn perform(act: Act, picked: &mut Picked, cx: &mut Cx<'_>) {
 
 /// From the last frame playing begins at the first.
 fn play_or_pause(cx: &mut Cx<'_>) {
-    let (now, last) = (cx.clock.frame, f64::from(cx.document.timeline.last_frame));
+    let (now, last) = (cx.clock.frame, f64::from(cx.last_frame()));
     if cx.clock.playing {
         go_to(now, cx);
     } else {

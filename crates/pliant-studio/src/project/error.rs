@@ -1,6 +1,6 @@
 //! What can be wrong with a project's file, one sentence each.
 
-use std::io;
+use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 
 use thiserror::Error;
@@ -12,7 +12,7 @@ use crate::files::why;
 #[non_exhaustive]
 pub enum ProjectError {
     /// Something else than a project.
-    #[error("'{path}' is no Pliant project; open meshes and clips with File › Import", path = shown(path))]
+    #[error("'{path}' is no Pliant project; a mesh or a clip has another ending than .pliant", path = shown(path))]
     Foreign {
         /// The file.
         path: PathBuf,
@@ -44,7 +44,7 @@ pub enum ProjectError {
         source: io::Error,
     },
     /// Its file cannot be written.
-    #[error("'{path}' was not saved because {}; the old file is as it was, so make room or save elsewhere", why(source), path = shown(path))]
+    #[error("'{path}' was not saved because {}; {}", why(source), way_out(source), path = shown(path))]
     Write {
         /// The file.
         path: PathBuf,
@@ -74,6 +74,16 @@ impl ProjectError {
     }
 }
 
+/// What to do about a file that cannot be written; the old one, where there is one, is as it was.
+fn way_out(error: &io::Error) -> &'static str {
+    match error.kind() {
+        ErrorKind::StorageFull | ErrorKind::QuotaExceeded => "the old file is as it was, so make room or save elsewhere",
+        ErrorKind::NotFound | ErrorKind::NotADirectory => "its folder is gone, so save elsewhere with File › Save as",
+        ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem => "the old file is as it was, so save elsewhere with File › Save as",
+        _ => "the old file is as it was, so try again or save elsewhere",
+    }
+}
+
 /// The message without the place, which is told in our words.
 fn what(error: &serde_json::Error) -> String {
     let text = error.to_string();
@@ -83,4 +93,19 @@ fn what(error: &serde_json::Error) -> String {
 /// A file by its name: the folder is where the person just was.
 fn shown(path: &Path) -> String {
     path.file_name().map_or_else(|| path.display().to_string(), |name| name.to_string_lossy().into_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_save_that_fails_names_the_way_out_of_its_own_cause() {
+        let said = |kind: ErrorKind| ProjectError::Write { path: "shots/face.pliant".into(), source: kind.into() }.to_string();
+        assert!(said(ErrorKind::StorageFull).contains("make room"));
+        for kind in [ErrorKind::NotFound, ErrorKind::PermissionDenied, ErrorKind::ReadOnlyFilesystem] {
+            assert!(!said(kind).contains("make room") && said(kind).contains("File › Save as"), "{}", said(kind));
+        }
+        assert!(said(ErrorKind::NotFound).contains("folder is gone") && !said(ErrorKind::NotFound).contains("as it was"));
+    }
 }

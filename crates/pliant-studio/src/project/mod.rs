@@ -16,7 +16,7 @@ use serde_json::Value;
 
 pub use error::ProjectError;
 pub use paths::{absolute, portable, resolved};
-pub use store::{BlobStore, Opened, data_folder, open, save};
+pub use store::{BlobStore, Opened, data_folder, open, save, stamp};
 pub(crate) use store::{blobs, open_with};
 
 use crate::desk::Desk;
@@ -48,6 +48,8 @@ pub struct Project {
 pub struct SessionNote {
     /// The project it was opened from or saved to, if any.
     pub project: Option<PathBuf>,
+    /// The [`stamp`] of that project's file at the time.
+    pub stamp: Option<String>,
 }
 
 /// What is looked at before anything else.
@@ -87,6 +89,8 @@ pub fn to_text(project: &Project, folder: Option<&Path>) -> Result<String, Proje
 
 /// The project that `text` holds, and what had to be set right; `path` is where it came from. Big results are still to be filled in.
 pub fn from_text(text: &[u8], path: &Path, folder: Option<&Path>) -> Result<(Project, Vec<String>), ProjectError> {
+    // Some editors put a mark of their encoding before the text.
+    let text = text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(text);
     check_head(text, path)?;
     let broken = |error: serde_json::Error| ProjectError::broken(path, text, &error);
     let Body { document, desk, session } = serde_json::from_slice(text).map_err(broken)?;
@@ -157,6 +161,12 @@ mod tests {
         let text = to_text(&project(), Some(Path::new("/data/project"))).unwrap();
         assert!(text.starts_with("{\"format\": \"pliant project\", \"version\": 1,") && !text.contains("/data"), "{text}");
         assert_eq!(read(&text).unwrap(), (project(), vec![]));
+    }
+
+    #[test]
+    fn a_mark_of_the_encoding_before_the_text_does_no_harm() {
+        let text = to_text(&project(), Some(Path::new("/data/project"))).unwrap();
+        assert_eq!(read(&format!("\u{feff}{text}")).unwrap(), (project(), vec![]));
     }
 
     #[test]

@@ -7,7 +7,7 @@ use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 
 use super::{MAX_TEXT, Project, ProjectError, absolute, from_text, to_text};
-use crate::blob::Blob;
+use crate::blob::{Blob, fingerprint};
 use crate::document::Document;
 use crate::files::{Files, sweep_unfinished};
 use crate::rooms::RoomName;
@@ -100,11 +100,23 @@ pub fn save(files: &dyn Files, path: &Path, project: &Project, store: &mut BlobS
     Ok(())
 }
 
+/// What a project's file holds, in short: another stamp after any change. `None` where there is no file.
+#[must_use]
+pub fn stamp(files: &dyn Files, path: &Path) -> Option<String> {
+    files.read(path, MAX_TEXT).ok().map(|text| stamp_of(&text))
+}
+
+fn stamp_of(text: &[u8]) -> String {
+    format!("{:032x}", fingerprint(text))
+}
+
 /// A project that was opened.
 #[derive(Debug, Default)]
 pub struct Opened {
     /// The project.
     pub project: Project,
+    /// The [`stamp`] of its file.
+    pub stamp: String,
     /// What is not as it was saved, one phrase each: results that are missing or damaged.
     pub problems: Vec<String>,
 }
@@ -133,7 +145,7 @@ pub(crate) fn open_with(files: &dyn Files, path: &Path, folder: Option<&Path>, d
             .into_iter()
             .map(|name| format!("{} is empty because '{name}' is missing or damaged in {}", owner(&project.document, &name), shown(data))),
     );
-    Ok(Opened { project, problems })
+    Ok(Opened { project, stamp: stamp_of(&text), problems })
 }
 
 fn shown(folder: &Path) -> String {

@@ -218,6 +218,20 @@ impl Cx<'_> {
         resolved(text.trim(), &absolute(self.library.folder()))
     }
 
+    /// The last frame of what the open room plays: of the keys, or of the take in their place.
+    #[must_use]
+    pub fn last_frame(&mut self) -> u32 {
+        self.known_last_frame().unwrap_or(self.document.timeline.last_frame)
+    }
+
+    /// As [`last_frame`](Self::last_frame); `None` while the file of the take is not there.
+    pub(crate) fn known_last_frame(&mut self) -> Option<u32> {
+        let asset = &self.document.character.asset;
+        let file = if asset.is_empty() { None } else { self.library.ready(asset) };
+        let clips = file.as_ref().map_or(&[][..], |file| &file.asset.clips);
+        self.document.last_frame_in(self.desk.room, clips)
+    }
+
     /// The name of a slider.
     #[must_use]
     pub fn slider_name(&self, slider: usize) -> &str {

@@ -10,6 +10,7 @@ use super::{Ease, Key, Keys, TakeFrames, made_frame};
 use crate::blob::Blob;
 use crate::document::{Document, Weights};
 use crate::library::Loaded;
+use crate::rooms::RoomName;
 
 /// How far curves may be from a clip that is made into keys: a thousandth of a slider cannot be seen.
 const KEY_TOLERANCE: f64 = 1e-3;
@@ -94,6 +95,33 @@ pub fn found_take<'a>(
     }
 }
 
+impl Document {
+    /// The take that plays in place of the keys in a room: one of the document's, or a clip of the character's file.
+    #[must_use]
+    pub fn take_shown_in(&self, room: RoomName) -> Option<&str> {
+        let name = self.timeline.playing_take.as_deref()?;
+        let of = self.timeline.take(name).map(|take| &*take.of);
+        let is_shown = match room {
+            RoomName::Pose | RoomName::Touch => of.is_none_or(|of| of == self.character.asset),
+            RoomName::Blend => true,
+            // They show animations of their own, as long as the timeline is.
+            RoomName::Transfer | RoomName::Learn => false,
+        };
+        is_shown.then_some(name)
+    }
+
+    /// The last frame that there is to see in a room, in frames of the timeline: of its keys, or of the take in their place, which may be
+    /// one of `clips`, those of the character's file. `None` for a take that is not known.
+    #[must_use]
+    pub fn last_frame_in(&self, room: RoomName, clips: &[Animation]) -> Option<u32> {
+        let timeline = &self.timeline;
+        let Some(name) = self.take_shown_in(room) else { return Some(timeline.last_frame) };
+        let made = timeline.take(name).map(|take| (take.frame_count as usize, take.frames_per_second));
+        let clip = clips.iter().find(|clip| clip.name == name).map(|clip| (clip.frame_count, clip.frames_per_second));
+        made.or(clip).map(|(count, rate)| timeline.frames_of(count, rate))
+    }
+}
+
 /// The pose that is to be seen at a frame of the timeline.
 #[must_use]
 pub fn shown_pose(document: &Document, character: &Arc<Loaded>, library: impl FnMut(&str) -> Option<Arc<Loaded>>, frame: f64) -> Shown {
@@ -112,8 +140,14 @@ pub fn shown_pose(document: &Document, character: &Arc<Loaded>, library: impl Fn
                 }
             }
         }
-        None => Shown::Weights(heard(document, document.character.weights.clone())),
+        None => shown_weights(document),
     }
+}
+
+/// The pose that the sliders have, whatever plays.
+#[must_use]
+pub fn shown_weights(document: &Document) -> Shown {
+    Shown::Weights(heard(document, document.character.weights.clone()))
 }
 
 /// Silent sliders count as zero.
@@ -213,6 +247,26 @@ mod tests {
         }
         document.timeline.takes[0].of = "specimen:hand".into();
         assert!(matches!(shown_pose(&document, &head, |_| None, 0.0), Shown::Weights(_)), "a take of another mesh does not play");
+    }
+
+    #[test]
+    fn the_range_is_that_of_what_plays_where_it_is_shown() {
+        let mut document = document(None);
+        assert_eq!(document.last_frame_in(RoomName::Pose, &[]), Some(48));
+        let frames = vec![vec![DVec3::ZERO]; 133];
+        document.timeline.takes.push(Take::made("long", "specimen:head", &frames, 12.0));
+        document.timeline.playing_take = Some("long".into());
+        // 132 steps of a twelfth are eleven seconds, of 24 frames each.
+        let lasts = RoomName::ALL.map(|room| document.last_frame_in(room, &[]).unwrap());
+        assert_eq!(lasts, [264, 264, 264, 48, 48]);
+        document.timeline.takes[0].of = "specimen:hand".into();
+        assert_eq!(document.last_frame_in(RoomName::Pose, &[]), Some(48), "a take of another mesh does not play");
+        document.timeline.playing_take = Some("performance".into());
+        assert_eq!(document.last_frame_in(RoomName::Pose, &[]), None, "its file is not there yet");
+        let clips = &head().asset.clips;
+        let clip = clips.iter().find(|clip| clip.name == "performance").unwrap();
+        let secs = (clip.frame_count - 1) as f64 / clip.frames_per_second;
+        assert_eq!(document.last_frame_in(RoomName::Pose, clips), Some((24.0 * secs - 1e-6).ceil() as u32));
     }
 
     #[test]

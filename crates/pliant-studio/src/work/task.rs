@@ -22,6 +22,8 @@ pub struct Watch {
     name: String,
     stage: Mutex<(String, f64)>,
     cancelled: AtomicBool,
+    /// Whether the work asked whether it should stop, as it does again and again.
+    listens: AtomicBool,
     over: AtomicBool,
     wake: Wake,
 }
@@ -35,6 +37,8 @@ pub struct TaskView {
     pub stage: String,
     /// How much of it is done, from 0 to 1.
     pub done: f64,
+    /// Whether it says how far it is and hears that it should stop; work that never does has no cancel button.
+    pub listens: bool,
 }
 
 impl std::fmt::Debug for Watch {
@@ -46,8 +50,8 @@ impl std::fmt::Debug for Watch {
 impl Watch {
     /// Work that begins, under the name that its bar shows.
     pub fn new(name: impl Into<String>, wake: Wake) -> Self {
-        let (stage, over) = (Mutex::new((String::new(), 0.0)), AtomicBool::new(false));
-        Self { name: name.into(), stage, cancelled: AtomicBool::new(false), over, wake }
+        let [cancelled, listens, over] = [false; 3].map(AtomicBool::new);
+        Self { name: name.into(), stage: Mutex::default(), cancelled, listens, over, wake }
     }
 
     /// The work is over: its bar goes.
@@ -60,7 +64,7 @@ impl Watch {
     #[must_use]
     pub fn view(&self) -> TaskView {
         let (stage, done) = self.stage().clone();
-        TaskView { name: self.name.clone(), stage, done }
+        TaskView { name: self.name.clone(), stage, done, listens: self.listens.load(Ordering::Relaxed) }
     }
 
     /// Asks the work to stop.
@@ -88,6 +92,7 @@ impl Watch {
 impl Progress for Watch {
     fn report(&self, stage: &str, done: f64) -> ControlFlow<()> {
         *self.stage() = (stage.to_owned(), done);
+        self.listens.store(true, Ordering::Relaxed);
         (self.wake)();
         if self.cancelled() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     }
@@ -154,6 +159,18 @@ mod tests {
         let sentence = wait(&mut slot).unwrap().unwrap_err();
         assert!(sentence.contains("Training") && sentence.contains("no air"), "{sentence}");
         assert!(slot.is_none());
+    }
+
+    #[test]
+    fn only_work_that_reports_can_be_stopped() {
+        let mut deaf = Some(Task::start("Exporting", Arc::new(|| ()), |_| Ok(())));
+        let mut hears = Some(Task::start("Training", Arc::new(|| ()), |watch| {
+            let _ = watch.report("first round", 0.5);
+            Ok(())
+        }));
+        let watches = [&deaf, &hears].map(|task| task.as_ref().unwrap().watch().clone());
+        assert_eq!((wait(&mut deaf), wait(&mut hears)), (Some(Ok(())), Some(Ok(()))));
+        assert_eq!(watches.map(|watch| watch.view().listens), [false, true]);
     }
 
     #[test]

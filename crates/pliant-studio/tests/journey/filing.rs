@@ -1,0 +1,101 @@
+//! What journeys with files share.
+
+#![allow(dead_code, unreachable_pub, reason = "each journey uses a part of it")]
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use eframe::egui::DroppedFileHandle;
+use pliant_studio::command::{Command, Mood};
+use pliant_studio::document::{Character, Document};
+use pliant_studio::files::NativeFiles;
+use pliant_studio::history::Edit;
+use pliant_studio::places::Places;
+use pliant_studio::rooms::RoomName;
+use pliant_studio::{Recover, project};
+
+use crate::journey::Journey;
+
+pub fn head() -> Document {
+    Document { character: Character { asset: "specimen:head".into(), ..Character::default() }, ..Document::default() }
+}
+
+pub fn start(document: Document) -> Option<Journey> {
+    Journey::start(document, RoomName::Pose)
+}
+
+pub fn ask(journey: &mut Journey, command: Command) {
+    journey.studio().ask_for(command);
+    journey.harness.step();
+    journey.settle();
+}
+
+pub fn edit(change: impl FnOnce(&mut Document) + Send + 'static) -> Command {
+    Command::Edit(Edit { label: "Edit".into(), gesture: None, change: Box::new(change) })
+}
+
+pub fn lift(journey: &mut Journey, weight: f64) {
+    ask(journey, edit(move |document| document.character.set_weight("jawOpen", weight)));
+}
+
+/// What was said last.
+pub fn said(journey: &mut Journey) -> (String, Mood) {
+    let notice = journey.studio().notice().expect("something was said");
+    (notice.text.clone(), notice.mood)
+}
+
+/// The document that a project's file holds.
+pub fn on_disk(path: &Path) -> Document {
+    project::open(&NativeFiles, path).unwrap().project.document
+}
+
+#[derive(Debug)]
+struct Dropped(PathBuf);
+
+impl eframe::egui::DroppedFile for Dropped {
+    fn path(&self) -> &Path {
+        &self.0
+    }
+    fn bytes(&self) -> Result<Vec<u8>, String> {
+        std::fs::read(&self.0).map_err(|error| error.to_string())
+    }
+}
+
+pub fn drop_files(journey: &mut Journey, paths: &[PathBuf]) {
+    let handles = paths.iter().map(|path| Arc::new(Dropped(path.clone())) as DroppedFileHandle);
+    journey.harness.input_mut().dropped_files.extend(handles);
+    journey.harness.step();
+    journey.settle();
+}
+
+/// Whether there is unsaved work.
+pub fn is_kept(places: &Places) -> bool {
+    let mut sessions = std::fs::read_dir(places.state.join("sessions")).unwrap().flatten();
+    sessions.any(|entry| entry.path().extension().is_some_and(|ending| ending == "pliant"))
+}
+
+/// The unsaved work on a project by a program that is gone, as its lock is.
+pub fn lose_work(places: &Places, path: &Path) -> Option<Document> {
+    let mut journey = start(head())?;
+    journey.studio().keep_work(places.clone(), Recover::Newest);
+    ask(&mut journey, Command::SaveAs(path.to_owned()));
+    lift(&mut journey, 0.375);
+    while !is_kept(places) {
+        journey.harness.step();
+    }
+    let document = journey.document();
+    leave(journey, places);
+    Some(document)
+}
+
+/// Ends a studio with unsaved work, and waits until its worker has let go of the lock, as a process does when it dies.
+pub fn leave(journey: Journey, places: &Places) {
+    drop(journey);
+    while pliant_studio::recovery::lost_work(&places.state).is_empty() {
+        std::thread::yield_now();
+    }
+}
+
+pub fn places(folder: &Path) -> Places {
+    Places { state: folder.join("state"), config: folder.join("config") }
+}
