@@ -22,8 +22,11 @@ pub enum Make {
     /// An asset, for a file of any format that Pliant writes.
     Asset(Arc<dyn Fn() -> Result<Asset, String> + Send + Sync>),
     /// Files of a format of their own, given the name of the first.
-    Files(Kind, Arc<dyn Fn(&Path) -> Result<Vec<NewFile>, String> + Send + Sync>),
+    Files(Kind, MakeFiles),
 }
+
+/// Makes files, given the name of the first.
+pub type MakeFiles = Arc<dyn Fn(&Path) -> Result<Vec<NewFile>, String> + Send + Sync>;
 
 /// Bytes and where they go.
 pub type NewFile = (PathBuf, Vec<u8>);

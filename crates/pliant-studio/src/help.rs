@@ -41,10 +41,13 @@ pub fn shortcuts_ui(ctx: &egui::Context, open: &mut bool, more: &[Sheet]) {
     let window =
         egui::Window::new("Shortcuts").open(open).collapsible(false).resizable(false).anchor(Align2::CENTER_CENTER, vec2(0.0, 0.0));
     window.show(ctx, |ui| {
-        ui.horizontal_top(|ui| {
-            ui.vertical(|ui| [EVERYWHERE, CAMERA].iter().for_each(|sheet| sheet_ui(ui, sheet)));
-            ui.add_space(16.0);
-            ui.vertical(|ui| more.iter().for_each(|sheet| sheet_ui(ui, sheet)));
+        // The sheet stays within a small window, with its close button in sight.
+        egui::ScrollArea::vertical().max_height(ctx.content_rect().height() - 120.0).show(ui, |ui| {
+            ui.horizontal_top(|ui| {
+                ui.vertical(|ui| [EVERYWHERE, CAMERA].iter().for_each(|sheet| sheet_ui(ui, sheet)));
+                ui.add_space(16.0);
+                ui.vertical(|ui| more.iter().for_each(|sheet| sheet_ui(ui, sheet)));
+            });
         });
     });
 }

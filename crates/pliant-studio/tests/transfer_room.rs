@@ -252,7 +252,12 @@ fn a_ring_turns_a_region_of_the_rest_pose() {
     journey.drag(&[from, from + vec2(10.0, 0.0), from + vec2(25.0, 0.0), from + vec2(40.0, 0.0)]);
     let [x, y, z] = journey.document().transfer.turn_of("Region");
     assert!(x == 0.0 && z == 0.0 && y > 10.0 && y < 90.0 && y.fract() == 0.0, "to the right is by the right hand: {x} {y} {z}");
+    // The rings stay where they were taken while the trunk moves under the hand.
+    let from = journey.rect("Turn Region about Y").center();
+    journey.drag(&[from, from + vec2(10.0, 0.0), from + vec2(25.0, 0.0), from + vec2(40.0, 0.0), from]);
+    assert_eq!(journey.document().transfer.turn_of("Region"), [x, y, z], "there and back is no turn");
     journey.picture("transfer_turn");
     journey.undo();
-    assert_eq!(journey.document(), document, "a turn is one step");
+    journey.undo();
+    assert_eq!(journey.document(), document, "each turn is one step");
 }

@@ -6,7 +6,9 @@
 
 use std::f64::consts::TAU;
 
-use eframe::egui::{Align2, AsIdSalt, Color32, CursorIcon, FontId, Id, Pos2, Rect, Response, Role, Sense, Stroke, Ui, Vec2, WidgetInfo};
+use eframe::egui::{
+    Align2, AsIdSalt, Color32, Context, CursorIcon, FontId, Id, Pos2, Rect, Response, Role, Sense, Stroke, Ui, Vec2, WidgetInfo,
+};
 use pliant::mesh::glam::{DQuat, DVec3};
 
 use super::axis_gizmo::color_of;
@@ -24,6 +26,23 @@ const THINNEST: f64 = 0.08;
 /// Angles are whole degrees, and with Ctrl multiples of this.
 const COARSE: f64 = 15.0;
 
+/// A ring in the hand.
+#[derive(Debug, Clone, Copy, Default)]
+struct Held {
+    /// Its angle when it was taken.
+    degrees: f64,
+    /// The angle of its point under the pointer then.
+    from: f64,
+    /// Where it was.
+    place: DVec3,
+}
+
+impl Held {
+    fn of(ctx: &Context, id: Id) -> Option<Self> {
+        ctx.is_being_dragged(id).then(|| ctx.data(|data| data.get_temp(id)))?
+    }
+}
+
 /// One of the three.
 struct Ring {
     place: DVec3,
@@ -37,9 +56,12 @@ struct Ring {
 /// turned.
 pub fn turn_gizmo_ui(ui: &Ui, canvas: &Canvas, id: impl AsIdSalt, label: &str, place: DVec3, degrees: [f64; 3]) -> Option<[f64; 3]> {
     let id = canvas.response.id.with("turn gizmo").with(id);
-    let axes = gimbal(degrees);
+    let (axes, sides) = (gimbal(degrees), [Side::Right, Side::Top, Side::Front]);
+    // What is turned moves under the hand; the rings stay where they were taken, or the angle would run away.
+    let held = sides.into_iter().find_map(|side| Held::of(ui.ctx(), id.with(color_of(side).0)));
+    let place = held.map_or(place, |held| held.place);
     let mut turned = None;
-    for (k, side) in [Side::Right, Side::Top, Side::Front].into_iter().enumerate() {
+    for (k, side) in sides.into_iter().enumerate() {
         let ring = Ring::new(&canvas.view, place, axes[k]);
         let (letter, color) = color_of(side);
         let Some(grip) = ring.grip_ui(ui, canvas, id.with(letter), format!("Turn {label} about {letter}")) else {
@@ -135,12 +157,14 @@ fn dragged_angle(ui: &Ui, grip: &Response, view: &View, ring: &Ring, degrees: f6
     if grip.drag_started()
         && let Some(from) = ctx.input(|input| input.pointer.press_origin()).and_then(|origin| ring.angle_at(view, origin))
     {
-        ctx.data_mut(|data| data.insert_temp(grip.id, (degrees, from)));
+        ctx.data_mut(|data| data.insert_temp(grip.id, Held { degrees, from, place: ring.place }));
     }
     if !grip.dragged() {
+        // Nothing of this drag is left for the next one.
+        ctx.data_mut(|data| data.remove_temp::<Held>(grip.id));
         return None;
     }
-    let (start, from) = ctx.data(|data| data.get_temp::<(f64, f64)>(grip.id))?;
+    let Held { degrees: start, from, .. } = Held::of(ctx, grip.id)?;
     let now = ring.angle_at(view, grip.interact_pointer_pos()?)?;
     let step = if ui.input(|input| input.modifiers.command) { COARSE } else { 1.0 };
     Some(wrapped(((start + (now - from).to_degrees()) / step).round() * step))
