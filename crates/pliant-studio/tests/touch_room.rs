@@ -255,7 +255,7 @@ fn a_plain_drag_takes_the_ball_over_the_skin_and_never_out_of_it() {
     assert!(places[0].distance(places[5]) > 0.5 * person.length(vec2(20.0, 15.0).length()), "{places:?}");
     let before = person.document().touch.solid.depth;
     let (unit, source) = (MouseWheelUnit::Point, MouseWheelSource::Unknown);
-    let wheel = Event::MouseWheel { unit, delta: vec2(0.0, 6.0), phase: TouchPhase::Move, source, modifiers: Modifiers::NONE };
+    let wheel = Event::MouseWheel { unit, delta: vec2(0.0, 50.0), phase: TouchPhase::Move, source, modifiers: Modifiers::NONE };
     person.journey.harness.event(wheel);
     (0..8).for_each(|_| person.journey.harness.step());
     person.journey.settle();

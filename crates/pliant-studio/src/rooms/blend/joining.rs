@@ -14,7 +14,7 @@ pub(super) struct Joining {
 impl Joining {
     /// Work that the room may show from now on.
     pub(super) fn begin(&self, wake: &Wake) -> Arc<Watch> {
-        let watch = Arc::new(Watch::new("Joining the shapes by springs", wake.clone()));
+        let watch = Arc::new(Watch::new("Joining shapes", wake.clone()));
         *self.begun.lock().unwrap_or_else(PoisonError::into_inner) = Some(watch.clone());
         watch
     }

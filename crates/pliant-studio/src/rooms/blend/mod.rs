@@ -110,6 +110,7 @@ impl BlendRoom {
         let question = Question { number, sources, setup: setup.clone() };
         self.worker.get_or_insert_with(|| balance::start(cx.wake.clone(), self.joining.clone())).ask(question.clone());
         (self.asked, self.waiting) = (Some(question), true);
+        self.trouble.clear();
     }
 
     fn keys(&mut self, ui: &Ui, cx: &mut Cx<'_>) {

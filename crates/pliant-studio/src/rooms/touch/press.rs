@@ -13,8 +13,8 @@ use crate::character::Posed;
 use crate::rooms::{Cx, On};
 use crate::view::{DragPlane, DragWay, Ray, View};
 
-/// Depth per point of the wheel, in what a point shows there.
-const WHEEL: f64 = 0.5;
+/// Depth per point of the wheel, in radii: ours, a notch is about an eighth.
+const WHEEL: f64 = 0.0025;
 /// How long a solid takes to sink by its radius: ours, a finger that presses without haste.
 const SINK_SECS: f64 = 0.3;
 
@@ -210,7 +210,7 @@ impl Grip {
 
     /// Goes with the pointer: over the skin, or freely while keys are held; nothing jumps between them.
     fn follow(&mut self, skin: &Skin, view: &View, pointer: Pos2, modifiers: Modifiers, wheel: f64, passed: f64) {
-        let pushed = wheel * WHEEL * view.world_per_pixel(self.place);
+        let pushed = wheel * WHEEL * self.radius;
         if DragWay::of(modifiers) == DragWay::Screen {
             if self.free.take().is_some() {
                 self.settle(skin, view, pointer);

@@ -349,7 +349,8 @@ mod tests {
 
     #[test]
     fn depth_moves_a_solid_that_stays_in_the_skin_and_no_other() {
-        let solid = Solid { place: Some([0.0, 1.0, 0.0]), from: Some([0.0, 1.2, 0.0]), axis: [0.0, 1.0, 0.0], ..Solid::default() };
+        let (place, from, axis) = (Some([0.0, 1.0, 0.0]), Some([0.0, 1.2, 0.0]), [0.0, 1.0, 0.0]);
+        let solid = Solid { place, from, axis, depth: 0.5, ..Solid::default() };
         let mut setup = Setup { solid, stays: true, ..Setup::default() };
         setup.press_to(0.9, 0.5);
         let place = DVec3::from_array(setup.solid.place.unwrap());

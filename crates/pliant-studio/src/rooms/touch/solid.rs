@@ -87,7 +87,7 @@ impl Solid {
     /// How far a solid that is ready is from the skin, in its radii: ours.
     pub const GAP: f64 = 0.15;
     /// How deep a press goes before anybody chose: ours, a dent that is seen at once and leaves the skin its form.
-    pub const DEFAULT_DEPTH: f64 = 0.5;
+    pub const DEFAULT_DEPTH: f64 = 0.75;
     /// The deepest press that is offered.
     pub const MOST_DEPTH: f64 = 2.0;
     /// The radius that suits a patch, in the patch's: ours, a thumb on a cheek.

@@ -75,8 +75,8 @@ fn the_wheel_presses_deeper_and_the_depth_is_remembered() {
     grip.follow(&skin, &view, at, Modifiers::NONE, 0.0, LONG);
     assert_eq!(grip.chosen_depth(), None, "nobody chose");
     let before = depth(&grip);
-    grip.follow(&skin, &view, at, Modifiers::NONE, 5.0, LONG);
-    let deeper = 5.0 * WHEEL * view.world_per_pixel(grip.place);
+    grip.follow(&skin, &view, at, Modifiers::NONE, 100.0, LONG);
+    let deeper = 100.0 * WHEEL * RADIUS;
     assert!((depth(&grip) - before - deeper).abs() < 0.1 * deeper, "{before} {}", depth(&grip));
     let chosen = grip.chosen_depth().unwrap();
     assert!((chosen * RADIUS - depth(&grip)).abs() < FLAT, "{chosen}");
