@@ -170,6 +170,10 @@ impl Studio {
     pub(crate) fn begin_frame(&mut self, ctx: &egui::Context) {
         self.count_gestures(ctx);
         self.run_clock(ctx);
+        let (now_secs, at_work) = (ctx.input(|input| input.time), self.busy());
+        if let Some(left) = self.notices.tick(now_secs, at_work) {
+            ctx.request_repaint_after(left);
+        }
         self.watches.retain(|watch| !watch.over());
         self.fetch_pose();
         self.begin_files(ctx);
@@ -255,10 +259,6 @@ impl Studio {
         }
         self.ask_for_pose();
         self.end_files(ctx);
-        let (now_secs, at_work) = (ctx.input(|input| input.time), self.busy());
-        if let Some(left) = self.notices.tick(now_secs, at_work) {
-            ctx.request_repaint_after(left);
-        }
     }
 
     /// Says something at the bottom of the window.

@@ -24,7 +24,8 @@ pub fn failed_rig_ui(ui: &mut Ui, place: Rect, cx: &mut Cx<'_>) {
     ui.label(RichText::new(sentence).size(15.0).color(ui.visuals().error_fg_color));
     ui.add_space(8.0);
     ui.horizontal(|ui| {
-        // The two buttons in the middle of their line.
+        // The two buttons in the middle of their line; viewports have no space between them.
+        ui.spacing_mut().item_spacing.x = 8.0;
         ui.add_space((ui.available_width() - 150.0).max(0.0) / 2.0);
         if ui.button("Try again").on_hover_text("As after the file was put back").clicked() {
             cx.library.forget_failures();

@@ -94,6 +94,10 @@ pub fn leave(journey: Journey, places: &Places) {
     while pliant_studio::recovery::lost_work(&places.state).is_empty() {
         std::thread::yield_now();
     }
+    // A person works for longer than moments, so the work is no peril to whoever opens it next.
+    for lost in pliant_studio::recovery::lost_work(&places.state) {
+        let _ = std::fs::remove_file(lost.text.with_extension("starts"));
+    }
 }
 
 pub fn places(folder: &Path) -> Places {
