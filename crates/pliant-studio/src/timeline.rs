@@ -14,7 +14,7 @@ use crate::blob::Blob;
 use crate::document::Locator;
 
 pub use curve::{Ease, Key, weight_at};
-pub use keys::{KeyAt, Keys, Picked, changed_sliders, eased, moved, without};
+pub use keys::{KeyAt, Keys, Picked, changed_sliders, eased, key_at, moved, picked_frames, without};
 pub use playing::{Found, Shown, TakeFrame, clip_keys, clip_weights, found_take, shown_pose};
 
 /// What happens over time.

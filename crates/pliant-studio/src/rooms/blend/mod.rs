@@ -10,6 +10,7 @@ mod options;
 mod picture;
 mod setup;
 mod shapes;
+mod stroke;
 mod triangle;
 
 use std::sync::Arc;
@@ -78,8 +79,16 @@ impl BlendRoom {
     /// Asks for the blend that the document wants, once.
     fn ask(&mut self, cx: &mut Cx<'_>, sources: Vec<Source>) {
         let setup = &cx.document.blend;
-        let same = |asked: &Question| asked.sources == sources && asked.setup.same_scene(setup) && asked.setup.weights == setup.weights;
-        if self.asked.as_ref().is_some_and(same) || self.brush.paints() {
+        if let Some(asked) = &mut self.asked
+            && asked.sources == sources
+            && asked.setup.same_scene(setup)
+            && asked.setup.weights == setup.weights
+        {
+            // A rig that was made anew with the same shapes is known at a glance from now on.
+            asked.sources = sources;
+            return;
+        }
+        if self.brush.paints() {
             return;
         }
         let number = self.asked.as_ref().map_or(1, |asked| asked.number + 1);
@@ -98,6 +107,7 @@ impl BlendRoom {
 impl Room for BlendRoom {
     fn update(&mut self, cx: &mut Cx<'_>) {
         self.baker.fetch(cx);
+        self.brush.update(cx);
         if cx.desk.room != RoomName::Blend {
             return;
         }
@@ -172,6 +182,6 @@ impl Room for BlendRoom {
     }
 
     fn busy(&self) -> bool {
-        self.waiting || self.baker.busy()
+        self.waiting || self.brush.busy() || self.picture.busy() || self.baker.busy()
     }
 }
