@@ -166,6 +166,7 @@ impl Room for PoseRoom {
         self.mirror.update(cx);
         self.layer.update(cx);
         self.compare.update(cx);
+        self.seen.fetch();
         self.take_drawn(cx);
     }
 
@@ -218,7 +219,7 @@ impl Room for PoseRoom {
     }
 
     fn busy(&self) -> bool {
-        self.layer.busy() || self.compare.busy() || self.mirror.busy()
+        self.layer.busy() || self.compare.busy() || self.mirror.busy() || self.seen.busy()
     }
 }
 
