@@ -1,9 +1,10 @@
 """Runs our benches and their peers one after the other on this machine and prints one table.
 
-    python benches/compare.py [NAME…]            NAME: heat cholesky exact subdivision pose transfer blend learn touch; all without one
+    python benches/compare.py [NAME…]            NAME: heat cholesky exact subdivision pose transfer blend learn touch studio; all without one
 
-Needs the peers of `benches/peers/README.md` in this Python, and PLIANT_DATA for `exact`, `pose`, `learn` and the horse of `transfer` and
-`blend`; `exact` uses the Python named by GDIST_PYTHON for gdist, which wants an older numpy. Close other programs first: the load is printed
+Needs the peers of `benches/peers/README.md` in this Python, and PLIANT_DATA for `exact`, `pose`, `learn`, `studio` and the horse of
+`transfer` and `blend`; `exact` uses the Python named by GDIST_PYTHON for gdist, which wants an older numpy, and `studio` that named by
+BPY_PYTHON for Blender, which wants an older Python. Close other programs first: the load is printed
 with the table.
 """
 
@@ -213,8 +214,21 @@ def touch():
             row(name, mine[f"step {method}/{radius}"], "thesis", 1e3 * secs, "5 ms" if radius == 100 else "")
 
 
+def studio():
+    """A frame while a hand drags a pin. Blender has no solve: it only evaluates the keys and makes the normals."""
+    text = run([sys.executable, PEERS / "studio_peers.py"])
+    if "BPY_PYTHON" in os.environ:
+        text += run([os.environ["BPY_PYTHON"], PEERS / "blender_evaluate_peers.py"])
+    peers = lines(text)
+    mine = ours("pliant-studio", "drag_frame")
+    for key, name in (("numpy_frame_sparse_igl/ict", "scipy CSR, libigl"), ("numpy_frame_dense_igl/ict", "numpy, libigl"), ("numpy_frame_sparse_numpy/ict", "scipy CSR, numpy")):
+        row("studio, drag frame, ICT", mine["drag/ict/frame"], name, peers[key], "8 ms")
+    if "blender_whole/57_keys" in peers:
+        row("studio, shapes and normals, ICT", mine["drag/ict/evaluate_and_normals"], "Blender", peers["blender_whole/57_keys"], "–")
+
+
 def main():
-    known = {f.__name__: f for f in (heat, cholesky, exact, subdivision, pose, transfer, blend, learn, touch)}
+    known = {f.__name__: f for f in (heat, cholesky, exact, subdivision, pose, transfer, blend, learn, touch, studio)}
     names = sys.argv[1:] or list(known)
     if unknown := [name for name in names if name not in known]:
         sys.exit(f"no comparison is named {', '.join(unknown)}; there are {', '.join(known)}")

@@ -2,7 +2,32 @@
 //!
 //! Work is cut by a **fixed** grain, never by the number of threads, and every item
 //! writes its own place; where partial results meet, they are combined in the order
-//! of the items. Without the feature `parallel` the same loops run in place.
+//! of the items. Without the feature `parallel` the same loops run in place, as they do [`alone`].
+
+use std::cell::Cell;
+
+thread_local! {
+    static ALONE: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Runs `work` with all loops of this module in place, on this thread: for one that must never wait until other threads, which share
+/// the pool, are through with longer work, as the thread of a window.
+pub fn alone<T>(work: impl FnOnce() -> T) -> T {
+    struct Former(bool);
+    impl Drop for Former {
+        fn drop(&mut self) {
+            ALONE.set(self.0);
+        }
+    }
+    let _former = Former(ALONE.replace(true));
+    work()
+}
+
+/// Whether a loop may use other threads.
+#[cfg(feature = "parallel")]
+fn in_company() -> bool {
+    !ALONE.get()
+}
 
 /// Calls `work(start, chunk)` for consecutive chunks of `grain` items of `items`.
 ///
@@ -10,7 +35,7 @@
 pub fn for_each_chunk_mut<T: Send>(items: &mut [T], grain: usize, work: impl Fn(usize, &mut [T]) + Sync + Send) {
     let grain = grain.max(1);
     #[cfg(feature = "parallel")]
-    if items.len() > grain {
+    if items.len() > grain && in_company() {
         use rayon::prelude::*;
         items.par_chunks_mut(grain).enumerate().for_each(|(k, chunk)| work(k * grain, chunk));
         return;
@@ -23,7 +48,7 @@ pub fn for_each_chunk_mut<T: Send>(items: &mut [T], grain: usize, work: impl Fn(
 /// `make(i)` for every `i` in `0..count`, in order; each chunk of `grain` items is one task.
 pub fn map<T: Send>(count: usize, grain: usize, make: impl Fn(usize) -> T + Sync + Send) -> Vec<T> {
     #[cfg(feature = "parallel")]
-    if count > grain.max(1) {
+    if count > grain.max(1) && in_company() {
         use rayon::prelude::*;
         return (0..count).into_par_iter().with_min_len(grain.max(1)).map(make).collect();
     }
@@ -34,8 +59,9 @@ pub fn map<T: Send>(count: usize, grain: usize, make: impl Fn(usize) -> T + Sync
 /// Runs both, possibly at the same time.
 pub fn join<A: Send, B: Send>(a: impl FnOnce() -> A + Send, b: impl FnOnce() -> B + Send) -> (A, B) {
     #[cfg(feature = "parallel")]
-    return rayon::join(a, b);
-    #[cfg(not(feature = "parallel"))]
+    if in_company() {
+        return rayon::join(a, b);
+    }
     (a(), b())
 }
 
@@ -52,5 +78,19 @@ mod tests {
             }
         });
         assert_eq!(items, map(1000, 13, |i| i));
+    }
+
+    #[test]
+    fn alone_every_loop_stays_on_its_thread_and_company_comes_back_even_after_a_panic() {
+        let own = std::thread::current().id();
+        let here = || std::thread::current().id() == own;
+        let mut items = [false; 100];
+        alone(|| {
+            for_each_chunk_mut(&mut items, 3, |_, chunk| chunk.fill(here()));
+            assert!(map(100, 3, |_| here()).into_iter().all(|here| here) && join(here, here) == (true, true));
+        });
+        assert_eq!(items, [true; 100]);
+        assert!(std::panic::catch_unwind(|| alone(|| panic!("halfway"))).is_err());
+        assert!(!ALONE.get());
     }
 }

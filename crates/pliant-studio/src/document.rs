@@ -62,7 +62,7 @@ pub struct Character {
 }
 
 /// A target made in the studio: a residual promoted, a touch or a blend kept.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub struct AddedTarget {
     /// The slider's name.
     pub name: String,
@@ -72,6 +72,14 @@ pub struct AddedTarget {
     /// Their displacements at weight 1.
     #[serde(with = "crate::shared")]
     pub deltas: Arc<Vec<[f32; 3]>>,
+}
+
+impl PartialEq for AddedTarget {
+    fn eq(&self, other: &Self) -> bool {
+        // Asked in every frame: thousands of numbers are looked at only where they may differ.
+        let same = Arc::ptr_eq(&self.vertices, &other.vertices) && Arc::ptr_eq(&self.deltas, &other.deltas);
+        self.name == other.name && (same || (&self.vertices, &self.deltas) == (&other.vertices, &other.deltas))
+    }
 }
 
 impl Document {
@@ -127,5 +135,20 @@ impl Character {
         } else {
             self.weights.insert(slider.to_owned(), weight);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_target_is_the_same_as_its_copy_and_as_one_of_equal_numbers() {
+        let numbers = |z: f32| Arc::new(vec![[0.0, 1.0, z]]);
+        let target = AddedTarget { name: "dent".into(), vertices: Arc::new(vec![3]), deltas: numbers(f32::NAN) };
+        assert_eq!(target, target.clone(), "what is shared is not looked at");
+        let finite = AddedTarget { deltas: numbers(2.0), ..target };
+        assert_eq!(finite, AddedTarget { deltas: numbers(2.0), ..finite.clone() });
+        assert_ne!(finite, AddedTarget { deltas: numbers(3.0), ..finite.clone() });
     }
 }

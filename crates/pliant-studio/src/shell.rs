@@ -2,6 +2,8 @@
 
 use eframe::egui::{self, Align, Align2, FontId, Layout, Ui, Vec2};
 
+use pliant::linalg::parallel;
+
 use crate::command::Notice;
 use crate::rooms::{On, Pane, RoomName, learn, pose, transfer};
 use crate::studio::{Framed, Studio};
@@ -20,8 +22,12 @@ impl eframe::App for Studio {
 }
 
 impl Studio {
-    /// The whole window.
+    /// The whole window. Its thread works alone: it never waits for the threads that workers keep busy.
     pub fn window_ui(&mut self, ui: &mut Ui) {
+        parallel::alone(|| self.all_panels_ui(ui));
+    }
+
+    fn all_panels_ui(&mut self, ui: &mut Ui) {
         let ctx = ui.ctx().clone();
         self.wear_preferences(&ctx);
         self.begin_frame(&ctx);

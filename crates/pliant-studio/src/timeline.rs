@@ -14,7 +14,7 @@ use crate::document::Locator;
 
 pub use pliant::rig::{Ease, EasedKey as Key, eased_weight as weight_at};
 
-pub use keys::{KeyAt, Keys, Picked, changed_sliders, eased, moved, without};
+pub use keys::{KeyAt, Keys, Picked, changed_sliders, eased, key_at, moved, picked_frames, without};
 pub use playing::{Found, Shown, TakeFrame, clip_keys, clip_weights, found_take, shown_pose, shown_weights};
 
 /// What happens over time.

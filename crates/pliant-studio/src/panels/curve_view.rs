@@ -1,17 +1,19 @@
 //! Weights over frames, with keys that move in both directions.
 
+use std::collections::BTreeSet;
+
 use eframe::egui::{
     Align2, Color32, CursorIcon, PointerButton, Pos2, Rangef, Rect, Role, Sense, Shape, Stroke, TextStyle, Ui, WidgetInfo, ecolor::Hsva,
     pos2, vec2,
 };
 
 use super::icon::diamond;
-use super::key_sheet::{Grip, LEAST_HEIGHT, REACH, grip_at, limits_of, move_keys, now_line, pick, release};
+use super::key_sheet::{Grip, LEAST_HEIGHT, REACH, grip_at, is_apart, limits_of, move_keys, now_line, pick, release};
 use super::time_axis::TimeAxis;
 use super::timeline::Panel;
 use super::transport::id;
 use crate::rooms::Cx;
-use crate::timeline::{Key, KeyAt, Picked, weight_at};
+use crate::timeline::{Key, KeyAt, Picked, key_at, picked_frames, weight_at};
 
 /// The height in which the view opens.
 const OPEN_HEIGHT: f32 = 160.0;
@@ -36,8 +38,9 @@ pub(super) fn curves_ui(ui: &mut Ui, axis: TimeAxis, panel: &mut Panel, cx: &mut
     ui.painter().rect_filled(plot.area, 0.0, ui.visuals().extreme_bg_color);
     plot.grid_ui(ui);
     legend_ui(ui, rect, &names, panel);
+    let lit = picked_frames(&panel.picked);
     for (k, name) in names.iter().enumerate() {
-        plot.curve_ui(ui, name, &keys[*name], color(k, ui), &panel.picked, cx);
+        plot.curve_ui(ui, name, &keys[*name], color(k, ui), lit.get(name.as_str()), cx);
     }
     if names.is_empty() {
         let hint = "No keys yet. Move a slider and press K.";
@@ -118,7 +121,7 @@ impl Plot {
         }
     }
 
-    fn curve_ui(&self, ui: &Ui, name: &str, keys: &[Key], color: Color32, picked: &Picked, cx: &Cx<'_>) {
+    fn curve_ui(&self, ui: &Ui, name: &str, keys: &[Key], color: Color32, lit_frames: Option<&BTreeSet<u32>>, cx: &Cx<'_>) {
         let painter = ui.painter().with_clip_rect(self.area);
         for limit in limits_of(name, cx).into_iter().filter(|limit| limit.is_finite()) {
             painter.add(Shape::dashed_line(
@@ -131,8 +134,12 @@ impl Plot {
         let points = (self.area.left() as i32..=self.area.right() as i32).step_by(2).map(|x| x as f32);
         let curve: Vec<Pos2> = points.map(|x| pos2(x, self.y_of(weight_at(keys, self.axis.frame_at(x))))).collect();
         painter.add(Shape::line(curve, Stroke::new(1.8, color)));
+        let mut last = None;
         for key in keys {
-            let lit = picked.contains(&KeyAt { slider: name.to_owned(), frame: key.frame });
+            let lit = lit_frames.is_some_and(|frames| frames.contains(&key.frame));
+            if !is_apart(&mut last, self.place(key)) && !lit {
+                continue;
+            }
             let fill = if lit { ui.visuals().strong_text_color() } else { color };
             painter.add(diamond(
                 self.place(key),
@@ -155,7 +162,7 @@ impl Plot {
     fn key_at(&self, place: Pos2, names: &[&String], cx: &Cx<'_>) -> Picked {
         let near = self.keys_where(names, |at| at.distance(place) <= REACH, cx);
         let far = |at: &KeyAt| {
-            let key = cx.document.timeline.keys[&at.slider].iter().find(|key| key.frame == at.frame);
+            let key = key_at(&cx.document.timeline.keys[&at.slider], at.frame);
             key.map_or(f32::MAX, |key| self.place(key).distance(place))
         };
         near.into_iter().min_by(|a, b| far(a).total_cmp(&far(b))).into_iter().collect()

@@ -1,5 +1,7 @@
 //! A ruler to scrub on, and keys as diamonds, a row for each slider.
 
+use std::collections::BTreeSet;
+
 use eframe::egui::{
     Align2, Color32, CursorIcon, Painter, PointerButton, Pos2, Rangef, Rect, Response, Role, ScrollArea, Sense, Stroke, StrokeKind,
     TextStyle, TextWrapMode, Ui, WidgetInfo, WidgetText, pos2, vec2,
@@ -11,7 +13,7 @@ use super::time_axis::TimeAxis;
 use super::timeline::Panel;
 use super::transport::{go_to, id};
 use crate::rooms::Cx;
-use crate::timeline::{KeyAt, Keys, Picked, moved};
+use crate::timeline::{KeyAt, Keys, Picked, moved, picked_frames};
 
 /// The width of the column of names.
 const NAMES: f32 = 150.0;
@@ -23,6 +25,8 @@ const RULER: f32 = 22.0;
 const KEY: f32 = 5.0;
 /// How near the pointer must be to a key to take it.
 pub(super) const REACH: f32 = 7.0;
+/// Of keys that are nearer than this on the screen one is drawn: no eye tells them apart, and a capture has thousands.
+const LEAST_APART: f32 = 2.0;
 /// What the timeline needs at least.
 pub(super) const LEAST_HEIGHT: f32 = 54.0;
 
@@ -216,16 +220,20 @@ fn paint_keys(ui: &Ui, sheet: &Sheet<'_>, picked: &Picked, cx: &Cx<'_>) {
         let (fill, edge) = if lit { (visuals.strong_text_color(), key_color(ui)) } else { (key_color(ui), visuals.panel_fill) };
         painter.add(diamond(at, radius, fill.gamma_multiply(faded), Stroke::new(if lit { 2.0 } else { 1.0 }, edge)));
     };
-    let lit_frames: std::collections::BTreeSet<u32> = picked.iter().map(|at| at.frame).collect();
+    let (lit_frames, mut last) = (picked_frames(picked), None);
+    let lit_in_any: BTreeSet<u32> = lit_frames.values().flatten().copied().collect();
     for frame in timeline.key_frames() {
-        let top = pos2(sheet.axis.x_of(f64::from(frame)), sheet.rows.top() + 0.5 * ROW);
-        key(top, lit_frames.contains(&frame), KEY);
+        let (top, lit) = (pos2(sheet.axis.x_of(f64::from(frame)), sheet.rows.top() + 0.5 * ROW), lit_in_any.contains(&frame));
+        if is_apart(&mut last, top) || lit {
+            key(top, lit, KEY);
+        }
     }
     for (row, slider) in sheet.names.iter().enumerate() {
         let keys = &timeline.keys[*slider];
         if !ui.is_rect_visible(Rect::from_center_size(sheet.place(row, 0), vec2(sheet.rows.width() * 2.0, ROW))) {
             continue;
         }
+        let lit_frames = lit_frames.get(slider.as_str());
         // Where the weight stays, a line says so.
         for pair in keys.windows(2).filter(|pair| pair[0].weight == pair[1].weight) {
             painter.line_segment(
@@ -233,10 +241,23 @@ fn paint_keys(ui: &Ui, sheet: &Sheet<'_>, picked: &Picked, cx: &Cx<'_>) {
                 Stroke::new(2.0, key_color(ui).gamma_multiply(0.3)),
             );
         }
+        let mut last = None;
         for k in keys {
-            key(sheet.place(row, k.frame), picked.contains(&KeyAt { slider: (*slider).clone(), frame: k.frame }), KEY - 0.5);
+            let (at, lit) = (sheet.place(row, k.frame), lit_frames.is_some_and(|frames| frames.contains(&k.frame)));
+            if is_apart(&mut last, at) || lit {
+                key(at, lit, KEY - 0.5);
+            }
         }
     }
+}
+
+/// Whether a key at this place can be told from the last one that was drawn, which it is then.
+pub(super) fn is_apart(last: &mut Option<Pos2>, at: Pos2) -> bool {
+    let apart = last.is_none_or(|last| last.distance(at) >= LEAST_APART);
+    if apart {
+        *last = Some(at);
+    }
+    apart
 }
 
 /// Selects and moves keys.
@@ -310,4 +331,18 @@ pub(super) fn limits_of(slider: &str, cx: &Cx<'_>) -> [f64; 2] {
         Some([limits.min, limits.max])
     })
     .unwrap_or([f64::NEG_INFINITY, f64::INFINITY])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn of_keys_that_lie_on_one_another_the_first_is_drawn_and_no_gap_is_left() {
+        let places: Vec<Pos2> = (0..2000).map(|k| pos2(0.5 * k as f32, 3.0)).collect();
+        let mut last = None;
+        let drawn: Vec<Pos2> = places.iter().copied().filter(|&at| is_apart(&mut last, at)).collect();
+        assert_eq!((drawn[0], drawn.len()), (places[0], 500));
+        assert!(drawn.windows(2).all(|pair| pair[1].x - pair[0].x == LEAST_APART));
+    }
 }

@@ -1,36 +1,72 @@
 //! What plays: keys, a take, or a clip of the character's file.
 
+use std::sync::{Arc, Mutex, PoisonError};
+
 use eframe::egui::{ComboBox, Ui};
 
+use crate::command::Notice;
 use crate::library::Loaded;
 use crate::rooms::Cx;
-use crate::timeline::{Found, clip_keys, found_take};
+use crate::timeline::{Found, Keys, clip_keys, clip_weights, found_take};
+use crate::work::Task;
 
 /// What the list calls the keys.
 const KEYS: &str = "Keys";
 
+/// A clip that is being made into keys, beside the window.
+#[derive(Clone, Default)]
+pub(super) struct Keying(Arc<Mutex<Option<Task<Keyed>>>>);
+
+/// The keys of a clip, of this take of this asset, and its last frame.
+struct Keyed {
+    of: (String, Option<String>),
+    keys: Keys,
+    last: u32,
+}
+
+impl Keying {
+    fn start(&self, file: Arc<Loaded>, clip: usize, cx: &mut Cx<'_>) {
+        let (rate, of) = (cx.document.timeline.frames_per_second, what_plays(cx));
+        let task = cx.start("Making keys of the clip", move |_| {
+            let animation = &file.asset.clips[clip];
+            let secs = animation.frame_count.saturating_sub(1) as f64 / animation.frames_per_second;
+            let keys = clip_keys(&file.asset, animation, rate).ok_or("The clip moves more than sliders; it stays a take.")?;
+            Ok(Keyed { of, keys, last: ((secs * rate).round() as u32).max(1) })
+        });
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(task);
+    }
+
+    /// Puts the keys in place of those that are there, unless something else plays by now.
+    fn fetch(&self, cx: &mut Cx<'_>) {
+        let finished = Task::finished(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner));
+        match finished {
+            Some(Ok(Keyed { of, keys, last })) if of == what_plays(cx) => cx.edit("Edit clip as keys", move |document| {
+                (document.timeline.playing_take, document.timeline.last_frame) = (None, last);
+                document.edit_keys(|present| *present = keys);
+            }),
+            Some(Err(sentence)) => cx.tell(Notice::trouble(sentence)),
+            Some(Ok(_)) | None => {}
+        }
+    }
+}
+
+fn what_plays(cx: &Cx<'_>) -> (String, Option<String>) {
+    (cx.document.character.asset.clone(), cx.document.timeline.playing_take.clone())
+}
+
 /// The list of takes, and the way from a clip of weights to keys.
-pub(super) fn takes_ui(ui: &mut Ui, cx: &mut Cx<'_>) {
+pub(super) fn takes_ui(ui: &mut Ui, keying: &Keying, cx: &mut Cx<'_>) {
+    keying.fetch(cx);
     let asset = cx.document.character.asset.clone();
     let Some(loaded) = (!asset.is_empty()).then(|| cx.library.ready(&asset)).flatten() else { return };
     chooser_ui(ui, &loaded, cx);
     let library = &mut *cx.library;
     let Some(Found::Clip(file, clip)) = found_take(cx.document, &loaded, |locator| library.ready(locator)) else { return };
     let animation = &file.asset.clips[clip];
-    if !animation.motions.is_empty() && crate::timeline::clip_weights(&file.asset, animation, 0.0).is_some() {
+    if !animation.motions.is_empty() && clip_weights(&file.asset, animation, 0.0).is_some() {
         let edit = ui.button("Edit as keys").on_hover_text("Make keys of this clip, in place of those that are there");
         if edit.clicked() {
-            let last = (animation.frame_count.saturating_sub(1) as f64 / animation.frames_per_second
-                * cx.document.timeline.frames_per_second)
-                .round();
-            cx.edit("Edit clip as keys", move |document| {
-                let timeline = &mut document.timeline;
-                if let Some(keys) = clip_keys(&file.asset, &file.asset.clips[clip], timeline.frames_per_second) {
-                    timeline.playing_take = None;
-                    timeline.last_frame = (last as u32).max(1);
-                    document.edit_keys(|present| *present = keys);
-                }
-            });
+            keying.start(file, clip, cx);
         }
     }
 }

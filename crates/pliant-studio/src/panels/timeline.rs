@@ -6,7 +6,7 @@ use eframe::egui::{Align, Layout, Ui};
 
 use super::curve_view::curves_ui;
 use super::key_sheet::{Grip, ruler_ui, sheet_ui};
-use super::takes::takes_ui;
+use super::takes::{Keying, takes_ui};
 use super::transport::{id, range_ui, shortcuts, transport_ui};
 use crate::rooms::Cx;
 use crate::timeline::{KeyAt, Picked};
@@ -24,7 +24,7 @@ pub(super) const SHORTCUTS: &[(&str, &str)] = &[
 ];
 
 /// What the timeline remembers by itself.
-#[derive(Debug, Clone, Default)]
+#[derive(Clone, Default)]
 pub(super) struct Panel {
     /// Selected keys.
     pub(super) picked: Picked,
@@ -36,6 +36,8 @@ pub(super) struct Panel {
     pub(super) folded: bool,
     /// Keys or a box in the hand.
     pub(super) grip: Option<Grip>,
+    /// A clip that becomes keys.
+    pub(super) keying: Keying,
 }
 
 /// Play, scrub and key.
@@ -50,7 +52,7 @@ pub fn timeline_ui(ui: &mut Ui, cx: &mut Cx<'_>) {
         ui.toggle_value(&mut panel.curves, "Curves").on_hover_text("Weights over time, in place of rows of keys");
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
             range_ui(ui, cx);
-            takes_ui(ui, cx);
+            takes_ui(ui, &panel.keying, cx);
         });
     });
     ui.add_space(2.0);

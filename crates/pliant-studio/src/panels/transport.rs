@@ -7,7 +7,7 @@ use super::key_color;
 use crate::desk::Looping;
 use crate::document::Weights;
 use crate::rooms::Cx;
-use crate::timeline::{Ease, Picked, Timeline, changed_sliders, eased, without};
+use crate::timeline::{Ease, Picked, Timeline, changed_sliders, eased, key_at, without};
 
 /// The side of a button.
 const BUTTON: Vec2 = Vec2::splat(22.0);
@@ -120,7 +120,7 @@ fn keys_ui(ui: &mut Ui, picked: &mut Picked, color: eframe::egui::Color32, cx: &
 /// How the curve goes on from the selected keys.
 fn ease_ui(ui: &mut Ui, picked: &Picked, cx: &mut Cx<'_>) {
     let keys = &cx.document.timeline.keys;
-    let ease = |at: &crate::timeline::KeyAt| keys.get(&at.slider)?.iter().find(|key| key.frame == at.frame).map(|key| key.ease);
+    let ease = |at: &crate::timeline::KeyAt| key_at(keys.get(&at.slider)?, at.frame).map(|key| key.ease);
     let common = picked.iter().next().and_then(ease).filter(|first| picked.iter().all(|at| ease(at) == Some(*first)));
     for wanted in Ease::ALL {
         if ui

@@ -119,7 +119,7 @@ mod tests {
         document.timeline.set_key("smile", 3, 0.5);
         let sound = document.clone();
         assert_eq!((mend(&mut document), &document), (vec![], &sound));
-        document.timeline.keys.insert("jaw".into(), [9, 2, 9].map(|frame| Key { frame, weight: 1.0, ease: Ease::Linear }).to_vec());
+        document.timeline.keys.insert("jaw".into(), [9, 2, 9].map(|frame| Key { frame, weight: 1.0, ease: Ease::Linear }).to_vec().into());
         document.timeline.frames_per_second = -0.0;
         document.timeline.last_frame = u32::MAX;
         document.character.added.push(AddedTarget { name: "half".into(), vertices: Arc::new(vec![1, 2]), deltas: Arc::default() });

@@ -4,9 +4,10 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::{Ease, Key, Timeline, weight_at};
 use crate::document::{Document, Weights};
+use crate::shared::Shared;
 
 /// The keys of each slider, ascending in time.
-pub type Keys = BTreeMap<String, Vec<Key>>;
+pub type Keys = BTreeMap<String, Shared<Vec<Key>>>;
 
 /// Weights nearer than this are one weight.
 const SAME_WEIGHT: f64 = 1e-9;
@@ -44,7 +45,7 @@ impl Timeline {
     /// Every frame at which there is a key.
     #[must_use]
     pub fn key_frames(&self) -> BTreeSet<u32> {
-        self.keys.values().flatten().map(|key| key.frame).collect()
+        self.keys.values().fold(Vec::new(), |frames, keys| merged(&frames, keys)).into_iter().collect()
     }
 
     /// All keys at a frame.
@@ -53,6 +54,31 @@ impl Timeline {
         let keyed = self.keys.keys().filter(|slider| self.has_key(slider, frame));
         keyed.map(|slider| KeyAt { slider: slider.clone(), frame }).collect()
     }
+}
+
+/// Ascending frames and those of ascending keys, each once.
+fn merged(frames: &[u32], keys: &[Key]) -> Vec<u32> {
+    let mut all = Vec::with_capacity(frames.len().max(keys.len()));
+    let mut known = frames.iter().copied().peekable();
+    for key in keys {
+        while let Some(before) = known.next_if(|&frame| frame < key.frame) {
+            all.push(before);
+        }
+        known.next_if_eq(&key.frame);
+        all.push(key.frame);
+    }
+    all.extend(known);
+    all
+}
+
+/// The frames of picked keys by slider.
+#[must_use]
+pub fn picked_frames(picked: &Picked) -> BTreeMap<&str, BTreeSet<u32>> {
+    let mut frames: BTreeMap<&str, BTreeSet<u32>> = BTreeMap::new();
+    for at in picked {
+        frames.entry(&at.slider).or_default().insert(at.frame);
+    }
+    frames
 }
 
 fn put(keys: &mut Vec<Key>, key: Key) {
@@ -66,8 +92,10 @@ fn put(keys: &mut Vec<Key>, key: Key) {
 #[must_use]
 pub fn without(keys: &Keys, picked: &Picked) -> Keys {
     let mut left = keys.clone();
-    for (slider, keys) in &mut left {
-        keys.retain(|key| !picked.contains(&KeyAt { slider: slider.clone(), frame: key.frame }));
+    for (slider, frames) in picked_frames(picked) {
+        if let Some(keys) = left.get_mut(slider) {
+            keys.retain(|key| !frames.contains(&key.frame));
+        }
     }
     left.retain(|_, keys| !keys.is_empty());
     left
@@ -81,25 +109,37 @@ pub fn moved(keys: &Keys, picked: &Picked, frames: i64, weight: f64, limits: imp
     let frames = frames.max(-i64::from(first));
     let (mut result, mut places) = (without(keys, picked), Picked::new());
     for KeyAt { slider, frame } in picked {
-        let Some(key) = keys.get(slider).and_then(|keys| keys.iter().find(|key| key.frame == *frame)) else { continue };
+        let Some(key) = keys.get(slider).and_then(|keys| key_at(keys, *frame)) else { continue };
         let [min, max] = limits(slider);
         let weight = if weight == 0.0 { key.weight } else { (key.weight + weight).max(min).min(max) };
         let key = Key { frame: u32::try_from(i64::from(*frame) + frames).unwrap_or(*frame), weight, ease: key.ease };
-        let row = result.entry(slider.clone()).or_default();
-        row.retain(|other| other.frame != key.frame);
-        put(row, key);
+        replace(result.entry(slider.clone()).or_default(), key);
         places.insert(KeyAt { slider: slider.clone(), frame: key.frame });
     }
     (result, places)
+}
+
+/// The key at a frame.
+#[must_use]
+pub fn key_at(keys: &[Key], frame: u32) -> Option<&Key> {
+    keys.binary_search_by_key(&frame, |key| key.frame).ok().map(|at| &keys[at])
+}
+
+/// Puts a key in place of one that is at that frame.
+fn replace(keys: &mut Vec<Key>, key: Key) {
+    match keys.binary_search_by_key(&key.frame, |key| key.frame) {
+        Ok(at) => keys[at] = key,
+        Err(at) => keys.insert(at, key),
+    }
 }
 
 /// The keys with another ease after the picked ones.
 #[must_use]
 pub fn eased(keys: &Keys, picked: &Picked, ease: Ease) -> Keys {
     let mut result = keys.clone();
-    for (slider, keys) in &mut result {
-        for key in keys.iter_mut().filter(|key| picked.contains(&KeyAt { slider: slider.clone(), frame: key.frame })) {
-            key.ease = ease;
+    for (slider, frames) in picked_frames(picked) {
+        if let Some(keys) = result.get_mut(slider) {
+            keys.iter_mut().filter(|key| frames.contains(&key.frame)).for_each(|key| key.ease = ease);
         }
     }
     result
@@ -173,6 +213,21 @@ mod tests {
         let mut timeline = Timeline::default();
         keys.iter().for_each(|(slider, frame, weight)| timeline.set_key(slider, *frame, *weight));
         timeline
+    }
+
+    #[test]
+    fn frames_with_keys_are_those_of_all_sliders_each_once() {
+        let timeline = timeline(&[("smile", 9, 0.1), ("smile", 2, 0.2), ("jaw", 2, 0.3), ("jaw", 5, 0.4), ("brow", 11, 0.5)]);
+        assert_eq!(timeline.key_frames().into_iter().collect::<Vec<_>>(), [2, 5, 9, 11]);
+    }
+
+    #[test]
+    fn a_hand_on_one_slider_s_keys_leaves_those_of_the_others_shared() {
+        let before = timeline(&[("smile", 2, 0.1), ("smile", 5, 0.5), ("jaw", 2, 0.3)]).keys;
+        let hand = picked(&[("smile", 5)]);
+        for after in [moved(&before, &hand, 3, 0.1, FREE).0, without(&before, &hand), eased(&before, &hand, Ease::Step)] {
+            assert!(after["jaw"].is(&before["jaw"]) && after["smile"] != before["smile"]);
+        }
     }
 
     #[test]

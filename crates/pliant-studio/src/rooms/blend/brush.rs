@@ -1,18 +1,22 @@
 //! Tools on the surface: an anchor that is placed, vertices that are fixed, stiffness that is painted.
 //!
-//! A stroke remembers what was there before it and how much of each vertex it covered, so that a slow hand paints the same as a fast one.
+//! A stroke is a way over the surface; what it covers is found beside the window.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use eframe::egui::{Align2, Color32, CursorIcon, FontId, Pos2, Slider, Stroke as Line, Ui, vec2};
 use pliant::mesh::glam::DVec3;
-use pliant::mesh::{ExactGeodesics, SurfacePoint, TrianglePoint};
 
 use super::balance::Ground;
 use super::setup::Setup;
+use super::stroke::{self, Coat, Paint, Painted, Stroke};
+use crate::command::{Command, Notice};
+use crate::document::Document;
+use crate::history::Edit;
 use crate::rooms::{Cx, On};
-use crate::view::Hit;
+use crate::shared::Shared;
+use crate::view::{Hit, Scene};
+use crate::work::Latest;
 
 /// What the left button does on the surface.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -51,7 +55,6 @@ impl Tool {
 }
 
 /// A brush and what it is dipped into.
-#[derive(Debug)]
 pub(super) struct Brush {
     /// What the left button does.
     pub tool: Tool,
@@ -61,41 +64,52 @@ pub(super) struct Brush {
     erases: bool,
     /// The stiffness that it paints.
     stiffness: f64,
-    /// Distances on the first shape.
-    geodesics: Option<(Arc<Ground>, ExactGeodesics)>,
     stroke: Option<Stroke>,
+    /// Whether the button is down.
+    pressed: bool,
+    worker: Option<Latest<Stroke, Painted>>,
 }
 
 impl Default for Brush {
     fn default() -> Self {
-        Self { tool: Tool::default(), radius: 0.06, erases: false, stiffness: 10.0, geodesics: None, stroke: None }
+        Self { tool: Tool::default(), radius: 0.06, erases: false, stiffness: 10.0, stroke: None, pressed: false, worker: None }
     }
-}
-
-/// A stroke on its way.
-#[derive(Debug)]
-struct Stroke {
-    fixed: Arc<Vec<u32>>,
-    stiffness: Arc<Vec<f32>>,
-    /// How much of each vertex it covered, 0 to 1.
-    covered: BTreeMap<u32, f32>,
-    erases: bool,
-    /// Where the pointer was last.
-    last: Pos2,
 }
 
 /// Between dabs of a stroke, in radii: ours, no gap shows.
 const DAB_SPACING: f32 = 0.3;
 /// A radius on the screen where the pointer left the shape.
 const MOST_SPACING: f32 = 24.0;
-/// Dabs in a frame of the window, which must not wait.
+/// Dabs in a frame of the window: paint should dry soon.
 const MOST_DABS: f32 = 24.0;
 
 impl Brush {
-    /// Whether a stroke is on its way: springs wait for its end.
+    /// Whether a stroke is on its way or still wet: springs wait for its end.
     #[must_use]
     pub(super) fn paints(&self) -> bool {
-        self.stroke.is_some()
+        self.pressed || self.busy()
+    }
+
+    /// Whether paint is still to dry.
+    #[must_use]
+    pub(super) fn busy(&self) -> bool {
+        self.worker.as_ref().is_some_and(Latest::busy)
+    }
+
+    /// Puts what was painted into the document.
+    pub(super) fn update(&mut self, cx: &mut Cx<'_>) {
+        let Painted { gesture, coat } = match self.worker.as_ref().and_then(Latest::answer) {
+            None => return,
+            Some(Err(sentence)) => return cx.tell(Notice::trouble(sentence)),
+            Some(Ok(painted)) => painted,
+        };
+        let (label, change): (_, Box<dyn FnOnce(&mut Document) + Send>) = match coat {
+            Coat::Fixed(fixed) => ("Fix vertices", Box::new(move |document| document.blend.fixed = fixed)),
+            Coat::Stiffness(stiffness) => ("Paint stiffness", Box::new(move |document| document.blend.stiffness = stiffness)),
+        };
+        let edit = Edit { label: label.into(), gesture: Some(gesture), change };
+        // After the next press, which may be an undo, it belongs to a step that is there, or nowhere.
+        cx.command(if gesture == cx.gesture { Command::Edit(edit) } else { Command::Amend(edit) });
     }
 
     /// The tools, and what the chosen one needs.
@@ -137,7 +151,7 @@ impl Brush {
             .on_hover_text("Above 1 keeps its shape, below 1 gives way");
         ui.add_enabled_ui(!cx.document.blend.stiffness.is_empty(), |ui| {
             if ui.button("Clear stiffness").on_hover_text("The same everywhere").clicked() {
-                cx.edit("Clear stiffness", |document| document.blend.stiffness = Arc::default());
+                cx.edit("Clear stiffness", |document| document.blend.stiffness = Shared::default());
             }
         });
     }
@@ -161,60 +175,55 @@ impl Brush {
         let begins = pressed.or_else(|| canvas.pointer().filter(|_| canvas.tool_clicked()));
         if let Some(place) = begins.filter(|&place| shape_under(on, place).is_some()) {
             let erases = self.erases || ui.input(|input| input.modifiers.command);
-            let (fixed, stiffness) = (cx.document.blend.fixed.clone(), cx.document.blend.stiffness.clone());
-            self.stroke = Some(Stroke { fixed, stiffness, covered: BTreeMap::new(), erases, last: place });
+            self.begin(place, erases, cx, ground);
         }
         if let Some(hit) = hit {
             self.ring(on, ui, &hit, ground);
         }
-        let used = self.stroke.is_some();
+        let used = self.pressed;
         if let Some(place) = canvas.pointer().filter(|_| used) {
-            self.draw_to(place, on, ground);
-            self.apply(cx, ground.mesh.vertex_count());
+            let spacing = DAB_SPACING * hit.map_or(MOST_SPACING, |hit| self.radius_on_screen(on, &hit, ground));
+            self.draw_to(place, spacing, on, cx);
         }
-        if !ui.input(|input| input.pointer.primary_down()) {
-            self.stroke = None;
-        }
+        self.pressed &= ui.input(|input| input.pointer.primary_down());
         used
     }
 
+    /// Begins a stroke. One that begins before the last has dried goes on with that, so that nothing of it is lost.
+    fn begin(&mut self, place: Pos2, erases: bool, cx: &Cx<'_>, ground: &Arc<Ground>) {
+        let setup = &cx.document.blend;
+        let stiffness = (self.tool == Tool::Stiffness).then_some(self.stiffness as f32);
+        let fresh = Stroke {
+            serial: self.stroke.as_ref().map_or(0, |stroke| stroke.serial + 1),
+            gesture: cx.gesture,
+            ground: ground.clone(),
+            radius: self.radius * ground.size,
+            paint: Paint { erases, stiffness },
+            before: (setup.fixed.clone(), setup.stiffness.clone()),
+            scene: Scene::default(),
+            dabs: Vec::new(),
+            last: place,
+            rests: false,
+        };
+        let wet = self.stroke.take().filter(|stroke| self.busy() && stroke.goes_on_as(&fresh));
+        self.stroke = Some(match wet {
+            Some(wet) => Stroke { gesture: fresh.gesture, last: place, rests: false, ..wet },
+            None => fresh,
+        });
+        self.pressed = true;
+    }
+
     /// Covers all the way from the last place of the stroke.
-    fn draw_to(&mut self, place: Pos2, on: &On<'_>, ground: &Arc<Ground>) {
+    fn draw_to(&mut self, place: Pos2, spacing: f32, on: &On<'_>, cx: &Cx<'_>) {
         let Some(stroke) = &mut self.stroke else { return };
         let from = std::mem::replace(&mut stroke.last, place);
-        let radius = shape_under(on, place).map_or(MOST_SPACING, |hit| self.radius_on_screen(on, &hit, ground));
-        for dab in dabs(from, place, DAB_SPACING * radius) {
-            if let Some(hit) = shape_under(on, dab) {
-                self.cover(&hit, ground);
-            }
+        if from == place && stroke.rests {
+            return;
         }
-    }
-
-    /// Covers what is within the radius, less towards its rim.
-    fn cover(&mut self, hit: &Hit, ground: &Arc<Ground>) {
-        let radius = self.radius * ground.size;
-        if self.geodesics.as_ref().is_none_or(|(of, _)| !Arc::ptr_eq(of, ground)) {
-            self.geodesics = ground.geodesics.clone().map(|geodesics| (ground.clone(), geodesics));
-        }
-        let (Some((_, geodesics)), Some(stroke)) = (&mut self.geodesics, &mut self.stroke) else { return };
-        let source = SurfacePoint::InTriangle(TrianglePoint { triangle: hit.triangle, barycentric: hit.barycentric });
-        let Ok(disc) = geodesics.disc(&[source], radius) else { return };
-        for (&vertex, &distance) in disc.vertices.iter().zip(&disc.distances) {
-            let cover = falloff(distance / radius) as f32;
-            let covered = stroke.covered.entry(vertex).or_insert(0.0);
-            *covered = covered.max(cover);
-        }
-    }
-
-    fn apply(&self, cx: &mut Cx<'_>, vertex_count: usize) {
-        let Some(stroke) = &self.stroke else { return };
-        if self.tool == Tool::Fix {
-            let fixed = Arc::new(stroke.fixes());
-            cx.edit_by_hand("Fix vertices", move |document| document.blend.fixed = fixed);
-        } else {
-            let stiffness = Arc::new(stroke.stiffens(self.stiffness as f32, vertex_count));
-            cx.edit_by_hand("Paint stiffness", move |document| document.blend.stiffness = stiffness);
-        }
+        stroke.rests = true;
+        stroke.scene = on.scene.clone();
+        stroke.dabs.extend(dabs(from, place, spacing).map(|dab| on.canvas.view.ray(dab)));
+        self.worker.get_or_insert_with(|| stroke::start(cx.wake.clone())).ask(stroke.clone());
     }
 
     fn radius_on_screen(&self, on: &On<'_>, hit: &Hit, ground: &Ground) -> f32 {
@@ -235,37 +244,6 @@ impl Brush {
 fn dabs(from: Pos2, to: Pos2, spacing: f32) -> impl Iterator<Item = Pos2> {
     let count = (from.distance(to) / spacing.max(1.0)).ceil().clamp(1.0, MOST_DABS) as usize;
     (1..=count).map(move |k| from + (to - from) * (k as f32 / count as f32))
-}
-
-/// From 1 in the middle to 0 at the rim, flat at both.
-fn falloff(share: f64) -> f64 {
-    let share = share.clamp(0.0, 1.0);
-    1.0 - share * share * (3.0 - 2.0 * share)
-}
-
-impl Stroke {
-    /// The fixed vertices after it.
-    fn fixes(&self) -> Vec<u32> {
-        let covered = |vertex: &u32| self.covered.contains_key(vertex);
-        let mut fixed: Vec<u32> = self.fixed.iter().copied().filter(|vertex| !covered(vertex)).collect();
-        if !self.erases {
-            fixed.extend(self.covered.keys());
-            fixed.sort_unstable();
-        }
-        fixed
-    }
-
-    /// The stiffness after it: geometrically between what was there and what is painted. Empty where all is alike again.
-    fn stiffens(&self, painted: f32, vertex_count: usize) -> Vec<f32> {
-        let painted = if self.erases { 1.0 } else { painted };
-        let mut map = if self.stiffness.len() == vertex_count { self.stiffness.to_vec() } else { vec![1.0; vertex_count] };
-        for (&vertex, &covered) in &self.covered {
-            if let Some(value) = map.get_mut(vertex as usize) {
-                *value = value.powf(1.0 - covered) * painted.powf(covered);
-            }
-        }
-        if map.iter().all(|value| (value - 1.0).abs() < 1e-3) { Vec::new() } else { map }
-    }
 }
 
 /// The blended shape under a place: the first model.
@@ -336,24 +314,6 @@ pub(super) fn anchor_marks(on: &On<'_>, anchor: &[u32], positions: &[DVec3]) {
 mod tests {
     use super::*;
 
-    fn stroke(covered: &[(u32, f32)], erases: bool) -> Stroke {
-        let covered = covered.iter().copied().collect();
-        Stroke { fixed: Arc::new(vec![1, 4, 7]), stiffness: Arc::new(vec![1.0, 4.0, 1.0]), covered, erases, last: Pos2::ZERO }
-    }
-
-    #[test]
-    fn a_stroke_adds_to_the_fixed_vertices_or_takes_away() {
-        assert_eq!(stroke(&[(2, 0.5), (4, 1.0)], false).fixes(), [1, 2, 4, 7]);
-        assert_eq!(stroke(&[(2, 0.5), (4, 1.0)], true).fixes(), [1, 7]);
-    }
-
-    #[test]
-    fn stiffness_goes_in_ratios_from_what_was_there_to_what_is_painted() {
-        let painted = stroke(&[(0, 1.0), (1, 0.5)], false).stiffens(9.0, 3);
-        assert!(painted.iter().zip([9.0, 6.0, 1.0]).all(|(a, b)| (a - b).abs() < 1e-5), "{painted:?}");
-        assert!(stroke(&[(1, 1.0)], true).stiffens(9.0, 3).is_empty());
-    }
-
     #[test]
     fn a_stroke_leaves_no_gap_and_a_click_is_one_dab() {
         let (from, to) = (Pos2::new(3.0, 4.0), Pos2::new(63.0, 84.0));
@@ -361,10 +321,5 @@ mod tests {
         assert_eq!(places.last(), Some(&to));
         assert!(places.windows(2).all(|pair| pair[0].distance(pair[1]) <= 8.001));
         assert_eq!(dabs(to, to, 8.0).collect::<Vec<_>>(), [to]);
-    }
-
-    #[test]
-    fn paint_of_another_mesh_is_not_kept() {
-        assert_eq!(stroke(&[(0, 1.0)], false).stiffens(2.0, 4), [2.0, 1.0, 1.0, 1.0]);
     }
 }

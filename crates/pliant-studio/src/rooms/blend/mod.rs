@@ -13,6 +13,7 @@ mod picture;
 mod setup;
 mod shapes;
 mod strain_scale;
+mod stroke;
 mod triangle;
 
 use std::path::{Path, PathBuf};
@@ -102,8 +103,16 @@ impl BlendRoom {
     /// Asks for the blend that the document wants, once.
     fn ask(&mut self, cx: &mut Cx<'_>, sources: Vec<Source>) {
         let setup = &cx.document.blend;
-        let same = |asked: &Question| asked.sources == sources && asked.setup.same_scene(setup) && asked.setup.weights == setup.weights;
-        if self.asked.as_ref().is_some_and(same) || self.brush.paints() {
+        if let Some(asked) = &mut self.asked
+            && asked.sources == sources
+            && asked.setup.same_scene(setup)
+            && asked.setup.weights == setup.weights
+        {
+            // A rig that was made anew with the same shapes is known at a glance from now on.
+            asked.sources = sources;
+            return;
+        }
+        if self.brush.paints() {
             return;
         }
         let number = self.asked.as_ref().map_or(1, |asked| asked.number + 1);
@@ -135,6 +144,7 @@ impl Room for BlendRoom {
         self.baker.fetch(cx);
         self.joining.show(cx);
         self.arrivals.update(cx);
+        self.brush.update(cx);
         if cx.desk.room != RoomName::Blend {
             return;
         }
@@ -229,6 +239,6 @@ impl Room for BlendRoom {
     }
 
     fn busy(&self) -> bool {
-        self.waiting || self.baker.busy() || self.arrivals.busy()
+        self.waiting || self.brush.busy() || self.picture.busy() || self.baker.busy() || self.arrivals.busy()
     }
 }

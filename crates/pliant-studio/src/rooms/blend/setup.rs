@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::obstacle::ObstacleMark;
 use crate::document::Locator;
+use crate::shared::Shared;
 
 /// What the document remembers of blending.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
@@ -23,8 +24,7 @@ pub struct Setup {
     #[serde(with = "crate::shared")]
     pub fixed: Arc<Vec<u32>>,
     /// How stiff each vertex is; empty where all are alike.
-    #[serde(with = "crate::shared")]
-    pub stiffness: Arc<Vec<f32>>,
+    pub stiffness: Shared<Vec<f32>>,
     /// What is in the way.
     pub obstacles: Vec<ObstacleMark>,
     /// Coulomb's friction at obstacles.
@@ -231,8 +231,8 @@ impl Setup {
     /// Whether two setups of the same shapes have the same springs.
     #[must_use]
     pub fn same_springs(&self, other: &Self) -> bool {
-        let own = |s: &Self| (s.shapes.clone(), s.anchor.clone(), s.fixed.clone(), s.material, s.solver, s.cage);
-        own(self) == own(other) && (Arc::ptr_eq(&self.stiffness, &other.stiffness) || self.stiffness == other.stiffness)
+        (&self.shapes, &self.anchor, &self.fixed, &self.stiffness) == (&other.shapes, &other.anchor, &other.fixed, &other.stiffness)
+            && (self.material, self.solver, self.cage) == (other.material, other.solver, other.cage)
     }
 
     fn same_surroundings(&self, other: &Self) -> bool {
@@ -311,7 +311,7 @@ mod tests {
         let mut moved = Setup { weights: vec![0.5, 0.5], ..setup.clone() };
         moved.set_key(4);
         assert!(setup.same_scene(&moved));
-        let painted = Setup { stiffness: Arc::new(vec![1.0, 2.0]), ..setup.clone() };
+        let painted = Setup { stiffness: vec![1.0, 2.0].into(), ..setup.clone() };
         assert!(!setup.same_springs(&painted));
         let obstructed = Setup { obstacles: vec![ObstacleMark::default()], ..setup.clone() };
         assert!(setup.same_springs(&obstructed) && !setup.same_scene(&obstructed));

@@ -31,12 +31,8 @@ impl StrainScale {
         list.response.on_hover_text("What the darkest red and blue stand for; Auto fits the shapes when you let go");
     }
 
-    /// Fits the automatic end to shapes, unless a hand drags and there is one.
-    pub(super) fn fit(&mut self, balanced: &Balanced) {
-        self.fit_to(most(&balanced.linear).max(most(&balanced.physical)));
-    }
-
-    fn fit_to(&mut self, most: f32) {
+    /// Fits the automatic end to the greatest strain, unless a hand drags and there is one.
+    pub(super) fn fit(&mut self, most: f32) {
         if !self.held || self.fitted.is_none() {
             self.fitted = Some(fitting_end(most));
         }
@@ -48,6 +44,11 @@ impl StrainScale {
         let end = self.chosen.or(self.fitted).unwrap_or(ENDS[0]);
         [-end, end]
     }
+}
+
+/// The greatest strain of both sides, either way.
+pub(super) fn most_strain(balanced: &Balanced) -> f32 {
+    most(&balanced.linear).max(most(&balanced.physical))
 }
 
 fn most(side: &Side) -> f32 {
@@ -73,7 +74,7 @@ mod tests {
         let mut scale = StrainScale { held: true, ..StrainScale::default() };
         let mut end = |held, most| {
             scale.held = held;
-            scale.fit_to(most);
+            scale.fit(most);
             scale.range()[1]
         };
         assert_eq!([end(true, 4.0), end(true, 30.0), end(true, 1.0), end(false, 30.0)], [5.0, 5.0, 5.0, 50.0]);

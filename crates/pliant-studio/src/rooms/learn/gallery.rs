@@ -108,8 +108,13 @@ impl Gallery {
         for (k, pose) in poses.poses.iter().enumerate() {
             let picture = self.thumbnails.get(k, ui.ctx()).map(|texture| egui::Image::new((texture.id(), THUMBNAIL)).corner_radius(4));
             let height = if picture.is_some() { THUMBNAIL.y + 6.0 } else { ui.spacing().interact_size.y };
-            let row = egui::Layout::left_to_right(egui::Align::Center);
-            ui.allocate_ui_with_layout(egui::vec2(ui.available_width(), height), row, |ui| {
+            let (row, size) = (egui::Layout::left_to_right(egui::Align::Center), egui::vec2(ui.available_width(), height));
+            // A clip has thousands of poses, and what is not in sight needs its place only. That at rest may be higher than it says.
+            if k != rest && !ui.is_rect_visible(egui::Rect::from_min_size(ui.cursor().min, size)) {
+                ui.allocate_space(size);
+                continue;
+            }
+            ui.allocate_ui_with_layout(size, row, |ui| {
                 let mut used = !recipe.left_out.contains(&pose.id);
                 let tick = ui.add_enabled(k != rest, egui::Checkbox::without_text(&mut used));
                 tick.widget_info(|| egui::WidgetInfo::selected(egui::Role::CheckBox, k != rest, used, format!("Learn from {}", pose.name)));

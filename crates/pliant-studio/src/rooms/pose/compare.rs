@@ -67,6 +67,9 @@ impl Compare {
             Some(Err(sentence)) => cx.tell(Notice::trouble(sentence)),
             None => {}
         }
+        if cx.desk.room != RoomName::Pose {
+            return;
+        }
         let setup = &cx.document.pose;
         let (Some(method), Some(pull)) = (setup.compared, &setup.pull) else {
             // What it holds of the rig is worth a second one.

@@ -10,7 +10,7 @@ use super::{HeatKind, Sculpt};
 use crate::character::Posed;
 use crate::command::Notice;
 use crate::document::AddedTarget;
-use crate::rooms::Cx;
+use crate::rooms::{Cx, RoomName};
 use crate::view::{Heat, HeatMap, Vertices};
 use crate::work::{Inbox, Latest, Outbox};
 
@@ -72,6 +72,9 @@ impl Layer {
             Some(Ok(layered)) => self.layered = Some(layered),
             Some(Err(sentence)) => cx.tell(Notice::trouble(sentence)),
             None => {}
+        }
+        if cx.desk.room != RoomName::Pose {
+            return;
         }
         let wanted = question(selected, cx);
         if wanted.is_none() {

@@ -168,6 +168,7 @@ impl Room for PoseRoom {
         self.mirror.update(cx);
         self.layer.update(self.hand.selected, cx);
         self.compare.update(cx);
+        self.seen.fetch();
         self.take_drawn(cx);
     }
 
@@ -220,7 +221,7 @@ impl Room for PoseRoom {
     }
 
     fn busy(&self) -> bool {
-        self.layer.busy() || self.compare.busy() || self.mirror.busy()
+        self.layer.busy() || self.compare.busy() || self.mirror.busy() || self.seen.busy()
     }
 }
 

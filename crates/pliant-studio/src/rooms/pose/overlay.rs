@@ -1,5 +1,7 @@
 //! Pins, goals and lines over the picture.
 
+use std::sync::Arc;
+
 use eframe::egui::{Align2, Color32, CursorIcon, FontId, Painter, Pos2, Shape, Stroke, Ui, vec2};
 use pliant::mesh::glam::DVec3;
 
@@ -8,7 +10,8 @@ use super::marks::PinMark;
 use super::{PoseRoom, Tool};
 use crate::character::Posed;
 use crate::rooms::{Cx, On};
-use crate::view::View;
+use crate::view::{Model, Scene, View};
+use crate::work::{Inbox, Latest, Outbox, Wake};
 
 /// A free pin.
 pub(super) const FREE: Color32 = Color32::from_rgb(255, 122, 48);
@@ -23,37 +26,76 @@ const RIM: Color32 = Color32::WHITE;
 /// A goal nearer than this on the screen is where the pin is.
 const SAME_PLACE: f32 = 4.0;
 
-/// Which pins are not behind the face, as long as nothing moves.
-#[derive(Debug, Default)]
+/// Which pins are not behind the face. Rays through a big face take their time, so they are cast beside the window.
+#[derive(Default)]
 pub(super) struct Seen {
-    of: Option<(usize, View, Vec<u32>)>,
+    worker: Option<Latest<Looked, Vec<bool>>>,
+    asked: Option<Looked>,
     visible: Vec<bool>,
 }
 
+/// Places on a face, looked at from somewhere.
+#[derive(Clone)]
+struct Looked {
+    scene: Scene,
+    view: View,
+    places: Vec<Option<DVec3>>,
+}
+
+impl PartialEq for Looked {
+    fn eq(&self, other: &Self) -> bool {
+        let same = |(a, b): (&Model, &Model)| Arc::ptr_eq(&a.vertices, &b.vertices) && Arc::ptr_eq(&a.surface, &b.surface);
+        let (own, others) = (&self.scene.models, &other.scene.models);
+        self.view == other.view && self.places == other.places && own.len() == others.len() && own.iter().zip(others).all(same)
+    }
+}
+
 impl Seen {
-    fn update(&mut self, on: &On<'_>, positions: &[DVec3], pins: &[PinMark]) {
-        let vertices: Vec<u32> = pins.iter().map(|mark| mark.vertex).collect();
-        let of = Some((positions.as_ptr().addr(), on.canvas.view, vertices));
-        if self.of != of {
-            self.visible = pins.iter().map(|mark| mark.place(positions).is_some_and(|place| is_seen(on, place))).collect();
-            self.of = of;
+    /// Whether an answer is still to come.
+    pub(super) fn busy(&self) -> bool {
+        self.worker.as_ref().is_some_and(Latest::busy)
+    }
+
+    /// Fetches the answer.
+    pub(super) fn fetch(&mut self) {
+        // Without one pins are shown as seen: nothing to tell.
+        if let Some(Ok(visible)) = self.worker.as_ref().and_then(Latest::answer) {
+            self.visible = visible;
+        }
+    }
+
+    fn update(&mut self, on: &On<'_>, positions: &[DVec3], pins: &[PinMark], wake: &Wake) {
+        let places = pins.iter().map(|mark| mark.place(positions)).collect();
+        let looked = Looked { scene: on.scene.clone(), view: on.canvas.view, places };
+        if self.asked.as_ref() != Some(&looked) {
+            if !pins.is_empty() {
+                self.worker.get_or_insert_with(|| Latest::new("Looking at pins", wake.clone(), look)).ask(looked.clone());
+            }
+            self.asked = Some(looked);
         }
     }
 }
 
-/// Whether nothing is before a place: what a ray meets there is no nearer than a few points of the screen are wide.
-fn is_seen(on: &On<'_>, place: DVec3) -> bool {
-    let view = &on.canvas.view;
-    let Some(hit) = view.project(place).and_then(|at| on.pick(at)) else { return true };
-    let depth = (place - view.ray(view.project(place).unwrap_or_default()).origin).length();
-    hit.distance >= depth - 8.0 * view.world_per_pixel(place)
+fn look(inbox: &Inbox<Looked>, outbox: &Outbox<Vec<bool>>) {
+    while let Some(looked) = inbox.next() {
+        outbox.put(Ok(looked.places.iter().map(|place| place.is_some_and(|place| looked.sees(place))).collect()));
+    }
+}
+
+impl Looked {
+    /// Whether nothing is before a place: what a ray meets there is no nearer than a few points of the screen are wide.
+    fn sees(&self, place: DVec3) -> bool {
+        let Some(ray) = self.view.project(place).map(|at| self.view.ray(at)) else { return true };
+        let depth = (place - ray.origin).length();
+        self.scene.pick(&ray).is_none_or(|hit| hit.distance >= depth - 8.0 * self.view.world_per_pixel(place))
+    }
 }
 
 impl PoseRoom {
     /// Everything that lies over the picture.
     pub(super) fn paint_overlay(&mut self, on: &On<'_>, ui: &Ui, posed: &Posed, positions: &[DVec3], cx: &Cx<'_>) {
         let setup = &cx.document.pose;
-        self.seen.update(on, positions, &setup.pins);
+        self.seen.update(on, positions, &setup.pins, cx.wake);
         let visible = &self.seen.visible;
         paint_pins(on, positions, &setup.pins, self.hand.selected, |k| visible.get(k).copied().unwrap_or(true));
         if let Some((_, goal)) = self.hand.goal()
@@ -129,5 +171,26 @@ fn hover(on: &On<'_>, ui: &Ui, positions: &[DVec3], pins: &[PinMark], tool: Tool
     let place = positions.get(hit.vertex as usize).copied().filter(|_| matches!(tool, Tool::Pin | Tool::Landmark));
     if let Some(at) = place.and_then(|place| on.canvas.view.project(place)) {
         painter.circle_stroke(at, 4.0, Stroke::new(1.5, RIM));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::view::Camera;
+    use eframe::egui::Rect;
+    use pliant::mesh::shapes::icosphere;
+
+    #[test]
+    fn what_is_behind_a_ball_is_not_seen_and_what_is_before_it_is() {
+        let view = View { camera: Camera::default(), rect: Rect::from_min_size(Pos2::ZERO, vec2(400.0, 300.0)) };
+        let back = view.camera.axes().back;
+        let scene = Scene::of(Model::of(&icosphere(4)));
+        let looked = Looked { scene, view, places: [back, -back].map(|place| Some(view.camera.target + place)).to_vec() };
+        let sees = |k: usize| looked.places[k].is_some_and(|place| looked.sees(place));
+        assert!(sees(0) && !sees(1));
+        let mut turned = looked.clone();
+        turned.scene.models[0].vertices = Arc::new((*turned.scene.models[0].vertices).clone());
+        assert!(looked == looked.clone() && looked != turned, "other positions are looked at anew");
     }
 }

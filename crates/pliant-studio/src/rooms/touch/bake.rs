@@ -117,7 +117,7 @@ impl Plan {
         let (frames, fps) = match &self.below {
             Some((_, Some(clip))) => return Ok(Some(clip.clone())),
             Some((take, None)) => (made_frames(take, rig.neutral().vertex_count())?, take.frames_per_second),
-            None if self.timeline.keys.values().all(Vec::is_empty) => return Ok(None),
+            None if self.timeline.keys.values().all(|keys| keys.is_empty()) => return Ok(None),
             None => ((0..=self.timeline.last_frame).map(|k| self.keyed_shape(rig, k)).collect(), self.timeline.frames_per_second),
         };
         let clip = Clip::new("below", rig.neutral().clone(), frames).map_err(sentence)?;
