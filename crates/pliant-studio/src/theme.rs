@@ -111,7 +111,7 @@ fn dress_style(style: &mut Style, theme: Theme) {
     style.spacing.item_spacing = vec2(8.0, 6.0);
     style.spacing.button_padding = vec2(8.0, 4.0);
     style.spacing.interact_size.y = 22.0;
-    style.spacing.slider_width = 120.0;
+    style.spacing.slider_width = 100.0;
     // Bars have a place of their own: what they would cover could not be pressed.
     style.spacing.scroll = ScrollStyle {
         bar_width: 8.0,

@@ -1,5 +1,6 @@
 //! Keys and takes: what the timeline holds.
 
+mod clipboard;
 mod curve;
 mod keys;
 mod playing;
@@ -12,7 +13,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::blob::Blob;
 use crate::document::Locator;
+use crate::names::free_name;
 
+pub use clipboard::{copied, pasted};
 pub use curve::{Ease, Key, weight_at};
 pub use keys::{KeyAt, Keys, Picked, changed_sliders, eased, moved, without};
 pub use playing::{Found, Shown, TakeFrame, clip_keys, clip_weights, found_take, shown_pose};
@@ -78,9 +81,7 @@ impl Timeline {
 
     /// Adds a take under its name, or under that name with a number where there is one already, and says which.
     pub fn add_take(&mut self, mut take: Take) -> String {
-        let free = |name: &String| self.takes.iter().all(|t| t.name != *name);
-        let numbered = (2..).map(|k| format!("{} {k}", take.name));
-        take.name = std::iter::once(take.name.clone()).chain(numbered).find(free).unwrap_or_default();
+        take.name = free_name(&take.name, |name| self.take(name).is_some());
         let name = take.name.clone();
         self.takes.push(take);
         name

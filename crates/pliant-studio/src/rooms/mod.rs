@@ -21,6 +21,7 @@ use crate::command::{Command, Notice};
 use crate::desk::{Clock, Desk};
 use crate::document::{Document, Locator};
 use crate::export::Exportable;
+use crate::help::Sheet;
 use crate::history::Edit;
 use crate::library::Library;
 use crate::project::{absolute, resolved};
@@ -212,13 +213,65 @@ impl Cx<'_> {
     pub fn locator(&self, text: &str) -> Locator {
         resolved(text.trim(), &absolute(self.library.folder()))
     }
+}
 
-    /// The name of a slider.
-    #[must_use]
-    pub fn slider_name(&self, slider: usize) -> &str {
-        self.posed.and_then(|posed| posed.rig.targets().get(slider)).map_or("", |target| &target.name)
+/// The keys of a room, for the sheet.
+#[must_use]
+pub fn shortcuts(room: RoomName) -> &'static [Sheet] {
+    match room {
+        RoomName::Pose => pose::SHORTCUTS,
+        RoomName::Touch => TOUCH,
+        RoomName::Blend => BLEND,
+        RoomName::Transfer => TRANSFER,
+        RoomName::Learn => LEARN,
     }
 }
+
+const TOUCH: &[Sheet] = &[(
+    "Touch",
+    &[
+        ("B, P, G", "Brush, press, pull"),
+        ("Drag outwards", "Make a soft patch, with the brush"),
+        ("Drag", "Press or pull in the plane of the screen"),
+        ("Shift+drag", "Straight into the skin, or out of it"),
+        ("Ctrl+drag, wheel while dragging", "In depth"),
+        ("Delete", "Delete the patch"),
+    ],
+)];
+
+const BLEND: &[Sheet] = &[(
+    "Blend",
+    &[
+        ("Click", "Select an obstacle, place the anchor, fix a vertex"),
+        ("Shift+click", "Add to what is fixed"),
+        ("Ctrl+drag", "Erase, with a brush"),
+        ("Arrow keys on the triangle", "Move the weights"),
+        ("Delete", "Delete the obstacle"),
+    ],
+)];
+
+const TRANSFER: &[Sheet] = &[(
+    "Transfer",
+    &[
+        ("Click", "Place one half of a marker pair, or select a pair"),
+        ("Drag a marker", "Move it"),
+        ("Delete", "Delete the selected pair"),
+        ("Esc", "Forget the first half of a pair"),
+        ("Ctrl+drag", "Erase, with the region brush"),
+    ],
+)];
+
+const LEARN: &[Sheet] = &[(
+    "Learn",
+    &[
+        ("Click", "Place a control point"),
+        ("Drag", "Move a control point in the plane of the screen"),
+        ("Ctrl+drag, Shift+drag", "Along the normal, along the skin"),
+        ("Delete", "Delete the control point"),
+        ("Up, Down", "Previous and next example"),
+        ("R", "Back to rest, while driving"),
+    ],
+)];
 
 /// An example of a room: a name, and how to make it.
 pub type Example = (&'static str, fn() -> Document);
