@@ -54,6 +54,12 @@ pub struct Clock {
 }
 
 impl Clock {
+    /// The frame as it is written and keyed.
+    #[must_use]
+    pub fn whole_frame(&self) -> u32 {
+        self.frame.round() as u32
+    }
+
     /// Lets `secs` pass, from frame 0 to `last_frame`.
     pub fn tick(&mut self, secs: f64, frames_per_second: f64, last_frame: u32, looping: Looping) {
         if !self.playing {

@@ -1,8 +1,9 @@
 //! What a person is told without asking, and on asking.
 
-use eframe::egui::{self, Align2, RichText, Ui, vec2};
+use eframe::egui::{self, Align2, Label, RichText, ScrollArea, TextEdit, Ui, vec2};
 
-use crate::rooms::RoomName;
+use crate::rooms::{self, RoomName};
+use crate::{panels, theme};
 
 /// Keys and what they do, under a heading.
 pub type Sheet = (&'static str, &'static [(&'static str, &'static str)]);
@@ -12,78 +13,129 @@ const EVERYWHERE: Sheet = (
     "Everywhere",
     &[
         ("Ctrl+Z", "Undo"),
-        ("Ctrl+Shift+Z", "Redo"),
-        ("Ctrl+N, O, S", "New, open, save"),
+        ("Ctrl+Shift+Z, Ctrl+Y", "Redo"),
+        ("Ctrl+N", "New project"),
+        ("Ctrl+O", "Open a project, mesh, rig or clip"),
+        ("Ctrl+S", "Save"),
         ("Ctrl+Shift+S", "Save as"),
-        ("Ctrl+1 … 5", "Pose, Touch, Blend, Transfer, Learn"),
-        ("Ctrl + or −", "Larger or smaller window parts"),
+        ("Ctrl+E", "Export"),
+        ("Ctrl+Q", "Quit"),
+        ("Ctrl+1 … Ctrl+5", "Pose, Touch, Blend, Transfer, Learn"),
+        ("Ctrl + and Ctrl −", "Larger or smaller window parts"),
+        ("Ctrl+0", "Window parts in their usual size"),
+        ("Enter, Esc", "Leave a text field"),
         ("?", "This sheet"),
     ],
 );
 
 /// The keys and buttons that move the camera.
 const CAMERA: Sheet = (
-    "Camera",
+    "Camera, over a view",
     &[
         ("Left drag beside the model", "Orbit"),
-        ("Middle or right drag, Alt+left", "Orbit"),
+        ("Middle or right drag, Alt+left drag", "Orbit"),
         ("Shift+middle or right drag", "Pan"),
-        ("Wheel", "Zoom to the pointer"),
+        ("Wheel, Ctrl+middle drag", "Zoom"),
         ("F", "Frame everything"),
         ("Shift+F", "Frame what is selected"),
-        ("1, 3, 7", "Front, right, top; Ctrl for the other side"),
+        ("1, 3, 7", "Front, right, top"),
+        ("Alt+1, Alt+3, Alt+7", "Back, left, bottom"),
         ("5", "Perspective or orthographic"),
     ],
 );
 
-/// Shows all keys until it is closed.
-pub fn shortcuts_ui(ctx: &egui::Context, open: &mut bool, more: &[Sheet]) {
-    let window =
-        egui::Window::new("Shortcuts").open(open).collapsible(false).resizable(false).anchor(Align2::CENTER_CENTER, vec2(0.0, 0.0));
-    window.show(ctx, |ui| {
-        // The sheet stays within a small window, with its close button in sight.
-        egui::ScrollArea::vertical().max_height(ctx.content_rect().height() - 120.0).show(ui, |ui| {
-            ui.horizontal_top(|ui| {
-                ui.vertical(|ui| [EVERYWHERE, CAMERA].iter().for_each(|sheet| sheet_ui(ui, sheet)));
-                ui.add_space(16.0);
-                ui.vertical(|ui| more.iter().for_each(|sheet| sheet_ui(ui, sheet)));
+/// The sheets of everything: what works everywhere, then each room's own.
+fn sheets() -> Vec<Sheet> {
+    let rooms = RoomName::ALL.into_iter().flat_map(|room| rooms::shortcuts(room).iter().copied());
+    [EVERYWHERE, CAMERA].into_iter().chain(panels::SHORTCUTS.iter().copied()).chain(rooms).collect()
+}
+
+/// The lines of a sheet that a search finds: by key, by what it does, or all of them by the heading.
+fn found(sheet: &Sheet, search: &str) -> Vec<(&'static str, &'static str)> {
+    let words: Vec<String> = search.split_whitespace().map(str::to_lowercase).collect();
+    let (heading, lines) = sheet;
+    let fits = |(key, what): &&(&str, &str)| {
+        let text = format!("{heading} {key} {what}").to_lowercase();
+        words.iter().all(|word| text.contains(word.as_str()))
+    };
+    lines.iter().filter(fits).copied().collect()
+}
+
+/// Shows all keys until it is closed. `search` is what was typed into its field.
+pub fn shortcuts_ui(ctx: &egui::Context, open: &mut bool, search: &mut String) {
+    let window = ctx.content_rect();
+    let size = vec2(720.0, 620.0).min(window.size() - vec2(40.0, 110.0));
+    let sheet = egui::Window::new("Shortcuts").open(open).collapsible(false).resizable(false).fixed_size(size);
+    let frame = egui::Frame::window(&ctx.global_style()).inner_margin(14.0);
+    sheet.frame(frame).anchor(Align2::CENTER_CENTER, vec2(0.0, 0.0)).show(ctx, |ui| {
+        let field = TextEdit::singleline(search).hint_text("Search keys").desired_width(f32::INFINITY);
+        ui.add(field).on_hover_text("A key or what it does, such as: pin").accessible_name("Search keys");
+        ui.add_space(6.0);
+        let found: Vec<_> = sheets().iter().map(|sheet| (sheet.0, found(sheet, search))).filter(|(_, lines)| !lines.is_empty()).collect();
+        if found.is_empty() {
+            ui.weak("No key does that. Search for another word.");
+        }
+        ScrollArea::vertical().auto_shrink(false).show(ui, |ui| {
+            // Two columns of about the same height, or one where there is no room for two.
+            let wide = size.x >= 600.0;
+            let middle = if wide { halfway(&found) } else { found.len() };
+            let (left, right) = found.split_at(middle);
+            ui.columns(if right.is_empty() { 1 } else { 2 }, |columns| {
+                left.iter().for_each(|sheet| sheet_ui(&mut columns[0], sheet));
+                right.iter().for_each(|sheet| sheet_ui(&mut columns[1], sheet));
             });
         });
     });
 }
 
-fn sheet_ui(ui: &mut Ui, (heading, keys): &Sheet) {
+/// How many sheets come into the left of two columns.
+fn halfway(sheets: &[(&str, Vec<(&str, &str)>)]) -> usize {
+    let heights: Vec<usize> = sheets.iter().map(|(_, lines)| lines.len() + 2).collect();
+    let all: usize = heights.iter().sum();
+    let left = |count: usize| heights[..count].iter().sum::<usize>();
+    (0..=sheets.len()).min_by_key(|&count| left(count).max(all - left(count))).unwrap_or(0)
+}
+
+fn sheet_ui(ui: &mut Ui, (heading, lines): &(&str, Vec<(&str, &str)>)) {
     ui.strong(*heading);
-    egui::Grid::new(*heading).num_columns(2).spacing(vec2(16.0, 4.0)).show(ui, |ui| {
-        for (key, what) in *keys {
-            ui.label(RichText::new(*key).monospace());
-            ui.label(*what);
+    ui.spacing_mut().interact_size.y = 0.0;
+    let width = ui.available_width();
+    egui::Grid::new(*heading).num_columns(2).spacing(vec2(12.0, 3.0)).show(ui, |ui| {
+        for (key, what) in lines {
+            ui.scope(|ui| {
+                ui.set_width(0.44 * width);
+                ui.add(Label::new(RichText::new(*key).color(theme::Inks::of(ui.visuals()).accent)).wrap());
+            });
+            ui.scope(|ui| {
+                ui.set_width(0.5 * width);
+                ui.add(Label::new(*what).wrap());
+            });
             ui.end_row();
         }
     });
-    ui.add_space(8.0);
+    ui.add_space(10.0);
 }
 
-/// Three steps for someone who sees the room for the first time. Says whether it was put away.
-pub fn hint_ui(ui: &mut Ui, room: RoomName, place: egui::Rect) -> bool {
+/// Three steps for someone who sees the room for the first time, in a strip of its own above the view. Says whether it was put away.
+pub fn hint_ui(ui: &mut Ui, room: RoomName) -> bool {
     let mut away = false;
-    let frame = egui::Frame::popup(ui.style()).inner_margin(12.0);
-    let area =
-        egui::Area::new(egui::Id::unique("first steps")).fixed_pos(place.left_bottom() + vec2(16.0, -16.0)).pivot(Align2::LEFT_BOTTOM);
-    area.order(egui::Order::Middle).show(ui.ctx(), |ui| {
-        frame.show(ui, |ui| {
-            ui.set_max_width(290.0);
+    let frame = egui::Frame::side_top_panel(ui.style()).fill(ui.visuals().faint_bg_color).inner_margin(egui::Margin::symmetric(12, 8));
+    egui::Panel::top("first steps").frame(frame).show(ui, |ui| {
+        ui.horizontal_wrapped(|ui| {
             ui.strong("Three steps to start");
-            for (k, step) in steps(room).iter().enumerate() {
-                ui.horizontal_top(|ui| {
-                    ui.label(RichText::new(format!("{}", k + 1)).strong().color(crate::theme::ACCENT));
-                    ui.add(egui::Label::new(*step).wrap());
+            away = ui.button("Got it").on_hover_text("Help › First steps shows them again").clicked();
+            ui.weak("Press ? for all shortcuts.");
+        });
+        let steps = steps(room);
+        // Side by side where a line holds a few words.
+        ui.columns(if ui.available_width() >= 480.0 { 3 } else { 1 }, |columns| {
+            let count = columns.len();
+            for (k, step) in steps.iter().enumerate() {
+                columns[k % count].horizontal_top(|ui| {
+                    ui.label(RichText::new(format!("{}", k + 1)).strong().color(theme::Inks::of(ui.visuals()).accent));
+                    ui.add(Label::new(*step).wrap());
                 });
             }
-            ui.horizontal(|ui| {
-                away = ui.button("Got it").clicked();
-                ui.weak("Press ? for all shortcuts.");
-            });
         });
     });
     away
@@ -116,5 +168,43 @@ fn steps(room: RoomName) -> [&'static str; 3] {
             "Train: a bar shows how far it is.",
             "Drag a control point; the mesh follows as in the examples.",
         ],
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeSet;
+
+    #[test]
+    fn every_room_has_its_sheet_and_no_heading_stands_twice() {
+        let headings: Vec<&str> = sheets().iter().map(|(heading, _)| *heading).collect();
+        for room in RoomName::ALL {
+            assert!(headings.contains(&room.label()), "{room:?}");
+        }
+        assert_eq!(headings.iter().collect::<BTreeSet<_>>().len(), headings.len());
+    }
+
+    #[test]
+    fn within_a_sheet_a_key_does_one_thing() {
+        for (heading, lines) in sheets() {
+            let keys: BTreeSet<&str> = lines.iter().map(|(key, _)| *key).collect();
+            assert_eq!(keys.len(), lines.len(), "{heading}");
+        }
+    }
+
+    #[test]
+    fn a_key_is_found_by_itself_by_what_it_does_and_by_its_heading() {
+        assert_eq!(found(&EVERYWHERE, "redo").len(), 1);
+        assert_eq!(found(&EVERYWHERE, "SHIFT+s"), [("Ctrl+Shift+S", "Save as")]);
+        assert_eq!(found(&CAMERA, "camera").len(), CAMERA.1.len());
+        assert!(found(&CAMERA, "pin").is_empty());
+    }
+
+    #[test]
+    fn the_longer_column_is_as_short_as_it_can_be() {
+        let sheet = |lines: usize| ("", vec![("", ""); lines]);
+        assert_eq!(halfway(&[sheet(10), sheet(2), sheet(2), sheet(2)]), 1);
+        assert_eq!(halfway(&[]), 0);
     }
 }

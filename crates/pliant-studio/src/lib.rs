@@ -19,6 +19,7 @@ pub mod history;
 pub mod import;
 pub mod library;
 mod menu;
+mod names;
 mod notices;
 pub mod panels;
 pub mod places;
@@ -36,4 +37,5 @@ pub mod work;
 
 pub use file_menu::{EXPORT, IMPORT, NEW, OPEN, QUIT, SAVE, SAVE_AS};
 pub use filing::Recover;
+pub use shell::LEAST_WINDOW;
 pub use studio::Studio;

@@ -73,7 +73,8 @@ fn say(text: &str) {
 }
 
 fn run(start: Start) -> eframe::Result {
-    let viewport = egui::ViewportBuilder::default().with_title("Pliant").with_inner_size([1440.0, 900.0]).with_app_id("pliant-studio");
+    let viewport = egui::ViewportBuilder::default().with_title("Pliant").with_app_id("pliant-studio");
+    let viewport = viewport.with_inner_size([1440.0, 900.0]).with_min_inner_size(pliant_studio::LEAST_WINDOW);
     // What a person likes is kept by the studio itself.
     let options = eframe::NativeOptions { viewport, persist_window: false, ..eframe::NativeOptions::default() };
     eframe::run_native("Pliant", options, Box::new(move |cc| Ok(Box::new(studio(cc, start)))))

@@ -6,7 +6,7 @@ use crate::command::Command;
 use crate::preferences::Theme;
 use crate::rooms::{self, RoomName};
 use crate::studio::Studio;
-use crate::view::{Projection, Shading};
+use crate::view::{Projection, Shading, Side};
 
 const UNDO: KeyboardShortcut = KeyboardShortcut::new(Modifiers::COMMAND, Key::Z);
 const REDO: KeyboardShortcut = KeyboardShortcut::new(Modifiers::COMMAND.plus(Modifiers::SHIFT), Key::Z);
@@ -88,13 +88,14 @@ impl Studio {
         if ui.add(Button::new("Frame selection").shortcut_text("Shift+F")).clicked() {
             self.push(Command::Frame { selection: true });
         }
+        ui.menu_button("Look from", |ui| self.sides_menu_ui(ui));
         ui.separator();
         let look = &mut self.desk.look;
         ui.radio_value(&mut look.shading, Shading::Smooth, "Smooth shading");
         ui.radio_value(&mut look.shading, Shading::Flat, "Flat shading");
         ui.checkbox(&mut look.wireframe, "Wireframe");
         ui.checkbox(&mut look.backfaces, "Tint back faces");
-        ui.checkbox(&mut look.grid, "Ground grid");
+        ui.checkbox(&mut look.grid, "Ground");
         ui.checkbox(&mut look.legend, "Legend of colours");
         ui.checkbox(&mut look.axes, "Axes in the corner");
         let room = self.desk.room;
@@ -112,6 +113,16 @@ impl Studio {
                 ui.radio_value(&mut self.preferences.scale, scale, format!("{:.0} %", scale * 100.0));
             }
         });
+    }
+
+    /// The sides, for all viewports of the room; a key is for the one under the pointer.
+    fn sides_menu_ui(&mut self, ui: &mut Ui) {
+        for side in Side::ALL {
+            if ui.add(Button::new(side.label()).shortcut_text(side.shortcut())).clicked() {
+                let cameras = self.desk.cameras.entry(self.desk.room).or_default();
+                cameras.iter_mut().for_each(|seen| seen.camera.look_from(side));
+            }
+        }
     }
 
     fn examples_menu_ui(&mut self, ui: &mut Ui) {

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 
 use crate::files::{Files, why};
+use crate::panels::PanelSizes;
 
 /// Preferences.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -20,6 +21,8 @@ pub struct Preferences {
     pub folders: Vec<String>,
     /// Whether the hint of the first start was put away.
     pub hint_seen: bool,
+    /// How large the panels are.
+    pub panels: PanelSizes,
 }
 
 /// Light or dark.
@@ -35,7 +38,8 @@ pub enum Theme {
 
 impl Default for Preferences {
     fn default() -> Self {
-        Self { theme: Theme::Dark, scale: 1.0, recent: Vec::new(), folders: Vec::new(), hint_seen: false }
+        let (recent, folders, panels) = (Vec::new(), Vec::new(), PanelSizes::default());
+        Self { theme: Theme::Dark, scale: 1.0, recent, folders, hint_seen: false, panels }
     }
 }
 

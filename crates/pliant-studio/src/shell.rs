@@ -1,15 +1,23 @@
 //! The window: bars, panels, viewports.
 
-use eframe::egui::{self, Align, Align2, FontId, Layout, Ui, Vec2};
+use eframe::egui::{self, Align, FontId, Label, Layout, Rect, RichText, TextWrapMode, Ui, UiBuilder, Vec2, WidgetText};
 
 use pliant::linalg::parallel;
 
-use crate::command::Notice;
-use crate::rooms::{On, Pane, RoomName, learn, pose, transfer};
+use crate::command::{Command, Notice};
+use crate::panels::{Edge, sash_ui};
+use crate::rooms::{self, On, Pane, RoomName};
 use crate::studio::{Framed, Studio};
 use crate::view::viewport_ui;
 use crate::work::Watch;
 use crate::{help, panels, preferences};
+
+/// The least size of the window, in points: all panels and a picture that can be worked on.
+pub const LEAST_WINDOW: [f32; 2] = [960.0, 600.0];
+/// Between the border of a viewport and its title.
+const CAPTION_MARGIN: f32 = 10.0;
+/// What the axes in the corner of a viewport take.
+const AXES: f32 = 108.0;
 
 impl eframe::App for Studio {
     fn ui(&mut self, ui: &mut Ui, _frame: &mut eframe::Frame) {
@@ -36,18 +44,15 @@ impl Studio {
         self.shortcuts(&ctx);
         egui::Panel::top("menu").show(ui, |ui| self.menu_ui(ui));
         egui::Panel::bottom("status").show(ui, |ui| self.status_ui(ui));
-        egui::Panel::bottom("timeline").resizable(true).show(ui, |ui| {
-            self.with_room(self.desk.room, |_, cx| panels::timeline_ui(ui, cx));
-        });
-        egui::Panel::left("tools").default_size(210.0).show(ui, |ui| self.tools_ui(ui));
-        egui::Panel::right("options").default_size(310.0).show(ui, |ui| self.options_ui(ui));
+        self.panels_ui(ui);
+        if !self.preferences.hint_seen {
+            self.preferences.hint_seen = help::hint_ui(ui, self.desk.room);
+        }
         let frame = egui::Frame::central_panel(ui.style()).inner_margin(0.0);
         egui::CentralPanel::default().frame(frame).show(ui, |ui| self.viewports_ui(ui));
         ctx.input_mut(|input| input.events.extend(kept_back));
         self.files_ui(&ctx);
-        let rooms = pose::SHORTCUTS.iter().chain(transfer::SHORTCUTS).chain(learn::SHORTCUTS);
-        let more: Vec<help::Sheet> = rooms.chain(panels::SHORTCUTS).copied().collect();
-        help::shortcuts_ui(&ctx, &mut self.help_open, &more);
+        help::shortcuts_ui(&ctx, &mut self.help_open, &mut self.help_search);
         self.end_frame(&ctx);
     }
 
@@ -70,9 +75,21 @@ impl Studio {
         }
     }
 
+    /// The panels around the viewports, each as large as a person made it.
+    fn panels_ui(&mut self, ui: &mut Ui) {
+        let mut sizes = self.preferences.panels;
+        sash_ui(ui, Edge::Bottom, &mut sizes.timeline, self.timeline_needs, |ui| {
+            self.timeline_needs = self.with_room(self.desk.room, |room, cx| panels::timeline_ui(ui, room.shows_sliders(), cx));
+        });
+        sash_ui(ui, Edge::Left, &mut sizes.tools, 0.0, |ui| self.tools_ui(ui));
+        sash_ui(ui, Edge::Right, &mut sizes.options, 0.0, |ui| self.options_ui(ui));
+        self.preferences.panels = sizes;
+    }
+
     fn tools_ui(&mut self, ui: &mut Ui) {
         let room = self.desk.room;
-        egui::ScrollArea::vertical().auto_shrink(false).show(ui, |ui| {
+        // What is wider than the panel is scrolled to; it does not widen the panel.
+        egui::ScrollArea::both().auto_shrink(false).show(ui, |ui| {
             ui.add_space(4.0);
             self.with_room(room, |room, cx| room.tools_ui(ui, cx));
         });
@@ -80,7 +97,7 @@ impl Studio {
 
     fn options_ui(&mut self, ui: &mut Ui) {
         let room = self.desk.room;
-        egui::ScrollArea::vertical().auto_shrink(false).show(ui, |ui| {
+        egui::ScrollArea::both().auto_shrink(false).show(ui, |ui| {
             ui.add_space(4.0);
             self.with_room(room, |room, cx| {
                 room.options_ui(ui, cx);
@@ -137,31 +154,60 @@ impl Studio {
         ui.horizontal(|ui| {
             ui.spacing_mut().item_spacing.x = 0.0;
             for (k, pane) in panes.iter().enumerate() {
-                self.viewport_ui(name, k, pane, size, ui);
+                let rect = self.viewport_ui(name, k, pane, size, ui);
+                if self.rig_failed() && matches!(name, RoomName::Pose | RoomName::Touch) {
+                    self.with_room(name, |_, cx| panels::failed_rig_ui(ui, rect, cx));
+                } else if pane.scene.models.is_empty() {
+                    self.empty_ui(&panes, k, rect, ui);
+                }
             }
         });
         self.frame_asked = None;
-        if !self.preferences.hint_seen {
-            self.preferences.hint_seen = help::hint_ui(ui, name, whole);
-        }
     }
 
-    fn viewport_ui(&mut self, name: RoomName, k: usize, pane: &Pane, size: Vec2, ui: &mut Ui) {
+    /// A viewport; says where it is.
+    fn viewport_ui(&mut self, name: RoomName, k: usize, pane: &Pane, size: Vec2, ui: &mut Ui) -> Rect {
         self.aim_camera(name, k, pane, size);
         let mut camera = self.desk.cameras.entry(name).or_default()[k].camera;
         let label = if pane.title.is_empty() { name.label() } else { &pane.title };
         let canvas = viewport_ui(ui, (name, k), label, &mut camera, &pane.scene, &self.desk.look, size);
-        if self.rig_failed() && matches!(name, RoomName::Pose | RoomName::Touch) {
-            self.with_room(name, |_, cx| panels::failed_rig_ui(ui, canvas.response.rect, cx));
-        } else {
-            self.caption_ui(pane, &canvas, ui);
+        if canvas.response.contains_pointer() && ui.input(|input| input.pointer.any_pressed()) {
+            // Who reaches into the picture has finished typing: keys are for the picture now.
+            ui.memory_mut(|memory| memory.stop_text_input());
         }
+        caption_ui(&pane.title, &canvas, ui);
         let on = On { pane: k, scene: &pane.scene, canvas: &canvas };
         let used = self.with_room(name, |room, cx| room.canvas_ui(&on, ui, cx));
         if !used {
             canvas.orbit_with_left(&mut camera);
         }
         self.desk.cameras.entry(name).or_default()[k].camera = camera;
+        canvas.response.rect
+    }
+
+    /// What stands in place of an empty scene: one sentence, and where the whole room is empty a way to begin.
+    fn empty_ui(&mut self, panes: &[Pane], k: usize, rect: Rect, ui: &mut Ui) {
+        let area = Rect::from_center_size(rect.center(), Vec2::new((rect.width() - 24.0).clamp(40.0, 340.0), 120.0));
+        let mut inside = ui.new_child(UiBuilder::new().max_rect(area).layout(Layout::top_down(Align::Center)));
+        let ui = &mut inside;
+        ui.shrink_clip_rect(rect);
+        let text = if self.is_loading() { "Loading …" } else { &panes[k].empty };
+        let told = panes[..k].iter().any(|before| before.scene.models.is_empty() && before.empty == panes[k].empty);
+        if !told {
+            ui.add(Label::new(RichText::new(text).size(15.0)).wrap());
+        }
+        if k > 0 || self.is_loading() || panes.iter().any(|pane| !pane.scene.models.is_empty()) {
+            return;
+        }
+        ui.add_space(4.0);
+        if ui.button("Open…").on_hover_text("A file of yours (Ctrl+O)").clicked() {
+            self.push(Command::AskOpen);
+        }
+        let room = self.desk.room;
+        let Some((name, example)) = rooms::examples(room).into_iter().next() else { return };
+        if ui.button("Try the example").on_hover_text(name).clicked() {
+            self.push(Command::New(Box::new(example()), room));
+        }
     }
 
     /// Puts the camera in front of a new subject, or of what was asked for.
@@ -183,18 +229,15 @@ impl Studio {
         seen.subject.clone_from(&pane.subject);
         self.framed.insert((name, k), Framed { camera: seen.camera, size });
     }
+}
 
-    fn caption_ui(&self, pane: &Pane, canvas: &crate::view::Canvas, ui: &Ui) {
-        let rect = canvas.response.rect;
-        let color = ui.visuals().text_color();
-        if !pane.title.is_empty() {
-            canvas.painter.text(rect.left_top() + Vec2::splat(10.0), Align2::LEFT_TOP, &pane.title, FontId::proportional(14.0), color);
-        }
-        if pane.scene.models.is_empty() {
-            let text = if self.library.busy() { "Loading …" } else { &pane.empty };
-            canvas.painter.text(rect.center(), Align2::CENTER_CENTER, text, FontId::proportional(15.0), color);
-        }
-    }
+/// The title of a viewport, cut before the axes in its other corner.
+fn caption_ui(title: &str, canvas: &crate::view::Canvas, ui: &Ui) {
+    let rect = canvas.response.rect;
+    let width = (rect.width() - CAPTION_MARGIN - AXES).max(40.0);
+    let text = WidgetText::from(RichText::new(title).size(14.0));
+    let galley = text.into_galley(ui, Some(TextWrapMode::Truncate), width, FontId::proportional(14.0));
+    canvas.painter.galley(rect.left_top() + Vec2::splat(CAPTION_MARGIN), galley, ui.visuals().text_color());
 }
 
 /// What is under way, and a way to stop it if it can be stopped.
@@ -214,6 +257,9 @@ fn watch_ui(ui: &mut Ui, watch: &Watch) {
 
 /// Takes what was typed out of the frame.
 fn take_keys(ctx: &egui::Context) -> Vec<egui::Event> {
-    let typed = |event: &mut egui::Event| matches!(event, egui::Event::Key { .. } | egui::Event::Text(_) | egui::Event::Paste(_));
+    let typed = |event: &mut egui::Event| {
+        use egui::Event::{Copy, Cut, Key, Paste, Text};
+        matches!(event, Key { .. } | Text(_) | Copy | Cut | Paste(_))
+    };
     ctx.input_mut(|input| input.events.extract_if(.., typed).collect())
 }

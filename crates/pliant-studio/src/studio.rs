@@ -40,6 +40,10 @@ pub struct Studio {
     pub(crate) filing: Filing,
     /// Whether the sheet of shortcuts is open.
     pub(crate) help_open: bool,
+    /// What was typed to find a shortcut.
+    pub(crate) help_search: String,
+    /// The height that the timeline cannot do without.
+    pub(crate) timeline_needs: f32,
     /// Whether cameras should frame everything (`false`) or the selection (`true`).
     pub(crate) frame_asked: Option<bool>,
     /// What cameras framed by themselves.
@@ -113,6 +117,8 @@ impl Studio {
             watches: Vec::new(),
             rooms: Rooms::default(),
             help_open: false,
+            help_search: String::new(),
+            timeline_needs: 0.0,
             frame_asked: None,
             framed: BTreeMap::new(),
             worn_scale: None,
@@ -156,6 +162,11 @@ impl Studio {
         let rooms = &mut self.rooms;
         let at_work = RoomName::ALL.into_iter().any(|name| rooms.get(name).busy());
         at_work || self.filing.busy() || self.worker.busy() || self.library.busy() || self.watches.iter().any(|watch| !watch.over())
+    }
+
+    /// Whether what a viewport shows may still be on its way.
+    pub(crate) fn is_loading(&mut self) -> bool {
+        self.library.busy() || (self.posed.is_none() && self.worker.busy()) || self.rooms.get(self.desk.room).busy()
     }
 
     /// Lends a room what it needs.

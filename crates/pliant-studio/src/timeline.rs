@@ -1,5 +1,6 @@
 //! Keys and takes: what the timeline holds.
 
+mod clipboard;
 mod keys;
 mod playing;
 
@@ -11,9 +12,11 @@ use serde::{Deserialize, Serialize};
 
 use crate::blob::Blob;
 use crate::document::Locator;
+use crate::names::free_name;
 
 pub use pliant::rig::{Ease, EasedKey as Key, eased_weight as weight_at};
 
+pub use clipboard::{copied, pasted};
 pub use keys::{KeyAt, Keys, Picked, changed_sliders, eased, key_at, moved, picked_frames, without};
 pub use playing::{Found, Shown, TakeFrame, clip_keys, clip_weights, found_take, shown_pose, shown_weights};
 
@@ -86,9 +89,7 @@ impl Timeline {
 
     /// Adds a take under its name, or under that name with a number where there is one already, and says which.
     pub fn add_take(&mut self, mut take: Take) -> String {
-        let free = |name: &String| self.takes.iter().all(|t| t.name != *name);
-        let numbered = (2..).map(|k| format!("{} {k}", take.name));
-        take.name = std::iter::once(take.name.clone()).chain(numbered).find(free).unwrap_or_default();
+        take.name = free_name(&take.name, |name| self.take(name).is_some());
         let name = take.name.clone();
         self.takes.push(take);
         name

@@ -2,7 +2,7 @@
 
 mod journey;
 
-use eframe::egui::{Event, Key, Modifiers, PointerButton, Pos2, Role, Vec2, pos2, vec2};
+use eframe::egui::{Event, Key, Modifiers, OutputCommand, PointerButton, Pos2, Role, Vec2, pos2, vec2};
 use egui_kittest::kittest::Queryable;
 use journey::Journey;
 use pliant_studio::document::Document;
@@ -148,4 +148,74 @@ fn the_panels_look_well_after_a_drag() {
     journey.click("Light");
     journey.press(Modifiers::NONE, Key::Escape);
     journey.picture("panels_light");
+}
+
+/// What was put on the clipboard in the last frame.
+fn copied(journey: &Journey) -> Option<String> {
+    journey.harness.output().platform_output.commands.iter().find_map(|command| match command {
+        OutputCommand::CopyText(text) => Some(text.clone()),
+        _ => None,
+    })
+}
+
+fn keys_of(journey: &Journey, slider: &str) -> Vec<(u32, f64)> {
+    journey.document().timeline.keys[slider].iter().map(|key| (key.frame, key.weight)).collect()
+}
+
+#[test]
+fn selected_keys_are_copied_and_pasted_at_the_shown_frame_as_one_step() {
+    let mut document = head();
+    for (frame, weight) in [(0, 0.0), (4, 0.7), (8, 0.2)] {
+        document.timeline.set_key("jawOpen", frame, weight);
+    }
+    let Some(mut journey) = Journey::start(document, RoomName::Pose) else { return };
+    journey.harness.event(Event::Copy);
+    journey.harness.step();
+    assert_eq!(copied(&journey), None, "nothing is selected");
+    let (ruler, rows) = (journey.rect("Ruler"), journey.rect("Keys over time"));
+    // The ruler reaches 8 points beyond its first and last frame.
+    let x = |frame: f32| ruler.left() + 8.0 + (ruler.width() - 16.0) * frame / 48.0;
+    journey.drag(&[pos2(x(2.0), rows.top() + 20.0), pos2(x(6.0), rows.top() + 30.0), pos2(x(10.0), rows.top() + 34.0)]);
+    journey.harness.event(Event::Copy);
+    journey.harness.step();
+    let text = copied(&journey).expect("two keys are on the clipboard");
+    journey.settle();
+    set(&mut journey, "Frame", 46.0);
+    journey.harness.event(Event::Paste(text));
+    journey.settle();
+    assert_eq!(keys_of(&journey, "jawOpen"), [(0, 0.0), (4, 0.7), (8, 0.2), (46, 0.7), (50, 0.2)]);
+    assert_eq!(journey.document().timeline.last_frame, 50, "what is pasted is in sight");
+    journey.undo();
+    assert_eq!(keys_of(&journey, "jawOpen"), [(0, 0.0), (4, 0.7), (8, 0.2)], "one step");
+    journey.harness.event(Event::Paste("no keys".into()));
+    journey.settle();
+    assert_eq!(keys_of(&journey, "jawOpen").len(), 3);
+}
+
+#[test]
+fn while_keys_play_no_slider_counts_as_changed() {
+    let mut document = head();
+    document.timeline.set_key("jawOpen", 0, 0.0);
+    document.timeline.set_key("jawOpen", 48, 1.0);
+    let Some(mut journey) = Journey::start(document.clone(), RoomName::Pose) else { return };
+    journey.harness.key_press(Key::Space);
+    for _ in 0..6 {
+        journey.harness.step();
+    }
+    assert!(weight(&journey, "jawOpen") > 0.0, "it plays");
+    journey.harness.key_press(Key::K);
+    journey.harness.step();
+    journey.harness.key_press(Key::Space);
+    journey.settle();
+    assert_eq!(journey.document().timeline.keys, document.timeline.keys);
+}
+
+#[test]
+fn sliders_stay_where_they_are_when_the_explanation_comes() {
+    let Some(mut journey) = Journey::start(head(), RoomName::Pose) else { return };
+    let before = journey.rect("Search sliders");
+    let view = journey.harness.get_by_role_and_label(Role::Canvas, "Pose").rect();
+    drag_pin(&mut journey, view.center() + vec2(0.06, 0.14) * view.height(), vec2(24.0, -22.0));
+    assert!(journey.harness.query_by_label("Pin 1, in hand").is_some(), "the drag is explained");
+    assert_eq!(journey.rect("Search sliders"), before);
 }

@@ -14,7 +14,9 @@ use egui_kittest::{Harness, HarnessBuilder};
 use journey::adapter_or_skip;
 use pliant::mesh::Mesh;
 use pliant::mesh::glam::DVec3;
-use pliant_studio::view::{self, Camera, Heat, HeatMap, Look, Model, Paint, Projection, Scene, Shading, Solids, Surface, Vertices, View};
+use pliant_studio::view::{
+    self, Camera, Heat, HeatMap, Look, Model, Paint, Projection, Scene, Shading, Side, Solids, Surface, Vertices, View,
+};
 
 /// What a test shows and what came back.
 struct Shown {
@@ -141,7 +143,7 @@ fn a_heat_map_shows_its_own_colours_and_grey_where_there_is_no_value() {
     let values: Vec<f64> = mesh.positions().iter().map(|p| if p.x < middle { f64::NAN } else { height(p) }).collect();
     let heat = Heat::new(&values, HeatMap::Sequential, "Height", "m");
     let mut scene = shown(Scene::of(Model::of(&mesh).with_paint(Paint::Heat(heat))));
-    scene.camera.front();
+    scene.camera.look_from(Side::Front);
     let mut window = window(&state, Theme::Dark, scene);
     let image = picture(&mut window, "heat dark");
     window.ctx.set_theme(Theme::Light);
@@ -227,7 +229,7 @@ fn two_viewports_side_by_side_share_what_is_on_the_card() {
     let card = state.clone();
     let mut shown = shown(Scene::of(Model::of(&head())));
     let mut behind = shown.camera;
-    behind.back();
+    behind.look_from(Side::Back);
     let mut window = Harness::builder()
         .with_size(vec2(SIZE[0], SIZE[1]))
         .with_context_setup(move |ctx| view::install(ctx, Some(&card)))
@@ -322,7 +324,9 @@ fn a_side_is_looked_from_by_key_and_by_the_corner_axes() {
         (egui::Key::Num1, Modifiers::NONE, DVec3::Z),
         (egui::Key::Num3, Modifiers::NONE, DVec3::X),
         (egui::Key::Num7, Modifiers::NONE, DVec3::Y),
-        (egui::Key::Num1, Modifiers::COMMAND, DVec3::NEG_Z),
+        (egui::Key::Num1, Modifiers::ALT, DVec3::NEG_Z),
+        (egui::Key::Num3, Modifiers::ALT, DVec3::NEG_X),
+        (egui::Key::Num7, Modifiers::ALT, DVec3::NEG_Y),
     ] {
         window.key_press_modifiers(modifiers, key);
         window.run();
@@ -342,7 +346,7 @@ fn a_gizmo_drags_a_place_along_its_axis() {
     let mut scene = shown(Scene::of(Model::of(&head())));
     let place = scene.scene.bounds().expect("a head").center();
     scene.place = Some(place);
-    scene.camera.front();
+    scene.camera.look_from(Side::Front);
     let mut window = window(&state, Theme::Dark, scene);
     window.run();
     picture(&mut window, "gizmo dark");
@@ -371,7 +375,7 @@ fn translucent_solids_let_the_model_through() {
     let mut through = opaque.clone();
     through.models[1].opacity = 0.4;
     let mut window = window(&state, Theme::Dark, shown(through));
-    window.state().borrow_mut().camera.front();
+    window.state().borrow_mut().camera.look_from(Side::Front);
     let seen_through = picture(&mut window, "translucent dark");
     window.state().borrow_mut().scene = opaque;
     let hidden = picture(&mut window, "opaque dark");

@@ -8,25 +8,25 @@ use eframe::egui::{
 };
 
 use super::icon::diamond;
-use super::key_sheet::{Grip, LEAST_HEIGHT, REACH, grip_at, is_apart, limits_of, move_keys, now_line, pick, release};
+use super::key_sheet::{Grip, REACH, grip_at, hint_ui, is_apart, limits_of, move_keys, now_line, pick, release};
 use super::time_axis::TimeAxis;
 use super::timeline::Panel;
 use super::transport::id;
 use crate::rooms::Cx;
 use crate::timeline::{Key, KeyAt, Picked, key_at, picked_frames, weight_at};
 
-/// The height in which the view opens.
-const OPEN_HEIGHT: f32 = 160.0;
+/// The height that curves need.
+const OPEN_HEIGHT: f32 = 140.0;
 
 /// The most lines of equal weight.
 const MOST_LINES: f64 = 40.0;
 
-/// The curves of the chosen sliders, or of all that have keys.
-pub(super) fn curves_ui(ui: &mut Ui, axis: TimeAxis, panel: &mut Panel, cx: &mut Cx<'_>) {
+/// The curves of the chosen sliders, or of all that have keys. Says how high they must be.
+pub(super) fn curves_ui(ui: &mut Ui, axis: TimeAxis, hint: &str, panel: &mut Panel, cx: &mut Cx<'_>) -> f32 {
     let keys = &cx.document.timeline.keys;
     let chosen = |name: &&String| panel.sliders.is_empty() || panel.sliders.contains(*name);
     let names: Vec<&String> = keys.keys().filter(chosen).collect();
-    let height = ui.available_height().max(LEAST_HEIGHT).max(OPEN_HEIGHT);
+    let height = ui.available_height().max(OPEN_HEIGHT);
     let (rect, _) = ui.allocate_exact_size(vec2(ui.available_width(), height), Sense::hover());
     let plot = Plot {
         axis,
@@ -42,18 +42,12 @@ pub(super) fn curves_ui(ui: &mut Ui, axis: TimeAxis, panel: &mut Panel, cx: &mut
     for (k, name) in names.iter().enumerate() {
         plot.curve_ui(ui, name, &keys[*name], color(k, ui), lit.get(name.as_str()), cx);
     }
-    if names.is_empty() {
-        let hint = "No keys yet. Move a slider and press K.";
-        ui.painter().text(
-            plot.area.center(),
-            Align2::CENTER_CENTER,
-            hint,
-            TextStyle::Body.resolve(ui.style()),
-            ui.visuals().weak_text_color(),
-        );
-    }
     now_line(ui, ui.painter(), rect, axis, cx.clock.frame);
+    if names.is_empty() {
+        hint_ui(ui, plot.area, hint);
+    }
     plot.hand_ui(ui, &response, &names, panel, cx);
+    OPEN_HEIGHT
 }
 
 /// Colours far apart, the same for the same place in the list.

@@ -1,8 +1,8 @@
 //! What the last solve did, in an animator's words.
 //!
-//! While a pin is dragged this is read every frame, so every line has its place: nothing comes or goes, lines only fill.
+//! While a pin is dragged this is read every frame, so the panel has one height, and what is of most use stands first.
 
-use eframe::egui::{Align, Color32, Grid, Label, Layout, Rect, RichText, Sense, TextStyle, Ui, UiBuilder, vec2};
+use eframe::egui::{Align, Color32, Grid, Label, Layout, Rect, RichText, ScrollArea, Sense, TextStyle, Ui, UiBuilder, vec2};
 use pliant::rig::Rig;
 
 use super::drag_color;
@@ -16,8 +16,16 @@ const LISTED_PINS: usize = 6;
 /// A pin counts as reached within this part of its drag.
 const REACHED: f64 = 0.01;
 
+/// How high the panel is, full or empty: what comes below it stays where it is.
+const HEIGHT: f32 = 124.0;
+
 /// Method, pins, sliders, limits hit, what is out of reach, and how long it took.
 pub fn explain_ui(ui: &mut Ui, cx: &mut Cx<'_>) {
+    let area = ScrollArea::vertical().id_salt("explain").max_height(HEIGHT).min_scrolled_height(HEIGHT).auto_shrink(false);
+    area.show(ui, |ui| story_ui(ui, cx));
+}
+
+fn story_ui(ui: &mut Ui, cx: &mut Cx<'_>) {
     let (Some(solve), Some(posed)) = (cx.solve.cloned(), cx.posed.cloned()) else {
         ui.weak("Drag a point of the face, and here is what the sliders did.");
         return;
@@ -28,12 +36,9 @@ pub fn explain_ui(ui: &mut Ui, cx: &mut Cx<'_>) {
     }
     ui.spacing_mut().item_spacing.y = 2.0;
     head_ui(ui, &solve, posed.secs);
-    ui.add_space(4.0);
     pins_ui(ui, &solve);
-    ui.add_space(4.0);
-    moves_ui(ui, &solve, &posed.rig);
-    ui.add_space(4.0);
     sentences_ui(ui, &solve, &posed.rig);
+    moves_ui(ui, &solve, &posed.rig);
 }
 
 fn head_ui(ui: &mut Ui, solve: &Solve, frame_secs: f64) {
@@ -103,14 +108,15 @@ fn moves_ui(ui: &mut Ui, solve: &Solve, rig: &Rig) {
     let moves = &solve.explanation.moves;
     ui.label(RichText::new(count_of(moves.len(), "slider moved", "sliders moved")).strong());
     let pin = solve.dragged_pin();
-    for k in 0..LISTED {
+    for moved in moves.iter().take(LISTED) {
         let (rect, _) = ui.allocate_exact_size(vec2(ui.available_width(), 17.0), Sense::hover());
-        let Some(moved) = moves.get(k) else { continue };
         let share = pin.and_then(|pin| moved.shares.get(pin)).map_or(0.0, |share| share.of_goal);
         move_ui(ui, rect, &rig.targets()[moved.slider].name, share, moved.from, moved.to);
     }
     let more = moves.len().saturating_sub(LISTED);
-    ui.weak(if more == 0 { String::from(" ") } else { format!("and {more} more") });
+    if more > 0 {
+        ui.weak(format!("and {more} more"));
+    }
 }
 
 fn count_of(count: usize, one: &str, many: &str) -> String {
@@ -157,7 +163,9 @@ fn sentences_ui(ui: &mut Ui, solve: &Solve, rig: &Rig) {
     line_ui(ui, reach, worst.is_some());
     let problems = solve.pose.problems.join(" ");
     let calm = problems.is_empty();
-    line_ui(ui, if calm { " ".into() } else { problems }, !calm);
+    if !calm {
+        line_ui(ui, problems, true);
+    }
 }
 
 /// One line that is cut where the panel ends; all of it is in its tooltip.

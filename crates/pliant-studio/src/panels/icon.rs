@@ -38,7 +38,7 @@ pub(super) fn icon_button(ui: &mut Ui, icon: Icon, label: &str, size: Vec2, lit:
             None if response.hovered() => visuals.text_color(),
             None => ui.visuals().weak_text_color(),
         };
-        paint(ui.painter(), rect, icon, if ui.is_enabled() { color } else { color.gamma_multiply(0.5) });
+        paint(ui.painter(), rect, icon, color);
     }
     response
 }

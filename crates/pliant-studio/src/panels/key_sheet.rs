@@ -1,10 +1,10 @@
 //! A ruler to scrub on, and keys as diamonds, a row for each slider.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use eframe::egui::{
     Align2, Color32, CursorIcon, Painter, PointerButton, Pos2, Rangef, Rect, Response, Role, ScrollArea, Sense, Stroke, StrokeKind,
-    TextStyle, TextWrapMode, Ui, WidgetInfo, WidgetText, pos2, vec2,
+    TextStyle, TextWrapMode, Ui, Vec2, WidgetInfo, WidgetText, pos2, vec2,
 };
 
 use super::icon::diamond;
@@ -12,6 +12,7 @@ use super::key_color;
 use super::time_axis::TimeAxis;
 use super::timeline::Panel;
 use super::transport::{go_to, id};
+use crate::desk::Clock;
 use crate::rooms::Cx;
 use crate::timeline::{KeyAt, Keys, Picked, moved, picked_frames};
 
@@ -28,7 +29,7 @@ pub(super) const REACH: f32 = 7.0;
 /// Of keys that are nearer than this on the screen one is drawn: no eye tells them apart, and a capture has thousands.
 const LEAST_APART: f32 = 2.0;
 /// What the timeline needs at least.
-pub(super) const LEAST_HEIGHT: f32 = 54.0;
+const LEAST_HEIGHT: f32 = 54.0;
 
 /// Something in the hand.
 #[derive(Debug, Clone)]
@@ -67,15 +68,15 @@ pub(super) fn ruler_ui(ui: &mut Ui, cx: &mut Cx<'_>) -> TimeAxis {
             );
         }
     }
-    head_ui(ui, rect, axis, cx.clock.frame);
+    head_ui(ui, rect, axis, cx.clock);
     response.on_hover_cursor(CursorIcon::ResizeHorizontal);
     axis
 }
 
 /// The shown frame on the ruler.
-fn head_ui(ui: &Ui, rect: Rect, axis: TimeAxis, frame: f64) {
-    let (x, accent) = (axis.x_of(frame), ui.visuals().hyperlink_color);
-    let text = format!("{:.0}", frame.floor());
+fn head_ui(ui: &Ui, rect: Rect, axis: TimeAxis, clock: &Clock) {
+    let (x, accent) = (axis.x_of(clock.frame), ui.visuals().hyperlink_color);
+    let text = clock.whole_frame().to_string();
     let galley = ui.painter().layout_no_wrap(
         text,
         TextStyle::Small.resolve(ui.style()),
@@ -92,8 +93,17 @@ pub(super) fn now_line(ui: &Ui, painter: &Painter, rect: Rect, axis: TimeAxis, f
     painter.vline(axis.x_of(frame), rect.y_range(), Stroke::new(1.5, ui.visuals().hyperlink_color.gamma_multiply(0.8)));
 }
 
-/// The rows: all keys, then each slider.
-pub(super) fn sheet_ui(ui: &mut Ui, axis: TimeAxis, panel: &mut Panel, cx: &mut Cx<'_>) {
+/// What stands where there are no keys, clear of the line of the shown frame.
+pub(super) fn hint_ui(ui: &Ui, area: Rect, hint: &str) {
+    let (font, color) = (TextStyle::Body.resolve(ui.style()), ui.visuals().weak_text_color());
+    let galley = ui.painter().layout(hint.to_owned(), font, color, area.width());
+    let place = Rect::from_center_size(area.center(), galley.size());
+    ui.painter().rect_filled(place.expand2(vec2(8.0, 2.0)), 4.0, ui.visuals().panel_fill);
+    ui.painter().galley(place.min, galley, color);
+}
+
+/// The rows: all keys, then each slider. Says how high they must be.
+pub(super) fn sheet_ui(ui: &mut Ui, axis: TimeAxis, hint: &str, panel: &mut Panel, cx: &mut Cx<'_>) -> f32 {
     let names: Vec<&String> = cx.document.timeline.keys.keys().collect();
     let listed = if panel.folded { 0 } else { names.len() };
     ScrollArea::vertical().id_salt("key rows").auto_shrink([false, false]).min_scrolled_height(LEAST_HEIGHT).show(ui, |ui| {
@@ -111,19 +121,13 @@ pub(super) fn sheet_ui(ui: &mut Ui, axis: TimeAxis, panel: &mut Panel, cx: &mut 
             }
         }
         paint_keys(ui, &sheet, &panel.picked, cx);
-        if names.is_empty() {
-            let hint = "No keys yet. Move a slider and press K.";
-            ui.painter().text(
-                area.left_top() + vec2(10.0, 26.0),
-                Align2::LEFT_TOP,
-                hint,
-                TextStyle::Body.resolve(ui.style()),
-                ui.visuals().weak_text_color(),
-            );
-        }
         now_line(ui, ui.painter(), rect, axis, cx.clock.frame);
+        if names.is_empty() {
+            hint_ui(ui, area.with_min_y(rect.top() + ROW), hint);
+        }
         hand_ui(ui, &sheet, &response, panel, cx);
     });
+    LEAST_HEIGHT
 }
 
 /// Where keys are on the screen.
@@ -228,6 +232,7 @@ fn paint_keys(ui: &Ui, sheet: &Sheet<'_>, picked: &Picked, cx: &Cx<'_>) {
             key(top, lit, KEY);
         }
     }
+    chosen_ui(ui, &painter, sheet, &lit_frames);
     for (row, slider) in sheet.names.iter().enumerate() {
         let keys = &timeline.keys[*slider];
         if !ui.is_rect_visible(Rect::from_center_size(sheet.place(row, 0), vec2(sheet.rows.width() * 2.0, ROW))) {
@@ -258,6 +263,20 @@ pub(super) fn is_apart(last: &mut Option<Pos2>, at: Pos2) -> bool {
         *last = Some(at);
     }
     apart
+}
+
+/// A box around the selected keys, so that it is seen which ones move together.
+fn chosen_ui(ui: &Ui, painter: &Painter, sheet: &Sheet<'_>, picked: &BTreeMap<&str, BTreeSet<u32>>) {
+    let ends = |(row, name): (usize, &&String)| {
+        let frames = picked.get(name.as_str())?;
+        Some([frames.first()?, frames.last()?].map(|&frame| sheet.place(row, frame)))
+    };
+    let places = sheet.names.iter().enumerate().filter_map(ends).flatten();
+    let around = places.fold(Rect::NOTHING, |area, place| area.union(Rect::from_center_size(place, Vec2::splat(2.0 * KEY))));
+    if picked.values().map(BTreeSet::len).sum::<usize>() > 1 && around.is_positive() {
+        let accent = ui.visuals().hyperlink_color;
+        painter.rect(around.expand(3.0), 3.0, accent.gamma_multiply(0.10), Stroke::new(1.0, accent), StrokeKind::Inside);
+    }
 }
 
 /// Selects and moves keys.

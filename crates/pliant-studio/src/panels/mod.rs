@@ -7,6 +7,7 @@ mod failed_rig;
 mod icon;
 mod key_sheet;
 mod rig;
+mod sash;
 mod slider_book;
 mod slider_row;
 mod takes;
@@ -18,19 +19,22 @@ pub use asset_field::{AssetField, asset_field_ui, asset_kinds, kinds_of};
 pub use explain::explain_ui;
 pub use failed_rig::failed_rig_ui;
 pub use rig::sliders_ui;
+pub use sash::{Edge, PanelSizes, sash_ui};
 pub use timeline::timeline_ui;
 
 use eframe::egui::{Color32, Ui};
 
+use crate::theme::Inks;
+
 /// The keys of the panels, for the sheet.
 pub const SHORTCUTS: &[crate::help::Sheet] = &[("Timeline", timeline::SHORTCUTS), ("Sliders", rig::SHORTCUTS)];
 
-/// What the last drag did is in this colour, as its pins are; readable on light and on dark.
+/// What the last drag did is in this colour, as its pins are.
 fn drag_color(ui: &Ui) -> Color32 {
-    if ui.visuals().dark_mode { Color32::from_rgb(255, 150, 95) } else { Color32::from_rgb(190, 75, 20) }
+    Inks::of(ui.visuals()).drag
 }
 
 /// Keys are in this colour.
 fn key_color(ui: &Ui) -> Color32 {
-    if ui.visuals().dark_mode { Color32::from_rgb(240, 200, 90) } else { Color32::from_rgb(180, 125, 0) }
+    Inks::of(ui.visuals()).key
 }

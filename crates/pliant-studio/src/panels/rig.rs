@@ -165,7 +165,7 @@ fn row_ui(ui: &mut Ui, book: &SliderBook, posed: &Posed, k: usize, share: Option
         return;
     }
     let (name, character, timeline) = (&book.rig().targets()[k].name, &cx.document.character, &cx.document.timeline);
-    let keyed = match (timeline.keys.contains_key(name), timeline.has_key(name, cx.clock.frame.round() as u32)) {
+    let keyed = match (timeline.keys.contains_key(name), timeline.has_key(name, cx.clock.whole_frame())) {
         (_, true) => Keyed::Here,
         (true, false) => Keyed::Elsewhere,
         (false, false) => Keyed::No,
@@ -214,7 +214,7 @@ fn apply(book: &SliderBook, k: usize, weight: f64, act: RowAct, cx: &mut Cx<'_>)
         RowAct::Mute => cx.edit(format!("Mute {name}"), move |document| toggled(&mut document.character.muted, name)),
         RowAct::Solo => cx.edit(format!("Solo {name}"), move |document| toggled(&mut document.character.solo, name)),
         RowAct::Key => {
-            let frame = cx.clock.frame.round() as u32;
+            let frame = cx.clock.whole_frame();
             cx.edit(format!("Key {name}"), move |document| document.key_weights(frame, &Weights::from([(name, weight)])));
         }
         RowAct::Limit(limits) => cx.edit_by_hand(format!("Limit {name}"), move |document| match limits {

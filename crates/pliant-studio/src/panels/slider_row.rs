@@ -68,6 +68,10 @@ pub(super) fn slider_row_ui(ui: &mut Ui, row: &SliderRow<'_>) -> Option<RowAct> 
     let mut act = None;
     ui.scope_builder(builder, |ui| {
         ui.spacing_mut().item_spacing.x = 1.0;
+        // The number is as high as the bar beside it, and as quiet.
+        ui.spacing_mut().interact_size.y = ROW - 4.0;
+        ui.spacing_mut().button_padding.y = 0.0;
+        ui.visuals_mut().widgets.inactive.bg_stroke = Stroke::NONE;
         act = switches_ui(ui, row);
         act = act.or(number_ui(ui, row));
         ui.add_space(3.0);

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use eframe::egui::{Align, Layout, Ui};
+use eframe::egui::{Button, Ui};
 
 use super::curve_view::curves_ui;
 use super::key_sheet::{Grip, ruler_ui, sheet_ui};
@@ -19,8 +19,12 @@ pub(super) const SHORTCUTS: &[(&str, &str)] = &[
     (", and .", "Previous and next frame"),
     ("Shift+, and Shift+.", "Previous and next key"),
     ("Home and End", "First and last frame"),
+    ("Click, Shift+click", "Select a key, add one to the selection"),
+    ("Drag beside keys", "Select keys with a box"),
+    ("Drag a key", "Move the selected keys, by whole frames"),
+    ("Ctrl+C, Ctrl+X", "Copy or cut the selected keys"),
+    ("Ctrl+V", "Paste keys at the shown frame"),
     ("Delete", "Delete selected keys, over the timeline"),
-    ("Shift+click", "Add a key to the selection"),
 ];
 
 /// What the timeline remembers by itself.
@@ -40,32 +44,35 @@ pub(super) struct Panel {
     pub(super) keying: Keying,
 }
 
-/// Play, scrub and key.
-pub fn timeline_ui(ui: &mut Ui, cx: &mut Cx<'_>) {
+/// Play, scrub and key. `has_sliders` says whether the room has what can be keyed. Says how high the panel must be.
+pub fn timeline_ui(ui: &mut Ui, has_sliders: bool, cx: &mut Cx<'_>) -> f32 {
     let mut panel = ui.data_mut(|data| std::mem::take(data.get_temp_mut_or_default::<Panel>(id("panel"))));
     forget_lost(&mut panel, cx);
     shortcuts(ui, &mut panel.picked, cx);
-    ui.add_space(2.0);
+    let top = ui.cursor().top();
+    ui.add_space(4.0);
     ui.horizontal_wrapped(|ui| {
         transport_ui(ui, &mut panel.picked, cx);
+        let curves = ui.add(Button::selectable(panel.curves, "Curves"));
+        if curves.on_hover_text("Weights over time, in place of rows of keys").clicked() {
+            panel.curves = !panel.curves;
+        }
         ui.separator();
-        ui.toggle_value(&mut panel.curves, "Curves").on_hover_text("Weights over time, in place of rows of keys");
-        ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
-            range_ui(ui, cx);
-            takes_ui(ui, &panel.keying, cx);
-        });
+        takes_ui(ui, &panel.keying, cx);
+        range_ui(ui, cx);
     });
     ui.add_space(2.0);
+    let mut needed = 0.0;
     ui.scope(|ui| {
         ui.spacing_mut().item_spacing.y = 0.0;
         let axis = ruler_ui(ui, cx);
-        if panel.curves {
-            curves_ui(ui, axis, &mut panel, cx);
-        } else {
-            sheet_ui(ui, axis, &mut panel, cx);
-        }
+        let begin = ui.cursor().top();
+        let hint = if has_sliders { "No keys yet. Move a slider and press K." } else { "No keys. Sliders are keyed in the Pose room." };
+        let least = if panel.curves { curves_ui(ui, axis, hint, &mut panel, cx) } else { sheet_ui(ui, axis, hint, &mut panel, cx) };
+        needed = begin - top + least;
     });
     ui.data_mut(|data| data.insert_temp(id("panel"), panel));
+    needed + ui.spacing().item_spacing.y
 }
 
 /// Keys and sliders that are not there any more are not selected either.

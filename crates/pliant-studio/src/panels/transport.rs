@@ -1,16 +1,20 @@
 //! Play, step and key.
 
-use eframe::egui::{DragValue, Id, Key, Modifiers, Ui, Vec2};
+use eframe::egui::{Button, DragValue, Event, Id, Key, Modifiers, RichText, Ui, Vec2, vec2};
 
 use super::icon::{Icon, icon_button};
 use super::key_color;
+use crate::command::Notice;
 use crate::desk::Looping;
 use crate::document::Weights;
 use crate::rooms::Cx;
-use crate::timeline::{Ease, Picked, Timeline, changed_sliders, eased, key_at, without};
+use crate::timeline::{Ease, Picked, Timeline, changed_sliders, copied, eased, key_at, pasted, without};
 
 /// The side of a button.
 const BUTTON: Vec2 = Vec2::splat(22.0);
+/// The widths of what changes its text, so that nothing beside it moves.
+const FRAME_WIDTH: f32 = 124.0;
+const CHANGED_WIDTH: f32 = 118.0;
 
 /// Something that a button and a key both do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -52,6 +56,39 @@ pub(super) fn shortcuts(ui: &Ui, picked: &mut Picked, cx: &mut Cx<'_>) {
         acts.push(Act::Delete);
     }
     acts.into_iter().for_each(|act| perform(act, picked, cx));
+    clipboard(ui, picked, cx);
+}
+
+/// Copies, cuts and pastes keys. Text that is no keys is for someone else.
+fn clipboard(ui: &Ui, picked: &mut Picked, cx: &mut Cx<'_>) {
+    let keys = &cx.document.timeline.keys;
+    let events = ui.input(|input| input.events.clone());
+    for event in &events {
+        match event {
+            Event::Copy | Event::Cut => {
+                let Some(text) = copied(keys, picked) else { continue };
+                ui.ctx().copy_text(text);
+                cx.tell(Notice::done(count_of(picked.len(), "copied; Ctrl+V pastes at the shown frame")));
+                if *event == Event::Cut {
+                    perform(Act::Delete, picked, cx);
+                }
+            }
+            Event::Paste(text) if cx.document.timeline.playing_take.is_none() => {
+                let Some((keys, places)) = pasted(keys, text, cx.clock.whole_frame()) else { continue };
+                let last = places.iter().map(|key| key.frame).max().unwrap_or(0);
+                *picked = places;
+                cx.edit("Paste keys", move |document| {
+                    document.timeline.last_frame = document.timeline.last_frame.max(last);
+                    document.edit_keys(|present| *present = keys);
+                });
+            }
+            _ => {}
+        }
+    }
+}
+
+fn count_of(keys: usize, what: &str) -> String {
+    if keys == 1 { format!("1 key {what}.") } else { format!("{keys} keys {what}.") }
 }
 
 /// The buttons and fields.
@@ -75,8 +112,7 @@ pub(super) fn transport_ui(ui: &mut Ui, picked: &mut Picked, cx: &mut Cx<'_>) {
     ui.spacing_mut().item_spacing.x = 6.0;
     frame_ui(ui, cx);
     ui.separator();
-    let keys = key_color(ui);
-    if let Some(wanted) = keys_ui(ui, picked, keys, cx) {
+    if let Some(wanted) = keys_ui(ui, picked, cx) {
         act = Some(wanted);
     }
     if let Some(act) = act {
@@ -85,35 +121,37 @@ pub(super) fn transport_ui(ui: &mut Ui, picked: &mut Picked, cx: &mut Cx<'_>) {
 }
 
 fn frame_ui(ui: &mut Ui, cx: &mut Cx<'_>) {
-    let mut frame = cx.clock.frame.round() as u32;
+    let mut frame = cx.clock.whole_frame();
     let last = cx.last_frame();
-    let field = ui.add(DragValue::new(&mut frame).range(0..=last).speed(0.2).prefix("Frame ").suffix(format!(" of {last}")));
+    let number = DragValue::new(&mut frame).range(0..=last).speed(0.2).prefix("Frame ").suffix(format!(" of {last}"));
+    let field = ui.add_sized(vec2(FRAME_WIDTH, BUTTON.y), number);
     if field.changed() {
         go_to(f64::from(frame), cx);
     }
     field.on_hover_text("The frame that is shown (, and . step)").accessible_name("Frame");
 }
 
-fn keys_ui(ui: &mut Ui, picked: &mut Picked, color: eframe::egui::Color32, cx: &mut Cx<'_>) -> Option<Act> {
+fn keys_ui(ui: &mut Ui, picked: &Picked, cx: &mut Cx<'_>) -> Option<Act> {
     let mut act = None;
-    let plays = cx.document.timeline.playing_take.is_some();
-    let changed = if plays { 0 } else { changed_sliders(cx.document, cx.clock.frame).len() };
-    ui.add_enabled_ui(!plays, |ui| {
-        let label = if changed == 0 { String::from("Key changed") } else { format!("Key changed ({changed})") };
-        let label = if changed == 0 { eframe::egui::RichText::new(label) } else { eframe::egui::RichText::new(label).color(color) };
-        if ui.button(label).on_hover_text("Set keys on sliders that moved since their keys (K)").accessible_name("Key changed").clicked() {
-            act = Some(Act::KeyChanged);
+    let timeline = &cx.document.timeline;
+    let plays = timeline.playing_take.is_some();
+    let changed = if plays { 0 } else { changed_sliders(cx.document, timeline.shown_frame).len() };
+    let label = match changed {
+        0 => RichText::new("Key changed"),
+        _ => RichText::new(format!("Key changed ({changed})")).color(key_color(ui)),
+    };
+    let mut button = |ui: &mut Ui, enabled: bool, button: Button<'_>, tip: &str, name: &str, wanted| {
+        if ui.add_enabled(enabled, button).on_hover_text(tip).on_disabled_hover_text(tip).accessible_name(name).clicked() {
+            act = Some(wanted);
         }
-        if ui.button("Key all").on_hover_text("Set keys on every slider (Shift+K)").clicked() {
-            act = Some(Act::KeyAll);
-        }
-    });
-    ui.add_enabled_ui(!picked.is_empty(), |ui| {
-        if ui.button("Delete keys").on_hover_text("Delete the selected keys (Delete)").clicked() {
-            act = Some(Act::Delete);
-        }
-        ease_ui(ui, picked, cx);
-    });
+    };
+    let key_changed = Button::new(label).min_size(vec2(CHANGED_WIDTH, 0.0));
+    button(ui, !plays, key_changed, "Set keys on sliders that moved since their keys (K)", "Key changed", Act::KeyChanged);
+    button(ui, !plays, Button::new("Key all"), "Set keys on every slider (Shift+K)", "Key all", Act::KeyAll);
+    button(ui, !picked.is_empty(), Button::new("Delete keys"), "Delete the selected keys (Delete)", "Delete keys", Act::Delete);
+    ui.separator();
+    ease_ui(ui, picked, cx);
+    ui.separator();
     act
 }
 
@@ -123,11 +161,9 @@ fn ease_ui(ui: &mut Ui, picked: &Picked, cx: &mut Cx<'_>) {
     let ease = |at: &crate::timeline::KeyAt| key_at(keys.get(&at.slider)?, at.frame).map(|key| key.ease);
     let common = picked.iter().next().and_then(ease).filter(|first| picked.iter().all(|at| ease(at) == Some(*first)));
     for wanted in Ease::ALL {
-        if ui
-            .selectable_label(common == Some(wanted), wanted.label())
-            .on_hover_text("How the curve goes on from the selected keys")
-            .clicked()
-        {
+        let button = ui.add_enabled(!picked.is_empty(), Button::selectable(common == Some(wanted), wanted.label()));
+        let tip = "How the curve goes on from the selected keys";
+        if button.on_hover_text(tip).on_disabled_hover_text("Select keys to choose how the curve goes on from them").clicked() {
             let picked = picked.clone();
             cx.edit(format!("{} keys", wanted.label()), move |document| document.edit_keys(|keys| *keys = eased(keys, &picked, wanted)));
         }
@@ -173,7 +209,7 @@ fn perform(act: Act, picked: &mut Picked, cx: &mut Cx<'_>) {
                 Looping::Once => Looping::Around,
             }
         }
-        Act::KeyChanged => set_keys(changed_sliders(cx.document, now), "Key changed sliders", cx),
+        Act::KeyChanged => set_keys(changed_sliders(cx.document, cx.document.timeline.shown_frame), "Key changed sliders", cx),
         Act::KeyAll => set_keys(all_weights(cx), "Key all sliders", cx),
         Act::Delete => {
             let picked = std::mem::take(picked);
@@ -194,9 +230,9 @@ fn play_or_pause(cx: &mut Cx<'_>) {
 }
 
 fn set_keys(weights: Weights, label: &str, cx: &mut Cx<'_>) {
-    let frame = cx.clock.frame.round() as u32;
+    let frame = cx.clock.whole_frame();
     if weights.is_empty() {
-        cx.tell(crate::command::Notice::hint("No slider changed since its keys; move one, or press Shift+K to key all."));
+        cx.tell(Notice::hint("No slider changed since its keys; move one, or press Shift+K to key all."));
     } else if cx.document.timeline.playing_take.is_none() {
         cx.edit(label, move |document| document.key_weights(frame, &weights));
     }

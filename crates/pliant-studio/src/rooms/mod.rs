@@ -21,6 +21,7 @@ use crate::command::{Command, Notice};
 use crate::desk::{Clock, Desk};
 use crate::document::{Document, Locator};
 use crate::export::Exportable;
+use crate::help::Sheet;
 use crate::history::Edit;
 use crate::library::Library;
 use crate::project::{absolute, resolved};
@@ -231,11 +232,17 @@ impl Cx<'_> {
         let clips = file.as_ref().map_or(&[][..], |file| &file.asset.clips);
         self.document.last_frame_in(self.desk.room, clips)
     }
+}
 
-    /// The name of a slider.
-    #[must_use]
-    pub fn slider_name(&self, slider: usize) -> &str {
-        self.posed.and_then(|posed| posed.rig.targets().get(slider)).map_or("", |target| &target.name)
+/// The keys of a room, for the sheet.
+#[must_use]
+pub fn shortcuts(room: RoomName) -> &'static [Sheet] {
+    match room {
+        RoomName::Pose => pose::SHORTCUTS,
+        RoomName::Touch => touch::SHORTCUTS,
+        RoomName::Blend => blend::SHORTCUTS,
+        RoomName::Transfer => transfer::SHORTCUTS,
+        RoomName::Learn => learn::SHORTCUTS,
     }
 }
 

@@ -81,7 +81,8 @@ pub fn picked_frames(picked: &Picked) -> BTreeMap<&str, BTreeSet<u32>> {
     frames
 }
 
-fn put(keys: &mut Vec<Key>, key: Key) {
+/// Puts a key into its place; one that is at that frame keeps its ease.
+pub(super) fn put(keys: &mut Vec<Key>, key: Key) {
     match keys.binary_search_by_key(&key.frame, |key| key.frame) {
         Ok(at) => keys[at].weight = key.weight,
         Err(at) => keys.insert(at, key),

@@ -13,7 +13,7 @@ const INSET: f32 = REACH + TIP + 10.0;
 
 /// Draws the axes into the upper right corner and looks along the one that is clicked.
 pub(super) fn axis_gizmo_ui(ui: &Ui, painter: &Painter, id: Id, label: &str, rect: Rect, camera: &mut Camera) {
-    if rect.width() < 4.0 * INSET || rect.height() < 4.0 * INSET {
+    if rect.width() < 6.0 * INSET || rect.height() < 5.0 * INSET {
         return;
     }
     let middle = pos2(rect.right() - INSET, rect.top() + INSET);

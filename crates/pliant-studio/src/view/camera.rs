@@ -51,7 +51,20 @@ impl Side {
     /// All sides.
     pub const ALL: [Self; 6] = [Self::Front, Self::Back, Self::Right, Self::Left, Self::Top, Self::Bottom];
 
-    /// What the view is called.
+    /// What it is called.
+    #[must_use]
+    pub fn label(self) -> &'static str {
+        match self {
+            Self::Front => "Front",
+            Self::Back => "Back",
+            Self::Right => "Right",
+            Self::Left => "Left",
+            Self::Top => "Top",
+            Self::Bottom => "Bottom",
+        }
+    }
+
+    /// What the view from it is called.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -69,11 +82,11 @@ impl Side {
     pub fn shortcut(self) -> &'static str {
         match self {
             Self::Front => "1",
-            Self::Back => "Ctrl+1",
+            Self::Back => "Alt+1",
             Self::Right => "3",
-            Self::Left => "Ctrl+3",
+            Self::Left => "Alt+3",
             Self::Top => "7",
-            Self::Bottom => "Ctrl+7",
+            Self::Bottom => "Alt+7",
         }
     }
 
@@ -207,36 +220,6 @@ impl Camera {
     /// Looks from a side at the same target.
     pub fn look_from(&mut self, side: Side) {
         [self.yaw, self.pitch] = side.angles();
-    }
-
-    /// Looks from the front.
-    pub fn front(&mut self) {
-        self.look_from(Side::Front);
-    }
-
-    /// Looks from the back.
-    pub fn back(&mut self) {
-        self.look_from(Side::Back);
-    }
-
-    /// Looks from the left, −X.
-    pub fn left(&mut self) {
-        self.look_from(Side::Left);
-    }
-
-    /// Looks from the right, +X.
-    pub fn right(&mut self) {
-        self.look_from(Side::Right);
-    }
-
-    /// Looks from above.
-    pub fn top(&mut self) {
-        self.look_from(Side::Top);
-    }
-
-    /// Looks from below.
-    pub fn bottom(&mut self) {
-        self.look_from(Side::Bottom);
     }
 
     /// Perspective on or off.

@@ -115,6 +115,14 @@ impl Ground {
         Self::with_footprint(&bounds, Bounds::of(&standing)?)
     }
 
+    /// The same ground, lowered where a model has come to reach below it.
+    pub(super) fn sunk_under(self, scene: &Scene) -> Self {
+        let opaque = scene.models.iter().filter(|model| model.opacity >= OPAQUE);
+        let lowest = opaque.filter_map(Model::bounds).map(|bounds| bounds.min.y - Self::GAP * bounds.diagonal());
+        let y = lowest.fold(self.center.y, f64::min);
+        Self { center: DVec3 { y, ..self.center }, ..self }
+    }
+
     fn with_footprint(bounds: &Bounds, footprint: Bounds) -> Option<Self> {
         let diagonal = bounds.diagonal();
         let power = 10.0_f64.powf((diagonal / Self::CELLS).log10().floor());
@@ -346,6 +354,17 @@ mod tests {
             assert!((Ground::CELLS..=2.5 * Ground::CELLS).contains(&cells), "{cells} cells");
         }
         assert_eq!(Ground::under(&Scene::default()), None);
+    }
+
+    #[test]
+    fn a_ground_goes_down_with_what_reaches_below_it_and_does_not_come_up_again() {
+        let at = |y: f64| Scene::of(Model::of(&icosphere(1)).with_placement(DAffine3::from_translation(DVec3::Y * y)));
+        let ground = Ground::under(&at(0.0)).expect("a ball stands on the ground");
+        assert_eq!(ground.sunk_under(&at(0.0)), ground, "nothing moved");
+        let sunk = ground.sunk_under(&at(-0.5));
+        assert!((sunk.center.y - (ground.center.y - 0.5)).abs() < 1e-9, "it goes down as far as the ball");
+        assert_eq!(sunk.sunk_under(&at(2.0)), sunk, "it stays");
+        assert_eq!((sunk.cell, sunk.footprint), (ground.cell, ground.footprint), "the same cells");
     }
 
     #[test]

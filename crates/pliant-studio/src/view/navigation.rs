@@ -5,7 +5,7 @@
 //! | turn | middle drag, right drag, Alt + left drag |
 //! | slide | Shift or Alt + middle drag, Shift + right drag |
 //! | near | wheel, pinch, Alt + right drag, Ctrl + middle drag |
-//! | sides | 1 front, 3 right, 7 top; with Ctrl from the other side |
+//! | sides | 1 front, 3 right, 7 top; with Alt from the other side |
 //! | perspective | 5 |
 //!
 //! **Ours.** The left button alone belongs to the tool. What a drag does is settled when it starts: letting go of Alt half-way does
@@ -131,7 +131,8 @@ fn look_by_keys(ctx: &Context, camera: &mut Camera) {
     if ctx.text_edit_focused() {
         return;
     }
-    for side in Side::ALL {
+    // Those with Alt first: a key without takes them, too.
+    for side in [Side::Back, Side::Left, Side::Bottom, Side::Front, Side::Right, Side::Top] {
         let (key, modifiers) = key_of(side);
         if ctx.input_mut(|input| input.consume_key(modifiers, key)) {
             camera.look_from(side);
@@ -145,11 +146,11 @@ fn look_by_keys(ctx: &Context, camera: &mut Camera) {
 fn key_of(side: Side) -> (Key, Modifiers) {
     match side {
         Side::Front => (Key::Num1, Modifiers::NONE),
-        Side::Back => (Key::Num1, Modifiers::COMMAND),
+        Side::Back => (Key::Num1, Modifiers::ALT),
         Side::Right => (Key::Num3, Modifiers::NONE),
-        Side::Left => (Key::Num3, Modifiers::COMMAND),
+        Side::Left => (Key::Num3, Modifiers::ALT),
         Side::Top => (Key::Num7, Modifiers::NONE),
-        Side::Bottom => (Key::Num7, Modifiers::COMMAND),
+        Side::Bottom => (Key::Num7, Modifiers::ALT),
     }
 }
 

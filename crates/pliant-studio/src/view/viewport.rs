@@ -164,7 +164,8 @@ fn picture_ui(ui: &Ui, painter: &Painter, id: Id, view: &View, scene: &Scene, lo
 const NO_CARD: &str =
     "The 3D view needs a graphics driver with Vulkan, Metal or DirectX 12. Install one (on Debian: mesa-vulkan-drivers) and start again.";
 
-/// The ground where the models stood when they came: it does not follow a chin that drops.
+/// The ground where the models stood when they came. A chin that drops takes it along, and it stays there: it never goes through a model
+/// and never jumps up and down with it.
 #[derive(Debug, Clone)]
 struct Standing {
     /// Address and length of each model's triangles.
@@ -177,10 +178,10 @@ fn standing_ground(ui: &Ui, id: Id, scene: &Scene) -> Option<Ground> {
     let surfaces: Vec<[usize; 2]> = scene.models.iter().map(key).collect();
     let standing_id = id.with("ground");
     let known = ui.ctx().data(|data| data.get_temp::<Standing>(standing_id)).filter(|standing| standing.surfaces == surfaces);
-    if let Some(standing) = known {
-        return standing.ground;
-    }
-    let ground = Ground::under(scene);
+    let ground = match known {
+        Some(standing) => standing.ground.map(|ground| ground.sunk_under(scene)),
+        None => Ground::under(scene),
+    };
     ui.ctx().data_mut(|data| data.insert_temp(standing_id, Standing { surfaces, ground }));
     ground
 }

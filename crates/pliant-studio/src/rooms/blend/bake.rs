@@ -209,6 +209,6 @@ pub(super) fn keep_ui(ui: &mut Ui, cx: &mut Cx<'_>, balanced: Option<&Arc<Balanc
 fn free_name(cx: &Cx<'_>, weights: &[f64]) -> String {
     let parts: Vec<String> = weights.iter().skip(1).map(|weight| format!("{:.0}", 100.0 * weight)).collect();
     let name = format!("blend {}", parts.join(" "));
-    let taken = |name: &String| cx.posed.is_some_and(|posed| posed.rig.targets().iter().any(|target| target.name == *name));
-    std::iter::once(name.clone()).chain((2..).map(|k| format!("{name} ({k})"))).find(|name| !taken(name)).unwrap_or(name)
+    let taken = |name: &str| cx.posed.is_some_and(|posed| posed.rig.targets().iter().any(|target| target.name == name));
+    crate::names::free_name(&name, taken)
 }

@@ -343,8 +343,7 @@ fn free_name(wanted: &str, touched: &Touched, character: &Character) -> String {
     let taken = |name: &str| {
         touched.posed.rig.targets().iter().any(|target| target.name == name) || character.added.iter().any(|added| added.name == name)
     };
-    let mut names = std::iter::once(wanted.to_owned()).chain((2..).map(|k| format!("{wanted} {k}")));
-    names.find(|name| !taken(name)).unwrap_or_default()
+    crate::names::free_name(wanted, taken)
 }
 
 /// The middle of the built-in head's left cheek, and how far it is soft, in centimetres: those of the demo and of the published pictures.

@@ -9,6 +9,7 @@ use pliant::transfer_recipe::{
 use serde::{Deserialize, Serialize};
 
 use crate::document::Locator;
+use crate::names::free_name;
 
 /// Vertices that are the same spot, source first.
 pub type Pairs = Arc<Vec<[u32; 2]>>;
@@ -336,12 +337,6 @@ pub fn short_name(locator: &str) -> String {
     let file = path.rsplit(['/', '\\']).next().unwrap_or(path);
     let stem = file.strip_prefix("specimen:").unwrap_or_else(|| file.rsplit_once('.').map_or(file, |(stem, _)| stem));
     format!("{stem} {part}").trim_end().to_owned()
-}
-
-/// The name itself, or with a number where it is taken.
-fn free_name(name: &str, taken: impl Fn(&str) -> bool) -> String {
-    let numbered = (2..).map(|k| format!("{name} {k}"));
-    std::iter::once(name.to_owned()).chain(numbered).find(|name| !taken(name)).unwrap_or_default()
 }
 
 #[cfg(test)]
