@@ -9,6 +9,7 @@ mod explain;
 mod grab;
 mod pin_discs;
 mod prices;
+mod strain;
 mod surface_gram;
 mod system;
 mod thesis;
@@ -85,6 +86,7 @@ pub struct Poser<'r> {
     rig: &'r Rig,
     size: f64,
     gram: OnceLock<SurfaceGram>,
+    strains: OnceLock<Vec<f64>>,
     discs: Mutex<Option<PinDiscs>>,
 }
 
@@ -95,7 +97,7 @@ impl<'r> Poser<'r> {
             return Err(RigError::NoTargets);
         }
         rig.require_finite()?;
-        Ok(Self { rig, size: size_of_what_moves(rig), gram: OnceLock::new(), discs: Mutex::new(None) })
+        Ok(Self { rig, size: size_of_what_moves(rig), gram: OnceLock::new(), strains: OnceLock::new(), discs: Mutex::new(None) })
     }
 
     /// The rig.
@@ -129,6 +131,11 @@ impl<'r> Poser<'r> {
 
     fn gram(&self) -> &SurfaceGram {
         self.gram.get_or_init(|| SurfaceGram::of(self.rig))
+    }
+
+    /// How sharply each shape bends and stretches the surface.
+    fn strains(&self) -> &[f64] {
+        self.strains.get_or_init(|| strain::strains(self.rig))
     }
 
     /// The vertices within `reach` of the pins, each with the share of its motion that is near: 1 at a pin, 0 at the rim.
