@@ -138,6 +138,47 @@ fn another_method_does_the_last_drag_again() {
 }
 
 #[test]
+fn a_method_is_not_compared_with_itself() {
+    let Some(mut posing) = Posing::start(pose::head()) else { return };
+    posing.journey.harness.get_by_role_and_label(Role::ComboBox, "Compare with").click();
+    posing.journey.settle();
+    let offered = |name: &str| posing.journey.harness.query_by_role_and_label(Role::Button, name).is_some();
+    assert!(offered("Hybrid") && !offered("Bounded"));
+    posing.journey.harness.get_by_role_and_label(Role::Button, "Hybrid").click();
+    posing.journey.settle();
+    posing.choose("Method", "Hybrid");
+    assert_eq!(posing.journey.document().pose.compared, None);
+}
+
+#[test]
+fn a_pin_in_the_hand_stops_what_plays_and_a_take_says_why_it_cannot_be_posed() {
+    let mut document = pose::head();
+    // So long that it does not end by itself.
+    document.timeline.last_frame = 100_000;
+    let Some(mut posing) = Posing::start(document) else { return };
+    posing.journey.harness.get_by_label("Play").click();
+    posing.journey.harness.step();
+    posing.drag(LEFT_MOUTH_CORNER, vec2(8.0, -16.0));
+    assert!(posing.journey.harness.query_by_label("Play").is_some(), "it stands");
+    assert!(posing.weight("mouthSmileLeft") > 0.2);
+    let mut document = pose::head();
+    document.timeline.playing_take = Some("performance".into());
+    let Some(mut posing) = Posing::start(document.clone()) else { return };
+    posing.drag(LEFT_MOUTH_CORNER, vec2(8.0, -16.0));
+    assert_eq!(posing.journey.document(), document);
+    assert!(posing.journey.harness.query_by_label_contains("choose Keys in the timeline").is_some());
+}
+
+#[test]
+fn after_undo_the_explanation_says_that_nothing_was_solved() {
+    let Some(mut posing) = Posing::start(pose::head()) else { return };
+    posing.drag(LEFT_MOUTH_CORNER, vec2(8.0, -16.0));
+    posing.drag(LEFT_BROW, vec2(0.0, -8.0));
+    posing.journey.undo();
+    assert!(posing.journey.harness.query_by_label_contains("Nothing was solved since").is_some());
+}
+
+#[test]
 fn a_held_pin_keeps_its_place() {
     let Some(mut posing) = Posing::start(pose::head()) else { return };
     posing.click_at(posing.on_screen(LEFT_MOUTH_CORNER));

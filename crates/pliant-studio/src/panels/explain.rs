@@ -27,7 +27,12 @@ pub fn explain_ui(ui: &mut Ui, cx: &mut Cx<'_>) {
 
 fn story_ui(ui: &mut Ui, cx: &mut Cx<'_>) {
     let (Some(solve), Some(posed)) = (cx.solve.cloned(), cx.posed.cloned()) else {
-        ui.weak("Drag a point of the face, and here is what the sliders did.");
+        let sentence = if cx.document.pose.pull.is_some() {
+            "Nothing was solved since the pose was taken back or opened. Drag a pin, and here is what the sliders did."
+        } else {
+            "Drag a point of the face, and here is what the sliders did."
+        };
+        ui.weak(sentence);
         return;
     };
     if solve.pose.weights.len() != posed.rig.targets().len() {

@@ -64,7 +64,10 @@ impl Compare {
     pub(super) fn update(&mut self, cx: &mut Cx<'_>) {
         match self.worker.as_ref().and_then(Latest::answer) {
             Some(Ok(posed)) => self.posed = Some(Arc::new(posed)),
-            Some(Err(sentence)) => cx.tell(Notice::trouble(sentence)),
+            Some(Err(sentence)) => {
+                self.posed = None;
+                cx.tell(Notice::trouble(sentence));
+            }
             None => {}
         }
         if cx.desk.room != RoomName::Pose {

@@ -8,10 +8,11 @@ use super::marks::{PinMark, Pull, Pulled, weights_of};
 use super::mirror::{mirrored_aim, partner};
 use super::{PoseRoom, Setup};
 use crate::character::{self, Drag, Posed};
-use crate::command::Command;
+use crate::command::{Command, Notice};
 use crate::document::{Document, Weights};
 use crate::history::Edit;
 use crate::rooms::{Cx, On};
+use crate::timeline::found_take;
 use crate::view::{DragPlane, DragWay};
 
 /// How near the pointer must be to a pin to take it, in points.
@@ -108,6 +109,12 @@ impl PoseRoom {
     }
 
     fn take(&mut self, pointer: Pos2, on: &On<'_>, posed: &Posed, positions: &[DVec3], cx: &mut Cx<'_>) {
+        if take_is_shown(cx) {
+            cx.tell(Notice::hint("A take stands in place of the sliders; choose Keys in the timeline to pose."));
+            return;
+        }
+        // Keys that play would take the sliders out of the hand.
+        cx.clock.playing = false;
         let setup = &cx.document.pose;
         let found = pin_under(pointer, on, positions, &setup.pins);
         let vertex = match found {
@@ -208,6 +215,13 @@ impl Setup {
     pub(super) fn solving_method(&self) -> super::Method {
         super::Method { symmetric: self.method.symmetric || self.mirrored, ..self.method }
     }
+}
+
+/// Whether a take is seen instead of what the sliders say.
+fn take_is_shown(cx: &mut Cx<'_>) -> bool {
+    let Some(loaded) = cx.library.ready(&cx.document.character.asset) else { return false };
+    let library = &mut *cx.library;
+    found_take(cx.document, &loaded, |locator| library.ready(locator)).is_some()
 }
 
 /// Asks for a change that belongs to a gesture, even if that is over.

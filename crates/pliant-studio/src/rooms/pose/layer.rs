@@ -70,7 +70,11 @@ impl Layer {
     pub(super) fn update(&mut self, selected: Option<usize>, cx: &mut Cx<'_>) {
         match self.worker.as_ref().and_then(Latest::answer) {
             Some(Ok(layered)) => self.layered = Some(layered),
-            Some(Err(sentence)) => cx.tell(Notice::trouble(sentence)),
+            Some(Err(sentence)) => {
+                // The face of an earlier pose would stay for ever.
+                self.layered = None;
+                cx.tell(Notice::trouble(sentence));
+            }
             None => {}
         }
         if cx.desk.room != RoomName::Pose {

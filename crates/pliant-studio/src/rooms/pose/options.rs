@@ -68,7 +68,11 @@ impl PoseRoom {
             let method = Setup { method, mirrored: setup.mirrored, ..Setup::default() }.solving_method();
             *cx.drag = Some(Drag { gesture: cx.gesture, serial, base, method, hand });
         }
-        cx.edit_by_hand("Choose method", move |document| document.pose.method = method);
+        cx.edit_by_hand("Choose method", move |document| {
+            document.pose.method = method;
+            // Nothing is learned beside itself.
+            document.pose.compared.take_if(|compared| compared.kind == method.kind);
+        });
     }
 
     fn compare_ui(&mut self, ui: &mut Ui, cx: &mut Cx<'_>) {
@@ -77,7 +81,7 @@ impl PoseRoom {
         let text = compared.map_or("Nothing", |method| method.kind.label());
         let list = egui::ComboBox::from_label("Compare with").selected_text(text).show_ui(ui, |ui| {
             ui.selectable_value(&mut compared, None, "Nothing");
-            for kind in MethodKind::ALL {
+            for kind in MethodKind::ALL.into_iter().filter(|kind| *kind != cx.document.pose.method.kind) {
                 let chosen = compared.is_some_and(|method| method.kind == kind);
                 if ui.selectable_label(chosen, kind.label()).on_hover_text(kind.hint()).clicked() {
                     compared = Some(Method { kind, ..compared.unwrap_or_default() });
