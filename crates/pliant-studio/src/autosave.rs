@@ -9,7 +9,8 @@
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::{Duration, Instant, SystemTime};
+
+use web_time::{Duration, Instant, SystemTime};
 
 use crate::files::{Files, why};
 use crate::project::{BlobStore, Project, blobs, to_text};

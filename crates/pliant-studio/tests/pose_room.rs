@@ -164,9 +164,15 @@ fn a_pin_in_the_hand_stops_what_plays_and_a_take_says_why_it_cannot_be_posed() {
     let mut document = pose::head();
     document.timeline.playing_take = Some("performance".into());
     let Some(mut posing) = Posing::start(document.clone()) else { return };
-    posing.drag(LEFT_MOUTH_CORNER, vec2(8.0, -16.0));
-    assert_eq!(posing.journey.document(), document);
+    let at = posing.on_screen(LEFT_MOUTH_CORNER);
+    posing.journey.harness.drag_at(at);
+    posing.journey.harness.step();
+    posing.journey.harness.hover_at(at + vec2(8.0, -16.0));
+    posing.journey.harness.run_steps(2);
     assert!(posing.journey.harness.query_by_label_contains("choose Keys in the timeline").is_some());
+    posing.journey.harness.drop_at(at + vec2(8.0, -16.0));
+    posing.journey.settle();
+    assert_eq!(posing.journey.document(), document);
 }
 
 #[test]

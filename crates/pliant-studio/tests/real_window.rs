@@ -17,6 +17,7 @@ use journey::Journey;
 use pliant_studio::desk::Desk;
 use pliant_studio::document::Document;
 use pliant_studio::files::NativeFiles;
+use pliant_studio::preferences::Preferences;
 use pliant_studio::project::{self, BlobStore, Project};
 use pliant_studio::rooms::{RoomName, blend, learn, pose, touch, transfer};
 use screen::{Picture, Screen};
@@ -57,6 +58,9 @@ impl Person {
         let folder = tempfile::tempdir().unwrap();
         let project = Project { document, desk: Desk { room, ..Desk::default() }, session: None };
         project::save(&NativeFiles, &file(&folder), &project, &mut BlobStore::default()).unwrap();
+        // The first steps stand above the view and would move it.
+        let preferences = Preferences { hint_seen: true, ..Preferences::default() };
+        preferences.save(&NativeFiles, &folder.path().join("config")).unwrap();
         let mut command = screen.command(env!("CARGO_BIN_EXE_pliant-studio"));
         command.arg(file(&folder)).env("PLIANT_STATE", folder.path().join("state")).env("PLIANT_CONFIG", folder.path().join("config"));
         let studio = command.spawn().unwrap();

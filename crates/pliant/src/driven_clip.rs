@@ -1,12 +1,11 @@
 //! A model driven frame by frame: its poses, how sure it is of them, and what did not go as asked.
 
-use std::time::Instant;
-
 use pliant_learn::{Confidence, Driven, Driver, Hold, Jiggle, LearnError, Method, Model, SecondaryMotion};
 use pliant_mesh::glam::DVec3;
 use pliant_mesh::{Mesh, Progress};
 use pliant_rig::Clip;
 use thiserror::Error;
+use web_time::Instant;
 
 use crate::drive_job::Control;
 use crate::drive_report::DriveReport;

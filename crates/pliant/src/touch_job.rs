@@ -10,7 +10,6 @@
 
 use std::borrow::Cow;
 use std::ops::ControlFlow;
-use std::time::Instant;
 
 use pliant_linalg::RigidMotion;
 use pliant_mesh::glam::DVec3;
@@ -18,6 +17,7 @@ use pliant_mesh::{Mesh, Progress};
 use pliant_physics::{Collider, ObstacleMotion, PhysicsError, SoftPatch, SoftRegion, Touch, TouchFrame, TouchOptions};
 use pliant_rig::{Clip, Target};
 use thiserror::Error;
+use web_time::Instant;
 
 use crate::touched_clip::TouchedClip;
 

@@ -8,7 +8,6 @@ use std::borrow::Cow;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::Instant;
 
 use pliant_io::{Animation, Asset, IoError, LoadOptions};
 use pliant_mesh::glam::DVec3;
@@ -18,6 +17,7 @@ use pliant_transfer::{
     ContactOptions, Correspondence, CorrespondenceOptions, Entanglement, FeetReport, Flexibility, Layer, MapReport, Markers, Motion,
     Parting, Partitions, PoseModification, Source, Synthesis, SynthesisOptions, TransferError,
 };
+use web_time::Instant;
 
 use crate::BuiltIn;
 use crate::marker_files::read_markers;

@@ -6,12 +6,12 @@
 mod line;
 
 use std::sync::Arc;
-use std::time::Instant;
 
 pub use line::{Drawn, Ends, Line, LineOptions, LineShape};
 
 use pliant::mesh::glam::{DVec3, Vec3};
 use pliant::rig::{EvaluatedPose, Evaluator, Explanation, Grab, Limits, Pin, Pose, Poser, Rig, RigError, Target};
+use web_time::Instant;
 
 use crate::document::{Character, Locator, Weights};
 use crate::library::Loaded;

@@ -1,9 +1,9 @@
 //! What the studio does with files when it is told to.
 
 use std::path::{Path, PathBuf};
-use std::time::Instant;
 
 use eframe::egui;
+use web_time::Instant;
 
 use super::opening::shown;
 use super::saving::kept_desk;

@@ -10,9 +10,9 @@ mod saving;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::{Duration, Instant};
 
 use eframe::egui;
+use web_time::{Duration, Instant};
 
 use crate::autosave::{Autosave, Session};
 use crate::command::Wanted;

@@ -155,7 +155,7 @@ impl Studio {
                 self.tell(Notice::hint(text));
                 trouble.into_iter().for_each(|trouble| self.tell(Notice::trouble(trouble)));
                 self.filing.replaced(lost.project, note.and_then(|note| note.stamp), None, 0);
-                self.filing.recovered = Some(std::time::Instant::now());
+                self.filing.recovered = Some(web_time::Instant::now());
             }
         }
     }

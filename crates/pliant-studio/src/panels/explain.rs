@@ -17,7 +17,7 @@ const LISTED_PINS: usize = 6;
 const REACHED: f64 = 0.01;
 
 /// How high the panel is, full or empty: what comes below it stays where it is.
-const HEIGHT: f32 = 124.0;
+const HEIGHT: f32 = 176.0;
 
 /// Method, pins, sliders, limits hit, what is out of reach, and how long it took.
 pub fn explain_ui(ui: &mut Ui, cx: &mut Cx<'_>) {

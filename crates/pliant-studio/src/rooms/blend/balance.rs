@@ -5,12 +5,12 @@
 //! for a set of shapes; other obstacles start a new walk with the same springs.
 
 use std::sync::Arc;
-use std::time::Instant;
 
 use pliant::mesh::glam::DVec3;
 use pliant::mesh::{ExactGeodesics, Mesh, Progress};
 use pliant::physics::{ContactFrame, Obstacle, ObstacleMotion, PhysicsError, SceneBlend, SceneOptions, linear_blend, vertex_strains};
 use pliant::rig::{Rig, Target};
+use web_time::Instant;
 
 use super::figures::Figures;
 use super::joining::Joining;

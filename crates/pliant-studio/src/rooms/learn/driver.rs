@@ -4,12 +4,12 @@
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use std::time::Instant;
 
 use pliant::driven_clip::shown_mesh;
 use pliant::learn::{Confidence, Driver, IkSolver, Jiggle, Model, SecondaryMotion};
 use pliant::mesh::glam::DVec3;
 use pliant::skeleton_file::SkeletonFile;
+use web_time::Instant;
 
 use super::setup::HoldAs;
 use crate::blob::Blob;

@@ -1,10 +1,10 @@
 //! Long work on the examples: points are suggested, a model is trained, poses are left out in turn.
 
 use std::sync::Arc;
-use std::time::Instant;
 
 use pliant::learn::{DetailedExamples, Examples, LeaveOneOut, Model, suggest_control_points};
 use pliant::mesh::Progress;
+use web_time::Instant;
 
 use super::poses::PoseSet;
 use super::setup::{Details, Drive, ExampleError, Judged, Recipe, Trained};

@@ -55,7 +55,7 @@ impl Figures {
     }
 
     fn sentence(&self) -> String {
-        format!("{} sliders · {:.2} % off · {:.0} µs", self.sliders, self.error_percent, self.micros)
+        format!("{} sliders · {:.2} % off", self.sliders, self.error_percent)
     }
 }
 

@@ -226,6 +226,8 @@ fn figures_ui(ui: &mut Ui, first: Option<Figures>, second: Option<Figures>) {
                 ui.label(figures.sliders.to_string());
                 ui.label(format!("{:.2} %", figures.error_percent)).on_hover_text("The farthest pin from its goal, in parts of the face");
                 ui.label(format!("{:.0} µs", figures.micros));
+            } else {
+                ui.weak("–").on_hover_text("Nothing was solved since the pose was taken back or opened; drag a pin");
             }
             ui.end_row();
         }

@@ -5,12 +5,12 @@
 //! every pose. A solid that was already inside the skin when the simulation began comes from where a hand took it.
 
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::{Duration, Instant};
 
 use pliant::linalg::RigidMotion;
 use pliant::mesh::ExactGeodesics;
 use pliant::mesh::glam::DVec3;
 use pliant::physics::{SoftPatch, SoftRegion, Touch, TouchFrame, TouchOptions, TouchReport};
+use web_time::{Duration, Instant};
 
 use super::setup::Shown;
 use super::skin_map::{SkinColors, SkinMap};

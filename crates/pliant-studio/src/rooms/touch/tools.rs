@@ -248,7 +248,7 @@ fn solid_ui(ui: &mut Ui, posed: &Posed, cx: &mut Cx<'_>) {
         setup.solid.radius = Some(radius);
     }
     let mut depth = setup.solid.depth;
-    let field = slider(&mut depth, 0.0..=Solid::MOST_DEPTH).max_decimals(2).text("Press depth");
+    let field = slider(&mut depth, 0.0..=Solid::MOST_DEPTH).max_decimals(2).text("Depth");
     if ui.add(field).on_hover_text("How deep a press goes, in parts of the size; the wheel changes it while you press").changed() {
         setup.press_to(depth, radius);
     }
