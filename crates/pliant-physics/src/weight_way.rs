@@ -39,7 +39,7 @@ pub enum WeightWay {
         /// Steps from one shape to the next; at least one is made.
         steps: u32,
     },
-    /// From key to key, which ascend; the first frame is that of the first key, and keys that do not ascend are passed over.
+    /// From key to key, which ascend; the first frame is that of the first key. A key that is not after the one before it takes no time.
     Keys(Vec<WeightKey>),
 }
 

@@ -33,16 +33,6 @@ pub enum Ease {
 impl Ease {
     /// All of them.
     pub const ALL: [Self; 3] = [Self::Smooth, Self::Linear, Self::Step];
-
-    /// What its button says.
-    #[must_use]
-    pub fn label(self) -> &'static str {
-        match self {
-            Self::Step => "Step",
-            Self::Linear => "Linear",
-            Self::Smooth => "Smooth",
-        }
-    }
 }
 
 /// A weight at a frame.

@@ -17,6 +17,7 @@ use look::{Listing, Look, Take, Typed, look, place_looker};
 pub use request::{Answer, Choice, Kind, Request};
 
 use crate::files::{Entry, Files};
+use crate::names::shown;
 use crate::places::home;
 use crate::project::absolute;
 use crate::work::{Inbox, Latest, Outbox, Wake};
@@ -243,7 +244,7 @@ impl FileDialog {
     fn places_ui(&mut self, ui: &mut Ui, height: f32) {
         let mut places: Vec<(String, PathBuf)> = home().map(|home| ("Home".to_owned(), home)).into_iter().collect();
         let recent = self.places.iter().filter(|folder| folder.file_name().is_some());
-        places.extend(recent.map(|folder| (folder.file_name().unwrap_or_default().to_string_lossy().into_owned(), folder.clone())));
+        places.extend(recent.map(|folder| (shown(folder), folder.clone())));
         egui::ScrollArea::vertical().id_salt("dialog places").max_height(height).auto_shrink(false).show(ui, |ui| {
             for (name, folder) in places {
                 let here = folder == self.folder;
@@ -361,7 +362,7 @@ impl FileDialog {
             ui.colored_label(ui.visuals().error_fg_color, sentence);
         }
         if let Some(path) = &self.overwrite {
-            let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+            let name = shown(path);
             ui.horizontal(|ui| {
                 ui.label(format!("'{name}' exists already."));
                 if ui.button("Keep it").on_hover_text("Escape").clicked() {

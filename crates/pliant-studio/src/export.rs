@@ -14,6 +14,7 @@ use crate::dialog::Kind;
 use crate::document::{Character, Document};
 use crate::files::{Files, why};
 use crate::library::{self, Loaded};
+use crate::names::shown;
 use crate::timeline::{Ease, Take, TakeFrames, Timeline, made_frame};
 
 /// Makes what is written; a worker calls it.
@@ -170,8 +171,7 @@ pub fn export(make: &Make, path: &Path, files: &dyn Files) -> Result<String, Str
 
 fn export_asset(asset: &Asset, path: &Path) -> Result<String, String> {
     let saved = pliant::io::save(asset, path).map_err(sentence)?;
-    let names: Vec<String> =
-        saved.files.iter().map(|file: &PathBuf| file.file_name().unwrap_or_default().to_string_lossy().into_owned()).collect();
+    let names: Vec<String> = saved.files.iter().map(|file: &PathBuf| shown(file)).collect();
     let left_out = if saved.left_out.is_empty() { String::new() } else { format!("; left out: {}", saved.left_out.join(", ")) };
     Ok(format!("Exported {}{left_out}.", names.join(" and ")))
 }
@@ -181,11 +181,10 @@ fn export_asset(asset: &Asset, path: &Path) -> Result<String, String> {
 /// # Errors
 /// A sentence about the first that could not be written.
 pub fn write_files(made: &[NewFile], files: &dyn Files) -> Result<String, String> {
-    let name = |path: &Path| path.file_name().unwrap_or_default().to_string_lossy().into_owned();
     for (path, bytes) in made {
-        files.write(path, bytes).map_err(|error| format!("'{}' was not written because {}.", name(path), why(&error)))?;
+        files.write(path, bytes).map_err(|error| format!("'{}' was not written because {}.", shown(path), why(&error)))?;
     }
-    Ok(format!("Exported {}.", made.iter().map(|(path, _)| name(path)).collect::<Vec<_>>().join(" and ")))
+    Ok(format!("Exported {}.", made.iter().map(|(path, _)| shown(path)).collect::<Vec<_>>().join(" and ")))
 }
 
 #[cfg(test)]

@@ -16,6 +16,7 @@ const EVERYWHERE: Sheet = (
         ("Ctrl+Shift+Z, Ctrl+Y", "Redo"),
         ("Ctrl+N", "New project"),
         ("Ctrl+O", "Open a project, mesh, rig or clip"),
+        ("Ctrl+I", "Import into this project"),
         ("Ctrl+S", "Save"),
         ("Ctrl+Shift+S", "Save as"),
         ("Ctrl+E", "Export"),

@@ -12,6 +12,7 @@ use pliant::io::{self, Animation, Asset, Base, Format, LoadOptions};
 use pliant::mesh::Progress;
 
 use crate::document::{Character, Document, Locator};
+use crate::names::shown;
 use crate::project::ENDING;
 use crate::rooms::touch;
 use crate::timeline::{Take, TakeFrames};
@@ -99,14 +100,23 @@ pub fn import(paths: &[PathBuf], character: &str, folder: &Path, progress: &dyn 
 
 /// Whether a file can stand alone: those that move another mesh come after it.
 pub(crate) fn is_mesh_file(path: &Path, folder: &Path) -> bool {
-    let needs_mesh = matches!(Format::of(path), Some(Format::Mdd | Format::Pc2 | Format::Npy | Format::Target));
-    !needs_mesh || is_pair(path, folder)
+    match base_of(path, folder) {
+        Some(Base::Path(file)) => {
+            let needs_mesh = |format| matches!(format, Format::Mdd | Format::Pc2 | Format::Npy | Format::Target);
+            file.is_dir() || Format::of(&file).is_some_and(|format| !needs_mesh(format))
+        }
+        Some(_) => true,
+        None => false,
+    }
 }
 
 /// Whether it names a mesh together with what moves it, `MESH+DELTAS`.
 fn is_pair(path: &Path, folder: &Path) -> bool {
-    let locator = path.to_str().and_then(|text| io::Locator::parse(text, Some(folder)).ok());
-    locator.is_some_and(|locator| matches!(locator.base, Base::Pair(..)))
+    matches!(base_of(path, folder), Some(Base::Pair(..)))
+}
+
+fn base_of(path: &Path, folder: &Path) -> Option<Base> {
+    io::Locator::parse(path.to_str()?, Some(folder)).ok().map(|locator| locator.base)
 }
 
 struct Importer<'a> {
@@ -196,10 +206,6 @@ fn takes(locator: &str, of: &str, asset: &Asset) -> Vec<Take> {
         frame_count: u32::try_from(clip.frame_count).unwrap_or(u32::MAX),
     };
     asset.clips.iter().map(take).collect()
-}
-
-fn shown(path: &Path) -> String {
-    path.file_name().map_or_else(|| path.display().to_string(), |name| name.to_string_lossy().into_owned())
 }
 
 /// Whether a file is a project, by its name.

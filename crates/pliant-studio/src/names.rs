@@ -1,4 +1,11 @@
-//! Names that are unlike all others.
+//! Names for people: of files, and such as are unlike all others.
+
+use std::path::Path;
+
+/// A file by its name, for a sentence: the folder is where the person just was.
+pub(crate) fn shown(path: &Path) -> String {
+    path.file_name().map_or_else(|| path.display().to_string(), |name| name.to_string_lossy().into_owned())
+}
 
 /// The name itself, or with a number where it is taken.
 pub(crate) fn free_name(name: &str, taken: impl Fn(&str) -> bool) -> String {

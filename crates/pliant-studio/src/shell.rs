@@ -217,17 +217,18 @@ impl Studio {
         let seen = &mut seen[k];
         // Until a person moves the camera, it keeps what it framed in view, however panels and windows change.
         let stale = |framed: &Framed| framed.camera == seen.camera && framed.size != size;
-        let resized = self.framed.get(&(name, k)).is_some_and(stale);
-        if pane.scene.models.is_empty() || (seen.subject == pane.subject && self.frame_asked.is_none() && !resized) {
+        let resized = self.framed.get(&(name, k)).filter(|framed| stale(framed)).map(|framed| framed.selection);
+        if pane.scene.models.is_empty() || (seen.subject == pane.subject && self.frame_asked.is_none() && resized.is_none()) {
             return;
         }
         let aspect = f64::from(size.x / size.y.max(1.0));
-        match pane.selection.filter(|_| self.frame_asked == Some(true)) {
+        let selection = self.frame_asked.or(resized.filter(|_| seen.subject == pane.subject)).unwrap_or(false);
+        match pane.selection.filter(|_| selection) {
             Some(bounds) => seen.camera.frame_in(bounds, aspect),
             None => seen.camera.frame_points(&pane.scene.points(), aspect),
         }
         seen.subject.clone_from(&pane.subject);
-        self.framed.insert((name, k), Framed { camera: seen.camera, size });
+        self.framed.insert((name, k), Framed { camera: seen.camera, size, selection });
     }
 }
 

@@ -75,6 +75,8 @@ struct Asked {
 pub(crate) struct Framed {
     pub(crate) camera: Camera,
     pub(crate) size: egui::Vec2,
+    /// Whether that was what is selected.
+    pub(crate) selection: bool,
 }
 
 /// The rooms, all of them, whichever is open.
@@ -340,6 +342,9 @@ impl Studio {
     /// The character's asset, if it is there; tells once if it cannot be loaded.
     fn loaded(&mut self, asset: &str) -> Option<Arc<Loaded>> {
         if asset.is_empty() {
+            if self.told.take().is_some() {
+                self.notices.settle(Topic::Rig);
+            }
             return None;
         }
         match self.library.get(asset) {

@@ -9,8 +9,8 @@
 //! ```text
 //! min  ½ |B̄Δ − m|² / β²  +  ½ ρ xᵀ(Q + εI)x  +  λ (|m| / β) Σ |xₖ| / eₖ       l ≤ w₀ + Δ ≤ u
 //!
-//! gₖ = aₖ + τ maxⱼ(aⱼ rⱼ) / rₖ        aₖ² = (√Gₖₖ(far) + φ √Gₖₖ(all))² + fₖ²        rₖ = uₖ − lₖ
-//! Q  = g⁻¹ (G(far) + φ² G(all) + diag (g − a)² + diag f²) g⁻¹                     fₖ = ψ R₀ sₖ
+//! gₖ = aₖ + τ maxⱼ(aⱼ rⱼ) / rₖ        aₖ = √Gₖₖ(far) + φ √Gₖₖ(all)        rₖ = uₖ − lₖ
+//! Q  = g⁻¹ (G(far) + φ² G(all) + diag (g − a)²) g⁻¹
 //! eₖ = |b̄ₖ| / (β gₖ)                  β = max |b̄ₖ| / gₖ
 //! ```
 //!
@@ -24,8 +24,7 @@
 //!
 //! `G(far)` counts only surface beyond the geodesic disc of the pins (`SurfaceGram`), so that both prices are on motion
 //! outside it; the share `φ` of the whole keeps a slider that lives inside the disc from being free, and the share `τ` of the widest
-//! slider keeps small ones from going to their limits where one wide slider at a moderate weight does the same. `fₖ` is the price of
-//! creases: the strain `sₖ` of the slider's shapes (`strain`) times the default reach `R₀`. `eₖ` is how well a slider
+//! slider keeps small ones from going to their limits where one wide slider at a moderate weight does the same. `eₖ` is how well a slider
 //! moves the pins for the surface it moves, beside the best one: a goal out of reach should not drive sliders to their limits
 //! that hardly help. The price of `|xₖ|` grows with `|m|`: then a drag of half the length gives half the weights as long as no
 //! limit is met, and no drag is too small.
@@ -84,9 +83,6 @@ impl Bounded {
     /// The share τ of the widest slider in every extent. *Measured*: from 0.2 on a lower lip pulled down opens the jaw instead of
     /// driving three lip sliders to their limits; more makes planted poses harder to find again.
     const WIDEST_SHARE: f64 = 0.2;
-    /// The price of a fold ψ: skin that is strained by 1 costs as much as skin that moves by this part of the default reach. *Measured*
-    /// (`drag_survey`): on the built-in head no surface folds any more in short drags; more changes nothing.
-    const FOLDING: f64 = 1.0;
     /// The least efficiency that a price reckons with. *Ours*: sliders below it are out of any drag anyway.
     pub(super) const LEAST_EFFICIENCY: f64 = 1e-4;
     /// How much more motion of protected vertices costs than that of others. *Ours*.
@@ -258,15 +254,13 @@ impl Bounded {
         let moved: Vec<f64> = whole.iter().zip(&far).map(|(all, far)| far + shares * all).collect();
         let (far, all, mut moved) = (driven.in_sliders(&far), driven.in_sliders(&whole), driven.in_sliders(&moved));
         let n = candidates.len();
-        let fold = Self::FOLDING * Self::DEFAULT_REACH * poser.size();
-        let folds: Vec<f64> = driven.lengths_in_sliders(poser.strains()).iter().map(|strain| fold * strain).collect();
         let extent = |k: usize| far[k * n + k].max(0.0).sqrt() + Self::NEAR_SHARE * all[k * n + k].max(0.0).sqrt();
-        let areas: Vec<f64> = (0..n).map(|k| extent(k).hypot(folds[k])).collect();
+        let areas: Vec<f64> = (0..n).map(extent).collect();
         let widest = areas.iter().zip(ranges).map(|(a, r)| a * r).fold(0.0, f64::max);
         // Pins on vertices without area: any extent serves.
         let share = |r: &f64| if widest > 0.0 { Self::WIDEST_SHARE * widest / r } else { 1.0 };
         let extents: Vec<f64> = areas.iter().zip(ranges).map(|(a, r)| a + share(r)).collect();
-        (0..n).for_each(|k| moved[k * n + k] += share(&ranges[k]).powi(2) + folds[k].powi(2));
+        (0..n).for_each(|k| moved[k * n + k] += share(&ranges[k]) * share(&ranges[k]));
         if let Some(guarded) = guarded {
             moved.iter_mut().zip(driven.in_sliders(&guarded)).for_each(|(sum, g)| *sum += g);
         }

@@ -9,7 +9,6 @@ mod explain;
 mod grab;
 mod pin_discs;
 mod prices;
-mod strain;
 mod surface_gram;
 mod system;
 mod thesis;
@@ -86,7 +85,6 @@ pub struct Poser<'r> {
     rig: &'r Rig,
     size: f64,
     gram: OnceLock<SurfaceGram>,
-    strains: OnceLock<Vec<f64>>,
     discs: Mutex<Option<PinDiscs>>,
 }
 
@@ -97,7 +95,7 @@ impl<'r> Poser<'r> {
             return Err(RigError::NoTargets);
         }
         rig.require_finite()?;
-        Ok(Self { rig, size: size_of_what_moves(rig), gram: OnceLock::new(), strains: OnceLock::new(), discs: Mutex::new(None) })
+        Ok(Self { rig, size: size_of_what_moves(rig), gram: OnceLock::new(), discs: Mutex::new(None) })
     }
 
     /// The rig.
@@ -131,11 +129,6 @@ impl<'r> Poser<'r> {
 
     fn gram(&self) -> &SurfaceGram {
         self.gram.get_or_init(|| SurfaceGram::of(self.rig))
-    }
-
-    /// How sharply each shape bends and stretches the surface.
-    fn strains(&self) -> &[f64] {
-        self.strains.get_or_init(|| strain::strains(self.rig))
     }
 
     /// The vertices within `reach` of the pins, each with the share of its motion that is near: 1 at a pin, 0 at the rim.

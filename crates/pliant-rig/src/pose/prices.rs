@@ -34,13 +34,6 @@ impl DrivenShapes {
         };
         self.slopes.iter().flat_map(|a| self.slopes.iter().map(move |b| entry(a, b))).collect()
     }
-
-    /// What each slider makes of a length that every shape has.
-    pub(super) fn lengths_in_sliders(&self, lengths: &[f64]) -> Vec<f64> {
-        let length =
-            |slopes: &Vec<(usize, f64)>| slopes.iter().map(|&(place, slope)| (slope * lengths[self.shapes[place]]).powi(2)).sum::<f64>();
-        self.slopes.iter().map(|slopes| length(slopes).sqrt()).collect()
-    }
 }
 
 /// What moving the surface costs.

@@ -326,17 +326,6 @@ fn opposites_are_not_used_together() {
 }
 
 #[test]
-fn skin_moves_as_a_whole_rather_than_in_creases() {
-    let sheet = bumpy_sheet(14, 0.1);
-    let count = sheet.vertex_count();
-    let smooth = Target::from_dense("smooth", vec![Vec3::Z; count]);
-    let creased = Target::from_dense("creased", (0..count).map(|v| if v % 2 == 0 { Vec3::Z } else { Vec3::NEG_Z }));
-    let rig = Rig::new(sheet, vec![creased, smooth]).unwrap();
-    let weights = solve(&rig, &[], &[Pin::new(112, DVec3::Z * 0.5)], &Bounded::default(), Range::Clip).weights;
-    assert!(weights[1] > 4.0 * weights[0], "{weights:?}");
-}
-
-#[test]
 fn goals_that_are_not_finite_leave_the_pose_and_say_so() {
     let rig = bumps(8);
     let (_, pins) = planted(&rig);

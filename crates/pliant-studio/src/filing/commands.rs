@@ -5,13 +5,13 @@ use std::path::{Path, PathBuf};
 use eframe::egui;
 use web_time::Instant;
 
-use super::opening::shown;
 use super::saving::kept_desk;
 use super::{Bring, Purpose, Recover, Then};
 use crate::command::{Command, Notice};
 use crate::dialog::{Answer, Choice, FileDialog, Kind, Request};
 use crate::export::{Exportable, export, exportables};
 use crate::import::readable_endings;
+use crate::names::shown;
 use crate::notices::Topic;
 use crate::places::{Places, home};
 use crate::preferences::Preferences;

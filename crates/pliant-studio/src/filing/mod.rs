@@ -254,6 +254,8 @@ impl Filing {
     fn replaced(&mut self, path: Option<PathBuf>, stamp: Option<String>, saved: Option<Document>, revision: u64) {
         self.generation += 1;
         self.after_save = None;
+        // What is still looked into was meant for the project that is left.
+        self.importing = None;
         self.unsaved = (revision, saved.is_none());
         if let Some(autosave) = &mut self.autosave {
             autosave.restart(saved.is_none());

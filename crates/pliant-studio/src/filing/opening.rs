@@ -18,6 +18,7 @@ use crate::desk::{Clock, Desk};
 use crate::document::Document;
 use crate::history::Edit;
 use crate::import::{Import, import, is_mesh_file, is_project};
+use crate::names::shown;
 use crate::project::{self, Opened, Project, absolute};
 use crate::recovery::{self, Lost};
 use crate::rooms::RoomName;
@@ -111,6 +112,10 @@ impl Studio {
     }
 
     pub(super) fn fetch_opened(&mut self, ctx: &egui::Context) {
+        // One question at a time.
+        if self.filing.question.is_some() {
+            return;
+        }
         match Task::finished(&mut self.filing.opening) {
             None => {}
             Some(Err(sentence)) => self.tell(Notice::trouble(sentence)),
@@ -200,8 +205,12 @@ impl Studio {
         let (projects, mut others): (Vec<_>, Vec<_>) = paths.into_iter().partition(|path| how != Bring::Import && is_project(path));
         if let Some(project) = projects.first() {
             self.push(Command::Open(project.display().to_string()));
+            if projects.len() + others.len() > 1 {
+                self.tell(Notice::hint(format!("Only {} is opened; bring the other files when it is there.", shown(project))));
+            }
+            return;
         }
-        if how != Bring::Open {
+        if how == Bring::Drop {
             let room = self.desk.room;
             others.retain(|path| !self.with_room(room, |room, cx| room.accept(path, cx)));
         }
@@ -212,6 +221,10 @@ impl Studio {
 
     /// Looks into files.
     pub(super) fn bring(&mut self, paths: Vec<PathBuf>, how: Bring) {
+        if self.filing.importing.is_some() {
+            self.tell(Notice::hint("Other files are still being looked into; bring these again when that is done."));
+            return;
+        }
         let (own, folder) = (self.document().character.asset.clone(), self.library.folder().to_owned());
         let task = Task::start("Importing", self.wake.clone(), move |watch| {
             // A mesh that is opened has nothing to do with the character that is there.
@@ -223,6 +236,10 @@ impl Studio {
     }
 
     pub(super) fn fetch_import(&mut self, ctx: &egui::Context) {
+        // One question at a time.
+        if self.filing.question.is_some() {
+            return;
+        }
         let (how, found) = match Task::finished(&mut self.filing.importing) {
             None => return,
             Some(Err(sentence)) => return self.tell(Notice::trouble(sentence)),
@@ -253,9 +270,4 @@ impl Studio {
         self.history.apply(Edit { label, gesture: None, change: Box::new(change) });
         self.tell(Notice::done(format!("Imported {what}; undo takes it back.")));
     }
-}
-
-/// The name of a file, for a sentence.
-pub(super) fn shown(path: &Path) -> String {
-    path.file_name().unwrap_or_default().to_string_lossy().into_owned()
 }

@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use eframe::egui;
 
 use crate::files::{Files, why};
+use crate::names::shown;
 use crate::work::{Task, Wake};
 
 /// A picture of the window, and where it should go.
@@ -63,7 +64,7 @@ fn write(files: &dyn Files, path: &Path, image: &egui::ColorImage) -> Result<Str
     let failed = |why: String| format!("The picture was not saved because {why}.");
     let bytes = png_bytes(image).map_err(|error| failed(error.to_string()))?;
     files.write(path, &bytes).map_err(|error| failed(why(&error)))?;
-    Ok(format!("Saved the picture {}.", path.file_name().unwrap_or_default().to_string_lossy()))
+    Ok(format!("Saved the picture {}.", shown(path)))
 }
 
 fn png_bytes(image: &egui::ColorImage) -> Result<Vec<u8>, png::EncodingError> {

@@ -3,8 +3,8 @@
 use eframe::egui::{self, Key, Modifiers};
 
 use super::Purpose;
-use super::opening::shown;
 use crate::dialog::modal_frame;
+use crate::names::shown;
 use crate::studio::Studio;
 
 enum Choice {

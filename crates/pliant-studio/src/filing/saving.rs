@@ -4,10 +4,10 @@ use std::path::{Path, PathBuf};
 
 use eframe::egui;
 
-use super::opening::shown;
 use super::{Purpose, SaveEnd, SaveFailure, SaveJob, Stays};
 use crate::command::Notice;
 use crate::desk::{Clock, Desk};
+use crate::names::shown;
 use crate::notices::Topic;
 use crate::project::{Project, absolute};
 use crate::studio::Studio;

@@ -155,17 +155,27 @@ fn keys_ui(ui: &mut Ui, picked: &Picked, cx: &mut Cx<'_>) -> Option<Act> {
     act
 }
 
+fn ease_label(ease: Ease) -> &'static str {
+    match ease {
+        Ease::Step => "Step",
+        Ease::Linear => "Linear",
+        Ease::Smooth => "Smooth",
+    }
+}
+
 /// How the curve goes on from the selected keys.
 fn ease_ui(ui: &mut Ui, picked: &Picked, cx: &mut Cx<'_>) {
     let keys = &cx.document.timeline.keys;
     let ease = |at: &crate::timeline::KeyAt| key_at(keys.get(&at.slider)?, at.frame).map(|key| key.ease);
     let common = picked.iter().next().and_then(ease).filter(|first| picked.iter().all(|at| ease(at) == Some(*first)));
     for wanted in Ease::ALL {
-        let button = ui.add_enabled(!picked.is_empty(), Button::selectable(common == Some(wanted), wanted.label()));
+        let button = ui.add_enabled(!picked.is_empty(), Button::selectable(common == Some(wanted), ease_label(wanted)));
         let tip = "How the curve goes on from the selected keys";
         if button.on_hover_text(tip).on_disabled_hover_text("Select keys to choose how the curve goes on from them").clicked() {
             let picked = picked.clone();
-            cx.edit(format!("{} keys", wanted.label()), move |document| document.edit_keys(|keys| *keys = eased(keys, &picked, wanted)));
+            cx.edit(format!("{} keys", ease_label(wanted)), move |document| {
+                document.edit_keys(|keys| *keys = eased(keys, &picked, wanted))
+            });
         }
     }
 }

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use thiserror::Error;
 
 use crate::files::why;
+use crate::names::shown;
 
 /// Why a project could not be opened or saved.
 #[derive(Debug, Error)]
@@ -88,11 +89,6 @@ fn way_out(error: &io::Error) -> &'static str {
 fn what(error: &serde_json::Error) -> String {
     let text = error.to_string();
     text.rsplit_once(" at line ").map_or(text.clone(), |(what, _)| what.to_owned())
-}
-
-/// A file by its name: the folder is where the person just was.
-fn shown(path: &Path) -> String {
-    path.file_name().map_or_else(|| path.display().to_string(), |name| name.to_string_lossy().into_owned())
 }
 
 #[cfg(test)]

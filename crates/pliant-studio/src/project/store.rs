@@ -10,6 +10,7 @@ use super::{MAX_TEXT, Project, ProjectError, absolute, from_text, to_text};
 use crate::blob::{Blob, fingerprint};
 use crate::document::Document;
 use crate::files::{Files, sweep_unfinished};
+use crate::names::shown;
 use crate::rooms::RoomName;
 
 /// More than memory would hold beside everything else.
@@ -146,10 +147,6 @@ pub(crate) fn open_with(files: &dyn Files, path: &Path, folder: Option<&Path>, d
             .map(|name| format!("{} is empty because '{name}' is missing or damaged in {}", owner(&project.document, &name), shown(data))),
     );
     Ok(Opened { project, stamp: stamp_of(&text), problems })
-}
-
-fn shown(folder: &Path) -> String {
-    folder.file_name().unwrap_or_default().to_string_lossy().into_owned()
 }
 
 /// Reads the results that a document names; returns the names of those that are not there as they were.

@@ -135,7 +135,17 @@ fn fitting(shapes: &[ShapeMark], cx: &mut Cx<'_>) -> Option<Result<(), String>> 
 fn mesh_of(shape: &ShapeMark, cx: &mut Cx<'_>) -> Option<Result<Mesh, String>> {
     let neutral = |rig: &Rig| rig.neutral().clone();
     if shape.asset.is_empty() {
-        return cx.posed.map(|posed| Ok(neutral(&posed.rig)));
+        let character = &cx.document.character.asset;
+        return match cx.posed {
+            Some(posed) => Some(Ok(neutral(&posed.rig))),
+            None if character.is_empty() => {
+                Some(Err("One shape is no blend, and there is no character beside it; choose two or three files at once.".into()))
+            }
+            None => match cx.library.get(character) {
+                Slot::Failed(sentence) => Some(Err(sentence)),
+                Slot::Loading | Slot::Ready(_) => None,
+            },
+        };
     }
     match cx.library.get(&shape.asset) {
         Slot::Loading => None,

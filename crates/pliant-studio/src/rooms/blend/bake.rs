@@ -57,9 +57,7 @@ impl Baker {
             Some(Ok(take)) => {
                 cx.tell(Notice::done(format!("Baked {} frames; press Play to see them.", take.frame_count)));
                 cx.edit("Bake blend", move |document| {
-                    let last = take.frame_count.saturating_sub(1);
                     let name = document.timeline.add_take(take);
-                    document.timeline.last_frame = document.timeline.last_frame.max(last);
                     document.timeline.playing_take = Some(name);
                 });
             }

@@ -224,6 +224,10 @@ impl Room for BlendRoom {
         self.brush.canvas_ui(on, ui, cx, &shown.ground)
     }
 
+    fn drop_hint(&self) -> &'static str {
+        "Drop a pose of the same mesh to make it a shape"
+    }
+
     fn accept(&mut self, path: &Path, cx: &mut Cx<'_>) -> bool {
         self.arrivals.accept(path, cx)
     }

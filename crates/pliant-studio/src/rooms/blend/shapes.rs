@@ -97,7 +97,7 @@ impl Chooser {
 
 /// Where shapes may come from while there are none.
 fn first_shapes_ui(ui: &mut Ui, cx: &mut Cx<'_>, shapes: &mut Vec<ShapeMark>) {
-    ui.weak("Blend two or three poses of one mesh: targets of the character, files, or frames of clips. Files can be dropped here, too.");
+    ui.weak("Blend two or three poses of one mesh: targets of the character, files, or frames of clips.");
     let able = !cx.document.character.asset.is_empty();
     let targets = ui.add_enabled(able, Button::new("Blend targets of the character"));
     let targets = targets.on_disabled_hover_text("There is no character yet: open one, or blend files.");
@@ -151,6 +151,9 @@ fn file_ui(ui: &mut Ui, cx: &mut Cx<'_>, k: usize, typed: &mut Option<String>, s
     let text = typed.get_or_insert_with(|| shape.asset.clone());
     if let Some(chosen) = asset_field_ui(ui, &field, text, cx) {
         *shape = ShapeMark { asset: cx.locator(&chosen), target: String::new() };
+        *typed = None;
+    } else if !ui.ctx().egui_wants_keyboard_input() {
+        // What was typed and left counts no more than what undo took back.
         *typed = None;
     }
 }

@@ -12,6 +12,7 @@ use super::setup::{Details, Drive, DrivenBy, Recipe, Trained};
 use crate::blob::Blob;
 use crate::command::Notice;
 use crate::document::{Document, Locator};
+use crate::names::shown;
 use crate::project::absolute;
 use crate::rooms::Cx;
 use crate::work::Task;
@@ -228,10 +229,6 @@ fn leads(skeleton: &SkeletonFile, points: usize) -> bool {
     controls.sort_unstable();
     controls.dedup();
     controls.into_iter().eq(0..points)
-}
-
-fn shown(path: &Path) -> String {
-    path.file_name().map_or_else(|| path.display().to_string(), |name| name.to_string_lossy().into_owned())
 }
 
 #[cfg(test)]

@@ -12,6 +12,7 @@ use pliant::mesh::glam::DVec3;
 use super::setup::{Capture, Details, Drive, DrivenBy, Setup};
 use crate::blob::Blob;
 use crate::command::Notice;
+use crate::names::shown;
 use crate::rooms::Cx;
 use crate::timeline::Take;
 use crate::work::Task;
@@ -95,7 +96,7 @@ impl Stage {
             None => {}
             Some(Err(sentence)) => cx.tell(Notice::trouble(sentence)),
             Some(Ok(control)) => {
-                let name = Path::new(&capture.source).file_name().unwrap_or_default().to_string_lossy().into_owned();
+                let name = shown(Path::new(&capture.source));
                 let frames = control.frames.len();
                 cx.tell(match control.problems.first() {
                     Some(problem) => Notice::hint(format!("{name}: {problem}")),

@@ -200,8 +200,9 @@ impl Driving {
 /// Goals after one of them was pulled to a place: others go along, the less the farther they are along the surface.
 fn pulled(before: &[DVec3], point: usize, goal: DVec3, reach: f64, driven: &Driven) -> Vec<DVec3> {
     let apart = driven.apart.as_ref().filter(|(of, _)| *of == point).map(|(_, apart)| &**apart);
-    let way = goal - before[point];
-    let share = |k: usize| if k == point { 1.0 } else { apart.map_or(0.0, |apart| falloff(apart[k], reach)) };
+    let way = before.get(point).map_or(DVec3::ZERO, |from| goal - *from);
+    let near = |k: usize| apart.and_then(|apart| apart.get(k)).map_or(0.0, |&distance| falloff(distance, reach));
+    let share = |k: usize| if k == point { 1.0 } else { near(k) };
     before.iter().enumerate().map(|(k, place)| *place + way * share(k)).collect()
 }
 

@@ -12,6 +12,7 @@ use super::hand;
 use super::setup::{Capture, Details, DrivenBy, HoldAs};
 use crate::command::Notice;
 use crate::dialog::Kind;
+use crate::names::shown;
 use crate::panels::{AssetField, asset_field_ui, asset_kinds, kinds_of};
 use crate::rooms::Cx;
 use crate::work::Task;
@@ -165,7 +166,7 @@ impl Panel {
     /// Reads joints from a file.
     pub(super) fn load_skeleton(&mut self, path: &Path, cx: &Cx<'_>) {
         let path = cx.library.folder().join(path);
-        let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        let name = shown(&path);
         self.loading = Some(Task::start("Reading a skeleton", cx.wake.clone(), move |_| {
             let text = std::fs::read_to_string(&path).map_err(|error| format!("'{name}' cannot be read: {error}."))?;
             SkeletonFile::parse(&text).map_err(|error| format!("'{name}' is no skeleton: {error}."))

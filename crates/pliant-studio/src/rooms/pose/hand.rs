@@ -109,12 +109,6 @@ impl PoseRoom {
     }
 
     fn take(&mut self, pointer: Pos2, on: &On<'_>, posed: &Posed, positions: &[DVec3], cx: &mut Cx<'_>) {
-        if take_is_shown(cx) {
-            cx.tell(Notice::hint("A take stands in place of the sliders; choose Keys in the timeline to pose."));
-            return;
-        }
-        // Keys that play would take the sliders out of the hand.
-        cx.clock.playing = false;
         let setup = &cx.document.pose;
         let found = pin_under(pointer, on, positions, &setup.pins);
         let vertex = match found {
@@ -124,6 +118,12 @@ impl PoseRoom {
                 None => return,
             },
         };
+        if take_is_shown(cx) {
+            cx.tell(Notice::hint("A take stands in place of the sliders; choose Keys in the timeline to pose."));
+            return;
+        }
+        // Keys that play would take the sliders out of the hand.
+        cx.clock.playing = false;
         let vertices: Vec<u32> = self.both_sides(vertex, cx);
         let start = |&vertex: &u32| {
             let goal = setup.pins.iter().find(|mark| mark.vertex == vertex).and_then(PinMark::goal);

@@ -80,7 +80,10 @@ impl Plan {
         let fps = self.timeline.frames_per_second;
         let animation = self.animation(rig)?;
         let mesh = if animation.is_some() { rig.neutral().clone() } else { rig.neutral().posed(self.own_shape()).map_err(sentence)? };
-        let last = f64::from(self.timeline.last_frame).max((pressed_secs(setup, fps) * fps).ceil()).min(f64::from(Timeline::MAX_FRAME));
+        let below = self.below.as_ref().map(|(take, _)| self.timeline.frames_of(take.frame_count as usize, take.frames_per_second));
+        let last = f64::from(below.unwrap_or(self.timeline.last_frame))
+            .max((pressed_secs(setup, fps) * fps).ceil())
+            .min(f64::from(Timeline::MAX_FRAME));
         let pulled = setup.pull.map(|pull| (pull.vertex as usize, DVec3::from_array(pull.offset)));
         let pulls = pulled.filter(|(vertex, _)| setup.simulation.method == Method::Xpbd && region.node_of(*vertex).is_some());
         Ok(TouchJob {

@@ -271,12 +271,11 @@ impl TouchRoom {
             None => {}
             Some(Err(sentence)) => cx.tell(Notice::trouble(sentence)),
             Some(Ok(Baked { take, below, problem })) => {
-                let (last, count) = (take.frame_count.saturating_sub(1), take.frame_count);
+                let count = take.frame_count;
                 cx.edit("Bake touch", move |document| {
                     let name = document.timeline.add_take(take);
                     document.touch.baked.insert(name.clone(), below);
                     document.timeline.playing_take = Some(name);
-                    document.timeline.last_frame = document.timeline.last_frame.max(last);
                 });
                 let done = Notice::done(format!("Baked {count} frames as a take; play it on the timeline."));
                 cx.tell(problem.map_or(done, |problem| Notice::hint(format!("Baked, but {problem}."))));

@@ -2,12 +2,13 @@
 
 use std::path::{Path, PathBuf};
 
-use pliant::io::{Format, LoadOptions};
+use pliant::io::{Base, Format, LoadOptions};
 
 use super::recipe_file::read_recipe;
 use super::setup::Setup;
 use crate::command::Notice;
 use crate::document::{Document, Locator};
+use crate::names::shown;
 use crate::project::absolute;
 use crate::rooms::Cx;
 use crate::work::Task;
@@ -67,7 +68,8 @@ impl Arrivals {
     pub(super) fn update(&mut self, cx: &mut Cx<'_>) -> Option<usize> {
         if self.task.is_none() && !self.waiting.is_empty() {
             let files = std::mem::take(&mut self.waiting);
-            let (mesh, folder) = (first_mesh(&cx.document.transfer), absolute(cx.library.folder()));
+            let folder = absolute(cx.library.folder());
+            let mesh = first_mesh(&cx.document.transfer, &folder);
             self.task =
                 Some(Task::start("Looking into files", cx.wake.clone(), move |_| Ok(Found::in_files(&files, mesh.as_deref(), &folder))));
         }
@@ -82,10 +84,12 @@ impl Arrivals {
 }
 
 /// The file of the first source's mesh, which clips without a mesh may move.
-fn first_mesh(setup: &Setup) -> Option<Locator> {
+fn first_mesh(setup: &Setup, folder: &Path) -> Option<Locator> {
     let clip = &setup.sources.first()?.clip;
-    let mesh = clip.split(['#', '+', '@']).next()?;
-    (!mesh.starts_with("specimen:")).then(|| mesh.to_owned())
+    match pliant::io::Locator::parse(clip, Some(folder)).ok()?.base {
+        Base::Path(mesh) | Base::Pair(mesh, _) => mesh.to_str().map(str::to_owned),
+        _ => None,
+    }
 }
 
 impl Found {
@@ -110,6 +114,9 @@ impl Found {
         let text = path.to_str().ok_or_else(|| format!("'{}' has a name that is no text; rename it.", path.display()))?;
         let moves_another = matches!(Format::of(path), Some(Format::Npy | Format::Mdd | Format::Pc2));
         let locator = match mesh {
+            _ if moves_another && place == Place::Target => {
+                return Err(format!("'{}' holds no mesh; drop it on the left to make it a source.", shown(path)));
+            }
             Some(mesh) if moves_another => format!("{mesh}+{text}"),
             None if moves_another => {
                 return Err(format!("'{}' moves a mesh that it does not hold; add a source from a file first.", shown(path)));
@@ -177,10 +184,6 @@ impl Found {
         });
         last
     }
-}
-
-fn shown(path: &Path) -> String {
-    path.file_name().map_or_else(|| path.display().to_string(), |name| name.to_string_lossy().into_owned())
 }
 
 #[cfg(test)]

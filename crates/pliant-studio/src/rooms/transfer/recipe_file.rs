@@ -14,6 +14,7 @@ use crate::command::{Command, Notice, Wanted};
 use crate::dialog::{Kind, Request};
 use crate::export::{NewFile, write_files};
 use crate::files::NativeFiles;
+use crate::names::shown;
 use crate::panels::kinds_of;
 use crate::project::{absolute, portable};
 use crate::rooms::Cx;
@@ -109,7 +110,7 @@ pub(super) fn recipe_files(setup: &Setup, keys: &[MapKey], path: &Path) -> Resul
 /// Reads a recipe with all that it names; also what the studio has no place for, a sentence each.
 pub(super) fn read_recipe(path: &Path) -> Result<(Setup, Vec<String>), String> {
     let path = absolute(path);
-    let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    let name = shown(&path);
     let text = std::fs::read_to_string(&path).map_err(|error| format!("'{name}' cannot be read: {error}."))?;
     let folder = path.parent().unwrap_or(Path::new(""));
     let told = |error: pliant::transfer_recipe::RecipeError| format!("'{name}' is no recipe that can be used: {error}.");
