@@ -18,6 +18,8 @@ pub(crate) enum Topic {
     Export,
     /// Loading the character.
     Rig,
+    /// Unsaved work that waits.
+    Recovery,
     /// Something else, beside whatever else was said.
     Other,
 }
@@ -55,6 +57,11 @@ impl Notices {
         if topic != Topic::Other {
             self.troubles.retain(|(about, _)| *about != topic);
         }
+    }
+
+    /// Another project takes the place of this one, whose troubles go with it.
+    pub(crate) fn leave_project(&mut self) {
+        self.troubles.retain(|(about, _)| *about == Topic::Recovery);
     }
 
     /// It is `now_secs`. Returns how long the passing sentence still stands; while work is under way its time does not run.
@@ -117,6 +124,15 @@ mod tests {
         assert_eq!(texts(&notices), ["no rig"]);
         notices.dismiss();
         assert_eq!(notices.newest(), None);
+    }
+
+    #[test]
+    fn troubles_of_a_project_go_with_it_and_work_that_waits_is_still_told() {
+        let mut notices = Notices::default();
+        notices.tell(Topic::Recovery, Notice::trouble("it waits"));
+        notices.tell(Topic::Other, Notice::trouble("no such file"));
+        notices.leave_project();
+        assert_eq!(texts(&notices), ["it waits"]);
     }
 
     #[test]

@@ -40,7 +40,12 @@ impl Studio {
         self.wear_preferences(&ctx);
         self.begin_frame(&ctx);
         // While a dialog is open, keys are meant for it and for nothing behind it.
-        let kept_back = if self.filing.is_asking() { take_keys(&ctx) } else { Vec::new() };
+        let kept_back = if self.filing.is_asking() {
+            take_keys(&ctx)
+        } else {
+            end_typing(&ctx);
+            Vec::new()
+        };
         self.shortcuts(&ctx);
         egui::Panel::top("menu").show(ui, |ui| self.menu_ui(ui));
         egui::Panel::bottom("status").show(ui, |ui| self.status_ui(ui));
@@ -171,10 +176,6 @@ impl Studio {
         let mut camera = self.desk.cameras.entry(name).or_default()[k].camera;
         let label = if pane.title.is_empty() { name.label() } else { &pane.title };
         let canvas = viewport_ui(ui, (name, k), label, &mut camera, &pane.scene, &self.desk.look, size);
-        if canvas.response.contains_pointer() && ui.input(|input| input.pointer.any_pressed()) {
-            // Who reaches into the picture has finished typing: keys are for the picture now.
-            ui.memory_mut(|memory| memory.stop_text_input());
-        }
         caption_ui(&pane.title, &canvas, ui);
         let on = On { pane: k, scene: &pane.scene, canvas: &canvas };
         let used = self.with_room(name, |room, cx| room.canvas_ui(&on, ui, cx));
@@ -253,6 +254,17 @@ fn watch_ui(ui: &mut Ui, watch: &Watch) {
     } else {
         ui.label(text);
         ui.add(egui::Spinner::new().size(14.0));
+    }
+}
+
+/// Who presses somewhere else has finished typing: keys are for what was pressed now.
+fn end_typing(ctx: &egui::Context) {
+    let pressed = ctx.input(|input| input.pointer.interact_pos().filter(|_| input.pointer.any_pressed()));
+    let field = ctx.memory(|memory| memory.focused()).and_then(|id| ctx.read_response(id));
+    if let (Some(place), Some(field)) = (pressed, field)
+        && !field.rect.contains(place)
+    {
+        ctx.memory_mut(|memory| memory.stop_text_input());
     }
 }
 

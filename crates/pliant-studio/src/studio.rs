@@ -11,7 +11,7 @@ use eframe::egui;
 use crate::character::{self, Ask, Drag, Posed, Question, RigSpec, Solve};
 use crate::command::{Command, Notice};
 use crate::desk::{Clock, Desk};
-use crate::document::{Document, Locator};
+use crate::document::{Document, Locator, Weights};
 use crate::filing::Filing;
 use crate::history::{Edit, History};
 use crate::library::{Library, Loaded, Slot};
@@ -56,6 +56,8 @@ pub struct Studio {
     asked: Option<Asked>,
     posed: Option<Arc<Posed>>,
     solve: Option<Arc<Solve>>,
+    /// The weights that the solve left; once there are others, it tells nothing about them.
+    solved: Weights,
     drag: Option<Drag>,
     /// What was asked for but cannot be shown, such as a take that does not fit: the weights are shown instead.
     unshowable: Option<Shown>,
@@ -130,6 +132,7 @@ impl Studio {
             asked: None,
             posed: None,
             solve: None,
+            solved: Weights::new(),
             drag: None,
             unshowable: None,
             told: None,
@@ -190,6 +193,7 @@ impl Studio {
         self.watches.retain(|watch| !watch.over());
         self.fetch_pose();
         self.begin_files(ctx);
+        self.forget_stranger();
         for name in RoomName::ALL {
             self.with_room(name, |room, cx| room.update(cx));
         }
@@ -236,6 +240,7 @@ impl Studio {
                 if let Some(solve) = &posed.solve {
                     self.solve = Some(solve.clone());
                     self.keep_solved(solve, &posed);
+                    self.solved = self.document().character.weights.clone();
                 }
                 self.posed = Some(Arc::new(posed));
             }
@@ -271,6 +276,9 @@ impl Studio {
             self.do_command(command, ctx);
         }
         self.ask_for_pose();
+        if self.solve.is_some() && self.document().character.weights != self.solved {
+            self.solve = None;
+        }
         self.end_files(ctx);
     }
 
@@ -306,8 +314,16 @@ impl Studio {
         // What a room still works on belongs to the project that is left.
         self.rooms = Rooms::default();
         self.told = None;
-        self.notices.settle(Topic::Rig);
+        self.notices.leave_project();
         self.forget_pose();
+    }
+
+    /// What is shown of another character, or is dragged on it, means nothing to this one.
+    fn forget_stranger(&mut self) {
+        let asset = &self.history.document().character.asset;
+        if asset.is_empty() || self.posed.as_ref().is_some_and(|posed| posed.asset != *asset) {
+            self.forget_pose();
+        }
     }
 
     fn forget_pose(&mut self) {
@@ -371,11 +387,8 @@ impl Studio {
 
     fn ask_for_pose(&mut self) {
         self.follow_keys();
+        self.forget_stranger();
         let character = self.history.document().character.clone();
-        // What is shown of another character, or is dragged on it, means nothing to this one.
-        if character.asset.is_empty() || self.posed.as_ref().is_some_and(|posed| posed.asset != character.asset) {
-            self.forget_pose();
-        }
         let Some(loaded) = self.loaded(&character.asset) else { return };
         let rig = RigSpec { loaded, character };
         if let Some(drag) = self.drag.take() {

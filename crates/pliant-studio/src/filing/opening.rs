@@ -19,6 +19,7 @@ use crate::document::Document;
 use crate::history::Edit;
 use crate::import::{Import, import, is_mesh_file, is_project};
 use crate::names::shown;
+use crate::notices::Topic;
 use crate::project::{self, Opened, Project, absolute};
 use crate::recovery::{self, Lost};
 use crate::rooms::RoomName;
@@ -176,7 +177,7 @@ impl Studio {
         };
         match wanted.filter(|_| untouched).cloned() {
             Some(lost) if lost.is_perilous() => {
-                self.tell(Notice::trouble(format!(
+                self.notices.tell(Topic::Recovery, Notice::trouble(format!(
                     "Unsaved work from {} was not opened again because the program ended soon after it {} times; it waits in File › Recover.",
                     lost.name(),
                     lost.starts
@@ -185,7 +186,9 @@ impl Studio {
             }
             Some(lost) => self.proceed(Then::Recover(lost), ctx),
             None if !lost.is_empty() => {
-                self.tell(Notice::hint("Unsaved work of an earlier start waits in File › Recover."));
+                let names: Vec<String> = lost.iter().map(Lost::name).collect();
+                let sentence = format!("Unsaved work of an earlier start waits in File › Recover: {}.", names.join(", "));
+                self.notices.tell(Topic::Recovery, Notice::trouble(sentence));
                 self.open_instead();
             }
             None => self.open_instead(),

@@ -8,6 +8,7 @@ use pliant::rig::Rig;
 use super::drag_color;
 use crate::character::Solve;
 use crate::rooms::Cx;
+use crate::rooms::pose::Setup;
 
 /// How many sliders are listed.
 const LISTED: usize = 5;
@@ -41,7 +42,7 @@ fn story_ui(ui: &mut Ui, cx: &mut Cx<'_>) {
     }
     ui.spacing_mut().item_spacing.y = 2.0;
     head_ui(ui, &solve, posed.secs);
-    pins_ui(ui, &solve);
+    pins_ui(ui, &solve, &cx.document.pose);
     sentences_ui(ui, &solve, &posed.rig);
     moves_ui(ui, &solve, &posed.rig);
 }
@@ -74,11 +75,15 @@ fn duration(secs: f64) -> String {
     if secs < 1e-3 { format!("{:.0} µs", secs * 1e6) } else { format!("{:.1} ms", secs * 1e3) }
 }
 
-fn pins_ui(ui: &mut Ui, solve: &Solve) {
+/// The pins of the solve, by their numbers in the list.
+fn pins_ui(ui: &mut Ui, solve: &Solve, setup: &Setup) {
+    let vertex = |k: usize| Some(setup.pull.as_ref()?.pins.get(k)?.vertex);
+    let number = |k: usize| setup.pins.iter().position(|mark| Some(mark.vertex) == vertex(k)).unwrap_or(k) + 1;
     Grid::new("explained pins").num_columns(2).spacing(vec2(10.0, 2.0)).show(ui, |ui| {
         for (k, pin) in solve.pose.pins.iter().enumerate().take(LISTED_PINS) {
             let drag = solve.drags.get(k).map_or(0.0, |drag| drag.length());
-            let name = if solve.dragged_pin() == Some(k) { format!("Pin {}, in hand", k + 1) } else { format!("Pin {}", k + 1) };
+            let held = if solve.dragged_pin() == Some(k) { ", in hand" } else { "" };
+            let name = format!("Pin {}{held}", number(k));
             ui.label(name);
             ui.label(pin_sentence(pin.error, drag));
             ui.end_row();

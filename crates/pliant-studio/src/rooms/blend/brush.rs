@@ -103,11 +103,15 @@ impl Brush {
             Some(Err(sentence)) => return cx.tell(Notice::trouble(sentence)),
             Some(Ok(painted)) => painted,
         };
-        let (label, change): (_, Box<dyn FnOnce(&mut Document) + Send>) = match coat {
-            Coat::Fixed(fixed) => ("Fix vertices", Box::new(move |document| document.blend.fixed = fixed)),
-            Coat::Stiffness(stiffness) => ("Paint stiffness", Box::new(move |document| document.blend.stiffness = stiffness)),
+        let label = match coat {
+            Coat::Fixed(_) => "Fix vertices",
+            Coat::Stiffness(_) => "Paint stiffness",
         };
-        let edit = Edit { label: label.into(), gesture: Some(gesture), change };
+        let change = move |document: &mut Document| match coat {
+            Coat::Fixed(fixed) => document.blend.fixed = fixed,
+            Coat::Stiffness(stiffness) => document.blend.stiffness = stiffness,
+        };
+        let edit = Edit { label: label.into(), gesture: Some(gesture), change: Box::new(change) };
         // After the next press, which may be an undo, it belongs to a step that is there, or nowhere.
         cx.command(if gesture == cx.gesture { Command::Edit(edit) } else { Command::Amend(edit) });
     }

@@ -45,8 +45,11 @@ pub(super) struct Picture {
     /// The frame of a take that is shown, and the one that is wanted.
     played: Option<(PlayedFrame, Arc<Vertices>)>,
     wanted: Option<PlayedFrame>,
-    player: Option<Latest<(PlayedFrame, Arc<Ground>), (PlayedFrame, Arc<Vertices>)>>,
+    player: Option<Player>,
 }
+
+/// Shades frames of takes beside the window.
+type Player = Latest<(PlayedFrame, Arc<Ground>), (PlayedFrame, Arc<Vertices>)>;
 
 /// A frame of a take that was made here.
 #[derive(Debug, Clone, PartialEq)]

@@ -43,7 +43,12 @@ impl Stage {
             Some(Err(sentence)) => cx.tell(Notice::trouble(format!("Bake: {sentence}"))),
             Some(Ok(take)) => {
                 let frames = if take.frame_count == 1 { "1 frame".to_owned() } else { format!("{} frames", take.frame_count) };
-                cx.tell(Notice::done(format!("Baked {frames} to a take of the timeline.")));
+                let place = if take.of == cx.document.character.asset {
+                    "choose it on the timeline"
+                } else {
+                    "File › Export writes it, and the Pose room plays it once this mesh is the character"
+                };
+                cx.tell(Notice::done(format!("Baked {frames} as the take '{}'; {place}.", take.name)));
                 cx.edit("Bake take", move |document| {
                     document.timeline.add_take(take);
                 });

@@ -162,7 +162,8 @@ impl TouchRoom {
             (Some(take), _) => format!("Space plays the take {take}. Press or pull again to go on with live skin."),
             (None, _) if setup.patches.is_empty() => "Brush a soft patch, then press it.".into(),
             (None, Some(recorded)) => {
-                format!("Last press: {:.1} s. Bake it over the timeline, or keep the dent as a slider.", recorded.secs())
+                let dent = if setup.stays { "or keep the dent as a slider" } else { "or let the dent stay to keep it as a slider" };
+                format!("Last press: {:.1} s. Bake it over the timeline, {dent}.", recorded.secs())
             }
             (None, None) => "Press or pull the patch, then keep what came of it.".into(),
         }
