@@ -1,7 +1,6 @@
 //! Control points for a model from a file: places as they are, a captured take, a clip of the mesh, or end effectors of a skeleton.
 
 use std::path::{Path, PathBuf};
-use std::time::Instant;
 
 use pliant_io::{IoError, read_file, read_markers};
 use pliant_learn::{IkSkeleton, LearnError, MarkerSource, Model, Preparation};
@@ -9,6 +8,7 @@ use pliant_mesh::glam::DVec3;
 use pliant_rig::MarkerTrack;
 use serde_json::Value;
 use thiserror::Error;
+use web_time::Instant;
 
 use crate::skeleton_file::SkeletonFile;
 

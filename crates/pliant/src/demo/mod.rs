@@ -12,7 +12,6 @@ mod touch;
 mod transfer;
 
 use std::path::{Path, PathBuf};
-use std::time::Instant;
 
 use pliant_io::IoError;
 use pliant_learn::LearnError;
@@ -22,6 +21,7 @@ use pliant_rig::RigError;
 use pliant_transfer::TransferError;
 use pliant_view::ViewError;
 use thiserror::Error;
+use web_time::Instant;
 
 use crate::page::{Page, Section};
 use crate::touch_job::TouchError;

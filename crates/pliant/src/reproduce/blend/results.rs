@@ -1,11 +1,10 @@
 //! Figure 6: shapes between two poses of hands and animals.
 
-use std::time::Instant;
-
 use pliant_mesh::Mesh;
 use pliant_mesh::glam::DVec3;
 use pliant_physics::{Blend, BlendFrame, BlendOptions, PhysicsError};
 use pliant_view::{ContactSheet, View};
+use web_time::Instant;
 
 use super::numerals::{file_stem, grouped, mean, rounded};
 use super::portrait::{Origin, picture};

@@ -1,9 +1,8 @@
 //! Table I: what one step costs at the paper's sizes.
 
-use std::time::Instant;
-
 use pliant_mesh::Mesh;
 use pliant_physics::{Blend, BlendOptions, PhysicsError, Solver};
+use web_time::Instant;
 
 use super::numerals::{grouped, mean, rounded};
 use super::{Data, ReproduceError, bars, failed};

@@ -1,10 +1,9 @@
 //! Table 1: what training and one frame cost at the paper's sizes.
 
-use std::time::Instant;
-
 use pliant_learn::{ControlPoints, DetailHeights, DetailMode, DetailOptions, DetailedExamples, Examples, LearnOptions, Method, Model};
 use pliant_mesh::LoopSubdivision;
 use pliant_mesh::glam::DVec3;
+use web_time::Instant;
 
 use super::numerals::{grouped, least, rounded};
 use super::{Cast, ReproduceError, Set, failed};

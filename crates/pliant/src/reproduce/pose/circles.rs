@@ -1,9 +1,8 @@
 //! The support of a pin: table 3.1's time for the heat method, and figure 3.5's circles.
 
-use std::time::Instant;
-
 use pliant_mesh::{ExactGeodesics, HeatGeodesics, HeatOptions, HeatTriangulation, HeatVariant, HeatWorkspace, MeshError, SurfacePoint};
 use pliant_view::{Color, Image, Marker, Stroke};
+use web_time::Instant;
 
 use super::numerals::{Quartiles, file_stem, grouped, rounded};
 use super::outline::level_segments;

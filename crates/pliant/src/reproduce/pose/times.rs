@@ -1,10 +1,9 @@
 //! How long pins take: tables 3.1 and 4.1.
 
-use std::time::Instant;
-
 use pliant_mesh::SurfacePoint;
 use pliant_mesh::glam::DVec3;
 use pliant_rig::{Localized, Range};
+use web_time::Instant;
 
 use super::methods::{Method, bounded};
 use super::numerals::{grouped, median, rounded};

@@ -1,11 +1,11 @@
 //! Table 5.1 and figures 5.7 and 5.8: what it costs to find the soft area, and what it looks like.
 
 use std::hint::black_box;
-use std::time::Instant;
 
 use pliant_mesh::{ExactGeodesics, HeatGeodesics, HeatOptions, HeatWorkspace, SurfacePoint};
 use pliant_physics::{PhysicsError, SoftPatch, SoftRegion};
 use pliant_view::{ContactSheet, Ground, Image, View};
+use web_time::Instant;
 
 use super::numerals::{file_stem, grouped, median, percent, rounded};
 use super::subject::Subject;

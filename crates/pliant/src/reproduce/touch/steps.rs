@@ -1,8 +1,7 @@
 //! Table 5.2 and figure 5.9: what one step of the simulation costs.
 
-use std::time::Instant;
-
 use pliant_physics::{PhysicsError, SoftPatch, Touch, TouchFrame, TouchMethod, TouchOptions, VerletOptions};
+use web_time::Instant;
 
 use super::numerals::{grouped, median, rounded};
 use super::subject::Subject;

@@ -2,7 +2,6 @@
 
 use std::borrow::Cow;
 use std::hint::black_box;
-use std::time::Instant;
 
 use pliant_mesh::Mesh;
 use pliant_rig::Clip;
@@ -10,6 +9,7 @@ use pliant_transfer::{
     Flexibility, Layer, Membership, Partitions, Reconstruction, ReconstructionForm, ReconstructionWorkspace, Source, Synthesis,
     SynthesisOptions, TransferError, TriangleMap, blend_weights, geodesic_band, nearest_compatible_triangles,
 };
+use web_time::Instant;
 
 use super::numerals::{grouped, median, rounded};
 use super::resized::resized;
