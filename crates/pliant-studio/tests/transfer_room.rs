@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use eframe::egui::accesskit::Role;
-use eframe::egui::{Event, Modifiers, PointerButton, Pos2, Rect, vec2};
+use eframe::egui::{Event, Key, Modifiers, PointerButton, Pos2, Rect, vec2};
 use egui_kittest::kittest::Queryable;
 use journey::Journey;
 use pliant::transfer_recipe::TransferRecipe;
@@ -90,10 +90,8 @@ fn the_tapir_walks_like_the_hound() {
     assert!(feet_travel(take) > 0.05, "the feet move by a good part of the tapir: {}", feet_travel(take));
     assert_eq!(reopened(&document), document);
 
-    // Some steps of playing, so that both are in mid-stride.
-    journey.harness.get_by_label("Play").click();
-    (0..4).for_each(|_| journey.harness.step());
-    journey.harness.get_by_label("Pause").click();
+    // A frame in which both are in mid-stride.
+    (0..12).for_each(|_| journey.press(Modifiers::NONE, Key::Period));
     journey.picture("transfer_result");
     journey.undo();
     assert_eq!(journey.document(), before);
@@ -213,7 +211,7 @@ fn a_recipe_goes_out_by_export_asks_before_it_replaces_and_comes_back() {
     export(&mut journey);
     journey.click("Keep it");
     assert_eq!(std::fs::read(&path).unwrap(), text);
-    journey.press(Modifiers::NONE, eframe::egui::Key::Escape);
+    journey.press(Modifiers::NONE, Key::Escape);
 
     let Some(mut again) = Journey::start(Document::default(), RoomName::Transfer) else { return };
     again.drop_files(std::slice::from_ref(&path));
