@@ -82,6 +82,10 @@ impl MarkerSuggestions {
                 "{distinct} marker pair(s) hold no correspondence; the shapes alone say which target vertices are suggested"
             ));
         }
+        // Meshes with the same faces need no search, which would have asked.
+        if progress.report("choosing places", 1.0).is_break() {
+            return Err(TransferError::Stopped);
+        }
         let need = Need::new(source, markers, flexibility)?;
         Ok(Self { now: need.mean_distance(), suggestions: need.suggest(source, target, &found, count)?, problems })
     }
