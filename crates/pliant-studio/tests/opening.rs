@@ -10,7 +10,7 @@ use std::process::Command as Process;
 use eframe::egui::accesskit::Role;
 use eframe::egui::{Event, Key, Modifiers};
 use egui_kittest::kittest::{NodeT as _, Queryable as _};
-use filing::{ask, drop_files, edit, head, lift, lose_work, on_disk, places, said, start};
+use filing::{ask, edit, head, lift, lose_work, on_disk, places, said, start};
 use journey::Journey;
 use pliant::mesh::glam::DVec3;
 use pliant_studio::Recover;
@@ -88,7 +88,7 @@ fn a_mesh_that_is_dropped_is_opened_after_a_question_where_there_is_work() {
     let Some(mut journey) = start(head()) else { return };
     lift(&mut journey, 0.5);
     let mine = journey.document();
-    drop_files(&mut journey, std::slice::from_ref(&hound));
+    journey.drop_files(std::slice::from_ref(&hound));
     assert_eq!(journey.document(), mine, "not before it is answered");
     journey.click("Don't save");
     assert_eq!(journey.document().character.asset, hound.display().to_string());
@@ -126,7 +126,7 @@ fn a_clip_that_fits_the_character_becomes_a_take_however_it_comes() {
     for way in 0..3 {
         match way {
             0 => ask(&mut journey, Command::Open(walk.display().to_string())),
-            1 => drop_files(&mut journey, std::slice::from_ref(&walk)),
+            1 => journey.drop_files(std::slice::from_ref(&walk)),
             _ => ask(&mut journey, Command::Import(vec![walk.clone()])),
         }
         assert_eq!(journey.document().timeline.takes.len(), 2, "{way}: {:?}", said(&mut journey));

@@ -7,7 +7,7 @@ mod journey;
 use eframe::egui::accesskit::Role;
 use eframe::egui::{Event, Key, Modifiers};
 use egui_kittest::kittest::Queryable as _;
-use filing::{ask, drop_files, head, is_kept, leave, lift, lose_work, places, said, start};
+use filing::{ask, head, is_kept, leave, lift, lose_work, places, said, start};
 use pliant_studio::Recover;
 use pliant_studio::command::{Command, Mood};
 use pliant_studio::document::Document;
@@ -73,7 +73,7 @@ fn dropped_files_become_character_and_takes_of_a_new_project() {
     let notes = folder.path().join("notes.txt");
     std::fs::write(&notes, "buy milk").unwrap();
     let Some(mut journey) = start(head()) else { return };
-    drop_files(&mut journey, &[notes.clone(), hound.clone()]);
+    journey.drop_files(&[notes.clone(), hound.clone()]);
     let document = journey.document();
     assert_eq!(document.character.asset, hound.display().to_string());
     assert_eq!(document.timeline.takes.len(), 1);
@@ -83,7 +83,7 @@ fn dropped_files_become_character_and_takes_of_a_new_project() {
     ask(&mut journey, Command::SaveAs(path.clone()));
     let text = std::fs::read_to_string(&path).unwrap();
     assert!(text.contains("\"hound.glb\"") && !text.contains(&folder.path().display().to_string()), "paths are relative: {text}");
-    drop_files(&mut journey, &[path]);
+    journey.drop_files(&[path]);
     assert_eq!(journey.document().character.asset, hound.display().to_string());
 }
 

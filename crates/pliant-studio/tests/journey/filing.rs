@@ -2,10 +2,8 @@
 
 #![allow(dead_code, unreachable_pub, reason = "each journey uses a part of it")]
 
-use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::path::Path;
 
-use eframe::egui::DroppedFileHandle;
 use pliant_studio::command::{Command, Mood};
 use pliant_studio::document::{Character, Document};
 use pliant_studio::files::NativeFiles;
@@ -47,25 +45,6 @@ pub fn said(journey: &mut Journey) -> (String, Mood) {
 /// The document that a project's file holds.
 pub fn on_disk(path: &Path) -> Document {
     project::open(&NativeFiles, path).unwrap().project.document
-}
-
-#[derive(Debug)]
-struct Dropped(PathBuf);
-
-impl eframe::egui::DroppedFile for Dropped {
-    fn path(&self) -> &Path {
-        &self.0
-    }
-    fn bytes(&self) -> Result<Vec<u8>, String> {
-        std::fs::read(&self.0).map_err(|error| error.to_string())
-    }
-}
-
-pub fn drop_files(journey: &mut Journey, paths: &[PathBuf]) {
-    let handles = paths.iter().map(|path| Arc::new(Dropped(path.clone())) as DroppedFileHandle);
-    journey.harness.input_mut().dropped_files.extend(handles);
-    journey.harness.step();
-    journey.settle();
 }
 
 /// Whether there is unsaved work.
