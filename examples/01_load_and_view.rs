@@ -8,8 +8,14 @@ use pliant::view::View;
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let asset = pliant::load("specimen:hound")?;
     let mesh = asset.mesh()?;
-    let picture = Shot::new(View::ThreeQuarter, [800, 600]).of(&mesh, &Look::default().with_wire(true))?;
+    let picture =
+        Shot::new(View::ThreeQuarter, [800, 600]).of(&mesh, &Look::default().with_wire(true))?;
     std::fs::write("01_hound.png", picture.to_png()?)?;
-    println!("{} vertices, {} faces, {} clips; drawn to 01_hound.png", mesh.vertex_count(), mesh.face_count(), asset.clips.len());
+    println!(
+        "{} vertices, {} faces, {} clips; drawn to 01_hound.png",
+        mesh.vertex_count(),
+        mesh.face_count(),
+        asset.clips.len()
+    );
     Ok(())
 }

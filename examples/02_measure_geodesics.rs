@@ -12,9 +12,23 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let geodesics = HeatGeodesics::factor(&head, &HeatOptions::default())?;
     let distances = geodesics.distances(&[source])?;
     let disc = ExactGeodesics::new(&head)?.disc(&[source], 2.0)?;
-    let farthest = distances.iter().copied().filter(|d| d.is_finite()).fold(0.0, f64::max);
-    let look = Look::default().with_scalar(distances, "cm").with_isolines(Some(1.0));
-    std::fs::write("02_geodesics.png", Shot::new(View::ThreeQuarter, [800, 600]).of(&head, &look)?.to_png()?)?;
-    println!("farthest {farthest:.1} cm, {} vertices within 2 cm; drawn to 02_geodesics.png", disc.vertices.len());
+    let farthest = distances
+        .iter()
+        .copied()
+        .filter(|d| d.is_finite())
+        .fold(0.0, f64::max);
+    let look = Look::default()
+        .with_scalar(distances, "cm")
+        .with_isolines(Some(1.0));
+    std::fs::write(
+        "02_geodesics.png",
+        Shot::new(View::ThreeQuarter, [800, 600])
+            .of(&head, &look)?
+            .to_png()?,
+    )?;
+    println!(
+        "farthest {farthest:.1} cm, {} vertices within 2 cm; drawn to 02_geodesics.png",
+        disc.vertices.len()
+    );
     Ok(())
 }

@@ -21,8 +21,22 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         evaluator.update(&mut face, &rig.activation().coefficients(&pose.weights));
     }
     let smile = rig.neutral().posed(face.positions().to_vec())?;
-    std::fs::write("04_smile.png", Shot::new(View::ThreeQuarter, [800, 600]).of(&smile, &Look::default())?.to_png()?)?;
-    let moved: Vec<String> = grab.explain(&pose).moves.iter().map(|m| format!("{} {:.2}", rig.targets()[m.slider].name, m.to)).collect();
-    println!("{}: {:.3} cm off; drawn to 04_smile.png", moved.join(", "), pose.pins[0].error);
+    std::fs::write(
+        "04_smile.png",
+        Shot::new(View::ThreeQuarter, [800, 600])
+            .of(&smile, &Look::default())?
+            .to_png()?,
+    )?;
+    let moved: Vec<String> = grab
+        .explain(&pose)
+        .moves
+        .iter()
+        .map(|m| format!("{} {:.2}", rig.targets()[m.slider].name, m.to))
+        .collect();
+    println!(
+        "{}: {:.3} cm off; drawn to 04_smile.png",
+        moved.join(", "),
+        pose.pins[0].error
+    );
     Ok(())
 }

@@ -8,12 +8,18 @@ use pliant::rig::Clip;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let examples = Examples::from_clip(&pliant::load("specimen:hand")?.clip()?)?;
-    let points: Vec<usize> = pliant::specimens::hand_landmarks().iter().map(|point| point.vertex as usize).collect();
+    let points: Vec<usize> = pliant::specimens::hand_landmarks()
+        .iter()
+        .map(|point| point.vertex as usize)
+        .collect();
     let control = ControlPoints::new(examples.reference(), &points)?;
 
     let options = LearnOptions::default();
     let left_out = LeaveOneOut::of(examples.clone(), control.clone(), &options, &())?; // how far it can be trusted
-    println!("a gesture left out comes back to {:.2} % of the longest side", 100.0 * left_out.mean_rms());
+    println!(
+        "a gesture left out comes back to {:.2} % of the longest side",
+        100.0 * left_out.mean_rms()
+    );
 
     let model = Model::train(examples, control, &options, &())?; // once per set of examples
     let driver = model.driver();
@@ -24,6 +30,10 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     }
     let driven = Clip::new("driven", model.examples().reference().clone(), frames)?;
     save(&Asset::from_clip(&driven), "07_driven_hand.glb")?;
-    println!("{} frames driven by {} points, written to 07_driven_hand.glb", driven.frames().len(), points.len());
+    println!(
+        "{} frames driven by {} points, written to 07_driven_hand.glb",
+        driven.frames().len(),
+        points.len()
+    );
     Ok(())
 }

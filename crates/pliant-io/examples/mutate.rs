@@ -4,11 +4,16 @@
 //! mutate ENDING COUNT SEED FILE…
 //! ```
 //!
-//! reads COUNT damaged copies of the files as the format of ENDING, from the random SEED on, and prints how many
-//! were declined, how many a second were read, and the slowest of all. A panic names the copy's number, so that
-//! the same SEED finds it again. Run it with little memory (`ulimit -v`) to see that no copy asks for much.
+//! reads COUNT damaged copies of the files as the format of ENDING, from the random SEED on, and
+//! prints how many were declined, how many a second were read, and the slowest of all. A panic
+//! names the copy's number, so that the same SEED finds it again. Run it with little memory
+//! (`ulimit -v`) to see that no copy asks for much.
 
-#![allow(clippy::print_stdout, clippy::print_stderr, reason = "a program for a terminal")]
+#![allow(
+    clippy::print_stdout,
+    clippy::print_stderr,
+    reason = "a program for a terminal"
+)]
 
 use std::path::Path;
 use std::process::ExitCode;
@@ -51,7 +56,16 @@ const WORDS: [&[u8]; 16] = [
     b"\n",
     b"1e-320",
 ];
-const NUMBERS: [u32; 8] = [0, 1, u32::MAX, 0x7fff_ffff, 0x8000_0000, 0x7f80_0000, 0xffff, 0x0100_0000];
+const NUMBERS: [u32; 8] = [
+    0,
+    1,
+    u32::MAX,
+    0x7fff_ffff,
+    0x8000_0000,
+    0x7f80_0000,
+    0xffff,
+    0x0100_0000,
+];
 
 /// A copy with one to eight changes, mostly few: a copy that is hardly damaged gets far.
 fn damaged(seed: &[u8], random: &mut Random) -> Vec<u8> {
@@ -75,7 +89,11 @@ fn change(bytes: &mut Vec<u8>, random: &mut Random) {
         3 => bytes.insert(at, random.next() as u8),
         4 => {
             let number = NUMBERS[random.below(NUMBERS.len())];
-            let number = if random.below(2) == 0 { number.to_le_bytes() } else { number.to_be_bytes() };
+            let number = if random.below(2) == 0 {
+                number.to_le_bytes()
+            } else {
+                number.to_be_bytes()
+            };
             let end = (at + 4).min(bytes.len());
             bytes[at..end].copy_from_slice(&number[..end - at]);
         }
@@ -92,19 +110,30 @@ fn change(bytes: &mut Vec<u8>, random: &mut Random) {
 
 /// Reads and uses the asset; whether it was declined.
 fn declines(format: Format, bytes: &[u8]) -> bool {
-    let Ok(asset) = format.read(bytes, &NoFiles) else { return true };
+    let Ok(asset) = format.read(bytes, &NoFiles) else {
+        return true;
+    };
     let _ = asset.rig();
     for clip in asset.clips.iter().filter(|clip| clip.frame_count > 0) {
         for (k, object) in asset.objects.iter().enumerate() {
-            assert_eq!(clip.positions(k, object, clip.frame_count - 1).len(), object.vertex_count());
+            assert_eq!(
+                clip.positions(k, object, clip.frame_count - 1).len(),
+                object.vertex_count()
+            );
         }
     }
     false
 }
 
 fn run(ending: &str, count: u64, seed: u64, files: &[String]) -> Option<()> {
-    let format = Format::of(Path::new(&format!("x.{ending}"))).filter(|format| format.can_read())?;
-    let seeds: Vec<Vec<u8>> = files.iter().map(std::fs::read).collect::<Result<_, _>>().ok().filter(|s: &Vec<_>| !s.is_empty())?;
+    let format =
+        Format::of(Path::new(&format!("x.{ending}"))).filter(|format| format.can_read())?;
+    let seeds: Vec<Vec<u8>> = files
+        .iter()
+        .map(std::fs::read)
+        .collect::<Result<_, _>>()
+        .ok()
+        .filter(|s: &Vec<_>| !s.is_empty())?;
     let (mut declined, mut slowest, started) = (0_u64, (Duration::ZERO, 0), Instant::now());
     for k in 0..count {
         let mut random = Random(seed.wrapping_mul(0x1_0000_0000).wrapping_add(k));
@@ -129,13 +158,17 @@ fn run(ending: &str, count: u64, seed: u64, files: &[String]) -> Option<()> {
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let done = match arguments.as_slice() {
-        [ending, count, seed, files @ ..] => {
-            count.parse().ok().zip(seed.parse().ok()).and_then(|(count, seed)| run(ending, count, seed, files))
-        }
+        [ending, count, seed, files @ ..] => count
+            .parse()
+            .ok()
+            .zip(seed.parse().ok())
+            .and_then(|(count, seed)| run(ending, count, seed, files)),
         _ => None,
     };
     if done.is_none() {
-        eprintln!("usage: mutate ENDING COUNT SEED FILE… (a readable format, two numbers, files that exist)");
+        eprintln!(
+            "usage: mutate ENDING COUNT SEED FILE… (a readable format, two numbers, files that exist)"
+        );
         return ExitCode::from(2);
     }
     ExitCode::SUCCESS

@@ -1,7 +1,7 @@
 //! Clips as files hold them: each object's motion, in the file's own terms.
 //!
-//! An animation of weights stays one, so that it can be written as one; [`Asset::clip`](crate::Asset::clip)
-//! gives the plain positions that most work needs.
+//! An animation of weights stays one, so that it can be written as one;
+//! [`Asset::clip`](crate::Asset::clip) gives the plain positions that most work needs.
 
 use pliant_mesh::glam::{DAffine3, DVec3};
 use pliant_rig::{Clip, WeightTrack};
@@ -92,13 +92,28 @@ impl Animation {
     }
 
     pub(crate) fn check(&self, objects: &[Object]) -> Result<(), ReadError> {
-        let wrong = |what: String| Err(ReadError::whole(format!("clip '{}' {what}; export it again", self.name)));
-        if !(self.frames_per_second.is_finite() && self.frames_per_second > 0.0 && self.start_secs.is_finite()) {
-            return wrong(format!("has {} frames a second from {} s", self.frames_per_second, self.start_secs));
+        let wrong = |what: String| {
+            Err(ReadError::whole(format!(
+                "clip '{}' {what}; export it again",
+                self.name
+            )))
+        };
+        if !(self.frames_per_second.is_finite()
+            && self.frames_per_second > 0.0
+            && self.start_secs.is_finite())
+        {
+            return wrong(format!(
+                "has {} frames a second from {} s",
+                self.frames_per_second, self.start_secs
+            ));
         }
         for motion in &self.motions {
             let Some(object) = objects.get(motion.object) else {
-                return wrong(format!("moves object {} of {}", motion.object, objects.len()));
+                return wrong(format!(
+                    "moves object {} of {}",
+                    motion.object,
+                    objects.len()
+                ));
             };
             motion.check(object, self.frame_count).or_else(wrong)?;
         }
@@ -110,7 +125,12 @@ impl Motion {
     /// The motion of object number `object` by a change of its shape.
     #[must_use]
     pub fn new(object: usize, shape: Shape) -> Self {
-        Self { object, shape, placement: None, skin: None }
+        Self {
+            object,
+            shape,
+            placement: None,
+            skin: None,
+        }
     }
 
     fn positions(&self, object: &Object, frame: usize, time_secs: f64) -> Vec<DVec3> {
@@ -124,7 +144,9 @@ impl Motion {
         }
         if let Some(placement) = &self.placement {
             let moved = placement.at(time_secs);
-            positions.iter_mut().for_each(|p| *p = moved.transform_point3(*p));
+            positions
+                .iter_mut()
+                .for_each(|p| *p = moved.transform_point3(*p));
         }
         positions
     }
@@ -135,16 +157,26 @@ impl Motion {
             Shape::Rest => {}
             Shape::Points(frames) => {
                 if frames.len() != frame_count {
-                    return Err(format!("has positions for {} of {frame_count} frames", frames.len()));
+                    return Err(format!(
+                        "has positions for {} of {frame_count} frames",
+                        frames.len()
+                    ));
                 }
-                if let Some((k, frame)) = frames.iter().enumerate().find(|(_, f)| f.len() != vertices) {
-                    return Err(format!("has {} vertices in frame {k}, but its mesh has {vertices}", frame.len()));
+                if let Some((k, frame)) =
+                    frames.iter().enumerate().find(|(_, f)| f.len() != vertices)
+                {
+                    return Err(format!(
+                        "has {} vertices in frame {k}, but its mesh has {vertices}",
+                        frame.len()
+                    ));
                 }
             }
             Shape::Weights(track) => {
                 let (weights, targets) = (track.keys()[0].len(), object.rig.targets().len());
                 if weights != targets {
-                    return Err(format!("moves {weights} targets, but its mesh has {targets}"));
+                    return Err(format!(
+                        "moves {weights} targets, but its mesh has {targets}"
+                    ));
                 }
             }
         }
@@ -152,8 +184,15 @@ impl Motion {
             track.check(vertices, frame_count)?;
         }
         match &self.placement {
-            Some(track) if track.times_secs.is_empty() || track.times_secs.len() != track.moved_from_rest.len() => {
-                Err(format!("has {} times for {} places", track.times_secs.len(), track.moved_from_rest.len()))
+            Some(track)
+                if track.times_secs.is_empty()
+                    || track.times_secs.len() != track.moved_from_rest.len() =>
+            {
+                Err(format!(
+                    "has {} times for {} places",
+                    track.times_secs.len(),
+                    track.moved_from_rest.len()
+                ))
             }
             _ => Ok(()),
         }
@@ -173,8 +212,13 @@ impl PlacementTrack {
         if s == 0.0 {
             return self.moved_from_rest[next - 1];
         }
-        let [a, b] = [next - 1, next].map(|k| self.moved_from_rest[k].to_scale_rotation_translation());
-        DAffine3::from_scale_rotation_translation(a.0.lerp(b.0, s), a.1.slerp(b.1, s), a.2.lerp(b.2, s))
+        let [a, b] =
+            [next - 1, next].map(|k| self.moved_from_rest[k].to_scale_rotation_translation());
+        DAffine3::from_scale_rotation_translation(
+            a.0.lerp(b.0, s),
+            a.1.slerp(b.1, s),
+            a.2.lerp(b.2, s),
+        )
     }
 }
 
@@ -187,7 +231,10 @@ mod tests {
     #[test]
     fn a_quarter_turn_is_an_eighth_turn_half_way() {
         let turn = |angle: f64| DAffine3::from_rotation_z(angle);
-        let track = PlacementTrack { times_secs: vec![0.0, 2.0], moved_from_rest: vec![turn(0.0), turn(FRAC_PI_2)] };
+        let track = PlacementTrack {
+            times_secs: vec![0.0, 2.0],
+            moved_from_rest: vec![turn(0.0), turn(FRAC_PI_2)],
+        };
         let half = track.at(1.0).transform_point3(DVec3::X);
         assert!((half - DVec3::new(0.5_f64.sqrt(), 0.5_f64.sqrt(), 0.0)).length() < 1e-15);
         assert_eq!(track.at(-1.0), turn(0.0));

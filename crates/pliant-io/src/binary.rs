@@ -33,7 +33,9 @@ impl<'a> Cursor<'a> {
         if count > left {
             return Err(ReadError::byte(
                 at,
-                format!("{what} needs {count} bytes, but {left} are left; the file is cut off, export it again"),
+                format!(
+                    "{what} needs {count} bytes, but {left} are left; the file is cut off, export it again"
+                ),
             ));
         }
         self.at += count;
@@ -41,13 +43,22 @@ impl<'a> Cursor<'a> {
     }
 
     /// The next `N` bytes, which are `what`.
-    pub(crate) fn array<const N: usize>(&mut self, what: impl Display) -> Result<[u8; N], ReadError> {
+    pub(crate) fn array<const N: usize>(
+        &mut self,
+        what: impl Display,
+    ) -> Result<[u8; N], ReadError> {
         let bytes = self.take(N, what)?;
         Ok(bytes.try_into().expect("as many bytes as were asked for"))
     }
 
-    /// Declines `count` of `what`, of at least `size` bytes each, where fewer bytes are left: before anything is allocated.
-    pub(crate) fn require(&self, count: u64, size: usize, what: impl Display) -> Result<(), ReadError> {
+    /// Declines `count` of `what`, of at least `size` bytes each, where fewer bytes are left:
+    /// before anything is allocated.
+    pub(crate) fn require(
+        &self,
+        count: u64,
+        size: usize,
+        what: impl Display,
+    ) -> Result<(), ReadError> {
         let needed = u128::from(count) * size as u128;
         if needed <= self.left() as u128 {
             return Ok(());
@@ -70,14 +81,25 @@ mod tests {
         assert_eq!(cursor.take(2, "a word").unwrap(), b"ab");
         let error = cursor.take(4, "the rest").unwrap_err();
         assert_eq!(error.place, crate::Place::Byte(2));
-        assert!(error.message.contains("the rest needs 4 bytes, but 3 are left"), "{error}");
+        assert!(
+            error
+                .message
+                .contains("the rest needs 4 bytes, but 3 are left"),
+            "{error}"
+        );
         assert_eq!(cursor.array::<3>("the rest").unwrap(), *b"cde");
     }
 
     #[test]
     fn a_promise_beyond_64_bits_is_declined() {
-        let error = Cursor::of(&[0; 8]).require(u64::MAX, usize::MAX, "points").unwrap_err();
-        assert!(error.message.contains("points are promised") && error.message.contains("but 8 are left"), "{error}");
+        let error = Cursor::of(&[0; 8])
+            .require(u64::MAX, usize::MAX, "points")
+            .unwrap_err();
+        assert!(
+            error.message.contains("points are promised")
+                && error.message.contains("but 8 are left"),
+            "{error}"
+        );
         assert!(Cursor::of(&[0; 8]).require(2, 4, "points").is_ok());
     }
 }

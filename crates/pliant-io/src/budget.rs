@@ -1,9 +1,9 @@
 //! A bound on what a file may grow to when it is read.
 //!
-//! **Problem.** Sharing and sampling let a few bytes ask for much memory: one blend shape that a thousand
-//! targets name, one key that a million frames hold, an array of zeros that has no bytes at all. Sizes that
-//! stand in the file itself are checked against its length where they are read; this bounds what is made from
-//! them.
+//! **Problem.** Sharing and sampling let a few bytes ask for much memory: one blend shape that a
+//! thousand targets name, one key that a million frames hold, an array of zeros that has no bytes
+//! at all. Sizes that stand in the file itself are checked against its length where they are read;
+//! this bounds what is made from them.
 
 use std::cell::Cell;
 use std::fmt::Display;
@@ -19,20 +19,26 @@ pub(crate) struct Budget {
 }
 
 impl Budget {
-    /// For a file whose numbers are sampled over time. *Ours*: a few megabytes for any file, and 16 numbers for
-    /// each of its bytes. A clip whose two keys hold for some hundred frames stays below it.
+    /// For a file whose numbers are sampled over time. *Ours*: a few megabytes for any file, and 16
+    /// numbers for each of its bytes. A clip whose two keys hold for some hundred frames stays
+    /// below it.
     pub(crate) fn of_samples(bytes: usize) -> Self {
         Self::new(bytes, 16, 3_000_000)
     }
 
-    /// For a file whose arrays are taken as they are. *Ours*: 8 MiB as `f64` for any file, and 4 numbers for each
-    /// of its bytes; an honest file takes each of them about once, and so stays below 1.
+    /// For a file whose arrays are taken as they are. *Ours*: 8 MiB as `f64` for any file, and 4
+    /// numbers for each of its bytes; an honest file takes each of them about once, and so
+    /// stays below 1.
     pub(crate) fn of_arrays(bytes: usize) -> Self {
         Self::new(bytes, 4, 1 << 20)
     }
 
     fn new(bytes: usize, per_byte: usize, free: usize) -> Self {
-        Self { left: Cell::new(bytes.saturating_mul(per_byte).saturating_add(free)), bytes: Cell::new(bytes), per_byte }
+        Self {
+            left: Cell::new(bytes.saturating_mul(per_byte).saturating_add(free)),
+            bytes: Cell::new(bytes),
+            per_byte,
+        }
     }
 
     /// How many bytes have shown up so far.
@@ -42,7 +48,11 @@ impl Budget {
 
     /// More bytes have shown up: buffers beside the file, or unpacked ones.
     pub(crate) fn grow(&self, bytes: usize) {
-        self.left.set(self.left.get().saturating_add(bytes.saturating_mul(self.per_byte)));
+        self.left.set(
+            self.left
+                .get()
+                .saturating_add(bytes.saturating_mul(self.per_byte)),
+        );
         self.bytes.set(self.bytes.get().saturating_add(bytes));
     }
 
@@ -51,8 +61,9 @@ impl Budget {
         if self.try_spend(numbers) {
             return Ok(());
         }
-        let message =
-            format!("{what}: {numbers} numbers are asked for, more than a file of this size can hold; it is damaged, export it again");
+        let message = format!(
+            "{what}: {numbers} numbers are asked for, more than a file of this size can hold; it is damaged, export it again"
+        );
         Err(ReadError::whole(message))
     }
 
@@ -72,7 +83,13 @@ mod tests {
         let budget = Budget::of_arrays(10);
         let all = (1 << 20) + 40;
         assert!(budget.try_spend(all - 1) && !budget.try_spend(2));
-        assert!(budget.spend(2, "accessor 7").unwrap_err().message.contains("accessor 7: 2 numbers"));
+        assert!(
+            budget
+                .spend(2, "accessor 7")
+                .unwrap_err()
+                .message
+                .contains("accessor 7: 2 numbers")
+        );
         budget.grow(1);
         assert_eq!(budget.bytes(), 11);
         assert!(budget.try_spend(5) && !budget.try_spend(1));

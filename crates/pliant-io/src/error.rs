@@ -40,23 +40,36 @@ pub struct ReadError {
 impl ReadError {
     /// Something wrong with the file as a whole.
     pub fn whole(message: impl Into<String>) -> Self {
-        Self { place: Place::Whole, message: message.into() }
+        Self {
+            place: Place::Whole,
+            message: message.into(),
+        }
     }
 
     /// Something wrong at a line, counted from 1.
     pub fn line(line: usize, message: impl Into<String>) -> Self {
-        Self { place: Place::Line(line), message: message.into() }
+        Self {
+            place: Place::Line(line),
+            message: message.into(),
+        }
     }
 
     /// Something wrong at a byte, counted from 0.
     pub fn byte(byte: usize, message: impl Into<String>) -> Self {
-        Self { place: Place::Byte(byte), message: message.into() }
+        Self {
+            place: Place::Byte(byte),
+            message: message.into(),
+        }
     }
 
     /// The same with the name of the file.
     #[must_use]
     pub fn in_file(self, file: impl Into<String>) -> IoError {
-        IoError::Unreadable { file: file.into(), place: self.place, message: self.message }
+        IoError::Unreadable {
+            file: file.into(),
+            place: self.place,
+            message: self.message,
+        }
     }
 }
 
@@ -195,7 +208,9 @@ pub enum IoError {
         why: String,
     },
     /// A path outside the folder of the file that names it.
-    #[error("{file} names '{uri}', which is outside its folder; only files beside or below it are read")]
+    #[error(
+        "{file} names '{uri}', which is outside its folder; only files beside or below it are read"
+    )]
     Outside {
         /// The file.
         file: String,
@@ -225,8 +240,13 @@ impl IoError {
         let path = path.into();
         match source.kind() {
             // A regular file in the middle of a path: nothing is there either.
-            std::io::ErrorKind::NotFound | std::io::ErrorKind::NotADirectory => Self::Missing { path },
-            std::io::ErrorKind::IsADirectory => Self::Directory { path, hint: "name a file in it" },
+            std::io::ErrorKind::NotFound | std::io::ErrorKind::NotADirectory => {
+                Self::Missing { path }
+            }
+            std::io::ErrorKind::IsADirectory => Self::Directory {
+                path,
+                hint: "name a file in it",
+            },
             _ => Self::Read { path, source },
         }
     }

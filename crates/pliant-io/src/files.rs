@@ -1,7 +1,7 @@
 //! The only module that opens files.
 //!
-//! Writing is atomic: bytes go to temporary files in the folders of their targets, and only when all of
-//! them are complete are they renamed. Whatever fails before leaves nothing behind.
+//! Writing is atomic: bytes go to temporary files in the folders of their targets, and only when
+//! all of them are complete are they renamed. Whatever fails before leaves nothing behind.
 
 use std::fs;
 use std::io::Write as _;
@@ -15,10 +15,17 @@ use crate::IoError;
 pub fn read_file(path: &Path) -> Result<Vec<u8>, IoError> {
     let about = fs::metadata(path).map_err(|e| IoError::reading(path, e))?;
     if about.is_dir() {
-        return Err(IoError::Directory { path: path.into(), hint: "name a file in it" });
+        return Err(IoError::Directory {
+            path: path.into(),
+            hint: "name a file in it",
+        });
     }
     let bytes = fs::read(path).map_err(|e| IoError::reading(path, e))?;
-    if bytes.is_empty() { Err(IoError::Empty { path: path.into() }) } else { Ok(bytes) }
+    if bytes.is_empty() {
+        Err(IoError::Empty { path: path.into() })
+    } else {
+        Ok(bytes)
+    }
 }
 
 /// The files in a folder with the given `ending` (without dot, in either case), sorted by name.
@@ -26,7 +33,11 @@ pub(crate) fn list_folder(folder: &Path, ending: &str) -> Result<Vec<PathBuf>, I
     let mut paths = Vec::new();
     for entry in fs::read_dir(folder).map_err(|e| IoError::reading(folder, e))? {
         let path = entry.map_err(|e| IoError::reading(folder, e))?.path();
-        if path.extension().is_some_and(|e| e.eq_ignore_ascii_case(ending)) && path.is_file() {
+        if path
+            .extension()
+            .is_some_and(|e| e.eq_ignore_ascii_case(ending))
+            && path.is_file()
+        {
             paths.push(path);
         }
     }
@@ -42,24 +53,38 @@ pub fn write_files(files: &[(PathBuf, Vec<u8>)]) -> Result<(), IoError> {
     }
     for (path, file) in ready {
         if let Some((target, file)) = file {
-            file.persist(&target).map_err(|e| IoError::Write { path: path.clone(), source: e.error })?;
+            file.persist(&target).map_err(|e| IoError::Write {
+                path: path.clone(),
+                source: e.error,
+            })?;
         }
     }
     Ok(())
 }
 
-/// A complete temporary file beside its target; nothing where the target is a device, which is written in place.
+/// A complete temporary file beside its target; nothing where the target is a device, which is
+/// written in place.
 fn prepare(path: &Path, bytes: &[u8]) -> Result<Option<(PathBuf, NamedTempFile)>, IoError> {
-    let failed = |source| IoError::Write { path: path.into(), source };
+    let failed = |source| IoError::Write {
+        path: path.into(),
+        source,
+    };
     // Through a symbolic link, so that the link survives the rename.
     let target = fs::canonicalize(path).unwrap_or_else(|_| path.into());
     match fs::metadata(&target) {
-        Ok(about) if about.is_dir() => return Err(IoError::Directory { path: path.into(), hint: "name the file to write" }),
+        Ok(about) if about.is_dir() => {
+            return Err(IoError::Directory {
+                path: path.into(),
+                hint: "name the file to write",
+            });
+        }
         Ok(about) if !about.is_file() => {
             fs::write(&target, bytes).map_err(failed)?;
             return Ok(None);
         }
-        Ok(about) if about.permissions().readonly() => return Err(failed(std::io::ErrorKind::PermissionDenied.into())),
+        Ok(about) if about.permissions().readonly() => {
+            return Err(failed(std::io::ErrorKind::PermissionDenied.into()));
+        }
         _ => {}
     }
     let folder = match target.parent() {
@@ -67,10 +92,15 @@ fn prepare(path: &Path, bytes: &[u8]) -> Result<Option<(PathBuf, NamedTempFile)>
         _ => Path::new("."),
     };
     if !folder.is_dir() {
-        return Err(IoError::NoFolder { path: path.into(), folder: folder.into() });
+        return Err(IoError::NoFolder {
+            path: path.into(),
+            folder: folder.into(),
+        });
     }
     let mut file = temporary(folder).map_err(failed)?;
-    file.write_all(bytes).and_then(|()| file.flush()).map_err(failed)?;
+    file.write_all(bytes)
+        .and_then(|()| file.flush())
+        .map_err(failed)?;
     Ok(Some((target, file)))
 }
 
@@ -116,19 +146,32 @@ impl BesideFile {
 
 impl Beside for BesideFile {
     fn read(&self, uri: &str) -> Result<Vec<u8>, IoError> {
-        let outside = || IoError::Outside { file: self.file.display().to_string(), uri: uri.into() };
+        let outside = || IoError::Outside {
+            file: self.file.display().to_string(),
+            uri: uri.into(),
+        };
         let name = percent_decoded(uri).ok_or_else(outside)?;
-        let below = Path::new(&name).components().all(|c| matches!(c, Component::Normal(_) | Component::CurDir));
+        let below = Path::new(&name)
+            .components()
+            .all(|c| matches!(c, Component::Normal(_) | Component::CurDir));
         if !below || name.contains(['\\', ':', '\0']) {
             return Err(outside());
         }
         let folder = self.file.parent().unwrap_or(Path::new(""));
         let path = folder.join(&name);
         // A symbolic link may still lead out.
-        let home = fs::canonicalize(if folder.as_os_str().is_empty() { Path::new(".") } else { folder });
+        let home = fs::canonicalize(if folder.as_os_str().is_empty() {
+            Path::new(".")
+        } else {
+            folder
+        });
         let home = home.map_err(|e| IoError::reading(folder, e))?;
         let real = fs::canonicalize(&path).map_err(|e| IoError::reading(&path, e))?;
-        if real.starts_with(home) { read_file(&path) } else { Err(outside()) }
+        if real.starts_with(home) {
+            read_file(&path)
+        } else {
+            Err(outside())
+        }
     }
 }
 
@@ -152,7 +195,10 @@ mod tests {
     use super::*;
 
     fn folder_is(folder: &Path, expected: &[&str]) {
-        let mut names: Vec<_> = fs::read_dir(folder).unwrap().map(|e| e.unwrap().file_name().into_string().unwrap()).collect();
+        let mut names: Vec<_> = fs::read_dir(folder)
+            .unwrap()
+            .map(|e| e.unwrap().file_name().into_string().unwrap())
+            .collect();
         names.sort();
         assert_eq!(names, expected);
     }
@@ -161,7 +207,11 @@ mod tests {
     fn reading_names_what_is_wrong() {
         let folder = tempfile::tempdir().unwrap();
         fs::write(folder.path().join("empty.obj"), "").unwrap();
-        let message = |name: &str| read_file(&folder.path().join(name)).unwrap_err().to_string();
+        let message = |name: &str| {
+            read_file(&folder.path().join(name))
+                .unwrap_err()
+                .to_string()
+        };
         assert!(message("none.obj").contains("none.obj' does not exist"));
         assert!(message("empty.obj").contains("empty.obj' is empty"));
         assert!(message("").contains("is a folder"));
@@ -173,7 +223,9 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let (good, bad) = (folder.path().join("kept"), folder.path().join("kept/below"));
         fs::write(&good, "old").unwrap();
-        let error = write_files(&[(good.clone(), b"new".to_vec()), (bad, b"new".to_vec())]).unwrap_err().to_string();
+        let error = write_files(&[(good.clone(), b"new".to_vec()), (bad, b"new".to_vec())])
+            .unwrap_err()
+            .to_string();
         assert!(error.contains("kept/below' cannot be written"), "{error}");
         assert_eq!(fs::read(&good).unwrap(), b"old");
         folder_is(folder.path(), &["kept"]);
@@ -185,7 +237,9 @@ mod tests {
     #[test]
     fn a_folder_is_not_written_over() {
         let folder = tempfile::tempdir().unwrap();
-        let error = write_files(&[(folder.path().into(), vec![1])]).unwrap_err().to_string();
+        let error = write_files(&[(folder.path().into(), vec![1])])
+            .unwrap_err()
+            .to_string();
         assert!(error.contains("is a folder"), "{error}");
     }
 
@@ -200,14 +254,33 @@ mod tests {
         assert_eq!(beside.read("a%20b.bin").unwrap(), b"in/a b.bin");
         assert_eq!(beside.read("./side/c.bin").unwrap(), b"in/side/c.bin");
         let secret = folder.path().join("secret").display().to_string();
-        for uri in ["../secret", "%2e%2e/secret", "side/../../secret", "..\\secret", "http://host/x", "file:///x", "%zz", &secret] {
+        for uri in [
+            "../secret",
+            "%2e%2e/secret",
+            "side/../../secret",
+            "..\\secret",
+            "http://host/x",
+            "file:///x",
+            "%zz",
+            &secret,
+        ] {
             let error = beside.read(uri).unwrap_err().to_string();
-            assert!(error.contains("outside its folder") && error.contains("scene.gltf"), "{uri}: {error}");
+            assert!(
+                error.contains("outside its folder") && error.contains("scene.gltf"),
+                "{uri}: {error}"
+            );
         }
         #[cfg(unix)]
         {
-            std::os::unix::fs::symlink(folder.path().join("secret"), folder.path().join("in/link")).unwrap();
-            assert!(beside.read("link").unwrap_err().to_string().contains("outside"));
+            std::os::unix::fs::symlink(folder.path().join("secret"), folder.path().join("in/link"))
+                .unwrap();
+            assert!(
+                beside
+                    .read("link")
+                    .unwrap_err()
+                    .to_string()
+                    .contains("outside")
+            );
         }
     }
 }

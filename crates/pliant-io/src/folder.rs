@@ -13,10 +13,16 @@ use crate::{Asset, IoError, ReadError, pair, read_file, target_file};
 pub(crate) fn load(folder: &Path, neutral: &str) -> Result<Asset, IoError> {
     let files = list_folder(folder, "obj")?;
     if files.is_empty() {
-        return Err(IoError::Directory { path: folder.into(), hint: "it holds no .obj files to make a rig of" });
+        return Err(IoError::Directory {
+            path: folder.into(),
+            hint: "it holds no .obj files to make a rig of",
+        });
     }
     let Some(neutral_file) = find_neutral(&files, neutral) else {
-        let message = format!("the folder has no '{neutral}'; name the neutral with --neutral (there are {})", some_stems(&files));
+        let message = format!(
+            "the folder has no '{neutral}'; name the neutral with --neutral (there are {})",
+            some_stems(&files)
+        );
         return Err(ReadError::whole(message).in_file(folder.display().to_string()));
     };
     let mut asset = load_file(neutral_file)?;
@@ -25,23 +31,42 @@ pub(crate) fn load(folder: &Path, neutral: &str) -> Result<Asset, IoError> {
     for file in files.iter().filter(|file| *file != neutral_file) {
         targets.push(target_of(file, &rest, &mut asset.problems)?);
     }
-    asset.name = folder.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    asset.name = folder
+        .file_name()
+        .unwrap_or_default()
+        .to_string_lossy()
+        .into_owned();
     asset.source = folder.display().to_string();
     pair::with_targets(asset, targets)
 }
 
-/// The file of this name, with or without its ending; letter case counts only where it must tell files apart.
+/// The file of this name, with or without its ending; letter case counts only where it must tell
+/// files apart.
 fn find_neutral<'a>(files: &'a [PathBuf], neutral: &str) -> Option<&'a PathBuf> {
-    let name = |path: &PathBuf| path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    let name = |path: &PathBuf| {
+        path.file_name()
+            .unwrap_or_default()
+            .to_string_lossy()
+            .into_owned()
+    };
     let exact = |path: &&PathBuf| name(path) == neutral || stem(path) == neutral;
-    let nearly = |path: &&PathBuf| name(path).eq_ignore_ascii_case(neutral) || stem(path).eq_ignore_ascii_case(neutral);
-    files.iter().find(exact).or_else(|| files.iter().find(nearly))
+    let nearly = |path: &&PathBuf| {
+        name(path).eq_ignore_ascii_case(neutral) || stem(path).eq_ignore_ascii_case(neutral)
+    };
+    files
+        .iter()
+        .find(exact)
+        .or_else(|| files.iter().find(nearly))
 }
 
 /// The first names, and a sign where there are more.
 fn some_stems(files: &[PathBuf]) -> String {
     const MOST_NAMES: usize = 8;
-    let mut names: Vec<String> = files.iter().take(MOST_NAMES).map(|path| stem(path)).collect();
+    let mut names: Vec<String> = files
+        .iter()
+        .take(MOST_NAMES)
+        .map(|path| stem(path))
+        .collect();
     if files.len() > MOST_NAMES {
         names.push("…".into());
     }
@@ -53,26 +78,45 @@ fn target_of(file: &Path, rest: &Mesh, problems: &mut Vec<String>) -> Result<Tar
     let mesh = shape.mesh()?;
     let (found, expected) = (mesh.vertex_count(), rest.vertex_count());
     if found != expected {
-        let message = format!("the target has {found} vertices, but the neutral has {expected}; export both from one mesh");
+        let message = format!(
+            "the target has {found} vertices, but the neutral has {expected}; export both from one mesh"
+        );
         return Err(ReadError::whole(message).in_file(shape.source));
     }
     let source = &shape.source;
-    problems.extend(shape.problems.iter().map(|problem| format!("{source}: {problem}")));
+    problems.extend(
+        shape
+            .problems
+            .iter()
+            .map(|problem| format!("{source}: {problem}")),
+    );
     if !mesh.faces().eq(rest.faces()) {
         problems.push(format!("{source}: the faces are not those of the neutral; if the vertices stand in another order, export it again"));
     }
-    let deltas = mesh.positions().iter().zip(rest.positions()).map(|(p, r)| (*p - *r).as_vec3());
+    let deltas = mesh
+        .positions()
+        .iter()
+        .zip(rest.positions())
+        .map(|(p, r)| (*p - *r).as_vec3());
     Ok(Target::from_dense(stem(file), deltas))
 }
 
 /// A folder of `.target` files, or one such file, over `vertex_count` vertices.
 pub(crate) fn makehuman_targets(path: &Path, vertex_count: usize) -> Result<Vec<Target>, IoError> {
-    let files = if path.is_dir() { list_folder(path, "target")? } else { vec![path.to_owned()] };
+    let files = if path.is_dir() {
+        list_folder(path, "target")?
+    } else {
+        vec![path.to_owned()]
+    };
     if files.is_empty() {
-        return Err(IoError::Directory { path: path.into(), hint: "it holds no .target files" });
+        return Err(IoError::Directory {
+            path: path.into(),
+            hint: "it holds no .target files",
+        });
     }
     let read = |file: &std::path::PathBuf| {
-        target_file::read(&read_file(file)?, &stem(file), vertex_count).map_err(|e| e.in_file(file.display().to_string()))
+        target_file::read(&read_file(file)?, &stem(file), vertex_count)
+            .map_err(|e| e.in_file(file.display().to_string()))
     };
     files.iter().map(read).collect()
 }

@@ -1,11 +1,14 @@
 //! The formats by the endings of their files.
 //!
-//! A format is a module with `read(bytes) -> Result<Asset, ReadError>` and `write(&Asset) -> Written`; it is
-//! registered in [`Format::reader`] and [`Format::writer`]. One that names other files takes a [`Beside`].
+//! A format is a module with `read(bytes) -> Result<Asset, ReadError>` and `write(&Asset) ->
+//! Written`; it is registered in [`Format::reader`] and [`Format::writer`]. One that names other
+//! files takes a [`Beside`].
 
 use std::path::Path;
 
-use crate::{Asset, Beside, IoError, ReadError, Written, gltf, obj, off, ply, point_cache, stl, usda};
+use crate::{
+    Asset, Beside, IoError, ReadError, Written, gltf, obj, off, ply, point_cache, stl, usda,
+};
 
 /// A kind of file, known by its ending.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -95,16 +98,22 @@ impl Format {
     #[must_use]
     pub fn of(path: &Path) -> Option<Self> {
         let ending = path.extension()?.to_str()?;
-        Self::ALL.into_iter().find(|format| ending.eq_ignore_ascii_case(format.ending()))
+        Self::ALL
+            .into_iter()
+            .find(|format| ending.eq_ignore_ascii_case(format.ending()))
     }
 
     /// Whether it has a place for a clip.
     #[must_use]
     pub fn holds_clips(self) -> bool {
-        matches!(self, Self::Glb | Self::Gltf | Self::Usda | Self::Fbx | Self::Mdd | Self::Pc2 | Self::Npy)
+        matches!(
+            self,
+            Self::Glb | Self::Gltf | Self::Usda | Self::Fbx | Self::Mdd | Self::Pc2 | Self::Npy
+        )
     }
 
-    /// Whether it has a place for targets; an array has where a mesh stands before it, as `MESH+ARRAY.npy`.
+    /// Whether it has a place for targets; an array has where a mesh stands before it, as
+    /// `MESH+ARRAY.npy`.
     #[must_use]
     pub fn holds_targets(self) -> bool {
         matches!(self, Self::Glb | Self::Gltf | Self::Usda | Self::Fbx)
@@ -122,7 +131,8 @@ impl Format {
         self.writer().is_some()
     }
 
-    /// The asset that `bytes` hold in this format; files that they name are opened through `beside`.
+    /// The asset that `bytes` hold in this format; files that they name are opened through
+    /// `beside`.
     pub fn read(self, bytes: &[u8], beside: &dyn Beside) -> Result<Asset, IoError> {
         let name = || format!("the .{} bytes", self.ending());
         let reader = Self::reader_for(Path::new(&format!("bytes.{}", self.ending())))?;
@@ -169,12 +179,21 @@ impl Format {
         let format = Self::of(path);
         format.and_then(Self::reader).ok_or_else(|| {
             let why = match format {
-                Some(Self::Npy) => "an array alone has no faces; name it after its mesh as MESH+ARRAY".into(),
-                Some(Self::Target) => "a target alone has no mesh; name it after its mesh as MESH+TARGET".into(),
+                Some(Self::Npy) => {
+                    "an array alone has no faces; name it after its mesh as MESH+ARRAY".into()
+                }
+                Some(Self::Target) => {
+                    "a target alone has no mesh; name it after its mesh as MESH+TARGET".into()
+                }
                 Some(Self::Fbx) => "this build leaves FBX out (feature `fbx`)".into(),
                 other => unknown(path, other),
             };
-            IoError::Format { path: path.into(), verb: "read", why, known: endings(Self::can_read) }
+            IoError::Format {
+                path: path.into(),
+                verb: "read",
+                why,
+                known: endings(Self::can_read),
+            }
         })
     }
 
@@ -183,14 +202,21 @@ impl Format {
         let format = Self::of(path);
         format.and_then(Self::writer).ok_or_else(|| {
             let why = unknown(path, format);
-            IoError::Format { path: path.into(), verb: "written", why, known: endings(Self::can_write) }
+            IoError::Format {
+                path: path.into(),
+                verb: "written",
+                why,
+                known: endings(Self::can_write),
+            }
         })
     }
 }
 
 fn unknown(path: &Path, format: Option<Format>) -> String {
     match (format, path.extension()) {
-        (Some(format), _) if format.can_read() => format!("'.{}' files are only read", format.ending()),
+        (Some(format), _) if format.can_read() => {
+            format!("'.{}' files are only read", format.ending())
+        }
         (Some(format), _) => format!("this build has no '.{}'", format.ending()),
         (None, Some(ending)) => format!("the ending '.{}' is unknown", ending.to_string_lossy()),
         (None, None) => "its name has no ending".into(),
@@ -198,7 +224,11 @@ fn unknown(path: &Path, format: Option<Format>) -> String {
 }
 
 fn endings(which: fn(Format) -> bool) -> String {
-    let known: Vec<_> = Format::ALL.into_iter().filter(|format| which(*format)).map(Format::ending).collect();
+    let known: Vec<_> = Format::ALL
+        .into_iter()
+        .filter(|format| which(*format))
+        .map(Format::ending)
+        .collect();
     known.join(", ")
 }
 
@@ -210,9 +240,20 @@ mod tests {
     fn endings_count_in_either_case_and_messages_list_what_works() {
         assert_eq!(Format::of(Path::new("a/B.OBJ")), Some(Format::Obj));
         assert_eq!(Format::of(Path::new("a.obj/B")), None);
-        let error = Format::reader_for(Path::new("what.xyzzy")).err().unwrap().to_string();
-        assert!(error.contains("what.xyzzy") && error.contains("'.xyzzy' is unknown") && error.contains("obj, "), "{error}");
-        let error = Format::writer_for(Path::new("a.off")).err().unwrap().to_string();
+        let error = Format::reader_for(Path::new("what.xyzzy"))
+            .err()
+            .unwrap()
+            .to_string();
+        assert!(
+            error.contains("what.xyzzy")
+                && error.contains("'.xyzzy' is unknown")
+                && error.contains("obj, "),
+            "{error}"
+        );
+        let error = Format::writer_for(Path::new("a.off"))
+            .err()
+            .unwrap()
+            .to_string();
         assert!(error.contains("'.off' files are only read"), "{error}");
     }
 }

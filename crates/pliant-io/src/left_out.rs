@@ -99,30 +99,106 @@ impl Holds {
         };
         let meshes = || asset.objects.iter().map(|o| o.rig.neutral());
         let targets = || asset.objects.iter().flat_map(|o| o.rig.targets());
-        let most = |count: &dyn Fn(&pliant_mesh::Mesh) -> usize| meshes().map(count).max().unwrap_or(0);
-        say(self.objects, asset.objects.len().saturating_sub(1), "object border(s) (all objects become one)");
-        say(self.faces, meshes().map(pliant_mesh::Mesh::face_count).sum(), "face(s)");
+        let most =
+            |count: &dyn Fn(&pliant_mesh::Mesh) -> usize| meshes().map(count).max().unwrap_or(0);
+        say(
+            self.objects,
+            asset.objects.len().saturating_sub(1),
+            "object border(s) (all objects become one)",
+        );
+        say(
+            self.faces,
+            meshes().map(pliant_mesh::Mesh::face_count).sum(),
+            "face(s)",
+        );
         if self.faces {
-            let large = meshes().flat_map(|m| m.faces()).filter(|f| f.len() > 3).count();
-            say(self.polygons, large, "polygon(s) of more than 3 corners (split into triangles)");
+            let large = meshes()
+                .flat_map(|m| m.faces())
+                .filter(|f| f.len() > 3)
+                .count();
+            say(
+                self.polygons,
+                large,
+                "polygon(s) of more than 3 corners (split into triangles)",
+            );
         }
-        say(false, most(&|m| m.uv_layers().len()).saturating_sub(self.uv_layers), "UV set(s)");
-        say(false, most(&|m| m.colors().len()).saturating_sub(self.color_layers), "set(s) of vertex colours");
-        say(self.normals, meshes().filter_map(|m| m.normals()).map(|n| n.values.len()).sum(), "normal(s)");
-        say(self.groups, most(&|m| m.groups().names.len()), "group(s) of faces");
-        say(self.materials, most(&|m| m.materials().names.len()), "material name(s)");
-        say(self.smoothing, asset.objects.iter().map(|o| o.smoothing.names.len()).max().unwrap_or(0), "smoothing group(s)");
+        say(
+            false,
+            most(&|m| m.uv_layers().len()).saturating_sub(self.uv_layers),
+            "UV set(s)",
+        );
+        say(
+            false,
+            most(&|m| m.colors().len()).saturating_sub(self.color_layers),
+            "set(s) of vertex colours",
+        );
+        say(
+            self.normals,
+            meshes()
+                .filter_map(|m| m.normals())
+                .map(|n| n.values.len())
+                .sum(),
+            "normal(s)",
+        );
+        say(
+            self.groups,
+            most(&|m| m.groups().names.len()),
+            "group(s) of faces",
+        );
+        say(
+            self.materials,
+            most(&|m| m.materials().names.len()),
+            "material name(s)",
+        );
+        say(
+            self.smoothing,
+            asset
+                .objects
+                .iter()
+                .map(|o| o.smoothing.names.len())
+                .max()
+                .unwrap_or(0),
+            "smoothing group(s)",
+        );
         say(self.targets, asset.target_names().len(), "target(s)");
         if self.targets {
-            say(self.in_betweens, targets().map(|t| t.in_betweens.len()).sum(), "in-between(s)");
-            let resting = asset.objects.iter().flat_map(|o| &o.rest_weights).filter(|w| **w != 0.0);
-            say(self.rest_weights, resting.count(), "weight(s) at rest (all targets rest at zero)");
+            say(
+                self.in_betweens,
+                targets().map(|t| t.in_betweens.len()).sum(),
+                "in-between(s)",
+            );
+            let resting = asset
+                .objects
+                .iter()
+                .flat_map(|o| &o.rest_weights)
+                .filter(|w| **w != 0.0);
+            say(
+                self.rest_weights,
+                resting.count(),
+                "weight(s) at rest (all targets rest at zero)",
+            );
         }
-        say(self.skins, asset.objects.iter().filter(|o| o.skin.is_some()).count(), "skin(s) (clips hold the positions that come of them)");
+        say(
+            self.skins,
+            asset.objects.iter().filter(|o| o.skin.is_some()).count(),
+            "skin(s) (clips hold the positions that come of them)",
+        );
         if self.clips > 0 {
-            let by_weight = asset.clips.iter().flat_map(|c| &c.motions).filter(|m| matches!(m.shape, Shape::Weights(_)));
-            say(self.weight_tracks, by_weight.count(), "animation(s) of weights (written as positions)");
-            say(self.frame_names, asset.clips.iter().map(|c| c.frame_names.len()).sum(), "name(s) of frames");
+            let by_weight = asset
+                .clips
+                .iter()
+                .flat_map(|c| &c.motions)
+                .filter(|m| matches!(m.shape, Shape::Weights(_)));
+            say(
+                self.weight_tracks,
+                by_weight.count(),
+                "animation(s) of weights (written as positions)",
+            );
+            say(
+                self.frame_names,
+                asset.clips.iter().map(|c| c.frame_names.len()).sum(),
+                "name(s) of frames",
+            );
         }
         lost.extend(clips_left_out(asset, self.clips));
         lost.extend(self.up_axis_left_out(asset.up_axis));
@@ -132,7 +208,9 @@ impl Holds {
     fn up_axis_left_out(&self, up: UpAxis) -> Option<String> {
         match self.up_axes {
             UpAxes::Unsaid if up != UpAxis::default() => Some(format!("the up axis {up}")),
-            UpAxes::Fixed(own) if up != own => Some(format!("the up axis {up}: this format is {own} up, so the model lies on its side")),
+            UpAxes::Fixed(own) if up != own => Some(format!(
+                "the up axis {up}: this format is {own} up, so the model lies on its side"
+            )),
             _ => None,
         }
     }
@@ -142,7 +220,11 @@ impl Holds {
 pub(crate) fn clips_left_out(asset: &Asset, held: usize) -> Option<String> {
     const MOST_NAMES: usize = 8;
     let lost = asset.clips.get(held..).filter(|lost| !lost.is_empty())?;
-    let mut names: Vec<String> = lost.iter().take(MOST_NAMES).map(|clip| format!("'{}'", clip.name)).collect();
+    let mut names: Vec<String> = lost
+        .iter()
+        .take(MOST_NAMES)
+        .map(|clip| format!("'{}'", clip.name))
+        .collect();
     if lost.len() > MOST_NAMES {
         names.push("…".into());
     }
@@ -153,11 +235,15 @@ pub(crate) fn clips_left_out(asset: &Asset, held: usize) -> Option<String> {
 /// The same lines in the same order, each once, with a count where it came more often.
 pub(crate) fn counted(lines: Vec<String>) -> Vec<String> {
     let mut times: HashMap<&str, usize> = HashMap::new();
-    lines.iter().for_each(|line| *times.entry(line).or_default() += 1);
-    let once = lines.iter().filter_map(|line| match times.remove(line.as_str())? {
-        1 => Some(line.clone()),
-        count => Some(format!("{line} ({count} times)")),
-    });
+    lines
+        .iter()
+        .for_each(|line| *times.entry(line).or_default() += 1);
+    let once = lines
+        .iter()
+        .filter_map(|line| match times.remove(line.as_str())? {
+            1 => Some(line.clone()),
+            count => Some(format!("{line} ({count} times)")),
+        });
     once.collect()
 }
 
@@ -168,10 +254,18 @@ mod tests {
 
     #[test]
     fn clips_that_are_lost_are_named() {
-        let clips = ["walk", "run", "stretch"].map(|name| Animation::new(name, 1)).to_vec();
-        let asset = Asset { clips, ..Asset::default() };
+        let clips = ["walk", "run", "stretch"]
+            .map(|name| Animation::new(name, 1))
+            .to_vec();
+        let asset = Asset {
+            clips,
+            ..Asset::default()
+        };
         assert_eq!(clips_left_out(&asset, 2).unwrap(), "1 clip ('stretch')");
-        assert_eq!(clips_left_out(&asset, 0).unwrap(), "3 clips ('walk', 'run', 'stretch')");
+        assert_eq!(
+            clips_left_out(&asset, 0).unwrap(),
+            "3 clips ('walk', 'run', 'stretch')"
+        );
         assert_eq!(clips_left_out(&asset, 3), None);
         assert_eq!(clips_left_out(&asset, usize::MAX), None);
     }
@@ -184,11 +278,27 @@ mod tests {
 
     #[test]
     fn an_up_axis_is_told_where_it_is_lost() {
-        let up = |up_axis| Asset { up_axis, ..Asset::default() };
-        let told = |up_axes, axis| Holds { up_axes, ..Holds::ALL }.left_out_of(&up(axis));
+        let up = |up_axis| Asset {
+            up_axis,
+            ..Asset::default()
+        };
+        let told = |up_axes, axis| {
+            Holds {
+                up_axes,
+                ..Holds::ALL
+            }
+            .left_out_of(&up(axis))
+        };
         assert_eq!(told(UpAxes::Unsaid, UpAxis::Z), ["the up axis Z"]);
-        assert!(told(UpAxes::Fixed(UpAxis::Y), UpAxis::Z)[0].contains("is Y up, so the model lies on its side"));
-        for (up_axes, axis) in [(UpAxes::Any, UpAxis::Z), (UpAxes::Unsaid, UpAxis::Y), (UpAxes::Fixed(UpAxis::Y), UpAxis::Y)] {
+        assert!(
+            told(UpAxes::Fixed(UpAxis::Y), UpAxis::Z)[0]
+                .contains("is Y up, so the model lies on its side")
+        );
+        for (up_axes, axis) in [
+            (UpAxes::Any, UpAxis::Z),
+            (UpAxes::Unsaid, UpAxis::Y),
+            (UpAxes::Fixed(UpAxis::Y), UpAxis::Y),
+        ] {
             assert!(told(up_axes, axis).is_empty(), "{up_axes:?} {axis}");
         }
     }

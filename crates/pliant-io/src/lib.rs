@@ -1,8 +1,8 @@
 //! Mesh, rig and clip files in and out.
 //!
-//! [`load`] turns an asset's locator (a file, a part of it, a pair of files, a folder, a specimen, one
-//! frame) into an [`Asset`]; [`save`] writes one by the ending of the path and says what the format
-//! could not hold. Formats work on bytes; only one module opens files.
+//! [`load`] turns an asset's locator (a file, a part of it, a pair of files, a folder, a specimen,
+//! one frame) into an [`Asset`]; [`save`] writes one by the ending of the path and says what the
+//! format could not hold. Formats work on bytes; only one module opens files.
 //!
 //! ```
 //! use pliant_io::{Asset, obj};

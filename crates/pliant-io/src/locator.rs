@@ -3,8 +3,8 @@
 //! **Form.** `BASE[#NAME][@FRAME]`, where the base is a file, a folder, a pair `FIRST+SECOND` or
 //! `specimen:NAME`.
 //!
-//! **Ours.** File names may hold `#`, `@` and `+` themselves, so whatever exists as written is taken as
-//! written, and a sign only separates where what stands before it exists.
+//! **Ours.** File names may hold `#`, `@` and `+` themselves, so whatever exists as written is
+//! taken as written, and a sign only separates where what stands before it exists.
 
 use std::path::{Path, PathBuf};
 
@@ -37,9 +37,15 @@ impl Locator {
     /// Parses `text`; relative paths start at `folder`, or where the program runs if there is none.
     pub fn parse(text: &str, folder: Option<&Path>) -> Result<Self, IoError> {
         if text.is_empty() {
-            return Err(IoError::Locator { text: text.into(), why: "it is empty; name a file".into() });
+            return Err(IoError::Locator {
+                text: text.into(),
+                why: "it is empty; name a file".into(),
+            });
         }
-        Parser { folder: folder.unwrap_or(Path::new("")) }.locate(text)
+        Parser {
+            folder: folder.unwrap_or(Path::new("")),
+        }
+        .locate(text)
     }
 }
 
@@ -56,28 +62,44 @@ impl Parser<'_> {
             return Ok(whole(Base::Path(self.path(text))));
         }
         if let Some((rest, frame)) = self.split_frame(text)? {
-            return Ok(Locator { frame: Some(frame), ..self.locate_part(rest) });
+            return Ok(Locator {
+                frame: Some(frame),
+                ..self.locate_part(rest)
+            });
         }
         Ok(self.locate_part(text))
     }
 
     /// `REST@N`, where the rest may be an asset.
     fn split_frame<'t>(&self, text: &'t str) -> Result<Option<(&'t str, usize)>, IoError> {
-        let Some((rest, frame)) = text.rsplit_once('@') else { return Ok(None) };
+        let Some((rest, frame)) = text.rsplit_once('@') else {
+            return Ok(None);
+        };
         match frame.parse() {
             Ok(frame) => Ok(Some((rest, frame))),
             Err(_) if self.begins(rest) && !frame.contains(['.', '/', '+', '#']) => {
-                let why = format!("'{frame}' after the '@' is not a frame number; frames count from 0");
-                Err(IoError::Locator { text: text.into(), why })
+                let why =
+                    format!("'{frame}' after the '@' is not a frame number; frames count from 0");
+                Err(IoError::Locator {
+                    text: text.into(),
+                    why,
+                })
             }
             Err(_) => Ok(None),
         }
     }
 
     fn locate_part(&self, text: &str) -> Locator {
-        let split = if self.exists(text) { None } else { splits(text, '#').find(|(rest, _)| self.begins(rest)) };
+        let split = if self.exists(text) {
+            None
+        } else {
+            splits(text, '#').find(|(rest, _)| self.begins(rest))
+        };
         match split {
-            Some((rest, name)) if !name.is_empty() => Locator { part: Some(name.into()), ..whole(self.base(rest)) },
+            Some((rest, name)) if !name.is_empty() => Locator {
+                part: Some(name.into()),
+                ..whole(self.base(rest))
+            },
             _ => whole(self.base(text)),
         }
     }
@@ -91,8 +113,10 @@ impl Parser<'_> {
         if self.exists(text) {
             return Base::Path(self.path(text));
         }
-        let pairs = || splits(text, '+').filter(|(first, second)| self.exists(first) && !second.is_empty());
-        let pairs = || pairs().map(|(first, second)| (self.path(first), self.second(first, second)));
+        let pairs =
+            || splits(text, '+').filter(|(first, second)| self.exists(first) && !second.is_empty());
+        let pairs =
+            || pairs().map(|(first, second)| (self.path(first), self.second(first, second)));
         let complete = pairs().find(|(_, second)| second.exists());
         match complete.or_else(|| pairs().next()) {
             Some((first, second)) => Base::Pair(first, second),
@@ -102,9 +126,15 @@ impl Parser<'_> {
 
     /// A bare name is looked for beside the first file.
     fn second(&self, first: &str, second: &str) -> PathBuf {
-        let bare = Path::new(second).parent().is_none_or(|parent| parent.as_os_str().is_empty());
+        let bare = Path::new(second)
+            .parent()
+            .is_none_or(|parent| parent.as_os_str().is_empty());
         let beside = self.path(first).with_file_name(second);
-        if bare && (beside.exists() || !self.exists(second)) { beside } else { self.path(second) }
+        if bare && (beside.exists() || !self.exists(second)) {
+            beside
+        } else {
+            self.path(second)
+        }
     }
 
     fn path(&self, text: &str) -> PathBuf {
@@ -117,7 +147,11 @@ impl Parser<'_> {
 }
 
 fn whole(base: Base) -> Locator {
-    Locator { base, part: None, frame: None }
+    Locator {
+        base,
+        part: None,
+        frame: None,
+    }
 }
 
 /// A specimen's name holds none of the signs, so they separate as they stand.
@@ -125,18 +159,29 @@ fn specimen_locator(text: &str, specimen: &str) -> Result<Locator, IoError> {
     let (rest, frame) = match specimen.rsplit_once('@') {
         None => (specimen, None),
         Some((rest, frame)) => {
-            let why = || format!("'{frame}' after the '@' is not a frame number; frames count from 0");
-            let frame = frame.parse().map_err(|_| IoError::Locator { text: text.into(), why: why() })?;
+            let why =
+                || format!("'{frame}' after the '@' is not a frame number; frames count from 0");
+            let frame = frame.parse().map_err(|_| IoError::Locator {
+                text: text.into(),
+                why: why(),
+            })?;
             (rest, Some(frame))
         }
     };
-    let (name, part) = rest.split_once('#').map_or((rest, None), |(name, part)| (name, Some(part.to_owned())));
-    Ok(Locator { base: Base::Specimen(name.into()), part, frame })
+    let (name, part) = rest
+        .split_once('#')
+        .map_or((rest, None), |(name, part)| (name, Some(part.to_owned())));
+    Ok(Locator {
+        base: Base::Specimen(name.into()),
+        part,
+        frame,
+    })
 }
 
 /// Every way to cut `text` at `sign`, from the left.
 fn splits(text: &str, sign: char) -> impl Iterator<Item = (&str, &str)> {
-    text.match_indices(sign).map(|(at, sign)| (&text[..at], &text[at + sign.len()..]))
+    text.match_indices(sign)
+        .map(|(at, sign)| (&text[..at], &text[at + sign.len()..]))
 }
 
 #[cfg(test)]
@@ -146,7 +191,16 @@ mod tests {
     fn folder() -> tempfile::TempDir {
         let folder = tempfile::tempdir().unwrap();
         std::fs::create_dir(folder.path().join("sub")).unwrap();
-        for name in ["a.obj", "b.npy", "sub/c.npy", "sub/d.obj", "odd@3.obj", "a+b.obj", "x#y.obj", "a+b.obj#1"] {
+        for name in [
+            "a.obj",
+            "b.npy",
+            "sub/c.npy",
+            "sub/d.obj",
+            "odd@3.obj",
+            "a+b.obj",
+            "x#y.obj",
+            "a+b.obj#1",
+        ] {
             std::fs::write(folder.path().join(name), "x").unwrap();
         }
         folder
@@ -167,9 +221,24 @@ mod tests {
             ("a+b.obj#1", path("a+b.obj#1"), None, None),
             ("x#y.obj+b.npy@0", pair("x#y.obj", "b.npy"), None, Some(0)),
             ("x#y.obj#z", path("x#y.obj"), Some("z"), None),
-            ("a.obj#/rig/child@7", path("a.obj"), Some("/rig/child"), Some(7)),
-            ("a.obj+b.npy#n@2", pair("a.obj", "b.npy"), Some("n"), Some(2)),
-            ("sub/d.obj+c.npy", pair("sub/d.obj", "sub/c.npy"), None, None),
+            (
+                "a.obj#/rig/child@7",
+                path("a.obj"),
+                Some("/rig/child"),
+                Some(7),
+            ),
+            (
+                "a.obj+b.npy#n@2",
+                pair("a.obj", "b.npy"),
+                Some("n"),
+                Some(2),
+            ),
+            (
+                "sub/d.obj+c.npy",
+                pair("sub/d.obj", "sub/c.npy"),
+                None,
+                None,
+            ),
             ("sub/d.obj+b.npy", pair("sub/d.obj", "b.npy"), None, None),
             ("a.obj+sub/c.npy", pair("a.obj", "sub/c.npy"), None, None),
             ("a.obj+none.npy", pair("a.obj", "none.npy"), None, None),
@@ -177,14 +246,29 @@ mod tests {
         ];
         for (text, base, part, frame) in cases {
             let found = Locator::parse(text, Some(folder.path())).unwrap();
-            assert_eq!(found, Locator { base, part: part.map(str::to_owned), frame }, "{text}");
+            assert_eq!(
+                found,
+                Locator {
+                    base,
+                    part: part.map(str::to_owned),
+                    frame
+                },
+                "{text}"
+            );
         }
     }
 
     #[test]
     fn specimens_have_parts_and_frames_too() {
         let found = Locator::parse("specimen:hound#walk@3", None).unwrap();
-        assert_eq!(found, Locator { base: Base::Specimen("hound".into()), part: Some("walk".into()), frame: Some(3) });
+        assert_eq!(
+            found,
+            Locator {
+                base: Base::Specimen("hound".into()),
+                part: Some("walk".into()),
+                frame: Some(3)
+            }
+        );
     }
 
     #[test]

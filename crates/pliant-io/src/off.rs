@@ -1,12 +1,13 @@
 //! OFF: the Object File Format of Geomview, read only.
 //!
-//! **Form.** A header `[ST][C][N][4]OFF`, three counts, then vertices (`x y z`, then the normal, colour and
-//! texture coordinates that the header announces) and faces (a count, that many indices, a colour).
+//! **Form.** A header `[ST][C][N][4]OFF`, three counts, then vertices (`x y z`, then the normal,
+//! colour and texture coordinates that the header announces) and faces (a count, that many indices,
+//! a colour).
 //!
 //! **Source.** Geomview manual, "OFF files".
 //!
-//! **Ours.** The header may be missing or stand before the counts on one line or in one word, the third
-//! count may be missing, and a comment may stand anywhere. Colours of faces are not kept.
+//! **Ours.** The header may be missing or stand before the counts on one line or in one word, the
+//! third count may be missing, and a comment may stand anywhere. Colours of faces are not kept.
 
 use std::fmt::{Arguments, Display};
 
@@ -30,7 +31,10 @@ pub fn read(bytes: &[u8]) -> Result<Asset, ReadError> {
     }
     let mut problems = mesh.problems();
     if words.words.next().is_some() {
-        problems.push(format!("what stands from line {} on, after the last of {faces} face(s), was not read", words.line()));
+        problems.push(format!(
+            "what stands from line {} on, after the last of {faces} face(s), was not read",
+            words.line()
+        ));
     }
     let mut asset = Asset::from_mesh(mesh.build()?);
     asset.problems = problems;
@@ -44,11 +48,18 @@ struct Stream<'a> {
 
 impl<'a> Stream<'a> {
     fn new(bytes: &'a [u8]) -> Self {
-        Self { words: TextWords::of(bytes) }
+        Self {
+            words: TextWords::of(bytes),
+        }
     }
 
     fn expect(&mut self, what: Arguments<'_>) -> Result<&'a [u8], ReadError> {
-        self.words.next().ok_or_else(|| ReadError::line(self.words.line, format!("the file ends before {what}; export it again")))
+        self.words.next().ok_or_else(|| {
+            ReadError::line(
+                self.words.line,
+                format!("the file ends before {what}; export it again"),
+            )
+        })
     }
 
     fn line(&self) -> usize {
@@ -56,7 +67,10 @@ impl<'a> Stream<'a> {
     }
 
     fn wrong(&self, word: &[u8], what: impl Display) -> ReadError {
-        ReadError::line(self.words.line, format!("'{}' stands where {what} is needed", shown(word)))
+        ReadError::line(
+            self.words.line,
+            format!("'{}' stands where {what} is needed", shown(word)),
+        )
     }
 
     fn count(&mut self, what: Arguments<'_>) -> Result<usize, ReadError> {
@@ -93,19 +107,37 @@ impl Header {
     fn read(words: &mut Stream<'_>) -> Result<Self, ReadError> {
         let word = words.expect(format_args!("the header"))?;
         let Some(at) = word.windows(3).position(|w| w == b"OFF") else {
-            let first_count = parse_count(word).ok_or_else(|| words.wrong(word, "the header OFF"))?;
-            return Ok(Self { first_count: Some(first_count), ..Self::default() });
+            let first_count =
+                parse_count(word).ok_or_else(|| words.wrong(word, "the header OFF"))?;
+            return Ok(Self {
+                first_count: Some(first_count),
+                ..Self::default()
+            });
         };
         let mut header = Self::default();
         let mut flags = &word[..at];
-        let mut take = |flag: &[u8]| flags.strip_prefix(flag).inspect(|rest| flags = rest).is_some();
-        (header.texture, header.color, header.normal, header.homogeneous) = (take(b"ST"), take(b"C"), take(b"N"), take(b"4"));
+        let mut take = |flag: &[u8]| {
+            flags
+                .strip_prefix(flag)
+                .inspect(|rest| flags = rest)
+                .is_some()
+        };
+        (
+            header.texture,
+            header.color,
+            header.normal,
+            header.homogeneous,
+        ) = (take(b"ST"), take(b"C"), take(b"N"), take(b"4"));
         if !flags.is_empty() {
-            return Err(words.wrong(word, "a header of three dimensions such as OFF, COFF or NOFF"));
+            return Err(words.wrong(
+                word,
+                "a header of three dimensions such as OFF, COFF or NOFF",
+            ));
         }
         let glued = &word[at + 3..];
         if !glued.is_empty() {
-            header.first_count = Some(parse_count(glued).ok_or_else(|| words.wrong(word, "the header OFF"))?);
+            header.first_count =
+                Some(parse_count(glued).ok_or_else(|| words.wrong(word, "the header OFF"))?);
         }
         Ok(header)
     }
@@ -132,8 +164,18 @@ struct OffMesh {
 }
 
 impl OffMesh {
-    fn read_vertex(&mut self, words: &mut Stream<'_>, header: &Header, vertex: usize, vertices: usize) -> Result<(), ReadError> {
-        let mut next = || words.number(format_args!("a coordinate of vertex {vertex} of {vertices}"));
+    fn read_vertex(
+        &mut self,
+        words: &mut Stream<'_>,
+        header: &Header,
+        vertex: usize,
+        vertices: usize,
+    ) -> Result<(), ReadError> {
+        let mut next = || {
+            words.number(format_args!(
+                "a coordinate of vertex {vertex} of {vertices}"
+            ))
+        };
         let mut position = DVec3::new(next()?, next()?, next()?);
         if header.homogeneous {
             position /= next()?;
@@ -149,25 +191,40 @@ impl OffMesh {
             let mut rest = words.rest_of_line();
             if header.texture && rest.len() >= 2 {
                 let uv = rest.split_off(rest.len() - 2);
-                self.texture.push(DVec2::new(color_part(words, uv[0])?, color_part(words, uv[1])?));
+                self.texture.push(DVec2::new(
+                    color_part(words, uv[0])?,
+                    color_part(words, uv[1])?,
+                ));
             }
             self.colors.push(color(words, &rest)?);
         }
         Ok(())
     }
 
-    fn read_face(&mut self, words: &mut Stream<'_>, face: usize, faces: usize, vertices: usize) -> Result<(), ReadError> {
-        let corners = words.count(format_args!("the number of corners of face {face} of {faces}"))?;
+    fn read_face(
+        &mut self,
+        words: &mut Stream<'_>,
+        face: usize,
+        faces: usize,
+        vertices: usize,
+    ) -> Result<(), ReadError> {
+        let corners = words.count(format_args!(
+            "the number of corners of face {face} of {faces}"
+        ))?;
         let start = self.builder.corners.len();
         for _ in 0..corners {
             let vertex = words.count(format_args!("a vertex index"))?;
             if vertex >= vertices {
                 return Err(ReadError::line(
                     words.line(),
-                    format!("face {face} names vertex {vertex}, but there are {vertices} vertices, counted from 0"),
+                    format!(
+                        "face {face} names vertex {vertex}, but there are {vertices} vertices, counted from 0"
+                    ),
                 ));
             }
-            let index = u32::try_from(vertex).map_err(|_| ReadError::line(words.line(), "there are more vertices than a mesh can hold"))?;
+            let index = u32::try_from(vertex).map_err(|_| {
+                ReadError::line(words.line(), "there are more vertices than a mesh can hold")
+            })?;
             self.builder.corners.push(index);
         }
         self.colored_faces += usize::from(!words.rest_of_line().is_empty());
@@ -182,10 +239,20 @@ impl OffMesh {
 
     fn problems(&self) -> Vec<String> {
         let kinds = [
-            (self.small_faces, "face(s) with fewer than 3 corners were skipped"),
-            (self.colored_faces, "face(s) have a colour, which is not kept"),
+            (
+                self.small_faces,
+                "face(s) with fewer than 3 corners were skipped",
+            ),
+            (
+                self.colored_faces,
+                "face(s) have a colour, which is not kept",
+            ),
         ];
-        kinds.iter().filter(|(count, _)| *count > 0).map(|(count, what)| format!("{count} {what}")).collect()
+        kinds
+            .iter()
+            .filter(|(count, _)| *count > 0)
+            .map(|(count, what)| format!("{count} {what}"))
+            .collect()
     }
 
     fn build(self) -> Result<Mesh, ReadError> {
@@ -193,13 +260,24 @@ impl OffMesh {
         let by_vertex = || builder.corners.iter().map(|&v| Some(v)).collect::<Vec<_>>();
         let vertices = builder.positions.len();
         if self.texture.len() == vertices && vertices > 0 {
-            builder.uv_layers = vec![CornerLayer { name: String::new(), values: self.texture, corners: by_vertex() }];
+            builder.uv_layers = vec![CornerLayer {
+                name: String::new(),
+                values: self.texture,
+                corners: by_vertex(),
+            }];
         }
         if !self.normals.is_empty() {
-            builder.normals = Some(CornerLayer { name: String::new(), values: self.normals, corners: by_vertex() });
+            builder.normals = Some(CornerLayer {
+                name: String::new(),
+                values: self.normals,
+                corners: by_vertex(),
+            });
         }
         if !self.colors.is_empty() {
-            builder.colors = vec![VertexLayer { name: String::new(), values: self.colors }];
+            builder.colors = vec![VertexLayer {
+                name: String::new(),
+                values: self.colors,
+            }];
         }
         Ok(builder.build()?)
     }
@@ -230,20 +308,36 @@ mod tests {
     #[test]
     fn headers_and_counts_come_in_many_forms() {
         let body = "0 0 0\n1 0 0 # a comment\n\n1 1 0\n0 1 0\n4 0 1 2 3\n3 0 1 2 255 0 0\n";
-        for head in ["OFF\n4 2 0\n", "OFF 4 2 0\n", "OFF4 2 0\n", "# made by hand\nOFF\n# counts\n4 2\n", "4 2 0\n", "\r\nOFF\r\n4 2 6\r\n"]
-        {
+        for head in [
+            "OFF\n4 2 0\n",
+            "OFF 4 2 0\n",
+            "OFF4 2 0\n",
+            "# made by hand\nOFF\n# counts\n4 2\n",
+            "4 2 0\n",
+            "\r\nOFF\r\n4 2 6\r\n",
+        ] {
             let mesh = mesh(&format!("{head}{body}"));
             assert_eq!(mesh.vertex_count(), 4, "{head}");
-            assert_eq!(mesh.faces().collect::<Vec<_>>(), [&[0, 1, 2, 3][..], &[0, 1, 2]], "{head}");
+            assert_eq!(
+                mesh.faces().collect::<Vec<_>>(),
+                [&[0, 1, 2, 3][..], &[0, 1, 2]],
+                "{head}"
+            );
         }
     }
 
     #[test]
     fn colours_and_normals_do_not_disturb_the_positions() {
-        let mesh = mesh("CNOFF\n3 1 0\n0 0 0 0 0 1 255 0 0 255\n1 0 0 0 0 1 0 255 0\n0 1 0 0 0 1 0.5 0 0.25 0.75\n3 0 1 2\n");
+        let mesh = mesh(
+            "CNOFF\n3 1 0\n0 0 0 0 0 1 255 0 0 255\n1 0 0 0 0 1 0 255 0\n0 1 0 0 0 1 0.5 0 0.25 0.75\n3 0 1 2\n",
+        );
         assert_eq!(mesh.positions(), [DVec3::ZERO, DVec3::X, DVec3::Y]);
         assert_eq!(mesh.normals().unwrap().values, [DVec3::Z; 3]);
-        let colors = [DVec4::new(1.0, 0.0, 0.0, 1.0), DVec4::new(0.0, 1.0, 0.0, 1.0), DVec4::new(0.5, 0.0, 0.25, 0.75)];
+        let colors = [
+            DVec4::new(1.0, 0.0, 0.0, 1.0),
+            DVec4::new(0.0, 1.0, 0.0, 1.0),
+            DVec4::new(0.5, 0.0, 0.25, 0.75),
+        ];
         assert_eq!(mesh.colors()[0].values, colors);
     }
 
@@ -252,8 +346,15 @@ mod tests {
         let error = |text: &str| read(text.as_bytes()).unwrap_err();
         let far = error("OFF\n3 1 0\n0 0 0\n1 0 0\n0 1 0\n3 0 1 7\n");
         assert_eq!(far.place, crate::Place::Line(6));
-        assert!(far.message.contains("vertex 7") && far.message.contains("3 vertices"), "{far}");
-        assert!(error("OFF\n4000000000 1 0\n0 0 0\n").message.contains("ends before a coordinate of vertex 1"));
+        assert!(
+            far.message.contains("vertex 7") && far.message.contains("3 vertices"),
+            "{far}"
+        );
+        assert!(
+            error("OFF\n4000000000 1 0\n0 0 0\n")
+                .message
+                .contains("ends before a coordinate of vertex 1")
+        );
         assert!(error("OFF BINARY\n").message.contains("'BINARY'"));
         assert!(error("nOFF\n4\n").message.contains("nOFF"));
         assert!(error("solid\n").message.contains("header OFF"));
@@ -263,13 +364,19 @@ mod tests {
     fn more_faces_than_the_header_counts_are_told() {
         let asset = read(b"OFF\n3 1 0\n0 0 0\n1 0 0\n0 1 0\n3 0 1 2\n\n3 0 2 1\n").unwrap();
         assert_eq!(asset.mesh().unwrap().face_count(), 1);
-        assert_eq!(asset.problems, ["what stands from line 8 on, after the last of 1 face(s), was not read"]);
+        assert_eq!(
+            asset.problems,
+            ["what stands from line 8 on, after the last of 1 face(s), was not read"]
+        );
     }
 
     #[test]
     fn a_face_of_two_corners_is_skipped_and_told() {
         let asset = read(b"OFF\n3 2 0\n0 0 0\n1 0 0\n0 1 0\n2 0 1\n3 0 1 2\n").unwrap();
         assert_eq!(asset.mesh().unwrap().face_count(), 1);
-        assert_eq!(asset.problems, ["1 face(s) with fewer than 3 corners were skipped"]);
+        assert_eq!(
+            asset.problems,
+            ["1 face(s) with fewer than 3 corners were skipped"]
+        );
     }
 }

@@ -13,14 +13,20 @@ use pliant_mesh::glam::{DVec3, Vec3};
 use pliant_rig::{InBetween, Rig, Target};
 
 use crate::load::{load_file, stem, with_ending};
-use crate::{Animation, Asset, Format, IoError, Motion, Object, ReadError, Shape, folder, npy, read_file};
+use crate::{
+    Animation, Asset, Format, IoError, Motion, Object, ReadError, Shape, folder, npy, read_file,
+};
 
 /// Whether a `.npy` holds frames rather than deltas: by its name.
 pub(crate) const FRAMES: &str = ".frames.npy";
 
 /// Gives `base` what the file or folder `second` holds.
 pub(crate) fn load(base: Asset, second: &Path) -> Result<Asset, IoError> {
-    let name = second.file_name().unwrap_or_default().to_string_lossy().to_lowercase();
+    let name = second
+        .file_name()
+        .unwrap_or_default()
+        .to_string_lossy()
+        .to_lowercase();
     let paired = match Format::of(second) {
         format if second.is_dir() || format == Some(Format::Target) => {
             let targets = folder::makehuman_targets(second, base.vertex_count())?;
@@ -37,7 +43,12 @@ pub(crate) fn load(base: Asset, second: &Path) -> Result<Asset, IoError> {
 fn with_frames(mut base: Asset, path: &Path) -> Result<Asset, IoError> {
     let frames = point_rows(path, "frames", base.vertex_count())?;
     let mut clip = Animation::new(clip_name(path), frames.len());
-    clip.frame_names = read_names(&with_ending(path, ".npy", ".txt"), frames.len(), "frames", &mut base.problems)?;
+    clip.frame_names = read_names(
+        &with_ending(path, ".npy", ".txt"),
+        frames.len(),
+        "frames",
+        &mut base.problems,
+    )?;
     base.name.clone_from(&clip.name);
     Ok(with_points(base, clip, frames))
 }
@@ -52,8 +63,17 @@ pub(crate) fn with_points(mut base: Asset, mut clip: Animation, frames: Vec<Vec<
     clip.motions = if base.objects.len() == 1 {
         vec![Motion::new(0, Shape::Points(frames))]
     } else {
-        let own = |places: &Vec<u32>| frames.iter().map(|f| places.iter().map(|&v| f[v as usize]).collect()).collect();
-        base.file_indices().iter().enumerate().map(|(k, places)| Motion::new(k, Shape::Points(own(places)))).collect()
+        let own = |places: &Vec<u32>| {
+            frames
+                .iter()
+                .map(|f| places.iter().map(|&v| f[v as usize]).collect())
+                .collect()
+        };
+        base.file_indices()
+            .iter()
+            .enumerate()
+            .map(|(k, places)| Motion::new(k, Shape::Points(own(places))))
+            .collect()
     };
     base.clips.push(clip);
     base
@@ -72,12 +92,21 @@ fn with_deltas(mut base: Asset, path: &Path) -> Result<Asset, IoError> {
     let mut names = read_names(&names_file, rows.len(), "targets", &mut base.problems)?;
     if names.is_empty() && !rows.is_empty() {
         let shown = names_file.display();
-        base.problems.push(format!("there is no '{shown}', so the targets are numbered"));
+        base.problems.push(format!(
+            "there is no '{shown}', so the targets are numbered"
+        ));
         names = (0..rows.len()).map(|k| format!("target{k}")).collect();
     }
-    let targets = names.into_iter().zip(rows).map(|(name, row)| Target::from_dense(name, row.iter().map(|d| d.as_vec3()))).collect();
+    let targets = names
+        .into_iter()
+        .zip(rows)
+        .map(|(name, row)| Target::from_dense(name, row.iter().map(|d| d.as_vec3())))
+        .collect();
     with_targets(base, targets).map_err(|e| match e {
-        IoError::Rig { source, .. } => IoError::Rig { file: names_file.display().to_string(), source },
+        IoError::Rig { source, .. } => IoError::Rig {
+            file: names_file.display().to_string(),
+            source,
+        },
         other => other,
     })
 }
@@ -85,13 +114,21 @@ fn with_deltas(mut base: Asset, path: &Path) -> Result<Asset, IoError> {
 /// Where the names of the targets in `array` are.
 pub(crate) fn names_file(array: &Path) -> PathBuf {
     let stem = stem(array);
-    array.with_file_name(format!("{}.names.txt", stem.strip_suffix(".delta").unwrap_or(&stem)))
+    array.with_file_name(format!(
+        "{}.names.txt",
+        stem.strip_suffix(".delta").unwrap_or(&stem)
+    ))
 }
 
-/// Whether most rows have the mesh's own distances from vertex to vertex: positions keep them wherever they
-/// move and turn, displacements do not.
+/// Whether most rows have the mesh's own distances from vertex to vertex: positions keep them
+/// wherever they move and turn, displacements do not.
 fn look_absolute(rows: &[Vec<DVec3>], rest: &[DVec3]) -> bool {
-    let steps = |points: &[DVec3]| points.windows(2).map(|pair| pair[0].distance(pair[1])).collect::<Vec<f64>>();
+    let steps = |points: &[DVec3]| {
+        points
+            .windows(2)
+            .map(|pair| pair[0].distance(pair[1]))
+            .collect::<Vec<f64>>()
+    };
     let at_rest = steps(rest);
     let keeps_distances = |row: &&Vec<DVec3>| {
         let own = steps(row);
@@ -109,7 +146,10 @@ fn with_cache(mut base: Asset, path: &Path) -> Result<Asset, IoError> {
     let cache = load_file(path)?;
     if cache.clips.is_empty() {
         let message = format!("it holds nothing that moves another mesh; {SECONDS}");
-        return Err(IoError::Clip { file: cache.shown_source(), message });
+        return Err(IoError::Clip {
+            file: cache.shown_source(),
+            message,
+        });
     }
     let clip = cache.only_clip()?;
     let moving = cache.clip()?;
@@ -117,7 +157,11 @@ fn with_cache(mut base: Asset, path: &Path) -> Result<Asset, IoError> {
     if found != expected {
         return Err(other_count(path, "points of the cache", found, expected));
     }
-    let clip = Animation { motions: Vec::new(), start_secs: 0.0, ..clip.clone() };
+    let clip = Animation {
+        motions: Vec::new(),
+        start_secs: 0.0,
+        ..clip.clone()
+    };
     base.problems.extend(cache.problems);
     Ok(with_points(base, clip, moving.frames().to_vec()))
 }
@@ -134,36 +178,57 @@ fn point_rows(path: &Path, what: &str, vertex_count: usize) -> Result<Vec<Vec<DV
 }
 
 fn other_count(path: &Path, what: &str, found: usize, expected: usize) -> IoError {
-    let message = format!("the {what} are for {found} vertices, but the mesh has {expected}; export both from one mesh");
+    let message = format!(
+        "the {what} are for {found} vertices, but the mesh has {expected}; export both from one mesh"
+    );
     ReadError::whole(message).in_file(path.display().to_string())
 }
 
 /// One name per line; none where the file is not there.
-fn read_names(path: &PathBuf, count: usize, what: &str, problems: &mut Vec<String>) -> Result<Vec<String>, IoError> {
+fn read_names(
+    path: &PathBuf,
+    count: usize,
+    what: &str,
+    problems: &mut Vec<String>,
+) -> Result<Vec<String>, IoError> {
     if !path.exists() {
         return Ok(Vec::new());
     }
     let bytes = std::fs::read(path).map_err(|e| IoError::reading(path, e))?;
     let text = String::from_utf8_lossy(&bytes);
-    let names: Vec<String> = text.lines().map(str::trim).filter(|line| !line.is_empty()).map(str::to_owned).collect();
+    let names: Vec<String> = text
+        .lines()
+        .map(str::trim)
+        .filter(|line| !line.is_empty())
+        .map(str::to_owned)
+        .collect();
     if names.len() == count {
         return Ok(names);
     }
-    problems.push(format!("'{}' has {} names for {count} {what}, so they are numbered instead", path.display(), names.len()));
+    problems.push(format!(
+        "'{}' has {} names for {count} {what}, so they are numbered instead",
+        path.display(),
+        names.len()
+    ));
     Ok(Vec::new())
 }
 
-/// Gives the asset targets over the whole file's vertex order. Every object gets all of them, so that their
-/// order stays.
+/// Gives the asset targets over the whole file's vertex order. Every object gets all of them, so
+/// that their order stays.
 pub(crate) fn with_targets(mut base: Asset, targets: Vec<Target>) -> Result<Asset, IoError> {
     let places = base.file_indices();
     let single = base.objects.len() == 1;
     let rig = |object: &Object, places: &[u32], targets: &[Target]| {
-        let own = if single { targets.to_vec() } else { targets.iter().map(|t| restricted(t, places)).collect() };
+        let own = if single {
+            targets.to_vec()
+        } else {
+            targets.iter().map(|t| restricted(t, places)).collect()
+        };
         Rig::new(object.rig.neutral().clone(), own)
     };
     for k in 0..base.objects.len() {
-        base.objects[k].rig = rig(&base.objects[k], &places[k], &targets).map_err(|e| base.broken(e))?;
+        base.objects[k].rig =
+            rig(&base.objects[k], &places[k], &targets).map_err(|e| base.broken(e))?;
     }
     Ok(base)
 }
@@ -171,13 +236,26 @@ pub(crate) fn with_targets(mut base: Asset, targets: Vec<Target>) -> Result<Asse
 /// What of `target` moves the vertices at `places`, which ascend.
 fn restricted(target: &Target, places: &[u32]) -> Target {
     let own = |vertices: &[u32], deltas: &[Vec3]| -> (Vec<u32>, Vec<Vec3>) {
-        let moved = vertices.iter().zip(deltas).filter_map(|(v, d)| Some((places.binary_search(v).ok()? as u32, *d)));
+        let moved = vertices
+            .iter()
+            .zip(deltas)
+            .filter_map(|(v, d)| Some((places.binary_search(v).ok()? as u32, *d)));
         moved.unzip()
     };
     let (vertices, deltas) = own(&target.vertices, &target.deltas);
     let between = |b: &InBetween| {
         let (vertices, deltas) = own(&b.vertices, &b.deltas);
-        InBetween { name: b.name.clone(), weight: b.weight, vertices, deltas }
+        InBetween {
+            name: b.name.clone(),
+            weight: b.weight,
+            vertices,
+            deltas,
+        }
     };
-    Target { name: target.name.clone(), vertices, deltas, in_betweens: target.in_betweens.iter().map(between).collect() }
+    Target {
+        name: target.name.clone(),
+        vertices,
+        deltas,
+        in_betweens: target.in_betweens.iter().map(between).collect(),
+    }
 }

@@ -1,13 +1,13 @@
 //! Point caches: MDD of LightWave and PC2 of 3ds Max, which Blender, Maya and Houdini know too.
 //!
-//! **Form.** A header with the numbers of frames and points, then the points of each frame as 32-bit floats.
-//! MDD is big-endian and gives each frame's time in seconds; PC2 is little-endian and gives the first frame
-//! and the frames from sample to sample.
+//! **Form.** A header with the numbers of frames and points, then the points of each frame as
+//! 32-bit floats. MDD is big-endian and gives each frame's time in seconds; PC2 is little-endian
+//! and gives the first frame and the frames from sample to sample.
 //!
 //! **Source.** NewTek, "MDD file format"; Autodesk 3ds Max SDK, "Point Cache 2 file format".
 //!
-//! **Ours.** A cache alone is a mesh without faces that rests in its first frame. PC2 does not say how long
-//! a frame is.
+//! **Ours.** A cache alone is a mesh without faces that rests in its first frame. PC2 does not say
+//! how long a frame is.
 
 use std::fmt::Display;
 
@@ -19,7 +19,11 @@ use crate::binary::Cursor;
 use crate::{Animation, Asset, Holds, IoError, Motion, ReadError, Shape, Written};
 
 /// What is missed in a point cache. It is points by nature, so that only what moves counts.
-pub const HOLDS: Holds = Holds { targets: false, clips: 1, ..Holds::ALL };
+pub const HOLDS: Holds = Holds {
+    targets: false,
+    clips: 1,
+    ..Holds::ALL
+};
 
 const PC2_MAGIC: [u8; 12] = *b"POINTCACHE2\0";
 const POINT_BYTES: usize = 12;
@@ -27,16 +31,34 @@ const POINT_BYTES: usize = 12;
 /// Reads an MDD file.
 pub fn read_mdd(bytes: &[u8]) -> Result<Asset, ReadError> {
     let mut cursor = Cursor::of(bytes);
-    let frames = count(i32::from_be_bytes(cursor.array("the number of frames")?), 0, "frames")?;
-    let points = count(i32::from_be_bytes(cursor.array("the number of points")?), 4, "points")?;
-    cursor.require(frames as u64, 4 + points * POINT_BYTES, format_args!("frames of {points} points"))?;
+    let frames = count(
+        i32::from_be_bytes(cursor.array("the number of frames")?),
+        0,
+        "frames",
+    )?;
+    let points = count(
+        i32::from_be_bytes(cursor.array("the number of points")?),
+        4,
+        "points",
+    )?;
+    cursor.require(
+        frames as u64,
+        4 + points * POINT_BYTES,
+        format_args!("frames of {points} points"),
+    )?;
     let times = cursor.take(4 * frames, "the times of the frames")?;
-    let times: Vec<f64> = times.chunks_exact(4).map(|t| f64::from(f32::from_be_bytes(four(t)))).collect();
+    let times: Vec<f64> = times
+        .chunks_exact(4)
+        .map(|t| f64::from(f32::from_be_bytes(four(t))))
+        .collect();
     let positions = read_frames(&mut cursor, frames, points, f32::from_be_bytes)?;
     let mut asset = as_asset(positions, &cursor)?;
     match rate(&times) {
         Some(rate) => asset.clips[0].frames_per_second = rate,
-        None => asset.problems.push("the times of the frames are not evenly spaced; the frames are kept as they come".into()),
+        None => asset.problems.push(
+            "the times of the frames are not evenly spaced; the frames are kept as they come"
+                .into(),
+        ),
     }
     Ok(asset)
 }
@@ -50,23 +72,45 @@ pub fn read_pc2(bytes: &[u8]) -> Result<Asset, ReadError> {
 pub(crate) fn read_pc2_sampled(bytes: &[u8]) -> Result<(Asset, f64, f64), ReadError> {
     let mut cursor = Cursor::of(bytes);
     if cursor.array("the head of a PC2 file")? != PC2_MAGIC {
-        return Err(ReadError::byte(0, "the file does not begin with 'POINTCACHE2'; it is no PC2 file"));
+        return Err(ReadError::byte(
+            0,
+            "the file does not begin with 'POINTCACHE2'; it is no PC2 file",
+        ));
     }
     let version = i32::from_le_bytes(cursor.array("the version")?);
     if version != 1 {
-        return Err(ReadError::byte(12, format!("the version of the cache is {version}; only 1 is known")));
+        return Err(ReadError::byte(
+            12,
+            format!("the version of the cache is {version}; only 1 is known"),
+        ));
     }
-    let points = count(i32::from_le_bytes(cursor.array("the number of points")?), 16, "points")?;
+    let points = count(
+        i32::from_le_bytes(cursor.array("the number of points")?),
+        16,
+        "points",
+    )?;
     let start = f64::from(f32::from_le_bytes(cursor.array("the first frame")?));
-    let step = f64::from(f32::from_le_bytes(cursor.array("the frames from sample to sample")?));
-    let frames = count(i32::from_le_bytes(cursor.array("the number of samples")?), 28, "samples")?;
-    cursor.require(frames as u64, points * POINT_BYTES, format_args!("samples of {points} points"))?;
+    let step = f64::from(f32::from_le_bytes(
+        cursor.array("the frames from sample to sample")?,
+    ));
+    let frames = count(
+        i32::from_le_bytes(cursor.array("the number of samples")?),
+        28,
+        "samples",
+    )?;
+    cursor.require(
+        frames as u64,
+        points * POINT_BYTES,
+        format_args!("samples of {points} points"),
+    )?;
     let positions = read_frames(&mut cursor, frames, points, f32::from_le_bytes)?;
     let mut asset = as_asset(positions, &cursor)?;
     if step.is_finite() && step > 0.0 {
         asset.clips[0].frames_per_second = Clip::DEFAULT_FRAMES_PER_SECOND / step;
     } else {
-        asset.problems.push(format!("the cache says {step} frames from sample to sample; one is assumed"));
+        asset.problems.push(format!(
+            "the cache says {step} frames from sample to sample; one is assumed"
+        ));
     }
     Ok((asset, start, step))
 }
@@ -75,7 +119,10 @@ pub(crate) fn read_pc2_sampled(bytes: &[u8]) -> Result<(Asset, f64, f64), ReadEr
 fn count(found: i32, byte: usize, what: impl Display) -> Result<usize, ReadError> {
     match usize::try_from(found) {
         Ok(count) if count > 0 => Ok(count),
-        _ => Err(ReadError::byte(byte, format!("the file says it has {found} {what}; export it again"))),
+        _ => Err(ReadError::byte(
+            byte,
+            format!("the file says it has {found} {what}; export it again"),
+        )),
     }
 }
 
@@ -83,10 +130,17 @@ fn four(bytes: &[u8]) -> [u8; 4] {
     bytes.try_into().expect("chunks of four bytes")
 }
 
-fn read_frames(cursor: &mut Cursor<'_>, frames: usize, points: usize, float: fn([u8; 4]) -> f32) -> Result<Vec<Vec<DVec3>>, ReadError> {
+fn read_frames(
+    cursor: &mut Cursor<'_>,
+    frames: usize,
+    points: usize,
+    float: fn([u8; 4]) -> f32,
+) -> Result<Vec<Vec<DVec3>>, ReadError> {
     let frame = |k: usize| {
         let bytes = cursor.take(points * POINT_BYTES, format_args!("frame {k} of {frames}"))?;
-        let point = |p: &[u8]| DVec3::from_array([0, 4, 8].map(|at| f64::from(float(four(&p[at..at + 4])))));
+        let point = |p: &[u8]| {
+            DVec3::from_array([0, 4, 8].map(|at| f64::from(float(four(&p[at..at + 4])))))
+        };
         Ok(bytes.chunks_exact(POINT_BYTES).map(point).collect())
     };
     (0..frames).map(frame).collect()
@@ -98,12 +152,16 @@ fn as_asset(frames: Vec<Vec<DVec3>>, cursor: &Cursor<'_>) -> Result<Asset, ReadE
     clip.motions = vec![Motion::new(0, Shape::Points(frames))];
     asset.clips.push(clip);
     if cursor.left() > 0 {
-        asset.problems.push(format!("{} byte(s) after the last frame were not read", cursor.left()));
+        asset.problems.push(format!(
+            "{} byte(s) after the last frame were not read",
+            cursor.left()
+        ));
     }
     Ok(asset)
 }
 
-/// Frames per second of evenly spaced times: a whole number where single precision cannot tell it from one.
+/// Frames per second of evenly spaced times: a whole number where single precision cannot tell it
+/// from one.
 fn rate(times: &[f64]) -> Option<f64> {
     let (first, last) = (times[0], times[times.len() - 1]);
     if times.len() == 1 {
@@ -114,7 +172,11 @@ fn rate(times: &[f64]) -> Option<f64> {
     let even = |k: usize| (times[k] - first - k as f64 / rate).abs() <= rounding;
     let whole = rate.round();
     let nearly = (rate - whole).abs() <= 1e-5 * whole;
-    (rate.is_finite() && rate > 0.0 && (0..times.len()).all(even)).then_some(if nearly { whole } else { rate })
+    (rate.is_finite() && rate > 0.0 && (0..times.len()).all(even)).then_some(if nearly {
+        whole
+    } else {
+        rate
+    })
 }
 
 /// The only clip as an MDD file.
@@ -126,7 +188,11 @@ pub fn write_mdd(asset: &Asset) -> Result<Written, IoError> {
         bytes.extend_from_slice(&((k as f64 / clip.frames_per_second()) as f32).to_be_bytes());
     }
     bytes.extend(floats(&clip).flat_map(f32::to_be_bytes));
-    Ok(Written { bytes, left_out: HOLDS.left_out_of(asset), ..Written::default() })
+    Ok(Written {
+        bytes,
+        left_out: HOLDS.left_out_of(asset),
+        ..Written::default()
+    })
 }
 
 /// The only clip as a PC2 file from frame 0 with a sample per frame.
@@ -134,23 +200,42 @@ pub fn write_pc2(asset: &Asset) -> Result<Written, IoError> {
     let clip = clip_of(asset, "PC2")?;
     let [frames, points] = sizes(&clip);
     let mut bytes = PC2_MAGIC.to_vec();
-    for number in [1_i32.to_le_bytes(), points.to_le_bytes(), 0_f32.to_le_bytes(), 1_f32.to_le_bytes(), frames.to_le_bytes()] {
+    for number in [
+        1_i32.to_le_bytes(),
+        points.to_le_bytes(),
+        0_f32.to_le_bytes(),
+        1_f32.to_le_bytes(),
+        frames.to_le_bytes(),
+    ] {
         bytes.extend_from_slice(&number);
     }
     bytes.extend(floats(&clip).flat_map(f32::to_le_bytes));
     let mut left_out = HOLDS.left_out_of(asset);
     if clip.frames_per_second() != Clip::DEFAULT_FRAMES_PER_SECOND {
-        left_out.push(format!("the rate of {} frames a second", clip.frames_per_second()));
+        left_out.push(format!(
+            "the rate of {} frames a second",
+            clip.frames_per_second()
+        ));
     }
-    Ok(Written { bytes, left_out, ..Written::default() })
+    Ok(Written {
+        bytes,
+        left_out,
+        ..Written::default()
+    })
 }
 
 /// A clip whose numbers a cache can express.
 fn clip_of(asset: &Asset, format: &str) -> Result<Clip, IoError> {
     let clip = asset.clip()?;
-    let declined = |message: String| IoError::Clip { file: asset.shown_source(), message };
+    let declined = |message: String| IoError::Clip {
+        file: asset.shown_source(),
+        message,
+    };
     let (frames, points) = (clip.frames().len(), clip.reference().vertex_count());
-    if [frames, points].iter().any(|&count| count == 0 || i32::try_from(count).is_err()) {
+    if [frames, points]
+        .iter()
+        .any(|&count| count == 0 || i32::try_from(count).is_err())
+    {
         return Err(declined(format!(
             "{format} cannot hold {frames} frames of {points} points; it needs one of each, and counts to 2^31 - 1"
         )));
@@ -168,11 +253,16 @@ fn clip_of(asset: &Asset, format: &str) -> Result<Clip, IoError> {
 }
 
 fn sizes(clip: &Clip) -> [i32; 2] {
-    [clip.frames().len(), clip.reference().vertex_count()].map(|n| i32::try_from(n).expect("sizes were checked with the clip"))
+    [clip.frames().len(), clip.reference().vertex_count()]
+        .map(|n| i32::try_from(n).expect("sizes were checked with the clip"))
 }
 
 fn floats(clip: &Clip) -> impl Iterator<Item = f32> {
-    clip.frames().iter().flatten().flat_map(|p| p.to_array()).map(|x| x as f32)
+    clip.frames()
+        .iter()
+        .flatten()
+        .flat_map(|p| p.to_array())
+        .map(|x| x as f32)
 }
 
 #[cfg(test)]
@@ -181,21 +271,41 @@ mod tests {
     use crate::Place;
 
     fn clip() -> Asset {
-        let frames: Vec<Vec<DVec3>> = (0..5).map(|k| (0..3).map(|v| DVec3::new(f64::from(k), f64::from(v), 0.5)).collect()).collect();
+        let frames: Vec<Vec<DVec3>> = (0..5)
+            .map(|k| {
+                (0..3)
+                    .map(|v| DVec3::new(f64::from(k), f64::from(v), 0.5))
+                    .collect()
+            })
+            .collect();
         let mesh = Mesh::from_triangles(frames[0].clone(), &[[0, 1, 2]]).unwrap();
-        Asset::from_clip(&Clip::new("hop", mesh, frames).unwrap().with_frames_per_second(29.97))
+        Asset::from_clip(
+            &Clip::new("hop", mesh, frames)
+                .unwrap()
+                .with_frames_per_second(29.97),
+        )
     }
 
     #[test]
     fn frames_come_back_and_faces_are_not_missed() {
-        type Both = (fn(&Asset) -> Result<Written, IoError>, fn(&[u8]) -> Result<Asset, ReadError>);
+        type Both = (
+            fn(&Asset) -> Result<Written, IoError>,
+            fn(&[u8]) -> Result<Asset, ReadError>,
+        );
         let formats: [Both; 2] = [(write_mdd, read_mdd), (write_pc2, read_pc2)];
         for (write, read) in formats {
             let written = write(&clip()).unwrap();
-            assert!(!written.left_out.iter().any(|lost| lost.contains("face")), "{:?}", written.left_out);
+            assert!(
+                !written.left_out.iter().any(|lost| lost.contains("face")),
+                "{:?}",
+                written.left_out
+            );
             let copy = read(&written.bytes).unwrap();
             assert!(copy.problems.is_empty(), "{:?}", copy.problems);
-            assert_eq!(copy.clip().unwrap().frames(), clip().clip().unwrap().frames());
+            assert_eq!(
+                copy.clip().unwrap().frames(),
+                clip().clip().unwrap().frames()
+            );
             assert_eq!(copy.mesh().unwrap().face_count(), 0);
         }
         let rate = read_mdd(&write_mdd(&clip()).unwrap().bytes).unwrap().clips[0].frames_per_second;
@@ -207,7 +317,10 @@ mod tests {
         for rate in [1.0, 24.0, 25.0, 30.0, 60.0, 120.0] {
             let mut asset = clip();
             asset.clips[0].frames_per_second = rate;
-            assert_eq!(read_mdd(&write_mdd(&asset).unwrap().bytes).unwrap().clips[0].frames_per_second, rate);
+            assert_eq!(
+                read_mdd(&write_mdd(&asset).unwrap().bytes).unwrap().clips[0].frames_per_second,
+                rate
+            );
         }
     }
 
@@ -217,39 +330,78 @@ mod tests {
         bytes[12..16].copy_from_slice(&7.0_f32.to_be_bytes());
         bytes.push(0);
         let problems = read_mdd(&bytes).unwrap().problems;
-        assert!(problems.iter().any(|p| p.contains("not evenly spaced")), "{problems:?}");
-        assert!(problems.iter().any(|p| p.contains("1 byte(s) after the last frame")), "{problems:?}");
+        assert!(
+            problems.iter().any(|p| p.contains("not evenly spaced")),
+            "{problems:?}"
+        );
+        assert!(
+            problems
+                .iter()
+                .any(|p| p.contains("1 byte(s) after the last frame")),
+            "{problems:?}"
+        );
     }
 
     #[test]
     fn promises_beyond_the_file_and_senseless_counts_are_declined() {
         let mdd = |frames: i32, points: i32| {
-            let error = read_mdd(&[&frames.to_be_bytes()[..], &points.to_be_bytes(), &[0; 64]].concat()).unwrap_err();
+            let error =
+                read_mdd(&[&frames.to_be_bytes()[..], &points.to_be_bytes(), &[0; 64]].concat())
+                    .unwrap_err();
             (error.place, error.message)
         };
         let (place, message) = mdd(i32::MAX, i32::MAX);
         assert_eq!(place, Place::Byte(8));
-        assert!(message.contains("2147483647 frames of 2147483647 points are promised") && message.contains("64 are left"), "{message}");
+        assert!(
+            message.contains("2147483647 frames of 2147483647 points are promised")
+                && message.contains("64 are left"),
+            "{message}"
+        );
         assert_eq!(mdd(-1, 24).0, Place::Byte(0));
         assert!(mdd(2, 0).1.contains("0 points"));
         let whole = write_pc2(&clip()).unwrap().bytes;
         let error = read_pc2(&whole[..whole.len() - 1]).unwrap_err();
-        assert!(error.message.contains("5 samples of 3 points are promised"), "{error}");
-        assert!(read_pc2(&whole[..20]).unwrap_err().message.contains("the first frame needs 4 bytes, but 0 are left"));
-        assert!(read_pc2(b"POINTCACHE3\0....").unwrap_err().message.contains("no PC2 file"));
+        assert!(
+            error.message.contains("5 samples of 3 points are promised"),
+            "{error}"
+        );
+        assert!(
+            read_pc2(&whole[..20])
+                .unwrap_err()
+                .message
+                .contains("the first frame needs 4 bytes, but 0 are left")
+        );
+        assert!(
+            read_pc2(b"POINTCACHE3\0....")
+                .unwrap_err()
+                .message
+                .contains("no PC2 file")
+        );
         let mut other = whole.clone();
         other[12] = 9;
-        assert!(read_pc2(&other).unwrap_err().message.contains("version of the cache is 9"));
+        assert!(
+            read_pc2(&other)
+                .unwrap_err()
+                .message
+                .contains("version of the cache is 9")
+        );
     }
 
     #[test]
     fn what_a_cache_cannot_express_is_declined_before_writing() {
         let mut asset = clip();
-        let Shape::Points(frames) = &mut asset.clips[0].motions[0].shape else { unreachable!() };
+        let Shape::Points(frames) = &mut asset.clips[0].motions[0].shape else {
+            unreachable!()
+        };
         frames[2][1].x = 1e39;
         let error = write_mdd(&asset).unwrap_err().to_string();
         assert!(error.contains("vertex 1 of frame 2"), "{error}");
         asset.clips.clear();
-        assert!(write_pc2(&asset).unwrap_err().to_string().contains("no clip"));
+        assert!(
+            write_pc2(&asset)
+                .unwrap_err()
+                .to_string()
+                .contains("no clip")
+        );
     }
 }

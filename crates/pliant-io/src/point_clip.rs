@@ -6,21 +6,44 @@ use pliant_rig::RigError;
 use crate::{Animation, Asset, IoError, Motion, Shape};
 
 impl Asset {
-    /// The same asset with `animation` as its only clip, in which the vertices, in the whole file's order, go through `frames`.
+    /// The same asset with `animation` as its only clip, in which the vertices, in the whole file's
+    /// order, go through `frames`.
     ///
     /// Names, UVs and polygons stay; targets go, since nothing moves by them any more.
-    pub fn with_point_clip(&self, mut animation: Animation, frames: &[Vec<DVec3>]) -> Result<Self, IoError> {
+    pub fn with_point_clip(
+        &self,
+        mut animation: Animation,
+        frames: &[Vec<DVec3>],
+    ) -> Result<Self, IoError> {
         let expected = self.vertex_count();
-        if let Some((k, frame)) = frames.iter().enumerate().find(|(_, frame)| frame.len() != expected) {
-            return Err(self.broken(RigError::VertexCount { what: format!("frame {k}"), found: frame.len(), expected }));
+        if let Some((k, frame)) = frames
+            .iter()
+            .enumerate()
+            .find(|(_, frame)| frame.len() != expected)
+        {
+            return Err(self.broken(RigError::VertexCount {
+                what: format!("frame {k}"),
+                found: frame.len(),
+                expected,
+            }));
         }
         let mut moved = self.posed(self.mesh()?.positions())?;
-        let own = |places: &[u32], frame: &Vec<DVec3>| places.iter().map(|&v| frame[v as usize]).collect();
+        let own = |places: &[u32], frame: &Vec<DVec3>| {
+            places.iter().map(|&v| frame[v as usize]).collect()
+        };
         let motion = |(object, places): (usize, Vec<u32>)| {
-            Motion::new(object, Shape::Points(frames.iter().map(|frame| own(&places, frame)).collect()))
+            Motion::new(
+                object,
+                Shape::Points(frames.iter().map(|frame| own(&places, frame)).collect()),
+            )
         };
         animation.frame_count = frames.len();
-        animation.motions = self.file_indices().into_iter().enumerate().map(motion).collect();
+        animation.motions = self
+            .file_indices()
+            .into_iter()
+            .enumerate()
+            .map(motion)
+            .collect();
         moved.clips = vec![animation];
         Ok(moved)
     }
@@ -36,12 +59,24 @@ mod tests {
         let text = b"v 0 0 0\nv 1 0 0\nv 0 1 0\nv 5 0 0\no front\nf 1 2 3\no back\nf 3 2 4\n";
         let asset = obj::read(text).unwrap();
         let rest = asset.mesh().unwrap().positions().to_vec();
-        let frames: Vec<Vec<DVec3>> = (0..3).map(|k| rest.iter().map(|p| *p * 2.0 + DVec3::Z * f64::from(k)).collect()).collect();
-        let moved = asset.with_point_clip(Animation::new("grow", 0), &frames).unwrap();
+        let frames: Vec<Vec<DVec3>> = (0..3)
+            .map(|k| {
+                rest.iter()
+                    .map(|p| *p * 2.0 + DVec3::Z * f64::from(k))
+                    .collect()
+            })
+            .collect();
+        let moved = asset
+            .with_point_clip(Animation::new("grow", 0), &frames)
+            .unwrap();
         moved.check().unwrap();
         assert_eq!(moved.objects.len(), asset.objects.len());
         assert_eq!(moved.mesh().unwrap().positions(), rest);
         assert_eq!(moved.clip().unwrap().frames(), frames);
-        assert!(asset.with_point_clip(Animation::new("short", 0), &[rest[1..].to_vec()]).is_err());
+        assert!(
+            asset
+                .with_point_clip(Animation::new("short", 0), &[rest[1..].to_vec()])
+                .is_err()
+        );
     }
 }

@@ -1,15 +1,21 @@
-//! An asset whose objects get other targets, while everything else stays: names, UVs, clips, rest weights.
+//! An asset whose objects get other targets, while everything else stays: names, UVs, clips, rest
+//! weights.
 
 use pliant_rig::{Combination, InBetween, Interpolation, Rig, RigError, Target, WeightTrack};
 
 use crate::{Asset, IoError, Object, Shape};
 
-/// A rig in the place of an object's, and for each of its targets the old one whose weight it takes.
+/// A rig in the place of an object's, and for each of its targets the old one whose weight it
+/// takes.
 pub type Retargeted = (Rig, Vec<Option<usize>>);
 
 impl Asset {
-    /// The same asset with the rig that `change` makes of each object's; clips and rest weights follow.
-    pub fn map_rigs(&self, mut change: impl FnMut(&Object) -> Result<Retargeted, RigError>) -> Result<Self, IoError> {
+    /// The same asset with the rig that `change` makes of each object's; clips and rest weights
+    /// follow.
+    pub fn map_rigs(
+        &self,
+        mut change: impl FnMut(&Object) -> Result<Retargeted, RigError>,
+    ) -> Result<Self, IoError> {
         let mut changed = self.clone();
         for (k, object) in changed.objects.iter_mut().enumerate() {
             let (rig, sources) = change(object).map_err(|e| self.broken(e))?;
@@ -17,17 +23,24 @@ impl Asset {
                 object.rest_weights = follow(&object.rest_weights, &sources);
             }
             object.rig = rig;
-            for motion in changed.clips.iter_mut().flat_map(|clip| &mut clip.motions).filter(|motion| motion.object == k) {
+            for motion in changed
+                .clips
+                .iter_mut()
+                .flat_map(|clip| &mut clip.motions)
+                .filter(|motion| motion.object == k)
+            {
                 if let Shape::Weights(track) = &motion.shape {
-                    motion.shape = Shape::Weights(follow_track(track, &sources).map_err(|e| self.broken(e))?);
+                    motion.shape =
+                        Shape::Weights(follow_track(track, &sources).map_err(|e| self.broken(e))?);
                 }
             }
         }
         Ok(changed)
     }
 
-    /// The same asset with targets over the whole file's order, as [`Asset::rig`] gives them, in place of those of the
-    /// same names. Each object gets what concerns it: targets that it had, and others that move it.
+    /// The same asset with targets over the whole file's order, as [`Asset::rig`] gives them, in
+    /// place of those of the same names. Each object gets what concerns it: targets that it
+    /// had, and others that move it.
     pub fn with_targets(&self, targets: &[Target]) -> Result<Self, IoError> {
         let places = self.file_indices();
         let mut next = places.iter();
@@ -48,8 +61,9 @@ impl Asset {
         })
     }
 
-    /// The same asset with the sliders of `rig`, which is over the whole file's order, in place of its own. Each object gets the
-    /// targets and combinations that move it, with their settings, and the first one those that move nothing; clips and rest weights
+    /// The same asset with the sliders of `rig`, which is over the whole file's order, in place of
+    /// its own. Each object gets the targets and combinations that move it, with their
+    /// settings, and the first one those that move nothing; clips and rest weights
     /// stay with the names of targets.
     pub fn with_rig(&self, rig: &Rig) -> Result<Self, IoError> {
         let places = self.file_indices();
@@ -58,63 +72,126 @@ impl Asset {
             let (k, places) = next.next().expect("places for each object");
             let part = part_of_rig(rig, object, places, k == 0)?;
             let old = object.rig.targets();
-            let sources = part.targets().iter().map(|target| old.iter().position(|known| known.name == target.name)).collect();
+            let sources = part
+                .targets()
+                .iter()
+                .map(|target| old.iter().position(|known| known.name == target.name))
+                .collect();
             Ok((part, sources))
         })
     }
 }
 
-/// What of a rig moves one object, and the sliders that drive it; with `idle` also those that move nothing.
+/// What of a rig moves one object, and the sliders that drive it; with `idle` also those that move
+/// nothing.
 fn part_of_rig(rig: &Rig, object: &Object, places: &[u32], idle: bool) -> Result<Rig, RigError> {
-    let targets: Vec<Target> = rig.targets().iter().map(|target| restricted(target, places)).collect();
+    let targets: Vec<Target> = rig
+        .targets()
+        .iter()
+        .map(|target| restricted(target, places))
+        .collect();
     let corrective = |combination: &Combination| {
-        let Combination { vertices, deltas, .. } = combination.clone();
-        let shape = Target { name: String::new(), vertices, deltas, in_betweens: Vec::new() };
-        let Target { vertices, deltas, .. } = restricted(&shape, places);
-        Combination { vertices, deltas, ..combination.clone() }
+        let Combination {
+            vertices, deltas, ..
+        } = combination.clone();
+        let shape = Target {
+            name: String::new(),
+            vertices,
+            deltas,
+            in_betweens: Vec::new(),
+        };
+        let Target {
+            vertices, deltas, ..
+        } = restricted(&shape, places);
+        Combination {
+            vertices,
+            deltas,
+            ..combination.clone()
+        }
     };
     let combinations: Vec<Combination> = rig.combinations().iter().map(corrective).collect();
-    let mut needed: Vec<bool> = targets.iter().zip(rig.targets()).map(|(part, whole)| moves(part) || (idle && !moves(whole))).collect();
+    let mut needed: Vec<bool> = targets
+        .iter()
+        .zip(rig.targets())
+        .map(|(part, whole)| moves(part) || (idle && !moves(whole)))
+        .collect();
     for c in (0..combinations.len()).filter(|&c| !combinations[c].vertices.is_empty()) {
-        rig.drivers_of(c).into_iter().for_each(|slider| needed[slider] = true);
+        rig.drivers_of(c)
+            .into_iter()
+            .for_each(|slider| needed[slider] = true);
     }
-    let whole = Rig::new(object.rig.neutral().clone(), targets)?.with_sliders(rig.sliders().to_vec())?.with_combinations(combinations)?;
-    let whole = whole.with_groups(rig.groups().to_vec())?.with_exclusive_pairs(rig.exclusive_pairs().to_vec())?;
+    let whole = Rig::new(object.rig.neutral().clone(), targets)?
+        .with_sliders(rig.sliders().to_vec())?
+        .with_combinations(combinations)?;
+    let whole = whole
+        .with_groups(rig.groups().to_vec())?
+        .with_exclusive_pairs(rig.exclusive_pairs().to_vec())?;
     let kept: Vec<usize> = (0..needed.len()).filter(|&k| needed[k]).collect();
     let own = kept.iter().map(|&k| whole.targets()[k].clone()).collect();
     whole.with_targets_from(own, &kept.iter().map(|&k| Some(k)).collect::<Vec<_>>())
 }
 
 fn moves(target: &Target) -> bool {
-    !target.vertices.is_empty() || target.in_betweens.iter().any(|key| !key.vertices.is_empty())
+    !target.vertices.is_empty()
+        || target
+            .in_betweens
+            .iter()
+            .any(|key| !key.vertices.is_empty())
 }
 
 /// What a target moves of one object.
 fn restricted(target: &Target, places: &[u32]) -> Target {
     let own = |vertices: &[u32], deltas: &[pliant_mesh::glam::Vec3]| {
         let local = |v: &u32| places.binary_search(v).ok().map(|k| k as u32);
-        vertices.iter().zip(deltas).filter_map(|(v, d)| Some((local(v)?, *d))).unzip()
+        vertices
+            .iter()
+            .zip(deltas)
+            .filter_map(|(v, d)| Some((local(v)?, *d)))
+            .unzip()
     };
     let (vertices, deltas) = own(&target.vertices, &target.deltas);
     let between = |shape: &InBetween| {
         let (vertices, deltas) = own(&shape.vertices, &shape.deltas);
-        InBetween { vertices, deltas, ..shape.clone() }
+        InBetween {
+            vertices,
+            deltas,
+            ..shape.clone()
+        }
     };
-    Target { name: target.name.clone(), vertices, deltas, in_betweens: target.in_betweens.iter().map(between).collect() }
+    Target {
+        name: target.name.clone(),
+        vertices,
+        deltas,
+        in_betweens: target.in_betweens.iter().map(between).collect(),
+    }
 }
 
 /// The weights of new targets; one without an old one rests.
 fn follow(weights: &[f64], sources: &[Option<usize>]) -> Vec<f64> {
-    sources.iter().map(|source| source.and_then(|k| weights.get(k)).copied().unwrap_or(0.0)).collect()
+    sources
+        .iter()
+        .map(|source| source.and_then(|k| weights.get(k)).copied().unwrap_or(0.0))
+        .collect()
 }
 
 fn follow_track(track: &WeightTrack, sources: &[Option<usize>]) -> Result<WeightTrack, RigError> {
-    let rows = |rows: &[Vec<f64>]| rows.iter().map(|row| follow(row, sources)).collect::<Vec<_>>();
+    let rows = |rows: &[Vec<f64>]| {
+        rows.iter()
+            .map(|row| follow(row, sources))
+            .collect::<Vec<_>>()
+    };
     let interpolation = match track.interpolation() {
-        Interpolation::Cubic { arriving, leaving } => Interpolation::Cubic { arriving: rows(arriving), leaving: rows(leaving) },
+        Interpolation::Cubic { arriving, leaving } => Interpolation::Cubic {
+            arriving: rows(arriving),
+            leaving: rows(leaving),
+        },
         other => other.clone(),
     };
-    WeightTrack::new(track.times_secs().to_vec(), rows(track.keys()), interpolation)
+    WeightTrack::new(
+        track.times_secs().to_vec(),
+        rows(track.keys()),
+        interpolation,
+    )
 }
 
 #[cfg(test)]
@@ -128,12 +205,18 @@ mod tests {
 
     /// Two triangles, each an object; the first has a slider that a clip moves.
     fn two_objects() -> Asset {
-        let mesh = Mesh::from_triangles(vec![DVec3::ZERO, DVec3::X, DVec3::Y], &[[0, 1, 2]]).unwrap();
+        let mesh =
+            Mesh::from_triangles(vec![DVec3::ZERO, DVec3::X, DVec3::Y], &[[0, 1, 2]]).unwrap();
         let lift = Target::from_dense("lift", [Vec3::ZERO, Vec3::ZERO, Vec3::Z]);
         let mut asset = Asset::from_rig(Rig::new(mesh.clone(), vec![lift]).unwrap());
         asset.objects.push(Object::new(Rig::still(mesh)));
         asset.objects[0].rest_weights = vec![0.25];
-        let track = WeightTrack::new(vec![0.0, 1.0], vec![vec![0.0], vec![1.0]], Interpolation::Linear).unwrap();
+        let track = WeightTrack::new(
+            vec![0.0, 1.0],
+            vec![vec![0.0], vec![1.0]],
+            Interpolation::Linear,
+        )
+        .unwrap();
         let mut clip = Animation::new("hop", 2);
         clip.motions = vec![Motion::new(0, Shape::Weights(track))];
         asset.clips.push(clip);
@@ -144,11 +227,21 @@ mod tests {
     fn targets_of_the_whole_go_back_to_the_objects_they_move() {
         let asset = two_objects();
         let mut whole = asset.rig().unwrap().targets().to_vec();
-        assert_eq!(asset.with_targets(&whole).unwrap().rig().unwrap().targets(), whole);
-        whole.push(Target::from_dense("slide", [0, 0, 0, 0, 1, 0].map(|x| Vec3::X * x as f32)));
+        assert_eq!(
+            asset.with_targets(&whole).unwrap().rig().unwrap().targets(),
+            whole
+        );
+        whole.push(Target::from_dense(
+            "slide",
+            [0, 0, 0, 0, 1, 0].map(|x| Vec3::X * x as f32),
+        ));
         let wider = asset.with_targets(&whole).unwrap();
         assert_eq!(wider.rig().unwrap().targets(), whole);
-        let counts: Vec<usize> = wider.objects.iter().map(|o| o.rig.targets().len()).collect();
+        let counts: Vec<usize> = wider
+            .objects
+            .iter()
+            .map(|o| o.rig.targets().len())
+            .collect();
         assert_eq!(counts, [1, 1]);
     }
 
@@ -156,7 +249,12 @@ mod tests {
     fn clips_and_rest_weights_follow_the_targets() {
         let asset = two_objects();
         let doubled = asset.map_rigs(|object| {
-            let twice = |t: &Target| ["A", "B"].map(|end| Target { name: format!("{}{end}", t.name), ..t.clone() });
+            let twice = |t: &Target| {
+                ["A", "B"].map(|end| Target {
+                    name: format!("{}{end}", t.name),
+                    ..t.clone()
+                })
+            };
             let targets: Vec<Target> = object.rig.targets().iter().flat_map(twice).collect();
             let sources = (0..targets.len()).map(|k| Some(k / 2)).collect();
             Ok((object.rig.with_targets(targets)?, sources))
@@ -164,7 +262,10 @@ mod tests {
         let doubled = doubled.unwrap();
         doubled.check().unwrap();
         assert_eq!(doubled.objects[0].rest_weights, [0.25, 0.25]);
-        let (before, after) = (asset.frame_positions(1).unwrap(), doubled.frame_positions(1).unwrap());
+        let (before, after) = (
+            asset.frame_positions(1).unwrap(),
+            doubled.frame_positions(1).unwrap(),
+        );
         assert_eq!(after[2] - DVec3::Y, (before[2] - DVec3::Y) * 2.0);
     }
 
@@ -173,9 +274,18 @@ mod tests {
         let asset = two_objects();
         let moved = |name: &str, vertices: Vec<u32>| {
             let deltas = vec![Vec3::X; vertices.len()];
-            Target { name: name.into(), vertices, deltas, in_betweens: Vec::new() }
+            Target {
+                name: name.into(),
+                vertices,
+                deltas,
+                in_betweens: Vec::new(),
+            }
         };
-        let targets = vec![moved("first", vec![1]), moved("second", vec![4]), moved("none", vec![])];
+        let targets = vec![
+            moved("first", vec![1]),
+            moved("second", vec![4]),
+            moved("none", vec![]),
+        ];
         let both = Combination {
             name: "both".into(),
             drivers: vec![Driver::Slider(0), Driver::Slider(1)],
@@ -183,14 +293,35 @@ mod tests {
             vertices: vec![3],
             deltas: vec![Vec3::Y],
         };
-        let locked = Slider { locked: true, ..Slider::default() };
+        let locked = Slider {
+            locked: true,
+            ..Slider::default()
+        };
         let sliders = vec![Slider::default(), locked.clone(), Slider::default()];
-        let rig = Rig::new(asset.mesh().unwrap(), targets).unwrap().with_sliders(sliders).unwrap();
-        let made = asset.with_rig(&rig.with_combinations(vec![both]).unwrap()).unwrap();
-        let names = |k: usize| made.objects[k].rig.targets().iter().map(|t| t.name.as_str()).collect::<Vec<_>>();
-        assert_eq!((names(0), names(1)), (vec!["first", "none"], vec!["first", "second"]));
+        let rig = Rig::new(asset.mesh().unwrap(), targets)
+            .unwrap()
+            .with_sliders(sliders)
+            .unwrap();
+        let made = asset
+            .with_rig(&rig.with_combinations(vec![both]).unwrap())
+            .unwrap();
+        let names = |k: usize| {
+            made.objects[k]
+                .rig
+                .targets()
+                .iter()
+                .map(|t| t.name.as_str())
+                .collect::<Vec<_>>()
+        };
+        assert_eq!(
+            (names(0), names(1)),
+            (vec!["first", "none"], vec!["first", "second"])
+        );
         let second = &made.objects[1].rig;
-        assert_eq!((&second.combinations()[0].vertices, &second.sliders()[1]), (&vec![0], &locked));
+        assert_eq!(
+            (&second.combinations()[0].vertices, &second.sliders()[1]),
+            (&vec![0], &locked)
+        );
         assert!(made.objects[0].rig.combinations().is_empty());
         assert_eq!(second.evaluate(&[1.0, 1.0])[1], DVec3::X * 2.0);
     }

@@ -22,12 +22,15 @@ pub struct Saved {
 
 /// Writes `asset` in the format that the ending of `path` names, all or nothing.
 ///
-/// `MESH+NAME.frames.npy` writes a mesh and its clip, `MESH+NAME.npy` a mesh and its targets, each with the
-/// names beside; a `.npy` alone gets the plain positions, V × 3 or frames × V × 3.
+/// `MESH+NAME.frames.npy` writes a mesh and its clip, `MESH+NAME.npy` a mesh and its targets, each
+/// with the names beside; a `.npy` alone gets the plain positions, V × 3 or frames × V × 3.
 pub fn save(asset: &Asset, path: impl AsRef<Path>) -> Result<Saved, IoError> {
     let (files, left_out) = plan_save(asset, path)?;
     write_files(&files)?;
-    Ok(Saved { files: files.into_iter().map(|(path, _)| path).collect(), left_out })
+    Ok(Saved {
+        files: files.into_iter().map(|(path, _)| path).collect(),
+        left_out,
+    })
 }
 
 /// Files with their bytes, and what was left out of them.
@@ -47,23 +50,42 @@ pub fn plan_save(asset: &Asset, path: impl AsRef<Path>) -> Result<Planned, IoErr
 fn write_one(asset: &Asset, path: &Path) -> Result<Planned, IoError> {
     let written = Format::writer_for(path)?(asset)?;
     let mut files = vec![(path.to_owned(), written.bytes)];
-    files.extend(written.beside.into_iter().map(|(name, bytes)| (path.with_file_name(name), bytes)));
+    files.extend(
+        written
+            .beside
+            .into_iter()
+            .map(|(name, bytes)| (path.with_file_name(name), bytes)),
+    );
     Ok((files, written.left_out))
 }
 
-/// `MESH+ARRAY.npy`, where the mesh has a known ending; the array goes beside it unless it has a folder.
+/// `MESH+ARRAY.npy`, where the mesh has a known ending; the array goes beside it unless it has a
+/// folder.
 fn pair_of(path: &Path) -> Option<(PathBuf, PathBuf)> {
     let (mesh, array) = path.to_str()?.rsplit_once('+')?;
     if Format::of(Path::new(array)) != Some(Format::Npy) {
         return None;
     }
     Format::of(Path::new(mesh))?;
-    let bare = Path::new(array).parent().is_none_or(|parent| parent.as_os_str().is_empty());
-    Some((mesh.into(), if bare { Path::new(mesh).with_file_name(array) } else { array.into() }))
+    let bare = Path::new(array)
+        .parent()
+        .is_none_or(|parent| parent.as_os_str().is_empty());
+    Some((
+        mesh.into(),
+        if bare {
+            Path::new(mesh).with_file_name(array)
+        } else {
+            array.into()
+        },
+    ))
 }
 
 fn write_pair(asset: &Asset, mesh: &Path, array: &Path) -> Result<Planned, IoError> {
-    let name = array.file_name().unwrap_or_default().to_string_lossy().to_lowercase();
+    let name = array
+        .file_name()
+        .unwrap_or_default()
+        .to_string_lossy()
+        .to_lowercase();
     let (mut files, mut left_out) = write_one(asset, mesh)?;
     // What goes into the second file is not lost in the first.
     if name.ends_with(FRAMES) {
@@ -73,7 +95,11 @@ fn write_pair(asset: &Asset, mesh: &Path, array: &Path) -> Result<Planned, IoErr
         files.extend(deltas_files(asset, array)?);
         left_out.retain(|lost| !lost.ends_with("target(s)"));
     }
-    let lost = if name.ends_with(FRAMES) { rate_left_out(asset)? } else { in_betweens_left_out(asset) };
+    let lost = if name.ends_with(FRAMES) {
+        rate_left_out(asset)?
+    } else {
+        in_betweens_left_out(asset)
+    };
     // A first file that has targets or clips of its own has told it already.
     left_out.extend(lost.filter(|lost| !left_out.contains(lost)));
     Ok((files, left_out))
@@ -82,12 +108,18 @@ fn write_pair(asset: &Asset, mesh: &Path, array: &Path) -> Result<Planned, IoErr
 /// An array of frames has no place for their rate.
 fn rate_left_out(asset: &Asset) -> Result<Option<String>, IoError> {
     let rate = asset.only_clip()?.frames_per_second;
-    Ok((rate != Clip::DEFAULT_FRAMES_PER_SECOND).then(|| format!("the rate of {rate} frames a second")))
+    Ok((rate != Clip::DEFAULT_FRAMES_PER_SECOND)
+        .then(|| format!("the rate of {rate} frames a second")))
 }
 
 /// An array of deltas has one row for each target.
 fn in_betweens_left_out(asset: &Asset) -> Option<String> {
-    let count: usize = asset.objects.iter().flat_map(|o| o.rig.targets()).map(|t| t.in_betweens.len()).sum();
+    let count: usize = asset
+        .objects
+        .iter()
+        .flat_map(|o| o.rig.targets())
+        .map(|t| t.in_betweens.len())
+        .sum();
     (count > 0).then(|| format!("{count} in-between(s)"))
 }
 
@@ -103,26 +135,43 @@ fn frames_files(asset: &Asset, array: &Path) -> Result<Vec<(PathBuf, Vec<u8>)>, 
 fn deltas_files(asset: &Asset, array: &Path) -> Result<Vec<(PathBuf, Vec<u8>)>, IoError> {
     let rig = asset.rig()?;
     let vertices = rig.neutral().vertex_count();
-    let dense = rig.targets().iter().flat_map(|t| t.to_dense(vertices)).flat_map(|d| d.to_array());
+    let dense = rig
+        .targets()
+        .iter()
+        .flat_map(|t| t.to_dense(vertices))
+        .flat_map(|d| d.to_array());
     let bytes = npy::write_f32(&[rig.targets().len(), vertices, 3], dense);
-    Ok(vec![(array.to_owned(), bytes), (names_file(array), lines(&asset.target_names()))])
+    Ok(vec![
+        (array.to_owned(), bytes),
+        (names_file(array), lines(&asset.target_names())),
+    ])
 }
 
 fn lines(names: &[String]) -> Vec<u8> {
     // A name that broke the line would shift all names after it.
-    names.iter().flat_map(|name| [name.replace(char::is_control, " ").as_bytes(), b"\n"].concat()).collect()
+    names
+        .iter()
+        .flat_map(|name| [name.replace(char::is_control, " ").as_bytes(), b"\n"].concat())
+        .collect()
 }
 
 fn frames_array(asset: &Asset) -> Result<Vec<u8>, IoError> {
     let clip = asset.clip()?;
     let points = clip.frames().iter().flatten();
-    Ok(npy::write_points(&[clip.frames().len(), asset.vertex_count()], points))
+    Ok(npy::write_points(
+        &[clip.frames().len(), asset.vertex_count()],
+        points,
+    ))
 }
 
 /// The plain result: V × 3, or frames × V × 3 where there is a clip.
 pub(crate) fn plain_array(asset: &Asset) -> Result<Written, IoError> {
     // Faces and their attributes are no part of a plain result; only what moves could be missed.
-    let left_out = Holds { targets: false, ..Holds::ALL }.left_out_of(asset);
+    let left_out = Holds {
+        targets: false,
+        ..Holds::ALL
+    }
+    .left_out_of(asset);
     let positions: Vec<DVec3>;
     let bytes = if asset.clips.is_empty() {
         positions = asset.mesh()?.positions().to_vec();
@@ -130,5 +179,9 @@ pub(crate) fn plain_array(asset: &Asset) -> Result<Written, IoError> {
     } else {
         frames_array(asset)?
     };
-    Ok(Written { bytes, left_out, ..Written::default() })
+    Ok(Written {
+        bytes,
+        left_out,
+        ..Written::default()
+    })
 }

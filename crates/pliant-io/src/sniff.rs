@@ -1,7 +1,7 @@
 //! The format of a file by how it begins.
 //!
-//! **Ours.** The ending decides how a file is read. Only where that fails is its content asked what it is, so
-//! that a file under a wrong name is told from a damaged one.
+//! **Ours.** The ending decides how a file is read. Only where that fails is its content asked what
+//! it is, so that a file under a wrong name is told from a damaged one.
 
 use std::path::Path;
 
@@ -11,7 +11,8 @@ use crate::{Format, ReadError};
 /// How much of a text is looked at.
 const GLANCE_BYTES: usize = 4096;
 
-/// What to say about `bytes` that could not be read by the ending of `path`, if they are another format's.
+/// What to say about `bytes` that could not be read by the ending of `path`, if they are another
+/// format's.
 pub(crate) fn under_wrong_name(path: &Path, bytes: &[u8]) -> Option<ReadError> {
     let (named, found) = (Format::of(path)?, format_of(bytes)?);
     // One reader takes glTF in either form.
@@ -20,8 +21,18 @@ pub(crate) fn under_wrong_name(path: &Path, bytes: &[u8]) -> Option<ReadError> {
         return None;
     }
     let ending = found.ending();
-    let article = if matches!(found, Format::Obj | Format::Off | Format::Stl | Format::Fbx | Format::Npy) { "an" } else { "a" };
-    Some(ReadError::whole(format!("this looks like {article} {} file; rename it to end in '.{ending}'", ending.to_uppercase())))
+    let article = if matches!(
+        found,
+        Format::Obj | Format::Off | Format::Stl | Format::Fbx | Format::Npy
+    ) {
+        "an"
+    } else {
+        "a"
+    };
+    Some(ReadError::whole(format!(
+        "this looks like {article} {} file; rename it to end in '.{ending}'",
+        ending.to_uppercase()
+    )))
 }
 
 fn format_of(bytes: &[u8]) -> Option<Format> {
@@ -37,8 +48,12 @@ fn format_of(bytes: &[u8]) -> Option<Format> {
         (b"OFF\n", Format::Off),
         (b"OFF\r", Format::Off),
     ];
-    let known = BEGINNINGS.into_iter().find(|(beginning, _)| bytes.starts_with(beginning));
-    known.map(|(_, format)| format).or_else(|| text_format(&bytes[..bytes.len().min(GLANCE_BYTES)]))
+    let known = BEGINNINGS
+        .into_iter()
+        .find(|(beginning, _)| bytes.starts_with(beginning));
+    known
+        .map(|(_, format)| format)
+        .or_else(|| text_format(&bytes[..bytes.len().min(GLANCE_BYTES)]))
 }
 
 fn text_format(glance: &[u8]) -> Option<Format> {
@@ -55,9 +70,13 @@ fn text_format(glance: &[u8]) -> Option<Format> {
 
 /// Whether the first line that says something is a statement of OBJ.
 fn looks_like_obj(glance: &[u8]) -> bool {
-    const STATEMENTS: [&[u8]; 9] = [b"v", b"vt", b"vn", b"f", b"o", b"g", b"s", b"mtllib", b"usemtl"];
+    const STATEMENTS: [&[u8]; 9] = [
+        b"v", b"vt", b"vn", b"f", b"o", b"g", b"s", b"mtllib", b"usemtl",
+    ];
     let mut lines = Lines::of(glance).map(|(_, line)| line.trim_ascii());
-    let Some(line) = lines.find(|line| !line.is_empty() && !line.starts_with(b"#")) else { return false };
+    let Some(line) = lines.find(|line| !line.is_empty() && !line.starts_with(b"#")) else {
+        return false;
+    };
     let mut words = line.split(u8::is_ascii_whitespace);
     let statement = words.next().unwrap_or_default();
     STATEMENTS.contains(&statement) && words.next().is_some() && glance.iter().all(|b| *b != 0)

@@ -20,8 +20,12 @@ pub fn read(bytes: &[u8], name: &str, vertex_count: usize) -> Result<Target, Rea
         if words.is_empty() {
             continue;
         }
-        let (vertex, delta) =
-            parse(&words).ok_or_else(|| ReadError::line(line, format!("'{}' is not a vertex index and three numbers", shown(text))))?;
+        let (vertex, delta) = parse(&words).ok_or_else(|| {
+            ReadError::line(
+                line,
+                format!("'{}' is not a vertex index and three numbers", shown(text)),
+            )
+        })?;
         if vertex as usize >= vertex_count {
             return Err(ReadError::line(
                 line,
@@ -34,13 +38,21 @@ pub fn read(bytes: &[u8], name: &str, vertex_count: usize) -> Result<Target, Rea
     }
     moved.retain(|_, delta| *delta != Vec3::ZERO);
     let (vertices, deltas) = moved.into_iter().unzip();
-    Ok(Target { name: name.into(), vertices, deltas, in_betweens: Vec::new() })
+    Ok(Target {
+        name: name.into(),
+        vertices,
+        deltas,
+        in_betweens: Vec::new(),
+    })
 }
 
 fn parse(words: &[&[u8]]) -> Option<(u32, Vec3)> {
     let [index, x, y, z] = words else { return None };
     let index = std::str::from_utf8(index).ok()?.parse().ok()?;
-    Some((index, Vec3::new(number(x)? as f32, number(y)? as f32, number(z)? as f32)))
+    Some((
+        index,
+        Vec3::new(number(x)? as f32, number(y)? as f32, number(z)? as f32),
+    ))
 }
 
 /// A target as a file; in-betweens are not held.
@@ -65,11 +77,19 @@ mod tests {
 
     #[test]
     fn a_target_is_written_as_it_was_read() {
-        let target = read(b"# made by hand\n7 .1 -0.25 0\r\n2 1e-8 0 3\n3 0 0 0", "smile", 8).unwrap();
+        let target = read(
+            b"# made by hand\n7 .1 -0.25 0\r\n2 1e-8 0 3\n3 0 0 0",
+            "smile",
+            8,
+        )
+        .unwrap();
         assert_eq!(target.vertices, [2, 7]);
         assert_eq!(target.deltas[1], Vec3::new(0.1, -0.25, 0.0));
         let text = write(&target);
-        assert_eq!(String::from_utf8_lossy(&text), "2 1e-8 0 3\n7 0.1 -0.25 0\n");
+        assert_eq!(
+            String::from_utf8_lossy(&text),
+            "2 1e-8 0 3\n7 0.1 -0.25 0\n"
+        );
         assert_eq!(read(&text, "smile", 8).unwrap(), target);
     }
 
@@ -77,7 +97,15 @@ mod tests {
     fn a_vertex_beyond_the_mesh_is_named_with_its_line() {
         let error = read(b"0 1 1 1\n8 1 1 1\n", "smile", 8).unwrap_err();
         assert_eq!(error.place, crate::Place::Line(2));
-        assert!(error.message.contains("vertex 8") && error.message.contains("8 vertices"), "{error}");
-        assert!(read(b"0 1 one 1", "smile", 8).unwrap_err().message.contains("'0 1 one 1'"));
+        assert!(
+            error.message.contains("vertex 8") && error.message.contains("8 vertices"),
+            "{error}"
+        );
+        assert!(
+            read(b"0 1 one 1", "smile", 8)
+                .unwrap_err()
+                .message
+                .contains("'0 1 one 1'")
+        );
     }
 }

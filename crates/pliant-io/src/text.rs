@@ -8,7 +8,10 @@ pub(crate) struct Lines<'a> {
 
 impl<'a> Lines<'a> {
     pub(crate) fn of(text: &'a [u8]) -> Self {
-        Self { rest: text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(text), next_number: 1 }
+        Self {
+            rest: text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(text),
+            next_number: 1,
+        }
     }
 }
 
@@ -19,7 +22,11 @@ impl<'a> Iterator for Lines<'a> {
         if self.rest.is_empty() {
             return None;
         }
-        let end = self.rest.iter().position(|&b| b == b'\n' || b == b'\r').unwrap_or(self.rest.len());
+        let end = self
+            .rest
+            .iter()
+            .position(|&b| b == b'\n' || b == b'\r')
+            .unwrap_or(self.rest.len());
         let line = &self.rest[..end];
         let ending = match self.rest[end..] {
             [b'\r', b'\n', ..] => 2,
@@ -59,7 +66,10 @@ impl<'a> Iterator for Words<'a> {
             self.rest = &[];
             return None;
         }
-        let end = from_word.iter().position(|b| is_space(*b)).unwrap_or(from_word.len());
+        let end = from_word
+            .iter()
+            .position(|b| is_space(*b))
+            .unwrap_or(from_word.len());
         let (word, rest) = from_word.split_at(end);
         self.rest = rest;
         Some(word)
@@ -76,7 +86,11 @@ pub(crate) struct TextWords<'a> {
 
 impl<'a> TextWords<'a> {
     pub(crate) fn of(bytes: &'a [u8]) -> Self {
-        Self { lines: Lines::of(bytes), words: Words::of(b""), line: 1 }
+        Self {
+            lines: Lines::of(bytes),
+            words: Words::of(b""),
+            line: 1,
+        }
     }
 
     /// The words left on the line of the last word.
@@ -106,8 +120,13 @@ fn is_space(byte: u8) -> bool {
 /// A word for a message, cut where it is long.
 pub(crate) fn shown(word: &[u8]) -> String {
     const LONGEST: usize = 40;
-    let text = String::from_utf8_lossy(&word[..word.len().min(LONGEST)]).replace(char::is_control, " ");
-    if word.len() > LONGEST { format!("{text}…") } else { text }
+    let text =
+        String::from_utf8_lossy(&word[..word.len().min(LONGEST)]).replace(char::is_control, " ");
+    if word.len() > LONGEST {
+        format!("{text}…")
+    } else {
+        text
+    }
 }
 
 /// A number as C or a person writes it; `nan` and `inf` in all their spellings.
@@ -121,7 +140,9 @@ pub(crate) fn number(word: &[u8]) -> Option<f64> {
 #[cold]
 fn odd_number(text: &str) -> Option<f64> {
     let lower = text.to_ascii_lowercase();
-    let (sign, size) = lower.strip_prefix('-').map_or((1.0, lower.as_str()), |size| (-1.0, size));
+    let (sign, size) = lower
+        .strip_prefix('-')
+        .map_or((1.0, lower.as_str()), |size| (-1.0, size));
     match size {
         s if s.starts_with("1.#inf") => Some(sign * f64::INFINITY),
         s if s.starts_with("1.#") || s == "nan" || s.starts_with("nan(") => Some(f64::NAN),
@@ -135,7 +156,11 @@ pub(crate) fn push_number(out: &mut Vec<u8>, value: f64) {
     let size = value.abs();
     // Far from 1 a plain decimal would need hundreds of zeros.
     let plain = value == 0.0 || (1e-5..1e16).contains(&size);
-    let done = if plain { write!(out, "{value}") } else { write!(out, "{value:e}") };
+    let done = if plain {
+        write!(out, "{value}")
+    } else {
+        write!(out, "{value:e}")
+    };
     done.expect("writing to memory does not fail");
 }
 
@@ -146,7 +171,10 @@ mod tests {
     #[test]
     fn lines_end_as_on_any_system_and_keep_their_numbers() {
         let lines: Vec<_> = Lines::of(b"a\r\nb\rc\n\nd").collect();
-        assert_eq!(lines, [(1, &b"a"[..]), (2, b"b"), (3, b"c"), (4, b""), (5, b"d")]);
+        assert_eq!(
+            lines,
+            [(1, &b"a"[..]), (2, b"b"), (3, b"c"), (4, b""), (5, b"d")]
+        );
     }
 
     #[test]
@@ -157,7 +185,18 @@ mod tests {
 
     #[test]
     fn written_numbers_read_back_bit_by_bit() {
-        for value in [0.0, -0.0, 0.1, 1.0 / 3.0, 1e-300, -5e-324, f64::MAX, 1e16, 12345.678, f64::INFINITY] {
+        for value in [
+            0.0,
+            -0.0,
+            0.1,
+            1.0 / 3.0,
+            1e-300,
+            -5e-324,
+            f64::MAX,
+            1e16,
+            12345.678,
+            f64::INFINITY,
+        ] {
             let mut text = Vec::new();
             push_number(&mut text, value);
             assert_eq!(number(&text).unwrap().to_bits(), value.to_bits());

@@ -16,7 +16,9 @@ impl UpAxis {
     /// The axis of this letter, in either case.
     #[must_use]
     pub fn of(letter: &str) -> Option<Self> {
-        [Self::X, Self::Y, Self::Z].into_iter().find(|axis| axis.to_string().eq_ignore_ascii_case(letter))
+        [Self::X, Self::Y, Self::Z]
+            .into_iter()
+            .find(|axis| axis.to_string().eq_ignore_ascii_case(letter))
     }
 }
 

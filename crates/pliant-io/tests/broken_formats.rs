@@ -1,4 +1,5 @@
-//! Broken files of every format are declined in one line that names the file, the place and the reason.
+//! Broken files of every format are declined in one line that names the file, the place and the
+//! reason.
 
 use std::fs;
 
@@ -10,7 +11,9 @@ use pliant_rig::Clip;
 /// A triangle that rises for three frames.
 fn rising() -> Asset {
     let points = [DVec3::ZERO, DVec3::X, DVec3::Y];
-    let frames = (0..3).map(|k| points.map(|p| p + DVec3::Z * f64::from(k)).to_vec()).collect();
+    let frames = (0..3)
+        .map(|k| points.map(|p| p + DVec3::Z * f64::from(k)).to_vec())
+        .collect();
     let mesh = Mesh::from_triangles(points.to_vec(), &[[0, 1, 2]]).unwrap();
     Asset::from_clip(&Clip::new("rise", mesh, frames).unwrap())
 }
@@ -20,7 +23,9 @@ fn message(name: &str, bytes: &[u8]) -> String {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join(name);
     fs::write(&path, bytes).unwrap();
-    let text = load(path.to_str().unwrap(), &LoadOptions::default()).unwrap_err().to_string();
+    let text = load(path.to_str().unwrap(), &LoadOptions::default())
+        .unwrap_err()
+        .to_string();
     assert!(!text.contains('\n'), "one line: {text}");
     text
 }
@@ -39,34 +44,89 @@ fn cut(bytes: &[u8], keep: usize) -> &[u8] {
 fn files_that_are_cut_off_say_where() {
     let asset = rising();
     let ply = ply::write(&asset).unwrap().bytes;
-    assert_says(&message("cut.ply", cut(&ply, ply.len() - 1)), &["cut.ply, byte ", "face 0 of 1 needs 4 bytes, but 3 are left"]);
-    assert_says(&message("head.ply", cut(&ply, 60)), &["head.ply, line ", "before 'end_header'"]);
+    assert_says(
+        &message("cut.ply", cut(&ply, ply.len() - 1)),
+        &[
+            "cut.ply, byte ",
+            "face 0 of 1 needs 4 bytes, but 3 are left",
+        ],
+    );
+    assert_says(
+        &message("head.ply", cut(&ply, 60)),
+        &["head.ply, line ", "before 'end_header'"],
+    );
     let mdd = point_cache::write_mdd(&asset).unwrap().bytes;
-    assert_says(&message("cut.mdd", cut(&mdd, mdd.len() - 1)), &["cut.mdd, byte 8: ", "3 frames of 3 points are promised", "119 are left"]);
+    assert_says(
+        &message("cut.mdd", cut(&mdd, mdd.len() - 1)),
+        &[
+            "cut.mdd, byte 8: ",
+            "3 frames of 3 points are promised",
+            "119 are left",
+        ],
+    );
     let pc2 = point_cache::write_pc2(&asset).unwrap().bytes;
-    assert_says(&message("cut.pc2", cut(&pc2, pc2.len() - 1)), &["cut.pc2, byte 32: ", "3 samples of 3 points are promised"]);
+    assert_says(
+        &message("cut.pc2", cut(&pc2, pc2.len() - 1)),
+        &["cut.pc2, byte 32: ", "3 samples of 3 points are promised"],
+    );
     let usda = usda::write(&asset).unwrap().bytes;
-    assert_says(&message("cut.usda", cut(&usda, usda.len() / 2)), &["cut.usda, line ", "the file ends", "cut off"]);
+    assert_says(
+        &message("cut.usda", cut(&usda, usda.len() / 2)),
+        &["cut.usda, line ", "the file ends", "cut off"],
+    );
     let stl = [&[b'x'; 80][..], &2_u32.to_le_bytes(), &[0; 99]].concat();
-    assert_says(&message("cut.stl", &stl), &["cut.stl, byte 84: ", "2 triangles are promised, which need 100 bytes, but 99 are left"]);
+    assert_says(
+        &message("cut.stl", &stl),
+        &[
+            "cut.stl, byte 84: ",
+            "2 triangles are promised, which need 100 bytes, but 99 are left",
+        ],
+    );
 }
 
 #[test]
 fn promises_of_gigabytes_in_a_small_file_are_declined() {
     let ply = "ply\nformat binary_little_endian 1.0\nelement vertex 4000000000\nproperty float x\nproperty float y\nproperty float z\nend_header\n";
-    assert_says(&message("huge.ply", ply.as_bytes()), &["huge.ply, byte ", "4000000000 rows", "48000000000 bytes, but 0 are left"]);
+    assert_says(
+        &message("huge.ply", ply.as_bytes()),
+        &[
+            "huge.ply, byte ",
+            "4000000000 rows",
+            "48000000000 bytes, but 0 are left",
+        ],
+    );
     let stl = [&[b'x'; 80][..], &u32::MAX.to_le_bytes()].concat();
-    assert_says(&message("huge.stl", &stl), &["huge.stl, byte 84", "4294967295 triangles"]);
+    assert_says(
+        &message("huge.stl", &stl),
+        &["huge.stl, byte 84", "4294967295 triangles"],
+    );
     let mdd = [i32::MAX.to_be_bytes(), i32::MAX.to_be_bytes()].concat();
-    assert_says(&message("huge.mdd", &mdd), &["huge.mdd, byte 8", "2147483647 frames"]);
+    assert_says(
+        &message("huge.mdd", &mdd),
+        &["huge.mdd, byte 8", "2147483647 frames"],
+    );
     let usda = "#usda 1.0\n( startTimeCode = 0 endTimeCode = 999999 )\ndef Mesh \"m\" { point3f[] points.timeSamples = { 0: [(0,0,0), (1,1,1)] } }\n";
-    assert_says(&message("huge.usda", usda.as_bytes()), &["huge.usda", "the frames of the points", "more than a file of this size"]);
+    assert_says(
+        &message("huge.usda", usda.as_bytes()),
+        &[
+            "huge.usda",
+            "the frames of the points",
+            "more than a file of this size",
+        ],
+    );
 }
 
 #[test]
 fn mixed_byte_orders_in_a_ply_are_named() {
-    let ply = String::from_utf8_lossy(&ply::write(&rising()).unwrap().bytes).replace("1.0\n", "1.0\nformat binary_big_endian 1.0\n");
-    assert_says(&message("mixed.ply", ply.as_bytes()), &["mixed.ply, line 3", "both binary_little_endian and binary_big_endian"]);
+    let ply = String::from_utf8_lossy(&ply::write(&rising()).unwrap().bytes)
+        .replace("1.0\n", "1.0\nformat binary_big_endian 1.0\n");
+    assert_says(
+        &message("mixed.ply", ply.as_bytes()),
+        &[
+            "mixed.ply, line 3",
+            "both binary_little_endian and binary_big_endian",
+        ],
+    );
 }
 
 #[test]
@@ -74,19 +134,31 @@ fn nan_in_frames_is_declined_by_work_and_listed_for_a_report() {
     let mut mdd = point_cache::write_mdd(&rising()).unwrap().bytes;
     let end = mdd.len();
     mdd[end - 4..].copy_from_slice(&f32::NAN.to_be_bytes());
-    assert_says(&message("nan.mdd", &mdd), &["nan.mdd", "frame 2 of clip 'nan'", "vertex 2"]);
+    assert_says(
+        &message("nan.mdd", &mdd),
+        &["nan.mdd", "frame 2 of clip 'nan'", "vertex 2"],
+    );
 }
 
 #[cfg(feature = "fbx")]
 #[test]
 fn what_is_no_scene_is_no_fbx() {
     let scene = include_bytes!("../src/fbx/quad.fbx");
-    assert_says(&message("text.fbx", b"this is not a scene\n"), &["text.fbx, byte 0", "no FBX scene"]);
     assert_says(
-        &message("part.fbx", b"Kaydara FBX Binary  \0\x1a\0\xe8\x1c\0\0\xff\xff\xff\0"),
+        &message("text.fbx", b"this is not a scene\n"),
+        &["text.fbx, byte 0", "no FBX scene"],
+    );
+    assert_says(
+        &message(
+            "part.fbx",
+            b"Kaydara FBX Binary  \0\x1a\0\xe8\x1c\0\0\xff\xff\xff\0",
+        ),
         &["part.fbx", "cut off", "export it again"],
     );
-    assert_says(&message("cut.fbx", cut(scene, scene.len() / 2)), &["cut.fbx, byte ", "cut off"]);
+    assert_says(
+        &message("cut.fbx", cut(scene, scene.len() / 2)),
+        &["cut.fbx, byte ", "cut off"],
+    );
 }
 
 #[test]
@@ -96,12 +168,23 @@ fn a_file_under_another_format_s_name_is_told_what_it_is() {
     for ending in ["obj", "glb", "ply", "usda", "pc2"] {
         save(&asset, folder.path().join(format!("rise.{ending}"))).unwrap();
         let bytes = fs::read(folder.path().join(format!("rise.{ending}"))).unwrap();
-        for wrong in ["obj", "glb", "gltf", "ply", "usda", "pc2", "mdd", "stl", "off"].into_iter().filter(|wrong| *wrong != ending) {
+        for wrong in [
+            "obj", "glb", "gltf", "ply", "usda", "pc2", "mdd", "stl", "off",
+        ]
+        .into_iter()
+        .filter(|wrong| *wrong != ending)
+        {
             if (ending, wrong) == ("glb", "gltf") {
                 continue;
             }
             let text = message(&format!("wrong.{wrong}"), &bytes);
-            assert_says(&text, &[&format!("wrong.{wrong}: this looks like a"), &format!("rename it to end in '.{ending}'")]);
+            assert_says(
+                &text,
+                &[
+                    &format!("wrong.{wrong}: this looks like a"),
+                    &format!("rename it to end in '.{ending}'"),
+                ],
+            );
         }
     }
 }
@@ -110,7 +193,16 @@ fn a_file_under_another_format_s_name_is_told_what_it_is() {
 fn a_cache_for_another_mesh_is_named() {
     let folder = tempfile::tempdir().unwrap();
     save(&rising(), folder.path().join("rise.mdd")).unwrap();
-    fs::write(folder.path().join("quad.obj"), "v 0 0 0\nv 1 0 0\nv 1 1 0\nv 0 1 0\nf 1 2 3 4\n").unwrap();
-    let error = load("quad.obj+rise.mdd", &LoadOptions::default().with_folder(folder.path())).unwrap_err().to_string();
+    fs::write(
+        folder.path().join("quad.obj"),
+        "v 0 0 0\nv 1 0 0\nv 1 1 0\nv 0 1 0\nf 1 2 3 4\n",
+    )
+    .unwrap();
+    let error = load(
+        "quad.obj+rise.mdd",
+        &LoadOptions::default().with_folder(folder.path()),
+    )
+    .unwrap_err()
+    .to_string();
     assert_says(&error, &["rise.mdd", "3 vertices", "4"]);
 }

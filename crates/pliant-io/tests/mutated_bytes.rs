@@ -1,7 +1,8 @@
 //! Readers meet damaged files: they decline or give an asset, and never panic, hang or grow.
 
 use pliant_io::{
-    Animation, Asset, Format, MarkerFile, Motion, NoFiles, Shape, markers, npy, obj, off, ply, point_cache, target_file, usda,
+    Animation, Asset, Format, MarkerFile, Motion, NoFiles, Shape, markers, npy, obj, off, ply,
+    point_cache, target_file, usda,
 };
 use pliant_mesh::glam::Vec3;
 use pliant_rig::{InBetween, Interpolation, Rig, Target, WeightTrack};
@@ -19,7 +20,10 @@ const PLY: &[u8] = b"ply\nformat ascii 1.0\ncomment c\nelement vertex 3\npropert
 
 /// Some bytes of `seed` replaced, removed, doubled or cut off.
 fn mutated(seed: Vec<u8>) -> impl Strategy<Value = Vec<u8>> {
-    let alphabet = prop_oneof![any::<u8>(), proptest::sample::select(b"0123456789-+./# \\\n\rvfgonust".to_vec())];
+    let alphabet = prop_oneof![
+        any::<u8>(),
+        proptest::sample::select(b"0123456789-+./# \\\n\rvfgonust".to_vec())
+    ];
     vec((any::<prop::sample::Index>(), 0..4_u8, alphabet), 0..12).prop_map(move |changes| {
         let mut bytes = seed.clone();
         for (at, kind, byte) in changes {
@@ -45,10 +49,20 @@ fn moving() -> Asset {
     let quad = b"o a\nv 0 0 0\nv 1 0 0\nv 1 1 0.5\nv 0 1 0\nvt 0 0\nvt 1 0.1\ng lid\nusemtl skin\nf 1/1 2/2 3/1 4/2\nf 1/1 3/2 4/1\n";
     let mesh = obj::read(quad).unwrap().mesh().unwrap();
     let mut lid = Target::from_dense("lid", (0..4).map(|k| Vec3::X * k as f32));
-    lid.in_betweens.push(InBetween { name: "half".into(), weight: 0.5, vertices: vec![2], deltas: vec![Vec3::Z] });
+    lid.in_betweens.push(InBetween {
+        name: "half".into(),
+        weight: 0.5,
+        vertices: vec![2],
+        deltas: vec![Vec3::Z],
+    });
     let mut asset = Asset::from_rig(Rig::new(mesh, vec![lid]).unwrap());
     let mut clip = Animation::new("blink", 3);
-    let track = WeightTrack::new(vec![0.0, 0.1], vec![vec![0.0], vec![1.0]], Interpolation::Linear).unwrap();
+    let track = WeightTrack::new(
+        vec![0.0, 0.1],
+        vec![vec![0.0], vec![1.0]],
+        Interpolation::Linear,
+    )
+    .unwrap();
     clip.motions.push(Motion::new(0, Shape::Weights(track)));
     asset.clips.push(clip);
     asset
@@ -56,14 +70,22 @@ fn moving() -> Asset {
 
 /// Declined, or an asset that stays within the size of its file.
 fn declined_or_whole(format: Format, bytes: &[u8]) -> Result<(), TestCaseError> {
-    let Ok(asset) = format.read(bytes, &NoFiles) else { return Ok(()) };
+    let Ok(asset) = format.read(bytes, &NoFiles) else {
+        return Ok(());
+    };
     // What is stored takes a byte or more each; packed text of FBX and held frames take less.
     prop_assert!(asset.vertex_count() <= 100 * bytes.len());
     let _ = asset.rig();
     for clip in &asset.clips {
-        for frame in [0, clip.frame_count.saturating_sub(1)].into_iter().filter(|&k| k < clip.frame_count) {
+        for frame in [0, clip.frame_count.saturating_sub(1)]
+            .into_iter()
+            .filter(|&k| k < clip.frame_count)
+        {
             for (k, object) in asset.objects.iter().enumerate() {
-                prop_assert_eq!(clip.positions(k, object, frame).len(), object.vertex_count());
+                prop_assert_eq!(
+                    clip.positions(k, object, frame).len(),
+                    object.vertex_count()
+                );
             }
         }
     }
@@ -76,7 +98,13 @@ fn stl_text() -> Vec<u8> {
 }
 
 fn stl_packed() -> Vec<u8> {
-    [&b"solid of bytes"[..], &[0; 66], &2_u32.to_le_bytes(), &[63; 100]].concat()
+    [
+        &b"solid of bytes"[..],
+        &[0; 66],
+        &2_u32.to_le_bytes(),
+        &[63; 100],
+    ]
+    .concat()
 }
 
 #[cfg(feature = "fbx")]
@@ -100,15 +128,31 @@ fn c3d() -> Vec<u8> {
 const BVH: &[u8] = b"HIERARCHY\nROOT hip\n{\n OFFSET 0 0 1\n CHANNELS 6 Xposition Yposition Zposition Zrotation Yrotation Xrotation\n JOINT knee\n {\n\
     OFFSET 0 -1e0 0\n CHANNELS 3 Yrotation Xrotation Zrotation\n End Site\n {\n OFFSET 0 -1 .5\n }\n }\n}\nMOTION\nFrames: 2\nFrame Time: .01\n\
     1 2 3 10 20 30 40 50 60\n0 0 0 0 0 0 0 0 -90\n";
-const TABLE: &[u8] = b"Frame;M1_x;M1_y;M1_z;x2;y2;z2;note\n1;0,5;1;2;NA;NA;NA;a\n2;1e0;-1;nan;3;4;5;\n";
+const TABLE: &[u8] =
+    b"Frame;M1_x;M1_y;M1_z;x2;y2;z2;note\n1;0,5;1;2;NA;NA;NA;a\n2;1e0;-1;nan;3;4;5;\n";
 
 /// Declined, or a take no larger than its file allows.
-fn declined_or_taken(file: Result<MarkerFile, pliant_io::ReadError>, bytes: &[u8]) -> Result<(), TestCaseError> {
+fn declined_or_taken(
+    file: Result<MarkerFile, pliant_io::ReadError>,
+    bytes: &[u8],
+) -> Result<(), TestCaseError> {
     let Ok(file) = file else { return Ok(()) };
     let track = &file.track;
     prop_assert!(track.marker_count() * track.frames().len() <= 3_000_000 + 16 * bytes.len());
-    prop_assert!(track.gaps().iter().all(|gap| gap.first + gap.length <= track.frames().len()));
-    prop_assert!(track.frames().iter().flatten().flatten().all(|place| place.is_finite()));
+    prop_assert!(
+        track
+            .gaps()
+            .iter()
+            .all(|gap| gap.first + gap.length <= track.frames().len())
+    );
+    prop_assert!(
+        track
+            .frames()
+            .iter()
+            .flatten()
+            .flatten()
+            .all(|place| place.is_finite())
+    );
     Ok(())
 }
 
@@ -211,8 +255,16 @@ proptest! {
 
 #[test]
 fn the_seeds_of_takes_are_whole() {
-    for (file, count, frames) in [(markers::c3d::read(&c3d()), 2, 3), (markers::bvh::read(BVH), 3, 2), (markers::csv::read(TABLE), 2, 2)] {
+    for (file, count, frames) in [
+        (markers::c3d::read(&c3d()), 2, 3),
+        (markers::bvh::read(BVH), 3, 2),
+        (markers::csv::read(TABLE), 2, 2),
+    ] {
         let file = file.unwrap();
-        assert_eq!((file.track.marker_count(), file.track.frames().len()), (count, frames), "{file:?}");
+        assert_eq!(
+            (file.track.marker_count(), file.track.frames().len()),
+            (count, frames),
+            "{file:?}"
+        );
     }
 }

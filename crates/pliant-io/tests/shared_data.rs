@@ -1,7 +1,7 @@
 //! Real files: read, written and read again.
 //!
-//! These need the folder that the environment variable `PLIANT_DATA` names. Without it they are skipped and
-//! say so; with it, a missing file is a failure.
+//! These need the folder that the environment variable `PLIANT_DATA` names. Without it they are
+//! skipped and say so; with it, a missing file is a failure.
 
 use std::path::PathBuf;
 
@@ -13,7 +13,11 @@ fn data(name: &str) -> Option<PathBuf> {
     match std::env::var_os("PLIANT_DATA") {
         Some(folder) => {
             let path = PathBuf::from(folder).join(name);
-            assert!(path.exists(), "PLIANT_DATA is set, but {} is missing", path.display());
+            assert!(
+                path.exists(),
+                "PLIANT_DATA is set, but {} is missing",
+                path.display()
+            );
             Some(path)
         }
         None => {
@@ -35,7 +39,10 @@ fn assert_same(before: &Mesh, after: &Mesh) {
     a.name.clear();
     b.name.clear();
     assert!(a.positions == b.positions, "positions");
-    assert!(a.face_sizes == b.face_sizes && a.corners == b.corners, "faces");
+    assert!(
+        a.face_sizes == b.face_sizes && a.corners == b.corners,
+        "faces"
+    );
     assert!(a.uv_layers == b.uv_layers, "texture coordinates");
     assert!(a.normals == b.normals, "normals");
     assert!(a.groups == b.groups && a.materials == b.materials, "labels");
@@ -43,13 +50,25 @@ fn assert_same(before: &Mesh, after: &Mesh) {
 }
 
 const OBJS: [(&str, [usize; 3]); 12] = [
-    ("ict-facekit/generic_neutral_mesh.obj", [26719, 26384, 52220]),
+    (
+        "ict-facekit/generic_neutral_mesh.obj",
+        [26719, 26384, 52220],
+    ),
     ("makehuman-face/base.obj", [19158, 18486, 36972]),
     ("face-poses/face-poses.reference.obj", [29299, 57836, 57836]),
-    ("horse-camel/horse-poses.reference.obj", [8431, 16843, 16843]),
-    ("horse-camel/camel-poses.reference.obj", [21887, 43814, 43814]),
+    (
+        "horse-camel/horse-poses.reference.obj",
+        [8431, 16843, 16843],
+    ),
+    (
+        "horse-camel/camel-poses.reference.obj",
+        [21887, 43814, 43814],
+    ),
     ("samba/samba-every7th.reference.obj", [9971, 19938, 19938]),
-    ("elastic-cow/elastic-cow-every4th.reference.obj", [2904, 5804, 5804]),
+    (
+        "elastic-cow/elastic-cow-every4th.reference.obj",
+        [2904, 5804, 5804],
+    ),
     ("cheburashka/cheburashka.obj", [6669, 13334, 13334]),
     ("libigl-arm/arm.obj", [8311, 16618, 16618]),
     ("static/decimated-max.obj", [5272, 10540, 10540]),
@@ -64,14 +83,29 @@ fn real_objs_have_their_counts_and_come_back_whole() {
         let Some(path) = data(name) else { return };
         let asset = read(path.to_str().unwrap());
         let mesh = asset.mesh().unwrap();
-        assert_eq!([mesh.vertex_count(), mesh.face_count(), mesh.triangles().len()], counts, "{name}");
-        assert_eq!(asset.objects.len(), 1, "{name}: groups and materials make no object");
+        assert_eq!(
+            [
+                mesh.vertex_count(),
+                mesh.face_count(),
+                mesh.triangles().len()
+            ],
+            counts,
+            "{name}"
+        );
+        assert_eq!(
+            asset.objects.len(),
+            1,
+            "{name}: groups and materials make no object"
+        );
         let copy = folder.path().join("copy.obj");
         let saved = save(&asset, &copy).unwrap();
         assert!(saved.left_out.is_empty(), "{name}: {:?}", saved.left_out);
         let again = read(copy.to_str().unwrap());
         assert_same(&mesh, &again.mesh().unwrap());
-        assert_eq!(asset.objects[0].smoothing, again.objects[0].smoothing, "{name}");
+        assert_eq!(
+            asset.objects[0].smoothing, again.objects[0].smoothing,
+            "{name}"
+        );
     }
 }
 
@@ -86,8 +120,15 @@ fn real_offs_have_their_counts() {
         let Some(path) = data(name) else { return };
         let asset = read(path.to_str().unwrap());
         let mesh = asset.mesh().unwrap();
-        assert_eq!((mesh.vertex_count(), mesh.face_count()), (vertices, faces), "{name}");
-        assert!(mesh.positions().iter().all(|p| p.is_finite()) && asset.problems.is_empty(), "{name}");
+        assert_eq!(
+            (mesh.vertex_count(), mesh.face_count()),
+            (vertices, faces),
+            "{name}"
+        );
+        assert!(
+            mesh.positions().iter().all(|p| p.is_finite()) && asset.problems.is_empty(),
+            "{name}"
+        );
     }
 }
 
@@ -106,33 +147,62 @@ const CLIPS: [(&str, usize); 8] = [
 fn real_clips_have_their_frames_and_names_and_come_back_bit_by_bit() {
     let folder = tempfile::tempdir().unwrap();
     for (name, frames) in CLIPS {
-        let Some(path) = data(&format!("{name}.reference.obj")) else { return };
+        let Some(path) = data(&format!("{name}.reference.obj")) else {
+            return;
+        };
         let stem = name.rsplit('/').next().unwrap();
         let asset = read(&format!("{}+{stem}.frames.npy", path.display()));
         let clip = asset.clip().unwrap();
-        assert_eq!((clip.frames().len(), clip.frame_names().len(), clip.name()), (frames, frames, stem), "{name}");
-        let out = format!("{0}/{stem}.reference.obj+{stem}.frames.npy", folder.path().display());
+        assert_eq!(
+            (clip.frames().len(), clip.frame_names().len(), clip.name()),
+            (frames, frames, stem),
+            "{name}"
+        );
+        let out = format!(
+            "{0}/{stem}.reference.obj+{stem}.frames.npy",
+            folder.path().display()
+        );
         assert!(save(&asset, &out).unwrap().left_out.is_empty());
         let again = read(&out).clip().unwrap();
         assert!(again.frames() == clip.frames(), "{name}: {frames} frames");
         assert_eq!(again.frame_names(), clip.frame_names());
         let last = read(&format!("{out}@{}", frames - 1));
-        assert!(last.mesh().unwrap().positions() == clip.frames()[frames - 1], "{name}");
+        assert!(
+            last.mesh().unwrap().positions() == clip.frames()[frames - 1],
+            "{name}"
+        );
     }
 }
 
 #[test]
 fn the_head_s_deltas_give_back_its_source_meshes() {
-    let Some(path) = data("ict-facekit/generic_neutral_mesh.obj") else { return };
+    let Some(path) = data("ict-facekit/generic_neutral_mesh.obj") else {
+        return;
+    };
     let asset = read(&format!("{}+expressions.delta.npy", path.display()));
     let rig = asset.rig().unwrap();
     assert_eq!(rig.targets().len(), 57);
-    let jaw = rig.targets().iter().position(|t| t.name == "jawOpen").unwrap();
+    let jaw = rig
+        .targets()
+        .iter()
+        .position(|t| t.name == "jawOpen")
+        .unwrap();
     let mut weights = vec![0.0; 57];
     weights[jaw] = 1.0;
     let posed = rig.evaluate(&weights);
-    let source = read(data("ict-facekit/raw-targets/jawOpen.obj").unwrap().to_str().unwrap()).mesh().unwrap();
-    let worst = posed.iter().zip(source.positions()).map(|(a, b)| (*a - *b).abs().max_element()).fold(0.0, f64::max);
+    let source = read(
+        data("ict-facekit/raw-targets/jawOpen.obj")
+            .unwrap()
+            .to_str()
+            .unwrap(),
+    )
+    .mesh()
+    .unwrap();
+    let worst = posed
+        .iter()
+        .zip(source.positions())
+        .map(|(a, b)| (*a - *b).abs().max_element())
+        .fold(0.0, f64::max);
     // Six decimals in the text and a float32 of at most 4 cm in the array.
     assert!(worst < 1e-6, "{worst}");
 
@@ -144,7 +214,9 @@ fn the_head_s_deltas_give_back_its_source_meshes() {
 
 #[test]
 fn makehuman_targets_move_its_base() {
-    let Some(base) = data("makehuman-face/base.obj") else { return };
+    let Some(base) = data("makehuman-face/base.obj") else {
+        return;
+    };
     let asset = read(&format!("{}+expression-units-caucasian", base.display()));
     let rig = asset.rig().unwrap();
     assert_eq!(rig.targets().len(), 34);
@@ -155,13 +227,19 @@ fn makehuman_targets_move_its_base() {
 
 #[test]
 fn a_plain_array_holds_the_numbers_of_the_text() {
-    let Some(path) = data("candide3/candide3.obj") else { return };
+    let Some(path) = data("candide3/candide3.obj") else {
+        return;
+    };
     let asset = read(path.to_str().unwrap());
     let folder = tempfile::tempdir().unwrap();
     let out = folder.path().join("v.npy");
     assert!(save(&asset, &out).unwrap().left_out.is_empty());
     let array = pliant_io::npy::read(&std::fs::read(out).unwrap()).unwrap();
     assert_eq!(array.shape, [113, 3]);
-    let points: Vec<DVec3> = array.values.chunks_exact(3).map(DVec3::from_slice).collect();
+    let points: Vec<DVec3> = array
+        .values
+        .chunks_exact(3)
+        .map(DVec3::from_slice)
+        .collect();
     assert_eq!(points, asset.mesh().unwrap().positions());
 }

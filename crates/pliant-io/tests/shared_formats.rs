@@ -1,7 +1,8 @@
-//! Real files in the formats beside OBJ: against the meshes their authors publish, and there and back.
+//! Real files in the formats beside OBJ: against the meshes their authors publish, and there and
+//! back.
 //!
-//! These need the folder that the environment variable `PLIANT_DATA` names. Without it they are skipped and
-//! say so; with it, a missing file is a failure.
+//! These need the folder that the environment variable `PLIANT_DATA` names. Without it they are
+//! skipped and say so; with it, a missing file is a failure.
 
 use std::collections::HashSet;
 use std::path::PathBuf;
@@ -14,7 +15,11 @@ fn data(name: &str) -> Option<String> {
     match std::env::var_os("PLIANT_DATA") {
         Some(folder) => {
             let path = PathBuf::from(folder).join(name);
-            assert!(path.exists(), "PLIANT_DATA is set, but {} is missing", path.display());
+            assert!(
+                path.exists(),
+                "PLIANT_DATA is set, but {} is missing",
+                path.display()
+            );
             Some(path.to_str().expect("a path in UTF-8").to_owned())
         }
         None => {
@@ -41,7 +46,10 @@ fn again(asset: &Asset, name: &str) -> Asset {
 
 fn farthest(a: &[DVec3], b: &[DVec3]) -> f64 {
     assert_eq!(a.len(), b.len());
-    a.iter().zip(b).map(|(a, b)| (*a - *b).abs().max_element()).fold(0.0, f64::max)
+    a.iter()
+        .zip(b)
+        .map(|(a, b)| (*a - *b).abs().max_element())
+        .fold(0.0, f64::max)
 }
 
 fn diagonal(points: &[DVec3]) -> f64 {
@@ -51,7 +59,13 @@ fn diagonal(points: &[DVec3]) -> f64 {
 /// The UV of every corner.
 fn corner_uvs(mesh: &Mesh) -> Vec<Option<DVec2>> {
     let layer = |m: &Mesh| m.uv_layers().first().cloned();
-    layer(mesh).map_or_else(Vec::new, |layer| layer.corners.iter().map(|c| c.map(|k| layer.values[k as usize])).collect())
+    layer(mesh).map_or_else(Vec::new, |layer| {
+        layer
+            .corners
+            .iter()
+            .map(|c| c.map(|k| layer.values[k as usize]))
+            .collect()
+    })
 }
 
 const MESHES: [&str; 6] = [
@@ -69,8 +83,14 @@ fn ply_keeps_every_bit_of_positions_polygons_and_uvs() {
         let Some(path) = data(name) else { return };
         let before = read(&path).mesh().unwrap();
         let after = again(&read(&path), "copy.ply").mesh().unwrap();
-        assert!(before.positions() == after.positions() && before.faces().eq(after.faces()), "{name}");
-        assert!(corner_uvs(&before) == corner_uvs(&after), "{name}: texture coordinates");
+        assert!(
+            before.positions() == after.positions() && before.faces().eq(after.faces()),
+            "{name}"
+        );
+        assert!(
+            corner_uvs(&before) == corner_uvs(&after),
+            "{name}: texture coordinates"
+        );
     }
 }
 
@@ -83,16 +103,31 @@ fn usda_keeps_polygons_names_and_labels_and_single_precision() {
         let after = again(&asset, "copy.usda").mesh().unwrap();
         assert!(before.faces().eq(after.faces()), "{name}");
         let rounding = f64::from(f32::EPSILON) * diagonal(before.positions());
-        assert!(farthest(before.positions(), after.positions()) <= rounding, "{name}");
-        let single = |uvs: Vec<Option<DVec2>>| uvs.into_iter().map(|uv| uv.map(|uv| uv.as_vec2())).collect::<Vec<_>>();
-        assert!(single(corner_uvs(&before)) == single(corner_uvs(&after)), "{name}: texture coordinates");
-        assert!(before.groups() == after.groups() && before.materials() == after.materials(), "{name}: labels");
+        assert!(
+            farthest(before.positions(), after.positions()) <= rounding,
+            "{name}"
+        );
+        let single = |uvs: Vec<Option<DVec2>>| {
+            uvs.into_iter()
+                .map(|uv| uv.map(|uv| uv.as_vec2()))
+                .collect::<Vec<_>>()
+        };
+        assert!(
+            single(corner_uvs(&before)) == single(corner_uvs(&after)),
+            "{name}: texture coordinates"
+        );
+        assert!(
+            before.groups() == after.groups() && before.materials() == after.materials(),
+            "{name}: labels"
+        );
     }
 }
 
 #[test]
 fn usda_keeps_every_target_of_a_real_head() {
-    let Some(path) = data("ict-facekit/generic_neutral_mesh.obj") else { return };
+    let Some(path) = data("ict-facekit/generic_neutral_mesh.obj") else {
+        return;
+    };
     let asset = read(&format!("{path}+expressions.delta.npy"));
     let after = again(&asset, "head.usda");
     assert!(asset.rig().unwrap().targets() == after.rig().unwrap().targets());
@@ -100,15 +135,32 @@ fn usda_keeps_every_target_of_a_real_head() {
 
 #[test]
 fn clips_come_back_from_point_caches_and_usda_as_they_were() {
-    let Some(path) = data("elastic-cow/elastic-cow-every4th.reference.obj") else { return };
+    let Some(path) = data("elastic-cow/elastic-cow-every4th.reference.obj") else {
+        return;
+    };
     let asset = read(&format!("{path}+elastic-cow-every4th.frames.npy"));
     let before = asset.clip().unwrap();
     for name in ["cow.mdd", "cow.pc2", "cow.usda"] {
         let after = again(&asset, name);
-        assert!(after.clip().unwrap().frames() == before.frames(), "{name}: frames of single precision");
+        assert!(
+            after.clip().unwrap().frames() == before.frames(),
+            "{name}: frames of single precision"
+        );
         // A point cache has no place for a name, so that its file gives one.
-        assert_eq!(after.clips[0].name, if name.ends_with("usda") { before.name() } else { "cow" }, "{name}");
-        assert_eq!(after.clips[0].frames_per_second, before.frames_per_second(), "{name}");
+        assert_eq!(
+            after.clips[0].name,
+            if name.ends_with("usda") {
+                before.name()
+            } else {
+                "cow"
+            },
+            "{name}"
+        );
+        assert_eq!(
+            after.clips[0].frames_per_second,
+            before.frames_per_second(),
+            "{name}"
+        );
     }
     let folder = tempfile::tempdir().unwrap();
     std::fs::copy(&path, folder.path().join("cow.obj")).unwrap();
@@ -120,34 +172,71 @@ fn clips_come_back_from_point_caches_and_usda_as_they_were() {
 
 #[test]
 fn real_point_caches_have_their_frames() {
-    for (name, frames, points) in [("cube.mdd", 4, 24), ("max_cache_box_7500_binary_fpc/max_cache_box.pc2", 11, 770)] {
-        let Some(path) = data(&format!("point-caches/{name}")) else { return };
+    for (name, frames, points) in [
+        ("cube.mdd", 4, 24),
+        ("max_cache_box_7500_binary_fpc/max_cache_box.pc2", 11, 770),
+    ] {
+        let Some(path) = data(&format!("point-caches/{name}")) else {
+            return;
+        };
         let asset = read(&path);
         let clip = asset.clip().unwrap();
-        assert_eq!((clip.frames().len(), clip.reference().vertex_count(), clip.reference().face_count()), (frames, points, 0));
+        assert_eq!(
+            (
+                clip.frames().len(),
+                clip.reference().vertex_count(),
+                clip.reference().face_count()
+            ),
+            (frames, points, 0)
+        );
         assert!(asset.problems.is_empty(), "{:?}", asset.problems);
         let ending = &name[name.len() - 3..];
-        assert!(again(&asset, &format!("copy.{ending}")).clip().unwrap().frames() == clip.frames(), "{name}");
+        assert!(
+            again(&asset, &format!("copy.{ending}"))
+                .clip()
+                .unwrap()
+                .frames()
+                == clip.frames(),
+            "{name}"
+        );
     }
 }
 
 #[test]
 fn fbx_in_betweens_give_the_meshes_that_maya_exported() {
     for kind in ["ascii", "binary"] {
-        let Some(path) = data(&format!("fbx-blendshapes/maya_blend_inbetween_7500_{kind}.fbx")) else { return };
+        let Some(path) = data(&format!(
+            "fbx-blendshapes/maya_blend_inbetween_7500_{kind}.fbx"
+        )) else {
+            return;
+        };
         let asset = read(&path);
         assert_eq!((asset.vertex_count(), asset.target_names().len()), (26, 2));
-        let between: usize = asset.objects[0].rig.targets().iter().map(|t| t.in_betweens.len()).sum();
+        let between: usize = asset.objects[0]
+            .rig
+            .targets()
+            .iter()
+            .map(|t| t.in_betweens.len())
+            .sum();
         assert_eq!(between, 3, "five shapes on two channels");
         for frame in [1, 30, 60, 65, 71, 80, 89, 120] {
-            let expected = read(&data(&format!("fbx-blendshapes/maya_blend_inbetween_{frame}.obj")).unwrap()).mesh().unwrap();
+            let expected =
+                read(&data(&format!("fbx-blendshapes/maya_blend_inbetween_{frame}.obj")).unwrap())
+                    .mesh()
+                    .unwrap();
             // The author's frame 1 is frame 0; the text has six decimals.
-            let far = farthest(&asset.frame_positions(frame - 1).unwrap(), expected.positions());
+            let far = farthest(
+                &asset.frame_positions(frame - 1).unwrap(),
+                expected.positions(),
+            );
             assert!(far < 1e-6, "{kind}, frame {frame}: {far}");
         }
         let copy = again(&asset, "copy.usda");
         for frame in [0, 29, 64, 119] {
-            let far = farthest(&asset.frame_positions(frame).unwrap(), &copy.frame_positions(frame).unwrap());
+            let far = farthest(
+                &asset.frame_positions(frame).unwrap(),
+                &copy.frame_positions(frame).unwrap(),
+            );
             assert!(far < 1e-6, "{kind} to USDA, frame {frame}: {far}");
         }
     }
@@ -155,45 +244,92 @@ fn fbx_in_betweens_give_the_meshes_that_maya_exported() {
 
 #[test]
 fn fbx_versions_of_one_scene_agree() {
-    let names =
-        ["7100_ascii", "7100_binary", "7700_ascii", "7700_binary"].map(|kind| format!("fbx-blendshapes/maya_blend_shape_cube_{kind}.fbx"));
-    let Some(first) = data(&names[0]).map(|path| read(&path)) else { return };
-    assert_eq!((first.vertex_count(), first.target_names().len(), first.mesh().unwrap().face_count()), (8, 2, 6));
+    let names = ["7100_ascii", "7100_binary", "7700_ascii", "7700_binary"]
+        .map(|kind| format!("fbx-blendshapes/maya_blend_shape_cube_{kind}.fbx"));
+    let Some(first) = data(&names[0]).map(|path| read(&path)) else {
+        return;
+    };
+    assert_eq!(
+        (
+            first.vertex_count(),
+            first.target_names().len(),
+            first.mesh().unwrap().face_count()
+        ),
+        (8, 2, 6)
+    );
     for name in &names[1..] {
         let other = read(&data(name).unwrap());
         // Later exporters put the deformer's name before the channel's.
         assert_eq!(other.target_names(), first.target_names(), "{name}");
-        assert!(farthest(other.mesh().unwrap().positions(), first.mesh().unwrap().positions()) < 1e-6, "{name}");
-        assert!(farthest(&other.rig().unwrap().evaluate(&[0.7, 0.4]), &first.rig().unwrap().evaluate(&[0.7, 0.4])) < 1e-6, "{name}");
+        assert!(
+            farthest(
+                other.mesh().unwrap().positions(),
+                first.mesh().unwrap().positions()
+            ) < 1e-6,
+            "{name}"
+        );
+        assert!(
+            farthest(
+                &other.rig().unwrap().evaluate(&[0.7, 0.4]),
+                &first.rig().unwrap().evaluate(&[0.7, 0.4])
+            ) < 1e-6,
+            "{name}"
+        );
     }
 }
 
 #[test]
 fn a_captured_head_has_its_52_channels() {
-    let Some(path) = data("facecap-head/FaceCapHeadGeneric.fbx") else { return };
+    let Some(path) = data("facecap-head/FaceCapHeadGeneric.fbx") else {
+        return;
+    };
     let asset = read(&path);
     assert_eq!(asset.target_names().len(), 52);
-    let head = asset.objects.iter().find(|o| !o.rig.targets().is_empty()).unwrap();
+    let head = asset
+        .objects
+        .iter()
+        .find(|o| !o.rig.targets().is_empty())
+        .unwrap();
     let mesh = head.rig.neutral();
-    assert_eq!((mesh.vertex_count(), mesh.face_count(), mesh.triangles().len()), (2659, 2674, 5032));
+    assert_eq!(
+        (
+            mesh.vertex_count(),
+            mesh.face_count(),
+            mesh.triangles().len()
+        ),
+        (2659, 2674, 5032)
+    );
     assert!(!mesh.uv_layers().is_empty());
     for name in ["jawOpen", "eyeBlink_L", "mouthSmile_R"] {
-        assert!(asset.target_names().iter().any(|target| target == name), "{name}: {:?}", asset.target_names());
+        assert!(
+            asset.target_names().iter().any(|target| target == name),
+            "{name}: {:?}",
+            asset.target_names()
+        );
     }
 }
 
 #[test]
 fn an_fbx_cache_gives_the_meshes_that_max_exported() {
-    let Some(path) = data("point-caches/max_cache_box_7500_binary.fbx") else { return };
+    let Some(path) = data("point-caches/max_cache_box_7500_binary.fbx") else {
+        return;
+    };
     let asset = read(&path);
     assert!(asset.problems.is_empty(), "{:?}", asset.problems);
     assert!(matches!(asset.clips[0].motions[0].shape, Shape::Points(_)));
     let first = (asset.clips[0].start_secs * asset.clips[0].frames_per_second).round() as usize;
     for frame in [44, 48] {
-        let expected = read(&data(&format!("point-caches/max_cache_box_{frame}.obj")).unwrap()).mesh().unwrap();
+        let expected = read(&data(&format!("point-caches/max_cache_box_{frame}.obj")).unwrap())
+            .mesh()
+            .unwrap();
         let found = asset.at_frame(frame - first).unwrap().mesh().unwrap();
         // The exporters number vertices differently, but write faces in one order.
-        let corners = |mesh: &Mesh| mesh.faces().flatten().map(|&v| mesh.positions()[v as usize]).collect::<Vec<_>>();
+        let corners = |mesh: &Mesh| {
+            mesh.faces()
+                .flatten()
+                .map(|&v| mesh.positions()[v as usize])
+                .collect::<Vec<_>>()
+        };
         let far = farthest(&corners(&found), &corners(&expected));
         assert!(far < 1e-4, "frame {frame}: {far}");
     }
@@ -201,69 +337,145 @@ fn an_fbx_cache_gives_the_meshes_that_max_exported() {
 
 #[test]
 fn an_fbx_skeleton_moves_its_mesh_as_the_rig_that_was_fitted_to_it_does() {
-    let Some(path) = data("dem-bones/Bone_All.fbx") else { return };
-    let (true_rig, fitted) = (read(&path), read(&data("dem-bones/Decomposition_20.fbx").unwrap()));
+    let Some(path) = data("dem-bones/Bone_All.fbx") else {
+        return;
+    };
+    let (true_rig, fitted) = (
+        read(&path),
+        read(&data("dem-bones/Decomposition_20.fbx").unwrap()),
+    );
     let (a, b) = (true_rig.clip().unwrap(), fitted.clip().unwrap());
     assert_eq!((a.frames().len(), a.reference().vertex_count()), (400, 754));
     let rms = |f: &dyn Fn(usize, usize) -> DVec3| {
         let all = (0..400).flat_map(|k| (0..754).map(move |v| (k, v)));
         (all.map(|(k, v)| f(k, v).length_squared()).sum::<f64>() / (400.0 * 754.0)).sqrt()
     };
-    let (between, motion) =
-        (rms(&|k, v| a.frames()[k][v] - b.frames()[k][v]), rms(&|k, v| a.frames()[k][v] - a.reference().positions()[v]));
-    // Twenty bones cannot follow every bend; were either skeleton read wrongly, the two would differ as much as they move.
+    let (between, motion) = (
+        rms(&|k, v| a.frames()[k][v] - b.frames()[k][v]),
+        rms(&|k, v| a.frames()[k][v] - a.reference().positions()[v]),
+    );
+    // Twenty bones cannot follow every bend; were either skeleton read wrongly, the two would
+    // differ as much as they move.
     assert!(between < 0.1 * motion, "{between} of {motion}");
-    assert!(farthest(&a.frames()[0], &b.frames()[0]) < 1e-3, "at the start nothing is bent");
+    assert!(
+        farthest(&a.frames()[0], &b.frames()[0]) < 1e-3,
+        "at the start nothing is bent"
+    );
 }
 
 #[test]
 fn an_fbx_that_stands_on_z_says_so_where_that_is_lost() {
-    let Some(path) = data("point-caches/max_cache_box_7500_binary.fbx") else { return };
+    let Some(path) = data("point-caches/max_cache_box_7500_binary.fbx") else {
+        return;
+    };
     let asset = read(&path);
     assert_eq!(asset.up_axis, UpAxis::Z);
     let folder = tempfile::tempdir().unwrap();
-    let lost = save(&asset, folder.path().join("box.glb")).unwrap().left_out;
-    assert!(lost.iter().any(|what| what.contains("the up axis Z") && what.contains("on its side")), "{lost:?}");
+    let lost = save(&asset, folder.path().join("box.glb"))
+        .unwrap()
+        .left_out;
+    assert!(
+        lost.iter()
+            .any(|what| what.contains("the up axis Z") && what.contains("on its side")),
+        "{lost:?}"
+    );
     let copy = again(&asset, "copy.usda");
-    assert_eq!((copy.up_axis, copy.meters_per_unit), (UpAxis::Z, asset.meters_per_unit));
+    assert_eq!(
+        (copy.up_axis, copy.meters_per_unit),
+        (UpAxis::Z, asset.meters_per_unit)
+    );
     assert_eq!(copy.clips[0].name, asset.clips[0].name);
 }
 
 #[test]
 fn usd_blend_shapes_equal_their_baked_baseline() {
-    let Some(path) = data("usd-blendshapes/blendshapes.usda") else { return };
+    let Some(path) = data("usd-blendshapes/blendshapes.usda") else {
+        return;
+    };
     let asset = read(&format!("{path}#/TestPlane/Mesh"));
     let clip = asset.clip().unwrap();
-    assert_eq!((clip.frames().len(), clip.reference().vertex_count(), clip.reference().face_count()), (131, 121, 100));
+    assert_eq!(
+        (
+            clip.frames().len(),
+            clip.reference().vertex_count(),
+            clip.reference().face_count()
+        ),
+        (131, 121, 100)
+    );
     let names: Vec<String> = "ABCDEF".chars().map(|c| format!("target{c}")).collect();
     assert_eq!(asset.target_names(), names);
-    assert_eq!(asset.objects[0].rig.targets().iter().map(|t| t.in_betweens.len()).collect::<Vec<_>>(), [0, 0, 2, 1, 1, 1]);
-    let baked = read(&format!("{}#/TestPlane/Mesh", data("usd-blendshapes/baseline/blendshapes.baked.usda").unwrap()));
-    let size = baked.clip().unwrap().frames().iter().map(|f| diagonal(f)).fold(0.0, f64::max);
-    for (k, (found, expected)) in clip.frames().iter().zip(baked.clip().unwrap().frames()).enumerate() {
+    assert_eq!(
+        asset.objects[0]
+            .rig
+            .targets()
+            .iter()
+            .map(|t| t.in_betweens.len())
+            .collect::<Vec<_>>(),
+        [0, 0, 2, 1, 1, 1]
+    );
+    let baked = read(&format!(
+        "{}#/TestPlane/Mesh",
+        data("usd-blendshapes/baseline/blendshapes.baked.usda").unwrap()
+    ));
+    let size = baked
+        .clip()
+        .unwrap()
+        .frames()
+        .iter()
+        .map(|f| diagonal(f))
+        .fold(0.0, f64::max);
+    for (k, (found, expected)) in clip
+        .frames()
+        .iter()
+        .zip(baked.clip().unwrap().frames())
+        .enumerate()
+    {
         let far = farthest(found, expected);
         assert!(far < 1e-6 * size, "frame {k}: {far}");
     }
     let copy = again(&asset, "copy.usda");
-    assert_eq!(copy.objects[0].rig.targets(), asset.objects[0].rig.targets());
-    let worst = clip.frames().iter().zip(copy.clip().unwrap().frames()).map(|(a, b)| farthest(a, b)).fold(0.0, f64::max);
+    assert_eq!(
+        copy.objects[0].rig.targets(),
+        asset.objects[0].rig.targets()
+    );
+    let worst = clip
+        .frames()
+        .iter()
+        .zip(copy.clip().unwrap().frames())
+        .map(|(a, b)| farthest(a, b))
+        .fold(0.0, f64::max);
     assert!(worst < 1e-6 * size, "{worst}");
 }
 
 #[test]
 fn loose_triangles_of_a_real_mesh_weld_to_its_places() {
-    let Some(path) = data("elastic-cow/elastic-cow-every4th.reference.obj") else { return };
+    let Some(path) = data("elastic-cow/elastic-cow-every4th.reference.obj") else {
+        return;
+    };
     let mesh = read(&path).mesh().unwrap();
     let mut bytes = vec![0; 80];
     bytes.extend_from_slice(&(mesh.face_count() as u32).to_le_bytes());
     for triangle in mesh.triangles() {
         bytes.extend_from_slice(&[0; 12]);
-        let corners = triangle.map(|v| mesh.positions()[v as usize].as_vec3().to_array().map(f32::to_le_bytes).concat());
+        let corners = triangle.map(|v| {
+            mesh.positions()[v as usize]
+                .as_vec3()
+                .to_array()
+                .map(f32::to_le_bytes)
+                .concat()
+        });
         bytes.extend_from_slice(&corners.concat());
         bytes.extend_from_slice(&[0; 2]);
     }
     let welded = pliant_io::stl::read(&bytes).unwrap().mesh().unwrap();
-    let places: HashSet<_> = mesh.positions().iter().map(|p| (p.as_vec3() + Vec3::ZERO).to_array().map(f32::to_bits)).collect();
-    assert_eq!((welded.vertex_count(), welded.face_count()), (places.len(), mesh.face_count()));
+    let places: HashSet<_> = mesh
+        .positions()
+        .iter()
+        .map(|p| (p.as_vec3() + Vec3::ZERO).to_array().map(f32::to_bits))
+        .collect();
+    assert_eq!(
+        (welded.vertex_count(), welded.face_count()),
+        (places.len(), mesh.face_count())
+    );
     assert_eq!(pliant_mesh::Health::of(&welded).boundary_loops, 0);
 }

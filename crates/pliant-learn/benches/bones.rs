@@ -1,7 +1,9 @@
-//! Skinning decompositions of the shared clips, 4 influences: wall time, number of bones, and RMS over the diagonal.
+//! Skinning decompositions of the shared clips, 4 influences: wall time, number of bones, and RMS
+//! over the diagonal.
 //!
-//! `cargo bench -p pliant-learn --bench bones -- [COUNT] [NAME…]`, with `PLIANT_DATA` set; the peer that takes the same
-//! arguments is `benches/peers/bones_peers.py`. Cheburashka, whose bones are known to be 11, is asked for COUNT too.
+//! `cargo bench -p pliant-learn --bench bones -- [COUNT] [NAME…]`, with `PLIANT_DATA` set; the peer
+//! that takes the same arguments is `benches/peers/bones_peers.py`. Cheburashka, whose bones are
+//! known to be 11, is asked for COUNT too.
 
 #![allow(clippy::print_stdout, reason = "a bench reports to its reader")]
 
@@ -29,16 +31,29 @@ fn main() {
         println!("skipped: PLIANT_DATA is not set");
         return;
     };
-    let mut arguments = std::env::args().skip(1).filter(|argument| !argument.starts_with("--")).peekable();
-    let count = arguments.next_if(|argument| argument.parse::<usize>().is_ok()).map_or(20, |count| count.parse().expect("a number"));
+    let mut arguments = std::env::args()
+        .skip(1)
+        .filter(|argument| !argument.starts_with("--"))
+        .peekable();
+    let count = arguments
+        .next_if(|argument| argument.parse::<usize>().is_ok())
+        .map_or(20, |count| count.parse().expect("a number"));
     let names: Vec<String> = arguments.collect();
-    for (name, stem) in CLIPS.iter().filter(|(name, _)| names.is_empty() || names.iter().any(|wanted| wanted == name)) {
+    for (name, stem) in CLIPS
+        .iter()
+        .filter(|(name, _)| names.is_empty() || names.iter().any(|wanted| wanted == name))
+    {
         let clip = clip(Path::new(&data), stem);
         let began = Instant::now();
-        let made = SkinningDecomposition::of(&clip, &SkinOptions::default().with_bones(count)).expect("a clip with bones");
+        let made = SkinningDecomposition::of(&clip, &SkinOptions::default().with_bones(count))
+            .expect("a clip with bones");
         let ms = began.elapsed().as_secs_f64() * 1e3;
         let rms = made.rms / clip.reference().bounds().expect("vertices").diagonal();
-        println!("{name:<14} {ms:9.1} ms   {} bones   rms / diagonal {rms:.5}   {} rounds", made.bone_count(), made.rounds);
+        println!(
+            "{name:<14} {ms:9.1} ms   {} bones   rms / diagonal {rms:.5}   {} rounds",
+            made.bone_count(),
+            made.rounds
+        );
     }
 }
 
@@ -46,9 +61,13 @@ fn clip(data: &Path, stem: &str) -> Clip {
     let open = |path: String| load(&path, &LoadOptions::default()).expect("a shared clip");
     let at = |end: &str| data.join(format!("{stem}{end}")).display().to_string();
     if !stem.starts_with("cheburashka") {
-        return open(format!("{}+{}", at(".reference.obj"), at(".frames.npy"))).clip().expect("one clip");
+        return open(format!("{}+{}", at(".reference.obj"), at(".frames.npy")))
+            .clip()
+            .expect("one clip");
     }
     let mesh = |path: String| open(path).mesh().expect("one mesh");
-    let frames = (1..=11).map(|k| mesh(at(&format!("-{k:02}.obj"))).positions().to_vec()).collect();
+    let frames = (1..=11)
+        .map(|k| mesh(at(&format!("-{k:02}.obj"))).positions().to_vec())
+        .collect();
     Clip::new("cheburashka", mesh(at(".obj")), frames).expect("poses of one mesh")
 }

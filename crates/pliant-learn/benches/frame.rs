@@ -1,7 +1,8 @@
 //! The published method at its size: 49k vertices, 14 examples, 17 control points, 1,355 bones.
 //!
-//! `cargo bench -p pliant-learn --bench frame`. The mesh is a sheet that waves and curls; its bones are found once (and timed apart,
-//! as the paper does); then the training of the bone models alone, and one frame: regression, translations and skinning.
+//! `cargo bench -p pliant-learn --bench frame`. The mesh is a sheet that waves and curls; its bones
+//! are found once (and timed apart, as the paper does); then the training of the bone models alone,
+//! and one frame: regression, translations and skinning.
 
 #![allow(clippy::print_stdout, reason = "a bench reports to its reader")]
 
@@ -28,16 +29,28 @@ fn posed(p: DVec3, pose: f64) -> DVec3 {
 
 fn examples() -> Examples {
     let sheet = shapes::bumpy_sheet(SIDE, 0.05);
-    let frames = (1..=EXAMPLES).map(|k| sheet.positions().iter().map(|p| posed(*p, k as f64)).collect()).collect();
+    let frames = (1..=EXAMPLES)
+        .map(|k| {
+            sheet
+                .positions()
+                .iter()
+                .map(|p| posed(*p, k as f64))
+                .collect()
+        })
+        .collect();
     let names = (1..=EXAMPLES).map(|k| k.to_string()).collect();
     Examples::new(sheet, frames, names).expect("examples")
 }
 
 fn frame(criterion: &mut Criterion) {
     let examples = examples();
-    let vertices: Vec<usize> = (0..POINTS).map(|k| (2 * k + 1) * examples.reference().vertex_count() / (2 * POINTS)).collect();
+    let vertices: Vec<usize> = (0..POINTS)
+        .map(|k| (2 * k + 1) * examples.reference().vertex_count() / (2 * POINTS))
+        .collect();
     let control = ControlPoints::new(examples.reference(), &vertices).expect("control points");
-    let options = LearnOptions::default().with_method(Method::Paper).with_bones(BONES);
+    let options = LearnOptions::default()
+        .with_method(Method::Paper)
+        .with_bones(BONES);
     let began = Instant::now();
     let model = Model::train(examples, control, &options, &()).expect("a model");
     let count = model.bone_count();
@@ -47,10 +60,19 @@ fn frame(criterion: &mut Criterion) {
         began.elapsed().as_secs_f64()
     );
     let bytes = model.to_bytes();
-    criterion.bench_function("train/bones_known", |b| b.iter_batched(|| &bytes, |bytes| Model::from_bytes(bytes), BatchSize::LargeInput));
+    criterion.bench_function("train/bones_known", |b| {
+        b.iter_batched(
+            || &bytes,
+            |bytes| Model::from_bytes(bytes),
+            BatchSize::LargeInput,
+        )
+    });
     let rest: Vec<DVec3> = model.control().at(model.examples().reference().positions());
     let goals: Vec<DVec3> = rest.iter().map(|p| posed(*p, 3.4)).collect();
-    for (name, hold) in [("frame/soft", Hold::Soft(options.beta())), ("frame/hard", Hold::Hard)] {
+    for (name, hold) in [
+        ("frame/soft", Hold::Soft(options.beta())),
+        ("frame/hard", Hold::Hard),
+    ] {
         let driver = model.driver_with(hold).expect("a driver");
         criterion.bench_function(name, |b| b.iter(|| driver.pose(&goals).expect("a pose")));
     }

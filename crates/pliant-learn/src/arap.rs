@@ -1,12 +1,14 @@
-//! The baseline without examples: the rest pose deformed as rigidly as possible to the control points.
+//! The baseline without examples: the rest pose deformed as rigidly as possible to the control
+//! points.
 //!
-//! **Equation.** `min Σ_t A_t ‖∇x_t − R_t‖² + β w̄ Σ_k |x_k − c_k|²` over positions and rotations, by turns.
+//! **Equation.** `min Σ_t A_t ‖∇x_t − R_t‖² + β w̄ Σ_k |x_k − c_k|²` over positions and rotations,
+//! by turns.
 //!
-//! **Source.** Sorkine and Alexa, "As-rigid-as-possible surface modeling", 2007; per triangle as in Liu et al., "A local/global
-//! approach to mesh parameterization", 2008.
+//! **Source.** Sorkine and Alexa, "As-rigid-as-possible surface modeling", 2007; per triangle as in
+//! Liu et al., "A local/global approach to mesh parameterization", 2008.
 //!
-//! **Ours.** It starts from the frames of the nearest control points, the best start that we know; from the rest pose it stays
-//! in worse minima.
+//! **Ours.** It starts from the frames of the nearest control points, the best start that we know;
+//! from the rest pose it stays in worse minima.
 
 use pliant_mesh::glam::{DMat3, DVec3};
 
@@ -26,7 +28,13 @@ pub(crate) struct Arap {
 
 impl Arap {
     pub(crate) fn new(bench: &Workbench, neighbors: usize) -> Self {
-        Self { frames: bench.distances.iter().map(|reach| LocalFrame::new(&bench.points[0], reach, neighbors, 2.0)).collect() }
+        Self {
+            frames: bench
+                .distances
+                .iter()
+                .map(|reach| LocalFrame::new(&bench.points[0], reach, neighbors, 2.0))
+                .collect(),
+        }
     }
 }
 
@@ -34,8 +42,17 @@ impl Predictor for Arap {
     fn pose(&self, bench: &Workbench, poisson: &Poisson, control: &[DVec3]) -> Vec<DVec3> {
         let global = Alignment::of(&bench.points[0], control);
         let anchors = bench.carried_rest(&global);
-        let places: Vec<DMat3> = self.frames.iter().map(|frame| frame.place(control, &global).rotation).collect();
-        let rotations: Vec<DMat3> = bench.regions.of_triangle.iter().map(|&b| places[b as usize]).collect();
+        let places: Vec<DMat3> = self
+            .frames
+            .iter()
+            .map(|frame| frame.place(control, &global).rotation)
+            .collect();
+        let rotations: Vec<DMat3> = bench
+            .regions
+            .of_triangle
+            .iter()
+            .map(|&b| places[b as usize])
+            .collect();
         let unstretched = vec![DMat3::IDENTITY; bench.triangle_count()];
         let mut positions = poisson.solve(&rotations, &anchors, control);
         for _ in 0..ROUNDS {

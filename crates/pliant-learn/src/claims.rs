@@ -4,7 +4,10 @@ use pliant_mesh::Mesh;
 use pliant_mesh::glam::{DMat3, DVec3};
 
 use crate::test_bar::{bar, bar_control, bar_examples, bent};
-use crate::{ControlPoints, Examples, Hold, LearnError, LearnOptions, LeaveOneOut, Method, Model, TrainingLog};
+use crate::{
+    ControlPoints, Examples, Hold, LearnError, LearnOptions, LeaveOneOut, Method, Model,
+    TrainingLog,
+};
 
 fn trained(method: Method) -> Model {
     let options = LearnOptions::default().with_method(method).with_bones(30);
@@ -12,7 +15,12 @@ fn trained(method: Method) -> Model {
 }
 
 fn rms(a: &[DVec3], b: &[DVec3]) -> f64 {
-    (a.iter().zip(b).map(|(a, b)| a.distance_squared(*b)).sum::<f64>() / a.len() as f64).sqrt()
+    (a.iter()
+        .zip(b)
+        .map(|(a, b)| a.distance_squared(*b))
+        .sum::<f64>()
+        / a.len() as f64)
+        .sqrt()
 }
 
 #[test]
@@ -23,7 +31,12 @@ fn a_rigid_motion_of_all_control_points_moves_the_result_rigidly() {
     let moved: Vec<DVec3> = goals.iter().map(|p| turn * *p + shift).collect();
     for method in Method::ALL {
         let model = trained(method);
-        let expected: Vec<DVec3> = model.drive(&goals).unwrap().iter().map(|p| turn * *p + shift).collect();
+        let expected: Vec<DVec3> = model
+            .drive(&goals)
+            .unwrap()
+            .iter()
+            .map(|p| turn * *p + shift)
+            .collect();
         let apart = rms(&model.drive(&moved).unwrap(), &expected);
         assert!(apart < 1e-6, "{}: {apart:e}", method.name());
     }
@@ -41,8 +54,16 @@ fn an_examples_own_control_points_return_the_example() {
 fn with_bones_an_example_comes_back_to_what_skin_and_regression_leave() {
     for method in [Method::Paper, Method::Feng] {
         let model = trained(method);
-        assert_eq!((model.bone_count(), model.skin().unwrap().vertex_count()), (30, bar().vertex_count()));
-        assert!(model.fit_error() < 0.015, "{}: {}", method.name(), model.fit_error());
+        assert_eq!(
+            (model.bone_count(), model.skin().unwrap().vertex_count()),
+            (30, bar().vertex_count())
+        );
+        assert!(
+            model.fit_error() < 0.015,
+            "{}: {}",
+            method.name(),
+            model.fit_error()
+        );
     }
 }
 
@@ -50,22 +71,34 @@ fn with_bones_an_example_comes_back_to_what_skin_and_regression_leave() {
 fn local_in_geometry_local_in_pose_both_and_neither_are_four_methods() {
     let goals = bar_control().at(&bent(0.75, 0.2));
     let drive = |neighbors: usize, pose_neighbors: usize| {
-        let options = LearnOptions::default().with_method(Method::Paper).with_bones(30);
-        let options = options.with_neighbors(neighbors).with_pose_neighbors(pose_neighbors);
-        Model::train(bar_examples(), bar_control(), &options, &()).unwrap().drive(&goals).unwrap()
+        let options = LearnOptions::default()
+            .with_method(Method::Paper)
+            .with_bones(30);
+        let options = options
+            .with_neighbors(neighbors)
+            .with_pose_neighbors(pose_neighbors);
+        Model::train(bar_examples(), bar_control(), &options, &())
+            .unwrap()
+            .drive(&goals)
+            .unwrap()
     };
     let all = LearnOptions::ALL;
     let variants = [drive(all, all), drive(6, all), drive(all, 3), drive(6, 3)];
     assert_eq!(variants[0], trained(Method::Feng).drive(&goals).unwrap());
     for (k, variant) in variants.iter().enumerate() {
-        assert!(variants[..k].iter().all(|other| rms(variant, other) > 1e-5), "variant {k}");
+        assert!(
+            variants[..k].iter().all(|other| rms(variant, other) > 1e-5),
+            "variant {k}"
+        );
         assert!(rms(variant, &bent(0.75, 0.2)) < 0.2, "variant {k}");
     }
 }
 
 #[test]
 fn more_bones_than_the_mesh_can_carry_are_clipped() {
-    let options = LearnOptions::default().with_method(Method::Paper).with_bones(1000);
+    let options = LearnOptions::default()
+        .with_method(Method::Paper)
+        .with_bones(1000);
     let model = Model::train(bar_examples(), bar_control(), &options, &()).unwrap();
     assert_eq!(model.bone_count(), bar().vertex_count() / 3);
 }
@@ -73,12 +106,21 @@ fn more_bones_than_the_mesh_can_carry_are_clipped() {
 #[test]
 fn with_bones_one_thread_and_two_give_the_same_bits() {
     let goals = bar_control().at(&bent(0.75, 0.2));
-    let options = LearnOptions::default().with_method(Method::Paper).with_bones(66);
+    let options = LearnOptions::default()
+        .with_method(Method::Paper)
+        .with_bones(66);
     let driven = [1, 2].map(|threads| {
-        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("a pool of threads");
+        let pool = rayon::ThreadPoolBuilder::new()
+            .num_threads(threads)
+            .build()
+            .expect("a pool of threads");
         pool.install(|| {
             let model = Model::train(bar_examples(), bar_control(), &options, &()).unwrap();
-            (model.to_bytes(), model.drive(&goals).unwrap(), model.driver_with(Hold::Hard).unwrap().pose(&goals).unwrap())
+            (
+                model.to_bytes(),
+                model.drive(&goals).unwrap(),
+                model.driver_with(Hold::Hard).unwrap().pose(&goals).unwrap(),
+            )
         })
     });
     assert!(driven[0] == driven[1]);
@@ -91,15 +133,27 @@ fn a_pose_between_the_examples_is_met_better_than_by_any_baseline() {
     let error = |method: Method| rms(&trained(method).drive(&goals).unwrap(), &truth);
     let ours = error(Method::Auto);
     for method in [Method::Paper, Method::Feng, Method::MeshIk, Method::Arap] {
-        assert!(ours < error(method), "{}: {ours} against {}", method.name(), error(method));
+        assert!(
+            ours < error(method),
+            "{}: {ours} against {}",
+            method.name(),
+            error(method)
+        );
     }
 }
 
 /// The bar's examples, so many times as large.
 fn sized(size: f64) -> Examples {
     let examples = bar_examples();
-    let frames: Vec<Vec<DVec3>> = (1..examples.count()).map(|i| times(size, examples.pose(i))).collect();
-    Examples::new(bar().posed(times(size, bar().positions())).unwrap(), frames, examples.names().to_vec()).unwrap()
+    let frames: Vec<Vec<DVec3>> = (1..examples.count())
+        .map(|i| times(size, examples.pose(i)))
+        .collect();
+    Examples::new(
+        bar().posed(times(size, bar().positions())).unwrap(),
+        frames,
+        examples.names().to_vec(),
+    )
+    .unwrap()
 }
 
 fn times(size: f64, positions: &[DVec3]) -> Vec<DVec3> {
@@ -113,20 +167,34 @@ fn the_scale_of_the_scene_changes_nothing_but_the_scale() {
     let large = Model::train(sized(1000.0), bar_control(), &options, &()).unwrap();
     assert_eq!(small.chosen(), large.chosen());
     let goals = bar_control().at(&bent(0.4, 0.4));
-    let apart = rms(&large.drive(&times(1000.0, &goals)).unwrap(), &times(1000.0, &small.drive(&goals).unwrap()));
+    let apart = rms(
+        &large.drive(&times(1000.0, &goals)).unwrap(),
+        &times(1000.0, &small.drive(&goals).unwrap()),
+    );
     assert!(apart < 1e-5, "{apart:e}");
 }
 
 #[test]
 fn by_no_method_does_the_unit_matter() {
-    // Powers of two cost no digits, so that a length that stands alone somewhere could not hide behind rounding.
+    // Powers of two cost no digits, so that a length that stands alone somewhere could not hide
+    // behind rounding.
     let goals = bar_control().at(&bent(0.4, 0.4));
     for method in Method::ALL {
-        let expected = trained(method).driver_with(Hold::Hard).unwrap().exactly().pose(&goals).unwrap();
+        let expected = trained(method)
+            .driver_with(Hold::Hard)
+            .unwrap()
+            .exactly()
+            .pose(&goals)
+            .unwrap();
         for size in [1024.0, 1.0 / 1024.0] {
             let options = LearnOptions::default().with_method(method).with_bones(30);
             let model = Model::train(sized(size), bar_control(), &options, &()).unwrap();
-            let found = model.driver_with(Hold::Hard).unwrap().exactly().pose(&times(size, &goals)).unwrap();
+            let found = model
+                .driver_with(Hold::Hard)
+                .unwrap()
+                .exactly()
+                .pose(&times(size, &goals))
+                .unwrap();
             let apart = rms(&times(1.0 / size, &found), &expected);
             assert!(apart < 1e-10, "{}, {size}: {apart:e}", method.name());
         }
@@ -152,7 +220,13 @@ fn hard_control_points_are_met_by_every_method() {
     for method in Method::ALL {
         let model = trained(method);
         let found = model.driver_with(Hold::Hard).unwrap().pose(&goals).unwrap();
-        let farthest = model.control().at(&found).iter().zip(&goals).map(|(a, b)| a.distance(*b)).fold(0.0, f64::max);
+        let farthest = model
+            .control()
+            .at(&found)
+            .iter()
+            .zip(&goals)
+            .map(|(a, b)| a.distance(*b))
+            .fold(0.0, f64::max);
         assert!(farthest < 1e-9, "{}: {farthest}", method.name());
     }
 }
@@ -161,16 +235,29 @@ fn hard_control_points_are_met_by_every_method() {
 fn what_is_left_out_is_judged_as_by_one_who_never_saw_it() {
     let examples = bar_examples();
     for method in Method::ALL {
-        let options = LearnOptions::default().with_method(method).with_bones(30).with_exact(method == Method::Paper);
+        let options = LearnOptions::default()
+            .with_method(method)
+            .with_bones(30)
+            .with_exact(method == Method::Paper);
         let told = LeaveOneOut::of(examples.clone(), bar_control(), &options, &()).unwrap();
         assert_eq!(told.poses.len(), examples.count() - 1);
         for left_out in [1, 4] {
-            let frames: Vec<Vec<DVec3>> = (1..examples.count()).filter(|&i| i != left_out).map(|i| examples.pose(i).to_vec()).collect();
+            let frames: Vec<Vec<DVec3>> = (1..examples.count())
+                .filter(|&i| i != left_out)
+                .map(|i| examples.pose(i).to_vec())
+                .collect();
             let names = (0..frames.len()).map(|k| k.to_string()).collect();
             let rest = Examples::new(bar(), frames, names).unwrap();
             let model = Model::train(rest, bar_control(), &options, &()).unwrap();
-            let found = model.drive(&bar_control().at(examples.pose(left_out))).unwrap();
-            assert_eq!(examples.error(&found, left_out), told.poses[left_out - 1].rms, "{}", method.name());
+            let found = model
+                .drive(&bar_control().at(examples.pose(left_out)))
+                .unwrap();
+            assert_eq!(
+                examples.error(&found, left_out),
+                told.poses[left_out - 1].rms,
+                "{}",
+                method.name()
+            );
             assert_eq!(model.chosen(), told.poses[left_out - 1].chosen);
         }
     }
@@ -181,7 +268,10 @@ fn identical_examples_few_points_and_few_frames_are_handled() {
     let still = bar().positions().to_vec();
     let names = vec!["a".to_owned(), "b".to_owned()];
     let few = ControlPoints::new(&bar(), &[0, 100, 190]).unwrap();
-    for frames in [vec![still.clone(), still.clone()], vec![bent(0.5, 0.1), bent(0.5, 0.1)]] {
+    for frames in [
+        vec![still.clone(), still.clone()],
+        vec![bent(0.5, 0.1), bent(0.5, 0.1)],
+    ] {
         for method in Method::ALL {
             let examples = Examples::new(bar(), frames.clone(), names.clone()).unwrap();
             let options = LearnOptions::default().with_method(method);
@@ -201,26 +291,52 @@ fn a_part_of_the_mesh_without_control_points_follows_its_neighbours() {
         let end = positions[24 * 8];
         let side = positions[24 * 8 + 1] - end;
         let along = end - positions[23 * 8];
-        positions.iter().copied().chain([end + along, end + along + side, end + along * 2.0]).collect::<Vec<DVec3>>()
+        positions
+            .iter()
+            .copied()
+            .chain([end + along, end + along + side, end + along * 2.0])
+            .collect::<Vec<DVec3>>()
     };
-    let polygons: Vec<Vec<u32>> = bar().faces().map(<[u32]>::to_vec).chain([vec![200, 201, 202]]).collect();
+    let polygons: Vec<Vec<u32>> = bar()
+        .faces()
+        .map(<[u32]>::to_vec)
+        .chain([vec![200, 201, 202]])
+        .collect();
     let mesh = Mesh::from_polygons(bead(bar().positions()), &polygons).unwrap();
-    let frames = vec![bead(&bent(0.5, 0.0)), bead(&bent(1.0, 0.0)), bead(&bent(-0.5, 0.0))];
+    let frames = vec![
+        bead(&bent(0.5, 0.0)),
+        bead(&bent(1.0, 0.0)),
+        bead(&bent(-0.5, 0.0)),
+    ];
     let names = (0..3).map(|k| k.to_string()).collect();
     let examples = Examples::new(mesh, frames, names).unwrap();
     let model = Model::train(examples, bar_control(), &LearnOptions::default(), &()).unwrap();
     let truth = bead(&bent(0.75, 0.0));
     let found = model.drive(&model.control().at(&truth)).unwrap();
-    assert!((200..203).all(|v| found[v].distance(truth[v]) < 0.2), "{:?} {:?}", &found[200..], &truth[200..]);
+    assert!(
+        (200..203).all(|v| found[v].distance(truth[v]) < 0.2),
+        "{:?} {:?}",
+        &found[200..],
+        &truth[200..]
+    );
 }
 
 #[test]
 fn places_that_do_not_fit_are_declined() {
     let model = trained(Method::Arap);
-    assert_eq!(model.drive(&[DVec3::ZERO; 3]).unwrap_err(), LearnError::ControlCount { found: 3, expected: 15 });
+    assert_eq!(
+        model.drive(&[DVec3::ZERO; 3]).unwrap_err(),
+        LearnError::ControlCount {
+            found: 3,
+            expected: 15
+        }
+    );
     let mut goals = model.control().at(bar().positions());
     goals[2].x = f64::NAN;
-    assert_eq!(model.drive(&goals).unwrap_err(), LearnError::ControlNotFinite { point: 2 });
+    assert_eq!(
+        model.drive(&goals).unwrap_err(),
+        LearnError::ControlNotFinite { point: 2 }
+    );
 }
 
 #[test]
@@ -230,17 +346,39 @@ fn with_the_option_every_method_returns_the_examples_exactly_and_keeps_rigid_mot
     let goals = bar_control().at(&bent(0.55, 0.1));
     let moved: Vec<DVec3> = goals.iter().map(|p| turn * *p + shift).collect();
     for method in Method::ALL {
-        let options = LearnOptions::default().with_method(method).with_bones(30).with_exact(true);
+        let options = LearnOptions::default()
+            .with_method(method)
+            .with_bones(30)
+            .with_exact(true);
         let model = Model::train(bar_examples(), bar_control(), &options, &()).unwrap();
-        for driver in [model.driver(), model.driver_with(Hold::Hard).unwrap(), model.driver_with(Hold::Soft(0.3)).unwrap()] {
+        for driver in [
+            model.driver(),
+            model.driver_with(Hold::Hard).unwrap(),
+            model.driver_with(Hold::Soft(0.3)).unwrap(),
+        ] {
             for example in 0..model.examples().count() {
-                let found = driver.pose(&model.control().at(model.examples().pose(example))).unwrap();
+                let found = driver
+                    .pose(&model.control().at(model.examples().pose(example)))
+                    .unwrap();
                 let error = model.examples().error(&found, example);
-                assert!(error < 1e-9, "{}, example {example}: {error:e}", method.name());
+                assert!(
+                    error < 1e-9,
+                    "{}, example {example}: {error:e}",
+                    method.name()
+                );
             }
         }
-        let expected: Vec<DVec3> = model.drive(&goals).unwrap().iter().map(|p| turn * *p + shift).collect();
-        assert!(rms(&model.drive(&moved).unwrap(), &expected) < 1e-6, "{}", method.name());
+        let expected: Vec<DVec3> = model
+            .drive(&goals)
+            .unwrap()
+            .iter()
+            .map(|p| turn * *p + shift)
+            .collect();
+        assert!(
+            rms(&model.drive(&moved).unwrap(), &expected) < 1e-6,
+            "{}",
+            method.name()
+        );
     }
 }
 
@@ -249,7 +387,10 @@ fn far_from_every_example_exact_and_plain_are_the_same() {
     let plain = trained(Method::Auto);
     let mut goals = plain.control().at(bar().positions());
     goals.iter_mut().for_each(|p| *p *= 3.0);
-    assert_eq!(plain.driver().exactly().pose(&goals), plain.driver().pose(&goals));
+    assert_eq!(
+        plain.driver().exactly().pose(&goals),
+        plain.driver().pose(&goals)
+    );
 }
 
 #[test]
@@ -258,13 +399,24 @@ fn confidence_is_highest_at_the_examples_and_falls_along_a_ray_away_from_them() 
     let driver = model.driver();
     let confidence = |goals: &[DVec3]| driver.confidence(goals).unwrap().unwrap().mean();
     let rest = model.control().at(bar().positions());
-    let at_examples = (0..model.examples().count()).map(|i| confidence(&model.control().at(model.examples().pose(i))));
+    let at_examples = (0..model.examples().count())
+        .map(|i| confidence(&model.control().at(model.examples().pose(i))));
     let least = at_examples.fold(1.0, f64::min);
     // From the pose bent most, on and on.
     let from = model.control().at(&bent(1.0, 0.0));
-    let along = |step: f64| from.iter().zip(&rest).map(|(p, r)| *p + (*p - *r) * step).collect::<Vec<_>>();
-    let ray: Vec<f64> = (1..10).map(|k| confidence(&along(0.2 * f64::from(k)))).collect();
-    assert!(ray.windows(2).all(|pair| pair[1] <= pair[0] + 1e-12), "{ray:?}");
+    let along = |step: f64| {
+        from.iter()
+            .zip(&rest)
+            .map(|(p, r)| *p + (*p - *r) * step)
+            .collect::<Vec<_>>()
+    };
+    let ray: Vec<f64> = (1..10)
+        .map(|k| confidence(&along(0.2 * f64::from(k))))
+        .collect();
+    assert!(
+        ray.windows(2).all(|pair| pair[1] <= pair[0] + 1e-12),
+        "{ray:?}"
+    );
     assert!(*ray.last().unwrap() < least, "{ray:?} {least}");
     assert!(ray.iter().all(|value| (0.0..=1.0).contains(value)));
 }
@@ -276,7 +428,10 @@ fn what_the_examples_do_not_show_is_novel_and_what_they_show_is_not() {
     assert!((0..model.examples().count()).all(|i| of(model.examples().pose(i)) < 1e-6));
     assert!(of(&bent(0.55, 0.1)) < 1.0);
     assert!(of(&bent(3.0, 0.0)) > 2.0);
-    let turned: Vec<DVec3> = bent(0.55, 0.1).iter().map(|p| DMat3::from_rotation_y(1.0) * *p + DVec3::X).collect();
+    let turned: Vec<DVec3> = bent(0.55, 0.1)
+        .iter()
+        .map(|p| DMat3::from_rotation_y(1.0) * *p + DVec3::X)
+        .collect();
     assert!((of(&turned) - of(&bent(0.55, 0.1))).abs() < 1e-6);
 }
 
@@ -285,11 +440,21 @@ fn a_point_that_cannot_be_followed_is_named_with_its_distance() {
     let model = trained(Method::Auto);
     let mut goals = model.control().at(bar().positions());
     goals[7] += DVec3::new(0.0, 40.0, 0.0);
-    let found = model.driver_with(Hold::Soft(0.3)).unwrap().pose(&goals).unwrap();
+    let found = model
+        .driver_with(Hold::Soft(0.3))
+        .unwrap()
+        .pose(&goals)
+        .unwrap();
     let missed = model.missed(&found, &goals, 0.5);
     let worst = missed.iter().max_by(|a, b| a.by.total_cmp(&b.by)).unwrap();
-    assert_eq!((worst.point, worst.vertex), (7, model.control().vertices()[7] as usize));
-    assert_eq!(worst.by, found[worst.vertex].distance(goals[7]) / model.examples().longest_side());
+    assert_eq!(
+        (worst.point, worst.vertex),
+        (7, model.control().vertices()[7] as usize)
+    );
+    assert_eq!(
+        worst.by,
+        found[worst.vertex].distance(goals[7]) / model.examples().longest_side()
+    );
 }
 
 #[test]
@@ -297,18 +462,36 @@ fn a_training_that_was_stopped_ends_where_an_undisturbed_one_does() {
     struct StopAfter(std::sync::atomic::AtomicUsize);
     impl pliant_mesh::Progress for StopAfter {
         fn report(&self, _stage: &str, _done: f64) -> std::ops::ControlFlow<()> {
-            let left = self.0.fetch_update(std::sync::atomic::Ordering::SeqCst, std::sync::atomic::Ordering::SeqCst, |n| n.checked_sub(1));
-            if left.is_ok() { std::ops::ControlFlow::Continue(()) } else { std::ops::ControlFlow::Break(()) }
+            let left = self.0.fetch_update(
+                std::sync::atomic::Ordering::SeqCst,
+                std::sync::atomic::Ordering::SeqCst,
+                |n| n.checked_sub(1),
+            );
+            if left.is_ok() {
+                std::ops::ControlFlow::Continue(())
+            } else {
+                std::ops::ControlFlow::Break(())
+            }
         }
     }
-    let (examples, control, options) = (bar_examples(), bar_control(), LearnOptions::default().with_bones(30));
+    let (examples, control, options) = (
+        bar_examples(),
+        bar_control(),
+        LearnOptions::default().with_bones(30),
+    );
     let undisturbed = LeaveOneOut::of(examples.clone(), control.clone(), &options, &()).unwrap();
     let mut text = TrainingLog::new(&examples, &control, &options).to_text();
     let mut known = 0;
     loop {
         let mut log = TrainingLog::new(&examples, &control, &options);
         assert_eq!(log.resume(&text), Ok(true));
-        match LeaveOneOut::logged(examples.clone(), control.clone(), &options, &mut log, &StopAfter(25.into())) {
+        match LeaveOneOut::logged(
+            examples.clone(),
+            control.clone(),
+            &options,
+            &mut log,
+            &StopAfter(25.into()),
+        ) {
             Ok(found) => {
                 assert_eq!(found, undisturbed);
                 break;
@@ -331,8 +514,20 @@ fn progress_of_learning_moves_while_settings_are_chosen() {
         }
     }
     let seen = Seen(std::sync::Mutex::new(Vec::new()));
-    Model::train(bar_examples(), bar_control(), &LearnOptions::default().with_bones(30), &seen).unwrap();
+    Model::train(
+        bar_examples(),
+        bar_control(),
+        &LearnOptions::default().with_bones(30),
+        &seen,
+    )
+    .unwrap();
     let seen = seen.0.into_inner().unwrap();
-    assert!(seen.len() >= 8 && seen.windows(2).all(|pair| pair[0] <= pair[1]), "{seen:?}");
-    assert!(seen.windows(2).all(|pair| pair[1] - pair[0] < 0.35), "{seen:?}");
+    assert!(
+        seen.len() >= 8 && seen.windows(2).all(|pair| pair[0] <= pair[1]),
+        "{seen:?}"
+    );
+    assert!(
+        seen.windows(2).all(|pair| pair[1] - pair[0] < 0.35),
+        "{seen:?}"
+    );
 }

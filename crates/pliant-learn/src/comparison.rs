@@ -2,7 +2,9 @@
 
 use pliant_mesh::{Progress, ProgressPart};
 
-use crate::{ControlPoints, Examples, LearnError, LearnOptions, LeaveOneOut, Method, PairedTest, TrainingLog};
+use crate::{
+    ControlPoints, Examples, LearnError, LearnOptions, LeaveOneOut, Method, PairedTest, TrainingLog,
+};
 
 /// One method judged on the same poses as the first.
 #[derive(Debug, Clone, PartialEq)]
@@ -25,8 +27,8 @@ pub struct Comparison {
 }
 
 impl Comparison {
-    /// Leaves out each pose for the method of `options`, then for each of `against`, all with the same control points and options.
-    /// `log` is that of the first method.
+    /// Leaves out each pose for the method of `options`, then for each of `against`, all with the
+    /// same control points and options. `log` is that of the first method.
     ///
     /// # Errors
     /// As [`LeaveOneOut::of`].
@@ -39,9 +41,17 @@ impl Comparison {
         progress: &dyn Progress,
     ) -> Result<Self, LearnError> {
         let share = 1.0 / (against.len() + 1) as f64;
-        let own = ProgressPart { whole: progress, begin: 0.0, size: share };
+        let own = ProgressPart {
+            whole: progress,
+            begin: 0.0,
+            size: share,
+        };
         let errors = LeaveOneOut::logged(examples.clone(), control.clone(), options, log, &own)?;
-        let others = ProgressPart { whole: progress, begin: share, size: 1.0 - share };
+        let others = ProgressPart {
+            whole: progress,
+            begin: share,
+            size: 1.0 - share,
+        };
         Self::with(errors, examples, control, options, against, &others)
     }
 
@@ -60,10 +70,23 @@ impl Comparison {
         let share = 1.0 / against.len().max(1) as f64;
         let mut rivals = Vec::with_capacity(against.len());
         for (k, &method) in against.iter().enumerate() {
-            let part = ProgressPart { whole: progress, begin: k as f64 * share, size: share };
-            let theirs = LeaveOneOut::of(examples.clone(), control.clone(), &options.with_method(method), &part)?;
+            let part = ProgressPart {
+                whole: progress,
+                begin: k as f64 * share,
+                size: share,
+            };
+            let theirs = LeaveOneOut::of(
+                examples.clone(),
+                control.clone(),
+                &options.with_method(method),
+                &part,
+            )?;
             let test = PairedTest::of(&errors.rms(), &theirs.rms());
-            rivals.push(Rival { method, errors: theirs, test });
+            rivals.push(Rival {
+                method,
+                errors: theirs,
+                test,
+            });
         }
         Ok(Self { errors, rivals })
     }
@@ -76,12 +99,28 @@ mod tests {
 
     #[test]
     fn rivals_are_judged_as_by_themselves_and_tested_against_the_first() {
-        let (examples, control, options) = (bar_examples(), bar_control(), LearnOptions::default().with_bones(30));
+        let (examples, control, options) = (
+            bar_examples(),
+            bar_control(),
+            LearnOptions::default().with_bones(30),
+        );
         let mut log = TrainingLog::new(&examples, &control, &options);
-        let told = Comparison::of(&examples, &control, &options, &[Method::Arap], &mut log, &()).unwrap();
-        let alone = LeaveOneOut::of(examples, control, &options.with_method(Method::Arap), &()).unwrap();
+        let told = Comparison::of(
+            &examples,
+            &control,
+            &options,
+            &[Method::Arap],
+            &mut log,
+            &(),
+        )
+        .unwrap();
+        let alone =
+            LeaveOneOut::of(examples, control, &options.with_method(Method::Arap), &()).unwrap();
         assert_eq!(told.rivals[0].errors, alone);
-        assert_eq!(told.rivals[0].test, PairedTest::of(&told.errors.rms(), &alone.rms()));
+        assert_eq!(
+            told.rivals[0].test,
+            PairedTest::of(&told.errors.rms(), &alone.rms())
+        );
         assert!(told.rivals[0].test.mean_difference < 0.0);
     }
 }

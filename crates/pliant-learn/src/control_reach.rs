@@ -1,9 +1,11 @@
 //! How far every vertex is from every control point along the surface.
 //!
-//! **Source.** Geodesic distances decide which control points a bone listens to: Huang et al. 2012, section 6.1.1.
+//! **Source.** Geodesic distances decide which control points a bone listens to: Huang et al. 2012,
+//! section 6.1.1.
 //!
-//! **Ours.** Distances by heat, which are smooth and cost one factorisation for all points; along edges where a mesh has no surface
-//! that heat could flow on. Parts that nothing joins are farther from each other than anything on them.
+//! **Ours.** Distances by heat, which are smooth and cost one factorisation for all points; along
+//! edges where a mesh has no surface that heat could flow on. Parts that nothing joins are farther
+//! from each other than anything on them.
 
 use pliant_linalg::parallel;
 use pliant_mesh::{HeatGeodesics, HeatOptions, Mesh, SurfacePoint};
@@ -22,15 +24,24 @@ impl ControlReach {
         let heat = HeatGeodesics::factor(mesh, &HeatOptions::default()).ok();
         let distances = parallel::map(control.count(), 1, |k| {
             let source = control.vertices()[k];
-            let along = heat.as_ref().and_then(|heat| heat.distances(&[SurfacePoint::Vertex(source)]).ok());
-            across_parts(mesh, source, along.unwrap_or_else(|| distances_from(mesh, source)))
+            let along = heat
+                .as_ref()
+                .and_then(|heat| heat.distances(&[SurfacePoint::Vertex(source)]).ok());
+            across_parts(
+                mesh,
+                source,
+                along.unwrap_or_else(|| distances_from(mesh, source)),
+            )
         });
         Self { distances }
     }
 
     /// The distances of a vertex from all control points.
     pub(crate) fn at(&self, vertex: usize) -> Vec<f64> {
-        self.distances.iter().map(|of_point| of_point[vertex]).collect()
+        self.distances
+            .iter()
+            .map(|of_point| of_point[vertex])
+            .collect()
     }
 }
 
@@ -58,7 +69,8 @@ mod tests {
         let fan = [DVec3::ZERO, DVec3::X, DVec3::Y, -DVec3::Y, DVec3::Z];
         let far = [DVec3::X * 9.0, DVec3::X * 10.0, DVec3::X * 9.0 + DVec3::Y];
         let positions = fan.into_iter().chain(far).collect();
-        let mesh = Mesh::from_triangles(positions, &[[0, 1, 2], [0, 1, 3], [0, 1, 4], [5, 6, 7]]).unwrap();
+        let mesh =
+            Mesh::from_triangles(positions, &[[0, 1, 2], [0, 1, 3], [0, 1, 4], [5, 6, 7]]).unwrap();
         let reach = ControlReach::of(&mesh, &ControlPoints::new(&mesh, &[2, 3, 5]).unwrap());
         assert!(reach.at(4)[0].is_finite() && reach.at(4)[0] >= DVec3::Y.distance(DVec3::Z) - 1e-6);
         assert!(reach.at(4)[2] > 20.0 && reach.at(6)[2] < 2.0);

@@ -29,7 +29,9 @@ pub enum LearnError {
         source: Box<LearnError>,
     },
     /// Too few corresponding points to align a scan by.
-    #[error("{found} different marker pair(s); at least {needed}, not on one line, tell how a scan lies")]
+    #[error(
+        "{found} different marker pair(s); at least {needed}, not on one line, tell how a scan lies"
+    )]
     TooFewMarkers {
         /// How many there are.
         found: usize,
@@ -37,13 +39,17 @@ pub enum LearnError {
         needed: usize,
     },
     /// Corresponding points that leave a turn open.
-    #[error("all markers of the {side} lie on one line, which leaves the turn about it open; add one off it")]
+    #[error(
+        "all markers of the {side} lie on one line, which leaves the turn about it open; add one off it"
+    )]
     MarkersOnALine {
         /// "reference" or "scan".
         side: &'static str,
     },
     /// A scan in more or fewer pieces than the reference.
-    #[error("it has {found} connected part(s), the reference {expected}; remove loose pieces, or join those that belong together")]
+    #[error(
+        "it has {found} connected part(s), the reference {expected}; remove loose pieces, or join those that belong together"
+    )]
     OtherParts {
         /// Its parts.
         found: usize,
@@ -69,7 +75,9 @@ pub enum LearnError {
         needed: usize,
     },
     /// A frame with NaN or infinite positions.
-    #[error("frame {frame} of the examples has a position that is not a finite number, at vertex {vertex}; export the clip again")]
+    #[error(
+        "frame {frame} of the examples has a position that is not a finite number, at vertex {vertex}; export the clip again"
+    )]
     FrameNotFinite {
         /// The frame, counted from 0.
         frame: usize,
@@ -97,7 +105,9 @@ pub enum LearnError {
         needed: usize,
     },
     /// More control points than there are vertices to take.
-    #[error("{asked} control points are asked for; the mesh has {vertices} vertices that a face uses")]
+    #[error(
+        "{asked} control points are asked for; the mesh has {vertices} vertices that a face uses"
+    )]
     TooManyControlPoints {
         /// How many were asked for.
         asked: usize,
@@ -105,7 +115,9 @@ pub enum LearnError {
         vertices: usize,
     },
     /// A control point that is no vertex.
-    #[error("control point {point} is vertex {vertex}, but the mesh has {vertices} vertices, counted from 0")]
+    #[error(
+        "control point {point} is vertex {vertex}, but the mesh has {vertices} vertices, counted from 0"
+    )]
     NoSuchControlPoint {
         /// Its place in the list, counted from 0.
         point: usize,
@@ -125,7 +137,9 @@ pub enum LearnError {
         vertex: usize,
     },
     /// Places for another number of control points.
-    #[error("{found} places for {expected} control points; give one for each, in the order of the recipe")]
+    #[error(
+        "{found} places for {expected} control points; give one for each, in the order of the recipe"
+    )]
     ControlCount {
         /// How many places there are.
         found: usize,
@@ -133,7 +147,9 @@ pub enum LearnError {
         expected: usize,
     },
     /// Goals for another number of end effectors.
-    #[error("{found} goals for {expected} end effectors; give one for each, in the order of the skeleton")]
+    #[error(
+        "{found} goals for {expected} end effectors; give one for each, in the order of the skeleton"
+    )]
     EffectorCount {
         /// How many goals there are.
         found: usize,
@@ -196,7 +212,9 @@ pub enum LearnError {
         name: String,
     },
     /// Detailed poses for another number of examples.
-    #[error("{found} detailed poses for {expected} examples; give one for each, the reference pose first")]
+    #[error(
+        "{found} detailed poses for {expected} examples; give one for each, the reference pose first"
+    )]
     DetailCount {
         /// How many there are.
         found: usize,
@@ -218,7 +236,9 @@ pub enum LearnError {
         levels: usize,
     },
     /// A detailed pose with NaN or infinite positions.
-    #[error("detailed pose {example} has a position that is not a finite number, at vertex {vertex}; export it again")]
+    #[error(
+        "detailed pose {example} has a position that is not a finite number, at vertex {vertex}; export it again"
+    )]
     DetailNotFinite {
         /// The pose; 0 is the reference.
         example: usize,
@@ -226,7 +246,9 @@ pub enum LearnError {
         vertex: usize,
     },
     /// Details of another mesh or other poses than the model's.
-    #[error("the details stand on another base than the model's; measure them on the examples that it was trained with")]
+    #[error(
+        "the details stand on another base than the model's; measure them on the examples that it was trained with"
+    )]
     OtherBase,
     /// Detail asked of a model without any.
     #[error("the model has no detail; train it with detailed examples")]

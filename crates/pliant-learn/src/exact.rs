@@ -1,19 +1,22 @@
 //! Exact at the examples: what a prediction leaves of them is added back.
 //!
-//! **Problem.** A regression with a ridge smooths its examples, and an animator who sets the control points of a sculpted pose
-//! expects that pose to the last digit.
+//! **Problem.** A regression with a ridge smooths its examples, and an animator who sets the
+//! control points of a sculpted pose expects that pose to the last digit.
 //!
-//! **Equation.** With the predictions `x̂`, the frame `F_v` of the predicted surface at vertex `v`, the shape distances `dᵢ` of the
-//! control points from those of example `i` and the spread `ρ` of the examples,
+//! **Equation.** With the predictions `x̂`, the frame `F_v` of the predicted surface at vertex `v`,
+//! the shape distances `dᵢ` of the control points from those of example `i` and the spread `ρ` of
+//! the examples,
 //!
 //! ```text
 //! δ_{iv} = F_v(x̂ᵢ)ᵀ (x_{iv} − x̂_{iv})        x_v = x̂_v + F_v(x̂) Σᵢ ηᵢ δ_{iv}        ηᵢ = b(dᵢ/ρ) dᵢ⁻² / Σⱼ dⱼ⁻²        b(t) = (1 − t²)²₊
 //! ```
 //!
-//! At an example its own `η` is one and all others are zero; farther than `ρ` from all of them nothing is added.
+//! At an example its own `η` is one and all others are zero; farther than `ρ` from all of them
+//! nothing is added.
 //!
-//! **Source.** Shepard, "A two-dimensional interpolation function for irregularly-spaced data", 1968; the frames and the
-//! fading are *ours*. Examples with the same control points share what is left: no function of the points can tell them apart.
+//! **Source.** Shepard, "A two-dimensional interpolation function for irregularly-spaced data",
+//! 1968; the frames and the fading are *ours*. Examples with the same control points share what is
+//! left: no function of the points can tell them apart.
 
 use pliant_linalg::{nearest_rotation, parallel};
 use pliant_mesh::glam::{DMat3, DVec3};
@@ -38,20 +41,38 @@ pub(crate) struct Residuals {
 
 impl Residuals {
     /// Of the examples `of`.
-    pub(crate) fn new(bench: &Workbench, predictor: &dyn Predictor, poisson: &Poisson, of: &[usize]) -> Self {
+    pub(crate) fn new(
+        bench: &Workbench,
+        predictor: &dyn Predictor,
+        poisson: &Poisson,
+        of: &[usize],
+    ) -> Self {
         let offsets_of = |&example: &usize| {
             let found = predictor.pose(bench, poisson, &bench.points[example]);
             let frames = vertex_frames(bench, &found);
             let truth = bench.examples.pose(example);
-            parallel::map(found.len(), VERTICES_PER_TASK, |v| frames[v].transpose() * (truth[v] - found[v]))
+            parallel::map(found.len(), VERTICES_PER_TASK, |v| {
+                frames[v].transpose() * (truth[v] - found[v])
+            })
         };
-        let points: Vec<&[DVec3]> = of.iter().map(|&example| bench.points[example].as_slice()).collect();
-        Self { of: of.to_vec(), offsets: of.iter().map(offsets_of).collect(), spread: spread(&points) }
+        let points: Vec<&[DVec3]> = of
+            .iter()
+            .map(|&example| bench.points[example].as_slice())
+            .collect();
+        Self {
+            of: of.to_vec(),
+            offsets: of.iter().map(offsets_of).collect(),
+            spread: spread(&points),
+        }
     }
 
     /// Adds to a prediction what is left of the examples near `control`.
     pub(crate) fn add(&self, bench: &Workbench, control: &[DVec3], positions: &mut [DVec3]) {
-        let distances: Vec<f64> = self.of.iter().map(|&example| shape_distance(control, &bench.points[example])).collect();
+        let distances: Vec<f64> = self
+            .of
+            .iter()
+            .map(|&example| shape_distance(control, &bench.points[example]))
+            .collect();
         let shares = shares(&distances, self.spread);
         if shares.iter().all(|share| *share == 0.0) {
             return;
@@ -59,7 +80,12 @@ impl Residuals {
         let frames = vertex_frames(bench, positions);
         parallel::for_each_chunk_mut(positions, VERTICES_PER_TASK, |start, chunk| {
             for (k, position) in chunk.iter_mut().enumerate() {
-                let offset: DVec3 = self.offsets.iter().zip(&shares).map(|(offsets, share)| offsets[start + k] * *share).sum();
+                let offset: DVec3 = self
+                    .offsets
+                    .iter()
+                    .zip(&shares)
+                    .map(|(offsets, share)| offsets[start + k] * *share)
+                    .sum();
                 *position += frames[start + k] * offset;
             }
         });
@@ -70,24 +96,45 @@ impl Residuals {
 fn shares(distances: &[f64], spread: f64) -> Vec<f64> {
     let met = distances.iter().filter(|d| **d == 0.0).count();
     if met > 0 {
-        return distances.iter().map(|d| if *d == 0.0 { 1.0 / met as f64 } else { 0.0 }).collect();
+        return distances
+            .iter()
+            .map(|d| if *d == 0.0 { 1.0 / met as f64 } else { 0.0 })
+            .collect();
     }
     // Relative to the nearest, so that squares neither overflow nor vanish.
     let nearest = distances.iter().copied().fold(f64::INFINITY, f64::min);
-    let closeness: Vec<f64> = distances.iter().map(|d| (nearest / d) * (nearest / d)).collect();
+    let closeness: Vec<f64> = distances
+        .iter()
+        .map(|d| (nearest / d) * (nearest / d))
+        .collect();
     let total: f64 = closeness.iter().sum();
-    let fading = |d: f64| if d < spread { (1.0 - (d / spread) * (d / spread)).powi(2) } else { 0.0 };
-    distances.iter().zip(&closeness).map(|(&d, close)| fading(d) * close / total).collect()
+    let fading = |d: f64| {
+        if d < spread {
+            (1.0 - (d / spread) * (d / spread)).powi(2)
+        } else {
+            0.0
+        }
+    };
+    distances
+        .iter()
+        .zip(&closeness)
+        .map(|(&d, close)| fading(d) * close / total)
+        .collect()
 }
 
 /// How the surface around each vertex has turned from the rest pose.
 fn vertex_frames(bench: &Workbench, positions: &[DVec3]) -> Vec<DMat3> {
     let mesh = bench.examples.reference();
-    let gradients = bench.gradients.at(positions).expect("one position per vertex");
+    let gradients = bench
+        .gradients
+        .at(positions)
+        .expect("one position per vertex");
     let mut sums = vec![DMat3::ZERO; positions.len()];
     for (t, corners) in mesh.triangles().iter().enumerate() {
         let weighted = gradients[t] * triangle_area(mesh.triangle_points(t));
-        corners.iter().for_each(|&corner| sums[corner as usize] += weighted);
+        corners
+            .iter()
+            .for_each(|&corner| sums[corner as usize] += weighted);
     }
     parallel::map(sums.len(), VERTICES_PER_TASK, |v| nearest_rotation(sums[v]))
 }

@@ -60,8 +60,8 @@ pub use comparison::{Comparison, Rival};
 pub use confidence::Confidence;
 pub use control_points::{ControlPoints, suggest_control_points};
 pub use detail::{
-    DetailError, DetailHeights, DetailLayer, DetailLeaveOneOut, DetailMode, DetailOptions, DetailReport, DetailSettings, DetailShares,
-    DetailedExamples,
+    DetailError, DetailHeights, DetailLayer, DetailLeaveOneOut, DetailMode, DetailOptions,
+    DetailReport, DetailSettings, DetailShares, DetailedExamples,
 };
 pub use error::LearnError;
 pub use examples::Examples;

@@ -21,8 +21,8 @@ use crate::selection::{Library, Watch};
 use crate::shape_distance::{shape_distance, spread};
 use crate::workbench::{Predictor, Workbench};
 use crate::{
-    ControlPoints, DetailLayer, DetailOptions, DetailShares, DetailedExamples, Examples, Hold, LearnError, LearnOptions, LocalSettings,
-    Method, TrainingLog,
+    ControlPoints, DetailLayer, DetailOptions, DetailShares, DetailedExamples, Examples, Hold,
+    LearnError, LearnOptions, LocalSettings, Method, TrainingLog,
 };
 
 /// What a method has learned from examples.
@@ -70,16 +70,23 @@ pub struct Missed {
 }
 
 impl Model {
-    /// Learns from all of `examples`; [`Method::Auto`] chooses its settings by leaving each example out in turn.
+    /// Learns from all of `examples`; [`Method::Auto`] chooses its settings by leaving each example
+    /// out in turn.
     ///
     /// # Errors
     /// Options out of range, a system that cannot be solved, or [`LearnError::Cancelled`].
-    pub fn train(examples: Examples, control: ControlPoints, options: &LearnOptions, progress: &dyn Progress) -> Result<Self, LearnError> {
+    pub fn train(
+        examples: Examples,
+        control: ControlPoints,
+        options: &LearnOptions,
+        progress: &dyn Progress,
+    ) -> Result<Self, LearnError> {
         let mut log = TrainingLog::new(&examples, &control, options);
         Self::train_logged(examples, control, options, &mut log, progress)
     }
 
-    /// As [`train`](Self::train), going on from what `log` knows and adding to it: one that was cancelled can be resumed.
+    /// As [`train`](Self::train), going on from what `log` knows and adding to it: one that was
+    /// cancelled can be resumed.
     ///
     /// # Errors
     /// As there.
@@ -93,7 +100,15 @@ impl Model {
         report(progress, "learning", 0.0)?;
         let trainer = Trainer::new(examples, control, options, None)?;
         let everything = trainer.bench.everything();
-        let (predictor, chosen) = trainer.train(&everything, &mut Watch { log, progress, stage: "learning", span: (0.3, 0.9) })?;
+        let (predictor, chosen) = trainer.train(
+            &everything,
+            &mut Watch {
+                log,
+                progress,
+                stage: "learning",
+                span: (0.3, 0.9),
+            },
+        )?;
         report(progress, "learning", 1.0)?;
         Ok(Self::of(trainer, predictor, chosen))
     }
@@ -148,16 +163,26 @@ impl Model {
     ///
     /// # Errors
     /// Details of another base, or settings out of range.
-    pub fn with_detail(self, detailed: DetailedExamples, options: &DetailOptions) -> Result<Self, LearnError> {
+    pub fn with_detail(
+        self,
+        detailed: DetailedExamples,
+        options: &DetailOptions,
+    ) -> Result<Self, LearnError> {
         let (base, details) = detailed.into_parts();
-        if base.count() != self.examples().count() || !base.reference().same_surface(self.examples().reference()) {
+        if base.count() != self.examples().count()
+            || !base.reference().same_surface(self.examples().reference())
+        {
             return Err(LearnError::OtherBase);
         }
         self.with_details(details, options)
     }
 
     /// The same with details above it.
-    pub(crate) fn with_details(mut self, details: Details, options: &DetailOptions) -> Result<Self, LearnError> {
+    pub(crate) fn with_details(
+        mut self,
+        details: Details,
+        options: &DetailOptions,
+    ) -> Result<Self, LearnError> {
         self.detail = Some(DetailLayer::train(&self.bench, details, options)?);
         Ok(self)
     }
@@ -204,7 +229,8 @@ impl Model {
     /// Regions of the surface that move by themselves.
     #[must_use]
     pub fn bone_count(&self) -> usize {
-        self.bones().map_or(self.bench.regions.count(), |bones| bones.skin.bone_count())
+        self.bones()
+            .map_or(self.bench.regions.count(), |bones| bones.skin.bone_count())
     }
 
     /// Which abstract bones each vertex follows, for the methods that have them.
@@ -227,14 +253,28 @@ impl Model {
     #[must_use]
     pub fn detailed_mesh(&self) -> Option<Mesh> {
         let layer = self.detail.as_ref()?;
-        Some(layer.mesh().posed(layer.example(self.bench.examples.pose(0), 0)).expect("one position per vertex"))
+        Some(
+            layer
+                .mesh()
+                .posed(layer.example(self.bench.examples.pose(0), 0))
+                .expect("one position per vertex"),
+        )
     }
 
     /// A driver that holds control points as trained.
     #[must_use]
     pub fn driver(&self) -> Driver<'_> {
-        let driver = Driver { model: self, predictor: self.predictor.clone(), poisson: self.poisson.clone(), residuals: None };
-        if self.options.exact() { driver.exactly() } else { driver }
+        let driver = Driver {
+            model: self,
+            predictor: self.predictor.clone(),
+            poisson: self.poisson.clone(),
+            residuals: None,
+        };
+        if self.options.exact() {
+            driver.exactly()
+        } else {
+            driver
+        }
     }
 
     /// A driver that holds control points in another way; factors a system once.
@@ -242,39 +282,75 @@ impl Model {
     /// # Errors
     /// A `β` that is not a number above zero.
     pub fn driver_with(&self, hold: Hold) -> Result<Driver<'_>, LearnError> {
-        let poisson = Arc::new(Poisson::factor(self.bench.examples.reference(), &self.bench.control, hold)?);
+        let poisson = Arc::new(Poisson::factor(
+            self.bench.examples.reference(),
+            &self.bench.control,
+            hold,
+        )?);
         let held = self.predictor.held(&self.bench, hold)?;
         let predictor = held.map_or_else(|| self.predictor.clone(), Arc::from);
-        let driver = Driver { model: self, predictor, poisson, residuals: None };
-        Ok(if self.options.exact() { driver.exactly() } else { driver })
+        let driver = Driver {
+            model: self,
+            predictor,
+            poisson,
+            residuals: None,
+        };
+        Ok(if self.options.exact() {
+            driver.exactly()
+        } else {
+            driver
+        })
     }
 
-    /// How far `control` is from the nearest example, over how far the loneliest example is from its nearest: above about two
-    /// the examples do not show what is asked. Rigid motion does not count.
+    /// How far `control` is from the nearest example, over how far the loneliest example is from
+    /// its nearest: above about two the examples do not show what is asked. Rigid motion does
+    /// not count.
     ///
     /// # Panics
     /// If there is another number of places than control points.
     #[must_use]
     pub fn novelty(&self, control: &[DVec3]) -> f64 {
-        assert_eq!(control.len(), self.bench.control.count(), "one place per control point");
+        assert_eq!(
+            control.len(),
+            self.bench.control.count(),
+            "one place per control point"
+        );
         let points: Vec<&[DVec3]> = self.bench.points.iter().map(Vec::as_slice).collect();
-        let nearest = points.iter().map(|example| shape_distance(control, example)).fold(f64::INFINITY, f64::min);
+        let nearest = points
+            .iter()
+            .map(|example| shape_distance(control, example))
+            .fold(f64::INFINITY, f64::min);
         let spread = *self.spread.get_or_init(|| spread(&points));
-        // Examples that are all the same say nothing beyond themselves; a thousandth of a per cent is rounding.
-        nearest / spread.max(1e-5 * self.bench.examples.longest_side()).max(f64::MIN_POSITIVE)
+        // Examples that are all the same say nothing beyond themselves; a thousandth of a per cent
+        // is rounding.
+        nearest
+            / spread
+                .max(1e-5 * self.bench.examples.longest_side())
+                .max(f64::MIN_POSITIVE)
     }
 
-    /// The control points that `positions` miss by more than `tolerance` longest sides, in their order.
+    /// The control points that `positions` miss by more than `tolerance` longest sides, in their
+    /// order.
     ///
     /// # Panics
     /// If there are fewer positions than vertices.
     #[must_use]
     pub fn missed(&self, positions: &[DVec3], control: &[DVec3], tolerance: f64) -> Vec<Missed> {
         let side = self.bench.examples.longest_side().max(f64::MIN_POSITIVE);
-        let vertices = self.bench.control.vertices().iter().zip(control).enumerate();
+        let vertices = self
+            .bench
+            .control
+            .vertices()
+            .iter()
+            .zip(control)
+            .enumerate();
         let all = vertices.map(|(point, (&vertex, goal))| {
             let vertex = vertex as usize;
-            Missed { point, vertex, by: positions[vertex].distance(*goal) / side }
+            Missed {
+                point,
+                vertex,
+                by: positions[vertex].distance(*goal) / side,
+            }
         });
         all.filter(|missed| missed.by > tolerance).collect()
     }
@@ -292,34 +368,59 @@ impl Model {
     pub fn fit_error(&self) -> f64 {
         let count = self.bench.examples.count();
         let driver = self.driver();
-        let error = |i: usize| self.bench.examples.error(&driver.pose_unchecked(&self.bench.points[i]), i);
+        let error = |i: usize| {
+            self.bench
+                .examples
+                .error(&driver.pose_unchecked(&self.bench.points[i]), i)
+        };
         (0..count).map(error).sum::<f64>() / count as f64
     }
 }
 
 impl Driver<'_> {
-    /// The same, with control points of an example returning that example to the last digit. Costs a pose per example, once.
+    /// The same, with control points of an example returning that example to the last digit. Costs
+    /// a pose per example, once.
     #[must_use]
     pub fn exactly(self) -> Self {
         let model = self.model;
         let find = || {
             let everything = model.bench.everything();
-            Arc::new(Residuals::new(&model.bench, &*self.predictor, &self.poisson, &everything))
+            Arc::new(Residuals::new(
+                &model.bench,
+                &*self.predictor,
+                &self.poisson,
+                &everything,
+            ))
         };
         let as_trained = Arc::ptr_eq(&self.poisson, &model.poisson);
-        let residuals = if as_trained { model.residuals.get_or_init(find).clone() } else { find() };
-        Self { residuals: Some(residuals), ..self }
+        let residuals = if as_trained {
+            model.residuals.get_or_init(find).clone()
+        } else {
+            find()
+        };
+        Self {
+            residuals: Some(residuals),
+            ..self
+        }
     }
 
-    /// How sure the model is of the pose for these places; none for methods other than [`Method::Auto`], which cannot tell.
+    /// How sure the model is of the pose for these places; none for methods other than
+    /// [`Method::Auto`], which cannot tell.
     ///
     /// # Errors
     /// As [`pose`](Self::pose).
     pub fn confidence(&self, control: &[DVec3]) -> Result<Option<Confidence>, LearnError> {
         self.check(control)?;
-        let Model { bench, predictor, .. } = self.model;
-        let calibration = self.model.calibration.get_or_init(|| Calibration::of(bench, &**predictor, &self.model.poisson));
-        Ok(calibration.as_ref().and_then(|calibration| calibration.at(bench, &**predictor, control)))
+        let Model {
+            bench, predictor, ..
+        } = self.model;
+        let calibration = self
+            .model
+            .calibration
+            .get_or_init(|| Calibration::of(bench, &**predictor, &self.model.poisson));
+        Ok(calibration
+            .as_ref()
+            .and_then(|calibration| calibration.at(bench, &**predictor, control)))
     }
 
     /// The pose for places of the control points, in their order.
@@ -334,7 +435,10 @@ impl Driver<'_> {
     fn check(&self, control: &[DVec3]) -> Result<(), LearnError> {
         let expected = self.model.bench.control.count();
         if control.len() != expected {
-            return Err(LearnError::ControlCount { found: control.len(), expected });
+            return Err(LearnError::ControlCount {
+                found: control.len(),
+                expected,
+            });
         }
         match control.iter().position(|p| !p.is_finite()) {
             Some(point) => Err(LearnError::ControlNotFinite { point }),
@@ -353,8 +457,9 @@ impl Driver<'_> {
 
     /// The pose with its details, by vertex of [`Model::detailed_mesh`].
     ///
-    /// The control points are those of the base, or of the detailed surface where the base was made from it by smoothing; then the
-    /// base is solved twice, the second time with the heights of the control points taken off.
+    /// The control points are those of the base, or of the detailed surface where the base was made
+    /// from it by smoothing; then the base is solved twice, the second time with the heights of
+    /// the control points taken off.
     ///
     /// # Errors
     /// As [`pose`](Self::pose); [`LearnError::NoDetail`] without details.
@@ -369,15 +474,23 @@ impl Driver<'_> {
     /// As [`pose`](Self::pose) or [`detailed_pose`](Self::detailed_pose).
     pub fn driven(&self, control: &[DVec3], with_detail: bool) -> Result<Driven, LearnError> {
         if !with_detail {
-            return Ok(Driven { positions: self.pose(control)?, held: None });
+            return Ok(Driven {
+                positions: self.pose(control)?,
+                held: None,
+            });
         }
         let (layer, goals, base) = self.settled(control)?;
         let positions = layer.pose(&self.model.bench, &goals, &base);
-        // Of a base that was made by smoothing, the points that a person sees are on the detailed surface.
-        Ok(Driven { positions, held: (!layer.is_steered()).then_some(base) })
+        // Of a base that was made by smoothing, the points that a person sees are on the detailed
+        // surface.
+        Ok(Driven {
+            positions,
+            held: (!layer.is_steered()).then_some(base),
+        })
     }
 
-    /// The heights of the details alone, by vertex of [`Model::detailed_mesh`]: what a displacement map holds.
+    /// The heights of the details alone, by vertex of [`Model::detailed_mesh`]: what a displacement
+    /// map holds.
     ///
     /// # Errors
     /// As [`detailed_pose`](Self::detailed_pose).
@@ -386,18 +499,24 @@ impl Driver<'_> {
         Ok(layer.heights(&self.model.bench, &goals, &base))
     }
 
-    /// What each example's details count, and the base that they stand on: for frame loops that keep their buffers, with
-    /// [`DetailLayer::sum_heights`] and [`DetailLayer::raise`].
+    /// What each example's details count, and the base that they stand on: for frame loops that
+    /// keep their buffers, with [`DetailLayer::sum_heights`] and [`DetailLayer::raise`].
     ///
     /// # Errors
     /// As [`detailed_pose`](Self::detailed_pose).
-    pub fn detail_shares(&self, control: &[DVec3]) -> Result<(DetailShares, Vec<DVec3>), LearnError> {
+    pub fn detail_shares(
+        &self,
+        control: &[DVec3],
+    ) -> Result<(DetailShares, Vec<DVec3>), LearnError> {
         let (layer, goals, base) = self.settled(control)?;
         Ok((layer.shares(&self.model.bench, &goals, &base), base))
     }
 
     /// The details, where the control points of the base are, and the base there.
-    fn settled(&self, control: &[DVec3]) -> Result<(&DetailLayer, Vec<DVec3>, Vec<DVec3>), LearnError> {
+    fn settled(
+        &self,
+        control: &[DVec3],
+    ) -> Result<(&DetailLayer, Vec<DVec3>, Vec<DVec3>), LearnError> {
         let layer = self.model.detail.as_ref().ok_or(LearnError::NoDetail)?;
         let base = self.pose(control)?;
         if !layer.is_steered() {
@@ -411,7 +530,11 @@ impl Driver<'_> {
 
 impl fmt::Display for LocalSettings {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "local frames, sharpness {}, ridge {}, {} refits", self.sharpness, self.ridge, self.refits)
+        write!(
+            f,
+            "local frames, sharpness {}, ridge {}, {} refits",
+            self.sharpness, self.ridge, self.refits
+        )
     }
 }
 
@@ -433,11 +556,19 @@ enum Stock {
 }
 
 impl Stock {
-    fn of(bench: &Workbench, options: &LearnOptions, chosen: Option<&LocalSettings>) -> Result<Self, LearnError> {
+    fn of(
+        bench: &Workbench,
+        options: &LearnOptions,
+        chosen: Option<&LocalSettings>,
+    ) -> Result<Self, LearnError> {
         Ok(match (options.method(), chosen) {
             (Method::Auto, Some(settings)) => Self::Library(Library::of(settings, options)),
-            (Method::Auto, None) => Self::Library(Library::new(&bench.examples, &bench.control, options)?),
-            (Method::Paper | Method::Feng, _) => Self::Reach(ControlReach::of(bench.examples.reference(), &bench.control)),
+            (Method::Auto, None) => {
+                Self::Library(Library::new(&bench.examples, &bench.control, options)?)
+            }
+            (Method::Paper | Method::Feng, _) => {
+                Self::Reach(ControlReach::of(bench.examples.reference(), &bench.control))
+            }
             (Method::MeshIk | Method::Arap, _) => Self::None,
         })
     }
@@ -455,7 +586,12 @@ impl Trainer {
         let poisson = Poisson::factor(examples.reference(), &control, Hold::Soft(options.beta()))?;
         let bench = Workbench::new(examples, control, options.regions())?;
         let stock = Stock::of(&bench, options, chosen)?;
-        Ok(Self { bench, poisson, options: *options, stock })
+        Ok(Self {
+            bench,
+            poisson,
+            options: *options,
+            stock,
+        })
     }
 
     /// Trains on some examples, and says what was chosen from them alone.
@@ -468,23 +604,54 @@ impl Trainer {
         Ok(match (&self.stock, self.options.method()) {
             (Stock::Library(library), _) => {
                 let settings = library.choose(trained_on, watch)?;
-                (Box::new(library.train(bench, trained_on, &settings)?), Some(settings))
+                (
+                    Box::new(library.train(bench, trained_on, &settings)?),
+                    Some(settings),
+                )
             }
             (Stock::Reach(reach), _) => {
                 let bones = AbstractBones::find(bench, trained_on, self.options.bones())?;
-                (Box::new(BoneDriver::train(bench, reach, trained_on, bones, &self.options)?), None)
+                (
+                    Box::new(BoneDriver::train(
+                        bench,
+                        reach,
+                        trained_on,
+                        bones,
+                        &self.options,
+                    )?),
+                    None,
+                )
             }
             (Stock::None, Method::MeshIk) => (Box::new(MeshIk::train(bench, trained_on)), None),
             (Stock::None, _) => (Box::new(Arap::new(bench, self.options.neighbors())), None),
         })
     }
 
-    fn train_chosen(&self, trained_on: &[usize], settings: &LocalSettings) -> Result<Box<dyn Predictor>, LearnError> {
+    fn train_chosen(
+        &self,
+        trained_on: &[usize],
+        settings: &LocalSettings,
+    ) -> Result<Box<dyn Predictor>, LearnError> {
         match &self.stock {
-            Stock::Library(library) => Ok(Box::new(library.train(&self.bench, trained_on, settings)?)),
+            Stock::Library(library) => Ok(Box::new(library.train(
+                &self.bench,
+                trained_on,
+                settings,
+            )?)),
             _ => {
-                let mut log = TrainingLog::new(&self.bench.examples, &self.bench.control, &self.options);
-                Ok(self.train(trained_on, &mut Watch { log: &mut log, progress: &(), stage: "learning", span: (0.0, 1.0) })?.0)
+                let mut log =
+                    TrainingLog::new(&self.bench.examples, &self.bench.control, &self.options);
+                Ok(self
+                    .train(
+                        trained_on,
+                        &mut Watch {
+                            log: &mut log,
+                            progress: &(),
+                            stage: "learning",
+                            span: (0.0, 1.0),
+                        },
+                    )?
+                    .0)
             }
         }
     }

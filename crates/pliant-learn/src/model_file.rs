@@ -1,15 +1,18 @@
 //! Models as bytes: a `safetensors` file, which holds numbers and no code.
 //!
-//! **Layout.** `poses` (f64, examples × vertices × 3, the reference first), `face_sizes` and `face_vertices` (u32, the authored
-//! polygons one after the other), `control_points` (u32), `frame_names` (u8, lines). The header's metadata holds one entry,
-//! `pliant-learn`, of `key = value` lines, the version first. Methods on abstract bones add `bone_rotations` (f64, examples × bones × 4),
-//! `skin_sizes` and `skin_bones` (u32, the influences on each vertex one after the other) and `skin_weights` (f64). A model with details
-//! has `detail_heights` (f32, examples × vertices of the detailed mesh) and lines that begin with `detail`; [`model_look`] tells of UVs,
+//! **Layout.** `poses` (f64, examples × vertices × 3, the reference first), `face_sizes` and
+//! `face_vertices` (u32, the authored polygons one after the other), `control_points` (u32),
+//! `frame_names` (u8, lines). The header's metadata holds one entry, `pliant-learn`, of `key =
+//! value` lines, the version first. Methods on abstract bones add `bone_rotations` (f64, examples ×
+//! bones × 4), `skin_sizes` and `skin_bones` (u32, the influences on each vertex one after the
+//! other) and `skin_weights` (f64). A model with details has `detail_heights` (f32, examples ×
+//! vertices of the detailed mesh) and lines that begin with `detail`; [`model_look`] tells of UVs,
 //! colours, groups and materials.
 //!
-//! **Ours.** The file keeps the examples, what was chosen and the bones, not what follows from them: that is found again on loading to
-//! the same bits, and takes a tenth of the space. Bones, which take long to find, are in no file of version 1, and found again there.
-//! Nothing in a file is trusted before it has been checked.
+//! **Ours.** The file keeps the examples, what was chosen and the bones, not what follows from
+//! them: that is found again on loading to the same bits, and takes a tenth of the space. Bones,
+//! which take long to find, are in no file of version 1, and found again there. Nothing in a file
+//! is trusted before it has been checked.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -24,7 +27,8 @@ use crate::abstract_bones::AbstractBones;
 use crate::detail::{DetailSurface, Details};
 use crate::model_look;
 use crate::{
-    ControlPoints, DetailLayer, DetailMode, DetailOptions, DetailSettings, Examples, LearnError, LearnOptions, LocalSettings, Method, Model,
+    ControlPoints, DetailLayer, DetailMode, DetailOptions, DetailSettings, Examples, LearnError,
+    LearnOptions, LocalSettings, Method, Model,
 };
 
 /// As many neighbours as there are.
@@ -44,20 +48,44 @@ impl Model {
     pub fn to_bytes(&self) -> Vec<u8> {
         let examples = self.examples();
         let mesh = examples.reference();
-        let poses = (0..examples.count()).flat_map(|i| examples.pose(i)).flat_map(|p| p.to_array());
+        let poses = (0..examples.count())
+            .flat_map(|i| examples.pose(i))
+            .flat_map(|p| p.to_array());
         let tensors = [
-            ("poses", Table::of_numbers(vec![examples.count(), mesh.vertex_count(), 3], poses)),
-            ("face_sizes", Table::of_indices(mesh.faces().map(|face| face.len() as u32))),
-            ("face_vertices", Table::of_indices(mesh.faces().flat_map(|face| face.iter().copied()))),
-            ("control_points", Table::of_indices(self.control().vertices().iter().copied())),
-            ("frame_names", Table::of_bytes(examples.names().join("\n").into_bytes())),
+            (
+                "poses",
+                Table::of_numbers(vec![examples.count(), mesh.vertex_count(), 3], poses),
+            ),
+            (
+                "face_sizes",
+                Table::of_indices(mesh.faces().map(|face| face.len() as u32)),
+            ),
+            (
+                "face_vertices",
+                Table::of_indices(mesh.faces().flat_map(|face| face.iter().copied())),
+            ),
+            (
+                "control_points",
+                Table::of_indices(self.control().vertices().iter().copied()),
+            ),
+            (
+                "frame_names",
+                Table::of_bytes(examples.names().join("\n").into_bytes()),
+            ),
         ];
         let bones = self.bones().into_iter().flat_map(bone_tables);
-        let details = self.detail().map(|layer| ("detail_heights", Table::of_heights(layer)));
-        let tensors = tensors.into_iter().chain(bones).chain(details).map(|(name, table)| (name.to_owned(), table));
+        let details = self
+            .detail()
+            .map(|layer| ("detail_heights", Table::of_heights(layer)));
+        let tensors = tensors
+            .into_iter()
+            .chain(bones)
+            .chain(details)
+            .map(|(name, table)| (name.to_owned(), table));
         let tensors: Vec<(String, Table)> = tensors.chain(model_look::tables(mesh)).collect();
         let header = HashMap::from([(HEADER.to_owned(), self.header())]);
-        safetensors::serialize(tensors, Some(header)).expect("the tables have the sizes that they say")
+        safetensors::serialize(tensors, Some(header))
+            .expect("the tables have the sizes that they say")
     }
 
     /// A model from the bytes of [`to_bytes`](Self::to_bytes).
@@ -66,15 +94,29 @@ impl Model {
     /// [`LearnError::NotAModel`] for other bytes, and whatever is wrong with what they hold.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, LearnError> {
         let (_, metadata) = SafeTensors::read_metadata(bytes).map_err(not_a_model)?;
-        let header = metadata.metadata().as_ref().and_then(|entries| entries.get(HEADER));
-        let header = Header { text: header.ok_or_else(|| not_a_model("the header does not name it"))? };
+        let header = metadata
+            .metadata()
+            .as_ref()
+            .and_then(|entries| entries.get(HEADER));
+        let header = Header {
+            text: header.ok_or_else(|| not_a_model("the header does not name it"))?,
+        };
         let version: String = header.value("version")?;
         if !READABLE.contains(&version.as_str()) {
-            return Err(not_a_model(format!("it has version {version}, this program reads versions {}", READABLE.join(" and "))));
+            return Err(not_a_model(format!(
+                "it has version {version}, this program reads versions {}",
+                READABLE.join(" and ")
+            )));
         }
-        let tables = Tables { file: SafeTensors::deserialize(bytes).map_err(not_a_model)? };
+        let tables = Tables {
+            file: SafeTensors::deserialize(bytes).map_err(not_a_model)?,
+        };
         let examples = tables.examples()?;
-        let control: Vec<usize> = tables.indices("control_points")?.into_iter().map(|v| v as usize).collect();
+        let control: Vec<usize> = tables
+            .indices("control_points")?
+            .into_iter()
+            .map(|v| v as usize)
+            .collect();
         let control = ControlPoints::new(examples.reference(), &control)?;
         let options = header.options()?;
         let details = match header.detail_options()? {
@@ -108,15 +150,33 @@ impl Model {
         if options.exact() {
             text += "exact = true\n";
         }
-        if let Some(LocalSettings { sharpness, ridge, refits }) = self.chosen() {
+        if let Some(LocalSettings {
+            sharpness,
+            ridge,
+            refits,
+        }) = self.chosen()
+        {
             text += &format!("sharpness = {sharpness}\nridge = {ridge}\nrefits = {refits}\n");
         }
         if let Some(layer) = self.detail() {
-            let (mode, levels, steered) = (layer.options().mode().name(), layer.levels(), layer.is_steered());
-            text += &format!("detail = {DETAIL_VERSION}\ndetail_mode = {mode}\ndetail_levels = {levels}\ndetail_steered = {steered}\n");
-            if let Some(DetailSettings { sharpness, width, ridge }) = layer.settings() {
+            let (mode, levels, steered) = (
+                layer.options().mode().name(),
+                layer.levels(),
+                layer.is_steered(),
+            );
+            text += &format!(
+                "detail = {DETAIL_VERSION}\ndetail_mode = {mode}\ndetail_levels = {levels}\ndetail_steered = {steered}\n"
+            );
+            if let Some(DetailSettings {
+                sharpness,
+                width,
+                ridge,
+            }) = layer.settings()
+            {
                 text += &format!("detail_width = {width}\ndetail_ridge = {ridge}\n");
-                text += &sharpness.map_or(String::new(), |sharpness| format!("detail_sharpness = {sharpness}\n"));
+                text += &sharpness.map_or(String::new(), |sharpness| {
+                    format!("detail_sharpness = {sharpness}\n")
+                });
             }
         }
         text
@@ -129,19 +189,40 @@ fn bone_tables(bones: &AbstractBones) -> [(&'static str, Table); 4] {
     let influences = || (0..skin.vertex_count()).flat_map(|v| skin.influences(v));
     let turns = rotations.iter().flatten().flat_map(|q| q.to_array());
     [
-        ("bone_rotations", Table::of_numbers(vec![rotations.len(), skin.bone_count(), 4], turns)),
-        ("skin_sizes", Table::of_indices((0..skin.vertex_count()).map(|v| skin.influences(v).len() as u32))),
-        ("skin_bones", Table::of_indices(influences().map(|influence| influence.bone))),
-        ("skin_weights", Table::of_numbers(vec![influences().count()], influences().map(|influence| influence.weight))),
+        (
+            "bone_rotations",
+            Table::of_numbers(vec![rotations.len(), skin.bone_count(), 4], turns),
+        ),
+        (
+            "skin_sizes",
+            Table::of_indices((0..skin.vertex_count()).map(|v| skin.influences(v).len() as u32)),
+        ),
+        (
+            "skin_bones",
+            Table::of_indices(influences().map(|influence| influence.bone)),
+        ),
+        (
+            "skin_weights",
+            Table::of_numbers(
+                vec![influences().count()],
+                influences().map(|influence| influence.weight),
+            ),
+        ),
     ]
 }
 
 fn not_a_model(why: impl ToString) -> LearnError {
-    LearnError::NotAModel { why: why.to_string() }
+    LearnError::NotAModel {
+        why: why.to_string(),
+    }
 }
 
 fn count_name(count: usize) -> String {
-    if count == LearnOptions::ALL { ALL.to_owned() } else { count.to_string() }
+    if count == LearnOptions::ALL {
+        ALL.to_owned()
+    } else {
+        count.to_string()
+    }
 }
 
 /// The `key = value` lines.
@@ -151,18 +232,31 @@ struct Header<'a> {
 
 impl Header<'_> {
     fn has(&self, key: &str) -> bool {
-        self.text.lines().filter_map(|line| line.split_once(" = ")).any(|(name, _)| name == key)
+        self.text
+            .lines()
+            .filter_map(|line| line.split_once(" = "))
+            .any(|(name, _)| name == key)
     }
 
     fn value<T: FromStr>(&self, key: &str) -> Result<T, LearnError> {
-        let found = self.text.lines().filter_map(|line| line.split_once(" = ")).find(|(name, _)| *name == key);
+        let found = self
+            .text
+            .lines()
+            .filter_map(|line| line.split_once(" = "))
+            .find(|(name, _)| *name == key);
         let (_, value) = found.ok_or_else(|| not_a_model(format!("the header has no '{key}'")))?;
-        value.parse().map_err(|_| not_a_model(format!("the header's '{key}' cannot be '{value}'")))
+        value
+            .parse()
+            .map_err(|_| not_a_model(format!("the header's '{key}' cannot be '{value}'")))
     }
 
     /// A number, or as many as there are.
     fn count(&self, key: &str) -> Result<usize, LearnError> {
-        if self.value::<String>(key)? == ALL { Ok(LearnOptions::ALL) } else { self.value(key) }
+        if self.value::<String>(key)? == ALL {
+            Ok(LearnOptions::ALL)
+        } else {
+            self.value(key)
+        }
     }
 
     fn options(&self) -> Result<LearnOptions, LearnError> {
@@ -182,36 +276,71 @@ impl Header<'_> {
         }
         let version: String = self.value("detail")?;
         if version != DETAIL_VERSION {
-            return Err(not_a_model(format!("its details have version {version}, this program reads version {DETAIL_VERSION}")));
+            return Err(not_a_model(format!(
+                "its details have version {version}, this program reads version {DETAIL_VERSION}"
+            )));
         }
         let mode: DetailMode = self.value("detail_mode")?;
         let options = DetailOptions::default().with_mode(mode);
         if mode == DetailMode::Static {
             return Ok(Some(options));
         }
-        let sharpness = self.has("detail_sharpness").then(|| self.value("detail_sharpness")).transpose()?;
-        let settings = DetailSettings { sharpness, width: self.value("detail_width")?, ridge: self.value("detail_ridge")? };
+        let sharpness = self
+            .has("detail_sharpness")
+            .then(|| self.value("detail_sharpness"))
+            .transpose()?;
+        let settings = DetailSettings {
+            sharpness,
+            width: self.value("detail_width")?,
+            ridge: self.value("detail_ridge")?,
+        };
         Ok(Some(options.with_settings(settings)))
     }
 
-    /// The heights and what they stand on, which is never made larger than the heights that the file holds.
+    /// The heights and what they stand on, which is never made larger than the heights that the
+    /// file holds.
     fn details(&self, tables: &Tables<'_>, base: &Examples) -> Result<Details, LearnError> {
         let (shape, bytes) = tables.bytes("detail_heights", Dtype::F32)?;
-        let [examples, vertices] = shape[..] else { return Err(not_a_model("the table 'detail_heights' is not examples x vertices")) };
-        let surface = DetailSurface::within(base.reference(), self.value("detail_levels")?, vertices)?;
-        let Some(surface) = surface.filter(|surface| surface.vertex_count() == vertices && examples == base.count()) else {
+        let [examples, vertices] = shape[..] else {
+            return Err(not_a_model(
+                "the table 'detail_heights' is not examples x vertices",
+            ));
+        };
+        let surface =
+            DetailSurface::within(base.reference(), self.value("detail_levels")?, vertices)?;
+        let Some(surface) = surface
+            .filter(|surface| surface.vertex_count() == vertices && examples == base.count())
+        else {
             return Err(not_a_model("its details are not those of its base"));
         };
-        let numbers: Vec<f32> = bytes.as_chunks::<4>().0.iter().map(|b| f32::from_le_bytes(*b)).collect();
+        let numbers: Vec<f32> = bytes
+            .as_chunks::<4>()
+            .0
+            .iter()
+            .map(|b| f32::from_le_bytes(*b))
+            .collect();
         if numbers.iter().any(|height| !height.is_finite()) {
-            return Err(not_a_model("its details have a height that is not a finite number"));
+            return Err(not_a_model(
+                "its details have a height that is not a finite number",
+            ));
         }
-        let heights = numbers.chunks_exact(vertices).map(<[f32]>::to_vec).collect();
-        Ok(Details { surface, heights, steered: self.value("detail_steered")? })
+        let heights = numbers
+            .chunks_exact(vertices)
+            .map(<[f32]>::to_vec)
+            .collect();
+        Ok(Details {
+            surface,
+            heights,
+            steered: self.value("detail_steered")?,
+        })
     }
 
     fn settings(&self) -> Result<LocalSettings, LearnError> {
-        Ok(LocalSettings { sharpness: self.value("sharpness")?, ridge: self.value("ridge")?, refits: self.value("refits")? })
+        Ok(LocalSettings {
+            sharpness: self.value("sharpness")?,
+            ridge: self.value("ridge")?,
+            refits: self.value("refits")?,
+        })
     }
 }
 
@@ -222,21 +351,37 @@ pub(crate) struct Tables<'a> {
 
 impl Tables<'_> {
     fn bytes(&self, name: &str, dtype: Dtype) -> Result<(Vec<usize>, &[u8]), LearnError> {
-        let tensor = self.file.tensor(name).map_err(|_| not_a_model(format!("there is no table '{name}'")))?;
+        let tensor = self
+            .file
+            .tensor(name)
+            .map_err(|_| not_a_model(format!("there is no table '{name}'")))?;
         if tensor.dtype() != dtype {
-            return Err(not_a_model(format!("the table '{name}' has numbers of another kind")));
+            return Err(not_a_model(format!(
+                "the table '{name}' has numbers of another kind"
+            )));
         }
         Ok((tensor.shape().to_vec(), tensor.data()))
     }
 
     pub(crate) fn indices(&self, name: &str) -> Result<Vec<u32>, LearnError> {
         let (_, bytes) = self.bytes(name, Dtype::U32)?;
-        Ok(bytes.chunks_exact(4).map(|b| u32::from_le_bytes([b[0], b[1], b[2], b[3]])).collect())
+        Ok(bytes
+            .chunks_exact(4)
+            .map(|b| u32::from_le_bytes([b[0], b[1], b[2], b[3]]))
+            .collect())
     }
 
     fn numbers(&self, name: &str) -> Result<(Vec<usize>, Vec<f64>), LearnError> {
         let (shape, bytes) = self.bytes(name, Dtype::F64)?;
-        Ok((shape, bytes.as_chunks::<8>().0.iter().map(|b| f64::from_le_bytes(*b)).collect()))
+        Ok((
+            shape,
+            bytes
+                .as_chunks::<8>()
+                .0
+                .iter()
+                .map(|b| f64::from_le_bytes(*b))
+                .collect(),
+        ))
     }
 
     pub(crate) fn has(&self, name: &str) -> bool {
@@ -246,16 +391,21 @@ impl Tables<'_> {
     /// The lines of a text, of which there is always one.
     pub(crate) fn lines(&self, name: &str) -> Result<Vec<String>, LearnError> {
         let (_, text) = self.bytes(name, Dtype::U8)?;
-        let text = std::str::from_utf8(text).map_err(|_| not_a_model(format!("the table '{name}' is not text")))?;
+        let text = std::str::from_utf8(text)
+            .map_err(|_| not_a_model(format!("the table '{name}' is not text")))?;
         Ok(text.split('\n').map(str::to_owned).collect())
     }
 
     /// Rows of `N` numbers.
     pub(crate) fn rows<const N: usize>(&self, name: &str) -> Result<Vec<[f64; N]>, LearnError> {
         let (shape, numbers) = self.numbers(name)?;
-        let [_, columns] = shape[..] else { return Err(not_a_model(format!("the table '{name}' has no rows"))) };
+        let [_, columns] = shape[..] else {
+            return Err(not_a_model(format!("the table '{name}' has no rows")));
+        };
         if columns != N {
-            return Err(not_a_model(format!("the table '{name}' has rows of {columns}, not of {N}")));
+            return Err(not_a_model(format!(
+                "the table '{name}' has rows of {columns}, not of {N}"
+            )));
         }
         Ok(numbers.as_chunks::<N>().0.to_vec())
     }
@@ -263,38 +413,79 @@ impl Tables<'_> {
     /// Bones of `vertices` vertices in `examples` examples.
     fn bones(&self, examples: usize, vertices: usize) -> Result<AbstractBones, LearnError> {
         let (shape, turns) = self.numbers("bone_rotations")?;
-        let [found, bones, 4] = shape[..] else { return Err(not_a_model("the table 'bone_rotations' is not examples x bones x 4")) };
-        let turns: Vec<DQuat> = turns.as_chunks::<4>().0.iter().map(|q| DQuat::from_array(*q)).collect();
+        let [found, bones, 4] = shape[..] else {
+            return Err(not_a_model(
+                "the table 'bone_rotations' is not examples x bones x 4",
+            ));
+        };
+        let turns: Vec<DQuat> = turns
+            .as_chunks::<4>()
+            .0
+            .iter()
+            .map(|q| DQuat::from_array(*q))
+            .collect();
         if found != examples || bones == 0 || turns.iter().any(|q| !q.is_normalized()) {
             return Err(not_a_model("its bones do not turn in its examples"));
         }
         let sizes = self.indices("skin_sizes")?;
-        let influences = self.indices("skin_bones")?.into_iter().zip(self.numbers("skin_weights")?.1);
-        let influences: Vec<Influence> = influences.map(|(bone, weight)| Influence { bone, weight }).collect();
-        if sizes.len() != vertices || sizes.iter().map(|&size| size as usize).sum::<usize>() != influences.len() {
+        let influences = self
+            .indices("skin_bones")?
+            .into_iter()
+            .zip(self.numbers("skin_weights")?.1);
+        let influences: Vec<Influence> = influences
+            .map(|(bone, weight)| Influence { bone, weight })
+            .collect();
+        if sizes.len() != vertices
+            || sizes.iter().map(|&size| size as usize).sum::<usize>() != influences.len()
+        {
             return Err(not_a_model("its bones move other vertices than it has"));
         }
         let mut rest = influences.as_slice();
-        let own = sizes.iter().map(|&size| rest.split_off(..size as usize).expect("as many as the sizes say").to_vec());
+        let own = sizes.iter().map(|&size| {
+            rest.split_off(..size as usize)
+                .expect("as many as the sizes say")
+                .to_vec()
+        });
         let skin = Skin::new(bones, own)?;
-        Ok(AbstractBones { skin, rotations: turns.chunks_exact(bones).map(<[DQuat]>::to_vec).collect() })
+        Ok(AbstractBones {
+            skin,
+            rotations: turns.chunks_exact(bones).map(<[DQuat]>::to_vec).collect(),
+        })
     }
 
     fn examples(&self) -> Result<Examples, LearnError> {
         let (shape, numbers) = self.numbers("poses")?;
-        let [count, vertices, 3] = shape[..] else { return Err(not_a_model("the table 'poses' is not examples x vertices x 3")) };
+        let [count, vertices, 3] = shape[..] else {
+            return Err(not_a_model(
+                "the table 'poses' is not examples x vertices x 3",
+            ));
+        };
         if count == 0 || vertices == 0 {
             return Err(not_a_model("the table 'poses' is empty"));
         }
-        let points: Vec<DVec3> = numbers.as_chunks::<3>().0.iter().map(|p| DVec3::from_array(*p)).collect();
+        let points: Vec<DVec3> = numbers
+            .as_chunks::<3>()
+            .0
+            .iter()
+            .map(|p| DVec3::from_array(*p))
+            .collect();
         let mut poses = points.chunks_exact(vertices).map(<[DVec3]>::to_vec);
-        let mut builder = MeshBuilder { positions: poses.next().expect("there is a first pose"), ..MeshBuilder::default() };
-        self.polygons()?.iter().for_each(|polygon| builder.push_face(polygon));
+        let mut builder = MeshBuilder {
+            positions: poses.next().expect("there is a first pose"),
+            ..MeshBuilder::default()
+        };
+        self.polygons()?
+            .iter()
+            .for_each(|polygon| builder.push_face(polygon));
         let reference = model_look::dressed(builder, self)?.build()?;
         let frames: Vec<Vec<DVec3>> = poses.collect();
         let names = self.lines("frame_names")?;
         if names.len() != frames.len() {
-            return Err(not_a_model(format!("it has {} names for {} frames", names.len(), frames.len())));
+            return Err(not_a_model(format!(
+                "it has {} names for {} frames",
+                names.len(),
+                frames.len()
+            )));
         }
         Examples::new(reference, frames, names)
     }
@@ -304,12 +495,17 @@ impl Tables<'_> {
         let mut rest = corners.as_slice();
         let mut polygons = Vec::new();
         for size in self.indices("face_sizes")? {
-            let (polygon, others) =
-                rest.split_at_checked(size as usize).ok_or_else(|| not_a_model("its faces have fewer corners than they say"))?;
+            let (polygon, others) = rest
+                .split_at_checked(size as usize)
+                .ok_or_else(|| not_a_model("its faces have fewer corners than they say"))?;
             polygons.push(polygon.to_vec());
             rest = others;
         }
-        if rest.is_empty() { Ok(polygons) } else { Err(not_a_model("its faces have more corners than they say")) }
+        if rest.is_empty() {
+            Ok(polygons)
+        } else {
+            Err(not_a_model("its faces have more corners than they say"))
+        }
     }
 }
 
@@ -322,7 +518,11 @@ pub(crate) struct Table {
 
 impl Table {
     fn new(dtype: Dtype, shape: Vec<usize>, bytes: Vec<u8>) -> Self {
-        Self { dtype, shape, bytes }
+        Self {
+            dtype,
+            shape,
+            bytes,
+        }
     }
 
     pub(crate) fn of_indices(indices: impl Iterator<Item = u32>) -> Self {
@@ -331,12 +531,23 @@ impl Table {
     }
 
     pub(crate) fn of_numbers(shape: Vec<usize>, numbers: impl Iterator<Item = f64>) -> Self {
-        Self::new(Dtype::F64, shape, numbers.flat_map(f64::to_le_bytes).collect())
+        Self::new(
+            Dtype::F64,
+            shape,
+            numbers.flat_map(f64::to_le_bytes).collect(),
+        )
     }
 
     fn of_heights(layer: &DetailLayer) -> Self {
-        let bytes = (0..layer.example_count()).flat_map(|i| layer.example_heights(i)).flat_map(f32::to_le_bytes).collect();
-        Self::new(Dtype::F32, vec![layer.example_count(), layer.mesh().vertex_count()], bytes)
+        let bytes = (0..layer.example_count())
+            .flat_map(|i| layer.example_heights(i))
+            .flat_map(f32::to_le_bytes)
+            .collect();
+        Self::new(
+            Dtype::F32,
+            vec![layer.example_count(), layer.mesh().vertex_count()],
+            bytes,
+        )
     }
 
     pub(crate) fn of_bytes(bytes: Vec<u8>) -> Self {
@@ -396,27 +607,51 @@ mod tests {
         let uv = CornerLayer {
             name: "map".into(),
             values: vec![DVec2::new(0.25, 0.5), DVec2::ONE],
-            corners: (0..corners).map(|k| [Some(0), Some(1), None][k % 3]).collect(),
+            corners: (0..corners)
+                .map(|k| [Some(0), Some(1), None][k % 3])
+                .collect(),
         };
         builder.uv_layers = vec![uv];
-        builder.colors = vec![VertexLayer { name: "skin".into(), values: vec![DVec4::new(0.1, 0.2, 0.3, 1.0); builder.positions.len()] }];
-        builder.groups = FaceLabels { names: vec!["left".into(), "right".into()], of_face: (0..faces).map(|k| (k % 2) as u32).collect() };
+        builder.colors = vec![VertexLayer {
+            name: "skin".into(),
+            values: vec![DVec4::new(0.1, 0.2, 0.3, 1.0); builder.positions.len()],
+        }];
+        builder.groups = FaceLabels {
+            names: vec!["left".into(), "right".into()],
+            of_face: (0..faces).map(|k| (k % 2) as u32).collect(),
+        };
         let mesh = builder.build().unwrap();
-        let frames = (1..examples.count()).map(|i| examples.pose(i).to_vec()).collect();
+        let frames = (1..examples.count())
+            .map(|i| examples.pose(i).to_vec())
+            .collect();
         let dressed = Examples::new(mesh.clone(), frames, examples.names().to_vec()).unwrap();
         let options = LearnOptions::default().with_method(Method::Arap);
-        let bytes = Model::train(dressed, bar_control(), &options, &()).unwrap().to_bytes();
+        let bytes = Model::train(dressed, bar_control(), &options, &())
+            .unwrap()
+            .to_bytes();
         let found = Model::from_bytes(&bytes).unwrap();
         let found = found.examples().reference();
-        assert_eq!((found.name(), found.uv_layers(), found.colors()), (mesh.name(), mesh.uv_layers(), mesh.colors()));
-        assert_eq!((found.groups(), found.materials()), (mesh.groups(), mesh.materials()));
+        assert_eq!(
+            (found.name(), found.uv_layers(), found.colors()),
+            (mesh.name(), mesh.uv_layers(), mesh.colors())
+        );
+        assert_eq!(
+            (found.groups(), found.materials()),
+            (mesh.groups(), mesh.materials())
+        );
     }
 
     #[test]
     fn whatever_is_cut_off_or_changed_is_declined_or_driven_but_never_panics() {
         let bytes = model(Method::Arap).to_bytes();
         for length in [0, 1, 5, 7, 8, 9, 100, bytes.len() / 2, bytes.len() - 1] {
-            assert!(matches!(Model::from_bytes(&bytes[..length]), Err(LearnError::NotAModel { .. })), "{length} bytes");
+            assert!(
+                matches!(
+                    Model::from_bytes(&bytes[..length]),
+                    Err(LearnError::NotAModel { .. })
+                ),
+                "{length} bytes"
+            );
         }
         for place in (0..400).step_by(3) {
             let mut changed = bytes.clone();
@@ -445,15 +680,26 @@ mod tests {
         bones.rotations.pop();
         let told = |tables: Vec<(&'static str, Table)>| {
             let file = safetensors::serialize(tables, None).unwrap();
-            let tables = Tables { file: SafeTensors::deserialize(&file).unwrap() };
-            tables.bones(model.examples().count(), model.examples().reference().vertex_count()).unwrap_err().to_string()
+            let tables = Tables {
+                file: SafeTensors::deserialize(&file).unwrap(),
+            };
+            tables
+                .bones(
+                    model.examples().count(),
+                    model.examples().reference().vertex_count(),
+                )
+                .unwrap_err()
+                .to_string()
         };
         assert!(told(bone_tables(&bones).into()).contains("turn"));
         let mut tables: Vec<_> = bone_tables(model.bones().unwrap()).into();
         tables[1] = ("skin_sizes", Table::of_indices([1, 2].into_iter()));
         assert!(told(tables).contains("vertices"));
         let mut tables: Vec<_> = bone_tables(model.bones().unwrap()).into();
-        tables[0] = ("bone_rotations", Table::of_numbers(vec![7, 20, 4], std::iter::repeat_n(f64::NAN, 560)));
+        tables[0] = (
+            "bone_rotations",
+            Table::of_numbers(vec![7, 20, 4], std::iter::repeat_n(f64::NAN, 560)),
+        );
         assert!(told(tables).contains("turn"));
     }
 
@@ -461,15 +707,34 @@ mod tests {
     fn a_header_that_promises_more_than_there_is_costs_no_memory() {
         let mut bytes = model(Method::Arap).to_bytes();
         bytes[..8].copy_from_slice(&(1_u64 << 60).to_le_bytes());
-        assert!(matches!(Model::from_bytes(&bytes), Err(LearnError::NotAModel { .. })));
+        assert!(matches!(
+            Model::from_bytes(&bytes),
+            Err(LearnError::NotAModel { .. })
+        ));
     }
 
     #[test]
     fn a_file_of_something_else_and_one_of_another_version_are_told_apart() {
-        let other = safetensors::serialize([("weight", Table::of_indices([1, 2].into_iter()))], None).unwrap();
-        assert!(Model::from_bytes(&other).unwrap_err().to_string().contains("header"));
+        let other =
+            safetensors::serialize([("weight", Table::of_indices([1, 2].into_iter()))], None)
+                .unwrap();
+        assert!(
+            Model::from_bytes(&other)
+                .unwrap_err()
+                .to_string()
+                .contains("header")
+        );
         let header = HashMap::from([(HEADER.to_owned(), "version = 99\n".to_owned())]);
-        let later = safetensors::serialize([("weight", Table::of_indices([1, 2].into_iter()))], Some(header)).unwrap();
-        assert!(Model::from_bytes(&later).unwrap_err().to_string().contains("version 99"));
+        let later = safetensors::serialize(
+            [("weight", Table::of_indices([1, 2].into_iter()))],
+            Some(header),
+        )
+        .unwrap();
+        assert!(
+            Model::from_bytes(&later)
+                .unwrap_err()
+                .to_string()
+                .contains("version 99")
+        );
     }
 }

@@ -1,19 +1,24 @@
 //! Vertices from how each triangle is told to deform and from where the control points are.
 //!
-//! **Problem.** Predictions say how triangles turn and stretch, control points where a few vertices are; find the surface between.
+//! **Problem.** Predictions say how triangles turn and stretch, control points where a few vertices
+//! are; find the surface between.
 //!
-//! **Equation.** With the matrix `M_t` of each triangle and an orthonormal basis `e₁, e₂` of its plane,
+//! **Equation.** With the matrix `M_t` of each triangle and an orthonormal basis `e₁, e₂` of its
+//! plane,
 //!
 //! ```text
 //! min_x Σ_t A_t Σ_a |∂x/∂e_a − M_t e_a|²  +  β w̄ Σ_k |x_k − c_k|²  +  ε w̄ Σ_v |x_v − a_v|²
 //! ```
 //!
-//! `w̄` is the mean weight that the first sum gives an edge, so that `β` counts as in a sum over unweighted edges.
+//! `w̄` is the mean weight that the first sum gives an edge, so that `β` counts as in a sum over
+//! unweighted edges.
 //!
-//! **Source.** Huang et al. 2012, section 6.1.3 (`Σ E_e + β Σ E_c`, solved by a precomputed matrix); Feng, Kim, Yu 2008, section 5.
+//! **Source.** Huang et al. 2012, section 6.1.3 (`Σ E_e + β Σ E_c`, solved by a precomputed
+//! matrix); Feng, Kim, Yu 2008, section 5.
 //!
-//! **Ours.** The unknowns are the vertices instead of translations of bones, so that pieces meet. The third sum holds what no
-//! control point reaches (eyeballs, loose vertices) near where the local frame carries it, and is too weak to be seen elsewhere.
+//! **Ours.** The unknowns are the vertices instead of translations of bones, so that pieces meet.
+//! The third sum holds what no control point reaches (eyeballs, loose vertices) near where the
+//! local frame carries it, and is too weak to be seen elsewhere.
 
 use pliant_linalg::{LeastSquares, SparseMatrix};
 use pliant_mesh::Mesh;
@@ -51,55 +56,105 @@ pub(crate) struct Poisson {
 }
 
 impl Poisson {
-    pub(crate) fn factor(mesh: &Mesh, control: &ControlPoints, hold: Hold) -> Result<Self, LearnError> {
+    pub(crate) fn factor(
+        mesh: &Mesh,
+        control: &ControlPoints,
+        hold: Hold,
+    ) -> Result<Self, LearnError> {
         let (rows, directions) = gradient_rows(mesh);
         let squares: f64 = rows.values().iter().map(|value| value * value).sum();
         // A vertex has six edges: the mean edge weight is a sixth of the mean diagonal of RᵀR.
         let edge_weight = (squares / mesh.vertex_count() as f64 / 6.0).max(f64::MIN_POSITIVE);
         let control: Vec<usize> = control.vertices().iter().map(|&v| v as usize).collect();
-        let mut soft: Vec<(usize, f64)> = (0..mesh.vertex_count()).map(|v| (v, ANCHOR * edge_weight)).collect();
+        let mut soft: Vec<(usize, f64)> = (0..mesh.vertex_count())
+            .map(|v| (v, ANCHOR * edge_weight))
+            .collect();
         let (hard, pull) = match hold {
             Hold::Hard => (control.clone(), 0.0),
             Hold::Soft(beta) => {
                 if !(beta > 0.0 && beta.is_finite()) {
-                    return Err(LearnError::BadNumber { what: "beta", value: beta, needed: "a number above zero" });
+                    return Err(LearnError::BadNumber {
+                        what: "beta",
+                        value: beta,
+                        needed: "a number above zero",
+                    });
                 }
                 soft.extend(control.iter().map(|&v| (v, beta * edge_weight)));
                 (Vec::new(), (beta * edge_weight).sqrt())
             }
         };
         let solver = LeastSquares::factor(&rows, &soft, &hard)?;
-        Ok(Self { rows, directions, solver, hold, pull, control })
+        Ok(Self {
+            rows,
+            directions,
+            solver,
+            hold,
+            pull,
+            control,
+        })
     }
 
-    /// The vertices for the gradients of the triangles, the anchors of the vertices and the places of the control points.
-    pub(crate) fn solve(&self, gradients: &[DMat3], anchors: &[DVec3], control: &[DVec3]) -> Vec<DVec3> {
+    /// The vertices for the gradients of the triangles, the anchors of the vertices and the places
+    /// of the control points.
+    pub(crate) fn solve(
+        &self,
+        gradients: &[DMat3],
+        anchors: &[DVec3],
+        control: &[DVec3],
+    ) -> Vec<DVec3> {
         self.solve_rows(&self.right_side(gradients), anchors, control)
     }
 
-    pub(crate) fn solve_rows(&self, right: &[DVec3], anchors: &[DVec3], control: &[DVec3]) -> Vec<DVec3> {
+    pub(crate) fn solve_rows(
+        &self,
+        right: &[DVec3],
+        anchors: &[DVec3],
+        control: &[DVec3],
+    ) -> Vec<DVec3> {
         match self.hold {
             Hold::Hard => self.solver.solve_points(right, anchors, control),
-            Hold::Soft(_) => self.solver.solve_points(right, &[anchors, control].concat(), &[]),
+            Hold::Soft(_) => self
+                .solver
+                .solve_points(right, &[anchors, control].concat(), &[]),
         }
     }
 
     /// The harmonic displacement of the surface that moves the control points by `steps`.
     pub(crate) fn spread(&self, steps: &[DVec3]) -> Vec<DVec3> {
-        let (still, anchors) = (vec![DVec3::ZERO; self.rows.rows()], vec![DVec3::ZERO; self.rows.columns()]);
+        let (still, anchors) = (
+            vec![DVec3::ZERO; self.rows.rows()],
+            vec![DVec3::ZERO; self.rows.columns()],
+        );
         self.solve_rows(&still, &anchors, steps)
     }
 
     /// `√A M_t e_a`, row by row.
     pub(crate) fn right_side(&self, gradients: &[DMat3]) -> Vec<DVec3> {
-        self.directions.iter().map(|&(t, direction)| gradients[t as usize] * direction).collect()
+        self.directions
+            .iter()
+            .map(|&(t, direction)| gradients[t as usize] * direction)
+            .collect()
     }
 
-    /// What is left of the equations of the triangles, and, with soft control points, of the points: its squares sum to the energy.
-    pub(crate) fn residual(&self, positions: &[DVec3], right: &[DVec3], control: &[DVec3]) -> Vec<DVec3> {
+    /// What is left of the equations of the triangles, and, with soft control points, of the
+    /// points: its squares sum to the energy.
+    pub(crate) fn residual(
+        &self,
+        positions: &[DVec3],
+        right: &[DVec3],
+        control: &[DVec3],
+    ) -> Vec<DVec3> {
         let mut residual = self.rows.multiply(positions);
-        residual.iter_mut().zip(right).for_each(|(found, asked)| *found -= *asked);
-        residual.extend(self.control.iter().zip(control).map(|(&v, place)| (positions[v] - *place) * self.pull));
+        residual
+            .iter_mut()
+            .zip(right)
+            .for_each(|(found, asked)| *found -= *asked);
+        residual.extend(
+            self.control
+                .iter()
+                .zip(control)
+                .map(|(&v, place)| (positions[v] - *place) * self.pull),
+        );
         residual
     }
 }
@@ -111,7 +166,10 @@ fn gradient_rows(mesh: &Mesh) -> (SparseMatrix, Vec<(u32, DVec3)>) {
     for (t, corners) in mesh.triangles().iter().enumerate() {
         let [a, b, c] = mesh.triangle_points(t);
         let normal = (b - a).cross(c - a);
-        let longest = a.distance_squared(b).max(b.distance_squared(c)).max(c.distance_squared(a));
+        let longest = a
+            .distance_squared(b)
+            .max(b.distance_squared(c))
+            .max(c.distance_squared(a));
         if normal.length() <= FLAT * longest {
             continue;
         }
@@ -126,7 +184,10 @@ fn gradient_rows(mesh: &Mesh) -> (SparseMatrix, Vec<(u32, DVec3)>) {
             directions.push((t as u32, direction * root));
         }
     }
-    (SparseMatrix::from_triplets(directions.len(), mesh.vertex_count(), &triplets), directions)
+    (
+        SparseMatrix::from_triplets(directions.len(), mesh.vertex_count(), &triplets),
+        directions,
+    )
 }
 
 #[cfg(test)]
@@ -135,22 +196,35 @@ mod tests {
     use pliant_mesh::{DeformationGradients, shapes};
 
     fn farthest(a: &[DVec3], b: &[DVec3]) -> f64 {
-        a.iter().zip(b).map(|(a, b)| a.distance(*b)).fold(0.0, f64::max)
+        a.iter()
+            .zip(b)
+            .map(|(a, b)| a.distance(*b))
+            .fold(0.0, f64::max)
     }
 
     fn wave(p: DVec3) -> DVec3 {
-        DVec3::new(p.x + 0.2 * (3.0 * p.y).sin(), p.y * p.x.cos(), p.z + 0.5 * p.x * p.x)
+        DVec3::new(
+            p.x + 0.2 * (3.0 * p.y).sin(),
+            p.y * p.x.cos(),
+            p.z + 0.5 * p.x * p.x,
+        )
     }
 
     #[test]
     fn a_pose_comes_back_from_its_own_gradients_and_control_points() {
         let rest = shapes::icosphere(3);
         let pose: Vec<DVec3> = rest.positions().iter().map(|p| wave(*p)).collect();
-        let gradients = DeformationGradients::from_rest(&rest).unwrap().at(&pose).unwrap();
+        let gradients = DeformationGradients::from_rest(&rest)
+            .unwrap()
+            .at(&pose)
+            .unwrap();
         let points = ControlPoints::new(&rest, &[0, 50, 100]).unwrap();
         for hold in [Hold::Soft(3.0), Hold::Hard] {
             let poisson = Poisson::factor(&rest, &points, hold).unwrap();
-            assert!(farthest(&poisson.solve(&gradients, &pose, &points.at(&pose)), &pose) < 1e-9, "{hold:?}");
+            assert!(
+                farthest(&poisson.solve(&gradients, &pose, &points.at(&pose)), &pose) < 1e-9,
+                "{hold:?}"
+            );
         }
     }
 
@@ -162,11 +236,18 @@ mod tests {
         let mut goals = points.at(rest.positions());
         goals[2] += DVec3::Z;
         let miss = |hold: Hold| {
-            let found = Poisson::factor(&rest, &points, hold).unwrap().solve(&still, rest.positions(), &goals);
+            let found = Poisson::factor(&rest, &points, hold).unwrap().solve(
+                &still,
+                rest.positions(),
+                &goals,
+            );
             farthest(&points.at(&found), &goals)
         };
         assert_eq!(miss(Hold::Hard), 0.0);
-        assert!(miss(Hold::Soft(30.0)) < miss(Hold::Soft(3.0)) && miss(Hold::Soft(3.0)) < miss(Hold::Soft(0.3)));
+        assert!(
+            miss(Hold::Soft(30.0)) < miss(Hold::Soft(3.0))
+                && miss(Hold::Soft(3.0)) < miss(Hold::Soft(0.3))
+        );
     }
 
     #[test]
@@ -174,10 +255,22 @@ mod tests {
         let rest = shapes::bumpy_sheet(6, 0.3);
         let points = ControlPoints::new(&rest, &[0, 8, 40]).unwrap();
         let poisson = Poisson::factor(&rest, &points, Hold::Soft(2.0)).unwrap();
-        let gradients: Vec<DMat3> = (0..rest.triangles().len()).map(|t| DMat3::from_rotation_z(0.1 * (t % 5) as f64)).collect();
-        let goals: Vec<DVec3> = points.at(rest.positions()).iter().map(|p| *p + DVec3::Y * 0.2).collect();
+        let gradients: Vec<DMat3> = (0..rest.triangles().len())
+            .map(|t| DMat3::from_rotation_z(0.1 * (t % 5) as f64))
+            .collect();
+        let goals: Vec<DVec3> = points
+            .at(rest.positions())
+            .iter()
+            .map(|p| *p + DVec3::Y * 0.2)
+            .collect();
         let right = poisson.right_side(&gradients);
-        let energy = |positions: &[DVec3]| poisson.residual(positions, &right, &goals).iter().map(|r| r.length_squared()).sum::<f64>();
+        let energy = |positions: &[DVec3]| {
+            poisson
+                .residual(positions, &right, &goals)
+                .iter()
+                .map(|r| r.length_squared())
+                .sum::<f64>()
+        };
         let found = poisson.solve(&gradients, rest.positions(), &goals);
         for v in [0, 7, 40] {
             for step in [DVec3::X, DVec3::Y, DVec3::Z] {
@@ -190,20 +283,39 @@ mod tests {
 
     #[test]
     fn a_part_without_control_points_follows_its_anchors() {
-        let triangle = |x: f64| [DVec3::new(x, 0.0, 0.0), DVec3::new(x + 1.0, 0.0, 0.0), DVec3::new(x, 1.0, 0.0)];
-        let positions: Vec<DVec3> = triangle(0.0).into_iter().chain(triangle(3.0)).chain([DVec3::ONE]).collect();
+        let triangle = |x: f64| {
+            [
+                DVec3::new(x, 0.0, 0.0),
+                DVec3::new(x + 1.0, 0.0, 0.0),
+                DVec3::new(x, 1.0, 0.0),
+            ]
+        };
+        let positions: Vec<DVec3> = triangle(0.0)
+            .into_iter()
+            .chain(triangle(3.0))
+            .chain([DVec3::ONE])
+            .collect();
         let mesh = Mesh::from_triangles(positions, &[[0, 1, 2], [3, 4, 5]]).unwrap();
         let points = ControlPoints::new(&mesh, &[0, 1, 2]).unwrap();
         let lift = DVec3::Z * 4.0;
         let lifted: Vec<DVec3> = mesh.positions().iter().map(|p| *p + lift).collect();
         let poisson = Poisson::factor(&mesh, &points, Hold::Soft(3.0)).unwrap();
-        assert!(farthest(&poisson.solve(&[DMat3::IDENTITY; 2], &lifted, &points.at(&lifted)), &lifted) < 1e-6);
+        assert!(
+            farthest(
+                &poisson.solve(&[DMat3::IDENTITY; 2], &lifted, &points.at(&lifted)),
+                &lifted
+            ) < 1e-6
+        );
     }
 
     #[test]
     fn a_weight_that_is_none_is_declined() {
         let mesh = shapes::icosphere(1);
         let points = ControlPoints::new(&mesh, &[0, 1, 2]).unwrap();
-        assert!([0.0, -1.0, f64::NAN].into_iter().all(|beta| Poisson::factor(&mesh, &points, Hold::Soft(beta)).is_err()));
+        assert!(
+            [0.0, -1.0, f64::NAN]
+                .into_iter()
+                .all(|beta| Poisson::factor(&mesh, &points, Hold::Soft(beta)).is_err())
+        );
     }
 }

@@ -2,8 +2,8 @@
 //!
 //! **Problem.** Regions have sharp borders; what is shown on or added to a surface must not.
 //!
-//! **Equation.** With the distance `d_b(v)` of a vertex from the middle of region `b` along edges, and `ρ` the largest distance of
-//! a vertex from the middle of its own region,
+//! **Equation.** With the distance `d_b(v)` of a vertex from the middle of region `b` along edges,
+//! and `ρ` the largest distance of a vertex from the middle of its own region,
 //!
 //! ```text
 //! w_{vb} = max(0, 1 − d_b(v) / 1.5ρ)² / Σ_b …        f(v) = Σ_b w_{vb} f_b
@@ -13,7 +13,8 @@ use pliant_mesh::Mesh;
 
 use crate::edge_paths::{Regions, lower_from};
 
-/// How far a region reaches over the largest radius of one. *Ours*: enough for neighbours to overlap everywhere.
+/// How far a region reaches over the largest radius of one. *Ours*: enough for neighbours to
+/// overlap everywhere.
 const REACH: f64 = 1.5;
 
 /// Weights of regions at vertices, of sum one; each vertex has at least one.
@@ -32,7 +33,9 @@ impl RegionBlend {
             let mut touched = Vec::new();
             lower_from(mesh, seed, &mut distances, |v| touched.push(v));
             for v in touched {
-                let near = 1.0 - std::mem::replace(&mut distances[v as usize], reach) / reach.max(f64::MIN_POSITIVE);
+                let near = 1.0
+                    - std::mem::replace(&mut distances[v as usize], reach)
+                        / reach.max(f64::MIN_POSITIVE);
                 if near > 0.0 {
                     found.push((v, region as u32, near * near));
                 }
@@ -48,13 +51,20 @@ impl RegionBlend {
         let mut entries = Vec::with_capacity(found.len());
         let mut rest = found;
         for (v, &own) in of_vertex.iter().enumerate() {
-            let (row, after) = rest.split_at(rest.iter().take_while(|entry| entry.0 as usize == v).count());
+            let (row, after) = rest.split_at(
+                rest.iter()
+                    .take_while(|entry| entry.0 as usize == v)
+                    .count(),
+            );
             rest = after;
             let total: f64 = row.iter().map(|entry| entry.2).sum();
             if row.is_empty() {
                 entries.push((own, 1.0));
             }
-            entries.extend(row.iter().map(|&(_, region, weight)| (region, (weight / total) as f32)));
+            entries.extend(
+                row.iter()
+                    .map(|&(_, region, weight)| (region, (weight / total) as f32)),
+            );
             starts.push(entries.len() as u32);
         }
         Self { starts, entries }
@@ -63,15 +73,30 @@ impl RegionBlend {
     /// The values of the vertices from those of the regions.
     pub(crate) fn at_vertices(&self, of_regions: &[f64]) -> Vec<f64> {
         let row = |ends: &[u32]| &self.entries[ends[0] as usize..ends[1] as usize];
-        self.starts.windows(2).map(|ends| row(ends).iter().map(|&(b, w)| f64::from(w) * of_regions[b as usize]).sum()).collect()
+        self.starts
+            .windows(2)
+            .map(|ends| {
+                row(ends)
+                    .iter()
+                    .map(|&(b, w)| f64::from(w) * of_regions[b as usize])
+                    .sum()
+            })
+            .collect()
     }
 }
 
 /// The largest distance of a vertex from the middle of its own region.
 fn radius(mesh: &Mesh, regions: &Regions) -> f64 {
     let mut reach = vec![f64::INFINITY; mesh.vertex_count()];
-    regions.seeds.iter().for_each(|&seed| lower_from(mesh, seed, &mut reach, |_| {}));
-    reach.iter().copied().filter(|distance| distance.is_finite()).fold(0.0, f64::max)
+    regions
+        .seeds
+        .iter()
+        .for_each(|&seed| lower_from(mesh, seed, &mut reach, |_| {}));
+    reach
+        .iter()
+        .copied()
+        .filter(|distance| distance.is_finite())
+        .fold(0.0, f64::max)
 }
 
 #[cfg(test)]
@@ -84,13 +109,31 @@ mod tests {
         let mesh = shapes::icosphere(4);
         let regions = Regions::spread(&mesh, 40);
         let blend = RegionBlend::of(&mesh, &regions);
-        assert!(blend.at_vertices(&vec![3.0; regions.count()]).iter().all(|value| (value - 3.0).abs() < 1e-5));
-        let step: Vec<f64> = regions.seeds.iter().map(|&seed| f64::from(u8::from(mesh.positions()[seed as usize].z > 0.0))).collect();
+        assert!(
+            blend
+                .at_vertices(&vec![3.0; regions.count()])
+                .iter()
+                .all(|value| (value - 3.0).abs() < 1e-5)
+        );
+        let step: Vec<f64> = regions
+            .seeds
+            .iter()
+            .map(|&seed| f64::from(u8::from(mesh.positions()[seed as usize].z > 0.0)))
+            .collect();
         let found = blend.at_vertices(&step);
         let edges = mesh.topology().vertex_neighbors();
-        let steepest = (0..mesh.vertex_count()).flat_map(|v| edges.row(v).iter().map(move |&w| (v, w as usize)));
-        let steepest = steepest.map(|(v, w)| (found[v] - found[w]).abs()).fold(0.0, f64::max);
-        assert!(steepest < 0.5 && found.iter().all(|value| (-1e-6..=1.0 + 1e-6).contains(value)), "{steepest}");
+        let steepest = (0..mesh.vertex_count())
+            .flat_map(|v| edges.row(v).iter().map(move |&w| (v, w as usize)));
+        let steepest = steepest
+            .map(|(v, w)| (found[v] - found[w]).abs())
+            .fold(0.0, f64::max);
+        assert!(
+            steepest < 0.5
+                && found
+                    .iter()
+                    .all(|value| (-1e-6..=1.0 + 1e-6).contains(value)),
+            "{steepest}"
+        );
     }
 
     #[test]
@@ -100,6 +143,11 @@ mod tests {
         let mesh = Mesh::from_triangles(positions, &[[0, 1, 2]]).unwrap();
         let regions = Regions::spread(&mesh, 2);
         let values: Vec<f64> = (0..regions.count()).map(|b| b as f64 + 1.0).collect();
-        assert!(RegionBlend::of(&mesh, &regions).at_vertices(&values).iter().all(|value| (1.0..=2.0).contains(value)));
+        assert!(
+            RegionBlend::of(&mesh, &regions)
+                .at_vertices(&values)
+                .iter()
+                .all(|value| (1.0..=2.0).contains(value))
+        );
     }
 }

@@ -1,9 +1,10 @@
 //! How far control points are from an example, but for a rigid motion.
 //!
-//! **Equation.** `d(c, cⁱ) = min_{R,t} √(Σ_k |R c_k + t − cⁱ_k|² / K)`, and the **spread** of the examples
-//! `max_j min_{i≠j} d(cʲ, cⁱ)`: how lonely the loneliest of them is.
+//! **Equation.** `d(c, cⁱ) = min_{R,t} √(Σ_k |R c_k + t − cⁱ_k|² / K)`, and the **spread** of the
+//! examples `max_j min_{i≠j} d(cʲ, cⁱ)`: how lonely the loneliest of them is.
 //!
-//! **Source.** Kendall, "Shape manifolds, Procrustean metrics, and complex projective spaces", 1984; size is kept.
+//! **Source.** Kendall, "Shape manifolds, Procrustean metrics, and complex projective spaces",
+//! 1984; size is kept.
 
 use pliant_mesh::glam::DVec3;
 
@@ -12,7 +13,10 @@ use crate::control_points::Alignment;
 /// `d`, in the unit of the scene.
 pub(crate) fn shape_distance(control: &[DVec3], example: &[DVec3]) -> f64 {
     let alignment = Alignment::of(example, control);
-    let squares = control.iter().zip(example).map(|(now, then)| alignment.to_rest(*now).distance_squared(*then));
+    let squares = control
+        .iter()
+        .zip(example)
+        .map(|(now, then)| alignment.to_rest(*now).distance_squared(*then));
     (squares.sum::<f64>() / control.len() as f64).sqrt()
 }
 
@@ -20,9 +24,15 @@ pub(crate) fn shape_distance(control: &[DVec3], example: &[DVec3]) -> f64 {
 pub(crate) fn spread(examples: &[&[DVec3]]) -> f64 {
     let nearest = |j: usize| {
         let others = (0..examples.len()).filter(|&i| i != j);
-        others.map(|i| shape_distance(examples[j], examples[i])).fold(f64::INFINITY, f64::min)
+        others
+            .map(|i| shape_distance(examples[j], examples[i]))
+            .fold(f64::INFINITY, f64::min)
     };
-    if examples.len() < 2 { 0.0 } else { (0..examples.len()).map(nearest).fold(0.0, f64::max) }
+    if examples.len() < 2 {
+        0.0
+    } else {
+        (0..examples.len()).map(nearest).fold(0.0, f64::max)
+    }
 }
 
 #[cfg(test)]

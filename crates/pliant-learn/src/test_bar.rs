@@ -14,7 +14,11 @@ pub(crate) fn bar() -> Mesh {
     for ring in 0..RINGS {
         for side in 0..SIDES {
             let angle = side as f64 / SIDES as f64 * std::f64::consts::TAU;
-            positions.push(DVec3::new(ring as f64 * 0.25 - 3.0, 0.5 * angle.cos(), 0.4 * angle.sin()));
+            positions.push(DVec3::new(
+                ring as f64 * 0.25 - 3.0,
+                0.5 * angle.cos(),
+                0.4 * angle.sin(),
+            ));
         }
     }
     let mut polygons = Vec::new();
@@ -25,7 +29,11 @@ pub(crate) fn bar() -> Mesh {
         }
     }
     polygons.push((0..SIDES as u32).rev().collect());
-    polygons.push((0..SIDES as u32).map(|side| (RINGS as u32 - 1) * 8 + side).collect());
+    polygons.push(
+        (0..SIDES as u32)
+            .map(|side| (RINGS as u32 - 1) * 8 + side)
+            .collect(),
+    );
     Mesh::from_polygons(positions, &polygons).unwrap()
 }
 
@@ -41,16 +49,29 @@ pub(crate) fn bent(bend: f64, twist: f64) -> Vec<DVec3> {
     bar.positions().iter().map(place).collect()
 }
 
-pub(crate) const POSES: [(f64, f64); 6] = [(0.5, 0.0), (1.0, 0.0), (0.0, 0.8), (0.6, 0.6), (-0.6, 0.3), (-0.3, -0.5)];
+pub(crate) const POSES: [(f64, f64); 6] = [
+    (0.5, 0.0),
+    (1.0, 0.0),
+    (0.0, 0.8),
+    (0.6, 0.6),
+    (-0.6, 0.3),
+    (-0.3, -0.5),
+];
 
 pub(crate) fn bar_examples() -> Examples {
-    let frames = POSES.iter().map(|&(bend, twist)| bent(bend, twist)).collect();
+    let frames = POSES
+        .iter()
+        .map(|&(bend, twist)| bent(bend, twist))
+        .collect();
     let names = (0..POSES.len()).map(|k| format!("pose {k}")).collect();
     Examples::new(bar(), frames, names).unwrap()
 }
 
 /// Three points on every sixth ring.
 pub(crate) fn bar_control() -> ControlPoints {
-    let vertices: Vec<usize> = (0..RINGS).step_by(6).flat_map(|ring| [0, 3, 6].map(|side| ring * SIDES + side)).collect();
+    let vertices: Vec<usize> = (0..RINGS)
+        .step_by(6)
+        .flat_map(|ring| [0, 3, 6].map(|side| ring * SIDES + side))
+        .collect();
     ControlPoints::new(&bar(), &vertices).unwrap()
 }

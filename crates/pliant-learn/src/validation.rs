@@ -1,6 +1,7 @@
 //! Leave-one-out validation: how well a method predicts a pose that it has not seen.
 //!
-//! **Source.** Huang et al. 2012, section 8 and table 2. The reference pose is always in training and never left out.
+//! **Source.** Huang et al. 2012, section 8 and table 2. The reference pose is always in training
+//! and never left out.
 
 use pliant_mesh::Progress;
 use pliant_mesh::glam::DVec3;
@@ -51,12 +52,18 @@ impl LeaveOneOut {
     ///
     /// # Errors
     /// As [`Model::train`](crate::Model::train).
-    pub fn of(examples: Examples, control: ControlPoints, options: &LearnOptions, progress: &dyn Progress) -> Result<Self, LearnError> {
+    pub fn of(
+        examples: Examples,
+        control: ControlPoints,
+        options: &LearnOptions,
+        progress: &dyn Progress,
+    ) -> Result<Self, LearnError> {
         let mut log = TrainingLog::new(&examples, &control, options);
         Self::logged(examples, control, options, &mut log, progress)
     }
 
-    /// As [`of`](Self::of), going on from what `log` knows and adding to it: one that was cancelled can be resumed.
+    /// As [`of`](Self::of), going on from what `log` knows and adding to it: one that was cancelled
+    /// can be resumed.
     ///
     /// # Errors
     /// As there.
@@ -87,12 +94,21 @@ impl LeaveOneOut {
             let part = |k: usize| k as f64 / (count - 1) as f64;
             report(progress, STAGE, part(left_out - 1))?;
             let known = log.judged(left_out).filter(|_| visit.is_none());
-            let mut watch = Watch { log, progress, stage: STAGE, span: (part(left_out - 1), part(left_out)) };
+            let mut watch = Watch {
+                log,
+                progress,
+                stage: STAGE,
+                span: (part(left_out - 1), part(left_out)),
+            };
             let (rms, chosen) = match known {
                 Some(known) => known,
                 None => judge(&trainer, left_out, &mut watch, visit.as_deref_mut())?,
             };
-            poses.push(PoseError { name: trainer.bench.examples.names()[left_out - 1].clone(), rms, chosen });
+            poses.push(PoseError {
+                name: trainer.bench.examples.names()[left_out - 1].clone(),
+                rms,
+                chosen,
+            });
         }
         Ok(Self { poses })
     }
@@ -100,14 +116,23 @@ impl LeaveOneOut {
     /// The settings that were chosen most often, in words; none where the method does not choose.
     #[must_use]
     pub fn chosen(&self) -> Option<String> {
-        let times = |settings: &LocalSettings| self.poses.iter().filter(|pose| pose.chosen.as_ref() == Some(settings)).count();
+        let times = |settings: &LocalSettings| {
+            self.poses
+                .iter()
+                .filter(|pose| pose.chosen.as_ref() == Some(settings))
+                .count()
+        };
         let all = self.poses.iter().filter_map(|pose| pose.chosen);
         // The first of those chosen equally often.
         let most = all.fold(None, |best: Option<LocalSettings>, next| match best {
             Some(best) if times(&best) >= times(&next) => Some(best),
             _ => Some(next),
         })?;
-        Some(format!("{most} ({} of {} poses)", times(&most), self.poses.len()))
+        Some(format!(
+            "{most} ({} of {} poses)",
+            times(&most),
+            self.poses.len()
+        ))
     }
 
     /// The errors alone.
@@ -131,17 +156,29 @@ fn judge(
     visit: Option<&mut Visit<'_>>,
 ) -> Result<(f64, Option<LocalSettings>), LearnError> {
     let bench = &trainer.bench;
-    let rest: Vec<usize> = (0..bench.examples.count()).filter(|&example| example != left_out).collect();
+    let rest: Vec<usize> = (0..bench.examples.count())
+        .filter(|&example| example != left_out)
+        .collect();
     let (predictor, chosen) = trainer.train(&rest, watch)?;
-    let residuals = trainer.options.exact().then(|| Residuals::new(bench, &*predictor, &trainer.poisson, &rest));
+    let residuals = trainer
+        .options
+        .exact()
+        .then(|| Residuals::new(bench, &*predictor, &trainer.poisson, &rest));
     let drive = |control: &[DVec3]| {
         let mut found = predictor.pose(bench, &trainer.poisson, control);
-        residuals.iter().for_each(|residuals| residuals.add(bench, control, &mut found));
+        residuals
+            .iter()
+            .for_each(|residuals| residuals.add(bench, control, &mut found));
         found
     };
     let found = drive(&bench.points[left_out]);
     if let Some(visit) = visit {
-        visit(&Unseen { bench, left_out, drive: &drive, found: &found })?;
+        visit(&Unseen {
+            bench,
+            left_out,
+            drive: &drive,
+            found: &found,
+        })?;
     }
     let rms = bench.examples.error(&found, left_out);
     watch.log.add_judged(left_out, rms, chosen);

@@ -1,7 +1,8 @@
 //! The lowest point of a quadratic with absolute values inside a box.
 //!
-//! **Problem.** Sliders have limits, and of many sliders few should move. Clipping after an unconstrained solve is not
-//! the nearest point inside, and a fixed number of sweeps is no certificate.
+//! **Problem.** Sliders have limits, and of many sliders few should move. Clipping after an
+//! unconstrained solve is not the nearest point inside, and a fixed number of sweeps is no
+//! certificate.
 //!
 //! **Equation.**
 //!
@@ -9,15 +10,18 @@
 //! min  ½ xᵀ H x − fᵀ x + Σ cₖ |xₖ|      subject to  lₖ ≤ xₖ ≤ uₖ
 //! ```
 //!
-//! with `H` symmetric positive definite and `c ≥ 0`. With `g = H x − f`, a point is optimal where no `xₖ` can go down by
-//! moving: `gₖ + cₖ sₖ = 0` between breakpoints (`sₖ` the sign of `xₖ`), `|gₖ| ≤ cₖ` at zero, and the same one-sided at limits.
+//! with `H` symmetric positive definite and `c ≥ 0`. With `g = H x − f`, a point is optimal where
+//! no `xₖ` can go down by moving: `gₖ + cₖ sₖ = 0` between breakpoints (`sₖ` the sign of `xₖ`),
+//! `|gₖ| ≤ cₖ` at zero, and the same one-sided at limits.
 //!
-//! **Source.** A primal active set in the manner of Nocedal and Wright, "Numerical optimization", 2006, algorithm 16.3,
-//! with zero as one more bound of each piece, as in the feature-sign search of Lee, Battle, Raina and Ng, 2007.
+//! **Source.** A primal active set in the manner of Nocedal and Wright, "Numerical optimization",
+//! 2006, algorithm 16.3, with zero as one more bound of each piece, as in the feature-sign search
+//! of Lee, Battle, Raina and Ng, 2007.
 //!
-//! **Ours.** The free variables are solved for exactly each time, so the end is exact to rounding, and the largest
-//! violation of the conditions is returned as a certificate. From a good start only a few variables change sides; each
-//! change costs a row of a `GrowingCholesky`, not a factorisation.
+//! **Ours.** The free variables are solved for exactly each time, so the end is exact to rounding,
+//! and the largest violation of the conditions is returned as a certificate. From a good start only
+//! a few variables change sides; each change costs a row of a `GrowingCholesky`, not a
+//! factorisation.
 
 use crate::LinalgError;
 use crate::growing_cholesky::GrowingCholesky;
@@ -74,7 +78,8 @@ impl BoxWorkspace {
 }
 
 impl BoxQuadratic {
-    /// Iterations per variable before giving up. *Ours*: hundreds of random problems need under two.
+    /// Iterations per variable before giving up. *Ours*: hundreds of random problems need under
+    /// two.
     const ITERATIONS_PER_VARIABLE: usize = 20;
     const LEAST_ITERATIONS: usize = 50;
     /// A certificate that needs no second round.
@@ -82,7 +87,8 @@ impl BoxQuadratic {
     /// A violation below this, relative to the largest `|fₖ| + cₖ`, is rounding.
     const TOLERANCE: f64 = 1e-13;
 
-    /// A quadratic with the symmetric positive definite matrix `hessian`, row by row. Declines one that is not definite.
+    /// A quadratic with the symmetric positive definite matrix `hessian`, row by row. Declines one
+    /// that is not definite.
     ///
     /// # Panics
     /// If the list is not that of a square matrix.
@@ -92,7 +98,9 @@ impl BoxQuadratic {
         let mut factor = GrowingCholesky::default();
         for row in 0..size {
             let entries = &quadratic.hessian[row * size..][..=row];
-            let definite = entries.iter().all(|h| h.is_finite()) && entries[row] > 0.0 && factor.append(entries.iter().copied());
+            let definite = entries.iter().all(|h| h.is_finite())
+                && entries[row] > 0.0
+                && factor.append(entries.iter().copied());
             if !definite {
                 return Err(LinalgError::NotPositiveDefinite { unknown: row, size });
             }
@@ -100,14 +108,19 @@ impl BoxQuadratic {
         Ok(quadratic)
     }
 
-    /// As [`new`](Self::new) for a matrix that is known to be definite, as a Gram matrix plus a diagonal is: nothing is factored.
+    /// As [`new`](Self::new) for a matrix that is known to be definite, as a Gram matrix plus a
+    /// diagonal is: nothing is factored.
     ///
     /// # Panics
     /// If the list is not that of a square matrix.
     #[must_use]
     pub fn trusted(hessian: Vec<f64>) -> Self {
         let size = hessian.len().isqrt();
-        assert_eq!(size * size, hessian.len(), "the matrix of a quadratic is square");
+        assert_eq!(
+            size * size,
+            hessian.len(),
+            "the matrix of a quadratic is square"
+        );
         Self { size, hessian }
     }
 
@@ -127,13 +140,34 @@ impl BoxQuadratic {
     ///
     /// # Panics
     /// If a slice has another length than [`Self::size`].
-    pub fn solve(&self, terms: &BoxTerms<'_>, x: &mut [f64], workspace: &mut BoxWorkspace) -> BoxReport {
-        let lengths = [terms.linear.len(), terms.prices.len(), terms.lower.len(), terms.upper.len(), x.len()];
-        assert!(lengths.iter().all(|&n| n == self.size), "one number for each of {} variables", self.size);
-        let scale = terms.linear.iter().zip(terms.prices).map(|(f, c)| f.abs() + c).fold(0.0, f64::max);
+    pub fn solve(
+        &self,
+        terms: &BoxTerms<'_>,
+        x: &mut [f64],
+        workspace: &mut BoxWorkspace,
+    ) -> BoxReport {
+        let lengths = [
+            terms.linear.len(),
+            terms.prices.len(),
+            terms.lower.len(),
+            terms.upper.len(),
+            x.len(),
+        ];
+        assert!(
+            lengths.iter().all(|&n| n == self.size),
+            "one number for each of {} variables",
+            self.size
+        );
+        let scale = terms
+            .linear
+            .iter()
+            .zip(terms.prices)
+            .map(|(f, c)| f.abs() + c)
+            .fold(0.0, f64::max);
         let tolerance = Self::TOLERANCE * scale;
         let (mut iterations, mut kkt) = (0, f64::INFINITY);
-        // Gradients are updated in place; where rounding has piled up, a second round starts from fresh ones.
+        // Gradients are updated in place; where rounding has piled up, a second round starts from
+        // fresh ones.
         for _ in 0..3 {
             self.start(terms, x, workspace);
             iterations += self.change_sides(terms, x, workspace, tolerance);
@@ -148,22 +182,37 @@ impl BoxQuadratic {
         BoxReport { iterations, kkt }
     }
 
-    /// Frees and fixes variables until none wants to change sides; how often the free ones were solved for.
-    fn change_sides(&self, terms: &BoxTerms<'_>, x: &mut [f64], workspace: &mut BoxWorkspace, tolerance: f64) -> usize {
+    /// Frees and fixes variables until none wants to change sides; how often the free ones were
+    /// solved for.
+    fn change_sides(
+        &self,
+        terms: &BoxTerms<'_>,
+        x: &mut [f64],
+        workspace: &mut BoxWorkspace,
+        tolerance: f64,
+    ) -> usize {
         let most = Self::LEAST_ITERATIONS + Self::ITERATIONS_PER_VARIABLE * self.size;
         for iteration in 1..=most {
             if !workspace.free.is_empty() && !self.advance(terms, x, workspace) {
                 continue;
             }
-            let Some((variable, sign)) = self.worst(terms, x, workspace, tolerance) else { return iteration };
+            let Some((variable, sign)) = self.worst(terms, x, workspace, tolerance) else {
+                return iteration;
+            };
             self.set_free(variable, sign, workspace);
         }
         most
     }
 
-    /// Solves for the free variables once more, from the fixed ones alone: the same bits whatever way led here.
+    /// Solves for the free variables once more, from the fixed ones alone: the same bits whatever
+    /// way led here.
     fn polish(&self, terms: &BoxTerms<'_>, x: &mut [f64], workspace: &mut BoxWorkspace) {
-        let mut sides: Vec<(usize, f64)> = workspace.free.iter().copied().zip(workspace.signs.iter().copied()).collect();
+        let mut sides: Vec<(usize, f64)> = workspace
+            .free
+            .iter()
+            .copied()
+            .zip(workspace.signs.iter().copied())
+            .collect();
         sides.sort_unstable_by_key(|(k, _)| *k);
         workspace.factor.clear();
         workspace.free.clear();
@@ -174,34 +223,64 @@ impl BoxQuadratic {
             self.set_free(k, sign, workspace);
         }
         self.gradient(terms, &fixed, &mut workspace.gradient);
-        let BoxWorkspace { gradient, factor, step, .. } = workspace;
+        let BoxWorkspace {
+            gradient,
+            factor,
+            step,
+            ..
+        } = workspace;
         step.clear();
-        step.extend(sides.iter().map(|&(k, sign)| -(gradient[k] + terms.prices[k] * sign)));
+        step.extend(
+            sides
+                .iter()
+                .map(|&(k, sign)| -(gradient[k] + terms.prices[k] * sign)),
+        );
         factor.solve(step);
         for (&(k, sign), &value) in sides.iter().zip(&*step) {
             // Rounding must not carry a variable over the end of its piece.
-            let (low, high) = (breakpoint(terms, k, sign, -1.0), breakpoint(terms, k, sign, 1.0));
+            let (low, high) = (
+                breakpoint(terms, k, sign, -1.0),
+                breakpoint(terms, k, sign, 1.0),
+            );
             x[k] = value.max(low).min(high);
         }
     }
 
-    /// The largest violation of the conditions of optimality at `x`, relative to the largest `|fₖ| + cₖ`; its gradient stays in
-    /// `workspace`.
+    /// The largest violation of the conditions of optimality at `x`, relative to the largest `|fₖ|
+    /// + cₖ`; its gradient stays in `workspace`.
     ///
     /// # Panics
     /// If a slice has another length than [`Self::size`].
-    pub fn certificate(&self, terms: &BoxTerms<'_>, x: &[f64], workspace: &mut BoxWorkspace) -> f64 {
+    pub fn certificate(
+        &self,
+        terms: &BoxTerms<'_>,
+        x: &[f64],
+        workspace: &mut BoxWorkspace,
+    ) -> f64 {
         workspace.gradient.resize(self.size, 0.0);
         self.gradient(terms, x, &mut workspace.gradient);
-        let scale = terms.linear.iter().zip(terms.prices).map(|(f, c)| f.abs() + c).fold(0.0, f64::max);
-        if scale > 0.0 { self.violation(terms, x, &workspace.gradient) / scale } else { 0.0 }
+        let scale = terms
+            .linear
+            .iter()
+            .zip(terms.prices)
+            .map(|(f, c)| f.abs() + c)
+            .fold(0.0, f64::max);
+        if scale > 0.0 {
+            self.violation(terms, x, &workspace.gradient) / scale
+        } else {
+            0.0
+        }
     }
 
     /// The largest violation of the conditions of optimality at `x`, in the unit of `f`.
     fn violation(&self, terms: &BoxTerms<'_>, x: &[f64], gradient: &[f64]) -> f64 {
         let worse = |worst: f64, k: usize| {
             let violation = violation_of(terms, x[k], gradient[k], k).0 + outside(terms, x[k], k);
-            if violation.is_nan() { violation } else { worst.max(violation) }
+            if violation.is_nan() {
+                violation
+            } else {
+                worst.max(violation)
+            }
         };
         (0..self.size).fold(0.0, worse)
     }
@@ -223,7 +302,13 @@ impl BoxQuadratic {
     }
 
     fn set_free(&self, variable: usize, sign: f64, workspace: &mut BoxWorkspace) {
-        let BoxWorkspace { free, signs, is_free, factor, .. } = workspace;
+        let BoxWorkspace {
+            free,
+            signs,
+            is_free,
+            factor,
+            ..
+        } = workspace;
         free.push(variable);
         signs.push(sign);
         is_free[variable] = true;
@@ -235,15 +320,23 @@ impl BoxQuadratic {
         for (k, out) in gradient.iter_mut().enumerate() {
             *out = -terms.linear[k];
         }
-        self.add_rows(x.iter().copied().enumerate().filter(|(_, value)| *value != 0.0), gradient);
+        self.add_rows(
+            x.iter()
+                .copied()
+                .enumerate()
+                .filter(|(_, value)| *value != 0.0),
+            gradient,
+        );
     }
 
-    /// Adds rows of the matrix, each times a factor, to `gradient`: four at a time, so that it is read and written less often.
+    /// Adds rows of the matrix, each times a factor, to `gradient`: four at a time, so that it is
+    /// read and written less often.
     fn add_rows(&self, mut rows: impl Iterator<Item = (usize, f64)>, gradient: &mut [f64]) {
         let row = |k: usize| &self.hessian[k * self.size..][..self.size];
         while let Some((first, factor)) = rows.next() {
             // Where fewer are left, the first one fills up with factor zero.
-            let [(b, q), (c, r), (d, s)] = std::array::from_fn(|_| rows.next().unwrap_or((first, 0.0)));
+            let [(b, q), (c, r), (d, s)] =
+                std::array::from_fn(|_| rows.next().unwrap_or((first, 0.0)));
             let others = row(b).iter().zip(row(c)).zip(row(d));
             for ((out, a), ((b, c), d)) in gradient.iter_mut().zip(row(first)).zip(others) {
                 *out += (a * factor + b * q) + (c * r + d * s);
@@ -251,11 +344,23 @@ impl BoxQuadratic {
         }
     }
 
-    /// Goes to the lowest point of the free variables, or to the first breakpoint on the way; whether it arrived.
+    /// Goes to the lowest point of the free variables, or to the first breakpoint on the way;
+    /// whether it arrived.
     fn advance(&self, terms: &BoxTerms<'_>, x: &mut [f64], workspace: &mut BoxWorkspace) -> bool {
-        let BoxWorkspace { gradient, free, signs, is_free, factor, step } = workspace;
+        let BoxWorkspace {
+            gradient,
+            free,
+            signs,
+            is_free,
+            factor,
+            step,
+        } = workspace;
         step.clear();
-        step.extend(free.iter().zip(&*signs).map(|(&k, s)| -(gradient[k] + terms.prices[k] * s)));
+        step.extend(
+            free.iter()
+                .zip(&*signs)
+                .map(|(&k, s)| -(gradient[k] + terms.prices[k] * s)),
+        );
         factor.solve(step);
         let mut reached: Option<(usize, f64)> = None;
         let mut length = 1.0;
@@ -269,7 +374,9 @@ impl BoxQuadratic {
         step.iter_mut().for_each(|s| *s *= length);
         free.iter().zip(&*step).for_each(|(&k, s)| x[k] += s);
         self.add_rows(free.iter().copied().zip(step.iter().copied()), gradient);
-        let Some((place, stop)) = reached else { return true };
+        let Some((place, stop)) = reached else {
+            return true;
+        };
         x[free[place]] = stop;
         is_free[free[place]] = false;
         free.remove(place);
@@ -279,7 +386,13 @@ impl BoxQuadratic {
     }
 
     /// The variable at a breakpoint that most wants to leave it, and the side it leaves to.
-    fn worst(&self, terms: &BoxTerms<'_>, x: &[f64], workspace: &BoxWorkspace, tolerance: f64) -> Option<(usize, f64)> {
+    fn worst(
+        &self,
+        terms: &BoxTerms<'_>,
+        x: &[f64],
+        workspace: &BoxWorkspace,
+        tolerance: f64,
+    ) -> Option<(usize, f64)> {
         let mut worst = (tolerance, None);
         for k in 0..self.size {
             let (size, sign) = violation_of(terms, x[k], workspace.gradient[k], k);
@@ -295,13 +408,22 @@ fn at_breakpoint(terms: &BoxTerms<'_>, x: f64, k: usize) -> bool {
     x == terms.lower[k] || x == terms.upper[k] || (x == 0.0 && terms.prices[k] > 0.0)
 }
 
-/// How much the objective falls per unit of the best move of variable `k`, and the sign of `x` on that side.
+/// How much the objective falls per unit of the best move of variable `k`, and the sign of `x` on
+/// that side.
 fn violation_of(terms: &BoxTerms<'_>, x: f64, gradient: f64, k: usize) -> (f64, f64) {
     let price = terms.prices[k];
     let right = if x >= 0.0 { 1.0 } else { -1.0 };
     let left = if x > 0.0 { 1.0 } else { -1.0 };
-    let up = if x < terms.upper[k] { -(gradient + price * right) } else { 0.0 };
-    let down = if x > terms.lower[k] { gradient + price * left } else { 0.0 };
+    let up = if x < terms.upper[k] {
+        -(gradient + price * right)
+    } else {
+        0.0
+    };
+    let down = if x > terms.lower[k] {
+        gradient + price * left
+    } else {
+        0.0
+    };
     // Written so that NaN is not taken for zero.
     if up.is_nan() || down.is_nan() {
         (f64::NAN, right)
@@ -320,7 +442,11 @@ fn outside(terms: &BoxTerms<'_>, x: f64, k: usize) -> f64 {
 fn breakpoint(terms: &BoxTerms<'_>, k: usize, sign: f64, step: f64) -> f64 {
     let kink = terms.prices[k] > 0.0;
     if step > 0.0 {
-        if kink && sign < 0.0 { terms.upper[k].min(0.0) } else { terms.upper[k] }
+        if kink && sign < 0.0 {
+            terms.upper[k].min(0.0)
+        } else {
+            terms.upper[k]
+        }
     } else if kink && sign > 0.0 {
         terms.lower[k].max(0.0)
     } else {
@@ -337,17 +463,42 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn solve(quadratic: &BoxQuadratic, linear: &[f64], prices: &[f64], lower: &[f64], upper: &[f64], x: &mut [f64]) -> BoxReport {
-        quadratic.solve(&BoxTerms { linear, prices, lower, upper }, x, &mut BoxWorkspace::default())
+    fn solve(
+        quadratic: &BoxQuadratic,
+        linear: &[f64],
+        prices: &[f64],
+        lower: &[f64],
+        upper: &[f64],
+        x: &mut [f64],
+    ) -> BoxReport {
+        quadratic.solve(
+            &BoxTerms {
+                linear,
+                prices,
+                lower,
+                upper,
+            },
+            x,
+            &mut BoxWorkspace::default(),
+        )
     }
 
     /// Thousands of coordinate sweeps: slow, simple, and sure to converge.
-    fn by_sweeps(hessian: &[f64], linear: &[f64], prices: &[f64], lower: &[f64], upper: &[f64]) -> Vec<f64> {
+    fn by_sweeps(
+        hessian: &[f64],
+        linear: &[f64],
+        prices: &[f64],
+        lower: &[f64],
+        upper: &[f64],
+    ) -> Vec<f64> {
         let n = linear.len();
         let mut x: Vec<f64> = (0..n).map(|k| 0f64.max(lower[k]).min(upper[k])).collect();
         for _ in 0..20_000 {
             for k in 0..n {
-                let rest: f64 = (0..n).filter(|&j| j != k).map(|j| hessian[k * n + j] * x[j]).sum();
+                let rest: f64 = (0..n)
+                    .filter(|&j| j != k)
+                    .map(|j| hessian[k * n + j] * x[j])
+                    .sum();
                 let pull = linear[k] - rest;
                 let shrunk = pull.signum() * (pull.abs() - prices[k]).max(0.0);
                 x[k] = (shrunk / hessian[k * n + k]).max(lower[k]).min(upper[k]);
@@ -359,10 +510,19 @@ mod tests {
     #[test]
     fn one_variable_is_a_soft_threshold_cut_to_its_limits() {
         let quadratic = BoxQuadratic::new(vec![2.0]).unwrap();
-        for (linear, wanted) in [(3.0, 1.0), (0.9, 0.0), (-3.0, -0.5), (2.0, 0.5), (-1.0, 0.0)] {
+        for (linear, wanted) in [
+            (3.0, 1.0),
+            (0.9, 0.0),
+            (-3.0, -0.5),
+            (2.0, 0.5),
+            (-1.0, 0.0),
+        ] {
             let mut x = [0.3];
             let report = solve(&quadratic, &[linear], &[1.0], &[-0.5], &[2.0], &mut x);
-            assert!((x[0] - wanted).abs() <= 2.0 * f64::EPSILON, "f = {linear}: {x:?}");
+            assert!(
+                (x[0] - wanted).abs() <= 2.0 * f64::EPSILON,
+                "f = {linear}: {x:?}"
+            );
             assert!(report.kkt <= 2.0 * f64::EPSILON);
         }
     }
@@ -371,7 +531,14 @@ mod tests {
     fn without_limits_and_prices_it_is_a_linear_solve() {
         let quadratic = BoxQuadratic::new(vec![4.0, 1.0, 1.0, 3.0]).unwrap();
         let mut x = [0.0; 2];
-        solve(&quadratic, &[1.0, 2.0], &[0.0; 2], &[f64::NEG_INFINITY; 2], &[f64::INFINITY; 2], &mut x);
+        solve(
+            &quadratic,
+            &[1.0, 2.0],
+            &[0.0; 2],
+            &[f64::NEG_INFINITY; 2],
+            &[f64::INFINITY; 2],
+            &mut x,
+        );
         assert!((x[0] - 1.0 / 11.0).abs() < 1e-15 && (x[1] - 7.0 / 11.0).abs() < 1e-15);
     }
 
@@ -379,7 +546,10 @@ mod tests {
     fn a_matrix_that_is_not_definite_is_declined() {
         assert!(BoxQuadratic::new(vec![1.0, 0.0, 0.0, -1.0]).is_err());
         assert!(BoxQuadratic::new(vec![f64::NAN]).is_err());
-        assert!(BoxQuadratic::new(vec![1.0, 2.0, 2.0, 1.0]).is_err(), "a saddle");
+        assert!(
+            BoxQuadratic::new(vec![1.0, 2.0, 2.0, 1.0]).is_err(),
+            "a saddle"
+        );
     }
 
     proptest! {
@@ -423,9 +593,18 @@ mod tests {
             }
             hessian[i * n + i] += 1e-3;
         }
-        let linear: Vec<f64> = (0..n).map(|k| crate::portable::sin(k as f64 * 0.7) * 3.0).collect();
+        let linear: Vec<f64> = (0..n)
+            .map(|k| crate::portable::sin(k as f64 * 0.7) * 3.0)
+            .collect();
         let mut x = vec![0.0; n];
-        let report = solve(&BoxQuadratic::new(hessian).unwrap(), &linear, &vec![2.0; n], &vec![0.0; n], &vec![1.0; n], &mut x);
+        let report = solve(
+            &BoxQuadratic::new(hessian).unwrap(),
+            &linear,
+            &vec![2.0; n],
+            &vec![0.0; n],
+            &vec![1.0; n],
+            &mut x,
+        );
         assert!(report.kkt < 1e-12, "{report:?}");
         assert!(x.iter().any(|v| *v > 0.0) && x.iter().all(|v| (0.0..=1.0).contains(v)));
     }

@@ -38,8 +38,16 @@ impl Svd {
     pub fn of(matrix: MatRef<'_, f64>) -> Result<Self, LinalgError> {
         require_finite(matrix)?;
         let (rows, columns) = (matrix.nrows(), matrix.ncols());
-        let svd = matrix.thin_svd().map_err(|_| LinalgError::NoConvergence { what: "singular value decomposition", rows, columns })?;
-        Ok(Self { u: svd.U().to_owned(), values: svd.S().column_vector().iter().copied().collect(), v: svd.V().to_owned() })
+        let svd = matrix.thin_svd().map_err(|_| LinalgError::NoConvergence {
+            what: "singular value decomposition",
+            rows,
+            columns,
+        })?;
+        Ok(Self {
+            u: svd.U().to_owned(),
+            values: svd.S().column_vector().iter().copied().collect(),
+            v: svd.V().to_owned(),
+        })
     }
 
     /// Number of singular values above `tolerance` times the largest.
@@ -53,25 +61,41 @@ impl Svd {
     #[must_use]
     pub fn pseudo_inverse(&self, tolerance: f64) -> Mat<f64> {
         let rank = self.rank(tolerance);
-        let scaled = Mat::from_fn(self.v.nrows(), rank, |row, k| self.v[(row, k)] / self.values[k]);
+        let scaled = Mat::from_fn(self.v.nrows(), rank, |row, k| {
+            self.v[(row, k)] / self.values[k]
+        });
         &scaled * self.u.subcols(0, rank).transpose()
     }
 }
 
-/// Eigenvalues (ascending) and orthonormal eigenvectors (columns) of a symmetric matrix; only the lower triangle is read.
+/// Eigenvalues (ascending) and orthonormal eigenvectors (columns) of a symmetric matrix; only the
+/// lower triangle is read.
 pub fn symmetric_eigen(matrix: MatRef<'_, f64>) -> Result<(Vec<f64>, Mat<f64>), LinalgError> {
     require_finite(matrix)?;
     let (rows, columns) = (matrix.nrows(), matrix.ncols());
     if rows != columns {
-        return Err(LinalgError::Size { what: "a symmetric matrix", found: rows, expected: columns });
+        return Err(LinalgError::Size {
+            what: "a symmetric matrix",
+            found: rows,
+            expected: columns,
+        });
     }
-    let eigen =
-        matrix.self_adjoint_eigen(Side::Lower).map_err(|_| LinalgError::NoConvergence { what: "eigendecomposition", rows, columns })?;
-    Ok((eigen.S().column_vector().iter().copied().collect(), eigen.U().to_owned()))
+    let eigen = matrix
+        .self_adjoint_eigen(Side::Lower)
+        .map_err(|_| LinalgError::NoConvergence {
+            what: "eigendecomposition",
+            rows,
+            columns,
+        })?;
+    Ok((
+        eigen.S().column_vector().iter().copied().collect(),
+        eigen.U().to_owned(),
+    ))
 }
 
 fn require_finite(matrix: MatRef<'_, f64>) -> Result<(), LinalgError> {
-    let bad = (0..matrix.nrows()).find(|&row| (0..matrix.ncols()).any(|column| !matrix[(row, column)].is_finite()));
+    let bad = (0..matrix.nrows())
+        .find(|&row| (0..matrix.ncols()).any(|column| !matrix[(row, column)].is_finite()));
     bad.map_or(Ok(()), |row| Err(LinalgError::NotFinite { row }))
 }
 
@@ -80,7 +104,9 @@ mod tests {
     use super::*;
 
     fn sample(rows: usize, columns: usize) -> Mat<f64> {
-        Mat::from_fn(rows, columns, |i, j| ((i * 7 + j * 13) % 11) as f64 - 5.0 + 0.1 * (i as f64) * (j as f64))
+        Mat::from_fn(rows, columns, |i, j| {
+            ((i * 7 + j * 13) % 11) as f64 - 5.0 + 0.1 * (i as f64) * (j as f64)
+        })
     }
 
     fn distance(a: &Mat<f64>, b: &Mat<f64>) -> f64 {
@@ -92,7 +118,9 @@ mod tests {
         for (rows, columns) in [(5, 3), (3, 5), (4, 4)] {
             let a = sample(rows, columns);
             let svd = Svd::of(a.as_ref()).unwrap();
-            let sigma = Mat::from_fn(svd.values.len(), svd.values.len(), |i, j| if i == j { svd.values[i] } else { 0.0 });
+            let sigma = Mat::from_fn(svd.values.len(), svd.values.len(), |i, j| {
+                if i == j { svd.values[i] } else { 0.0 }
+            });
             assert!(distance(&(&svd.u * &sigma * svd.v.transpose()), &a) < 1e-12 * a.norm_l2());
             assert!(svd.values.windows(2).all(|w| w[0] >= w[1]));
         }
@@ -120,7 +148,9 @@ mod tests {
         let symmetric = &a + a.transpose();
         let (values, vectors) = symmetric_eigen(symmetric.as_ref()).unwrap();
         let lambda = Mat::from_fn(5, 5, |i, j| if i == j { values[i] } else { 0.0 });
-        assert!(distance(&(&symmetric * &vectors), &(&vectors * &lambda)) < 1e-12 * symmetric.norm_l2());
+        assert!(
+            distance(&(&symmetric * &vectors), &(&vectors * &lambda)) < 1e-12 * symmetric.norm_l2()
+        );
         assert!(values.windows(2).all(|w| w[0] <= w[1]));
     }
 
@@ -128,6 +158,9 @@ mod tests {
     fn nan_is_declined_with_its_row() {
         let mut a = sample(3, 3);
         a[(2, 1)] = f64::NAN;
-        assert_eq!(Svd::of(a.as_ref()).unwrap_err(), LinalgError::NotFinite { row: 2 });
+        assert_eq!(
+            Svd::of(a.as_ref()).unwrap_err(),
+            LinalgError::NotFinite { row: 2 }
+        );
     }
 }

@@ -35,7 +35,9 @@ pub enum LinalgError {
         size: usize,
     },
     /// A weight is negative, infinite or NaN.
-    #[error("the weight {weight} of unknown {unknown} is not a number from zero up; give a finite weight that is not negative")]
+    #[error(
+        "the weight {weight} of unknown {unknown} is not a number from zero up; give a finite weight that is not negative"
+    )]
     Weight {
         /// The unknown.
         unknown: usize,
@@ -49,19 +51,25 @@ pub enum LinalgError {
         unknown: usize,
     },
     /// A matrix that should be symmetric has an entry without its mirror image.
-    #[error("the entries of row {row} have no mirror images in column {row}; a symmetric matrix stores both triangles")]
+    #[error(
+        "the entries of row {row} have no mirror images in column {row}; a symmetric matrix stores both triangles"
+    )]
     NotSymmetric {
         /// The first such row.
         row: usize,
     },
     /// A matrix holds NaN or infinity.
-    #[error("the matrix entry in row {row} is not a finite number; check the mesh for NaN positions or zero-area triangles")]
+    #[error(
+        "the matrix entry in row {row} is not a finite number; check the mesh for NaN positions or zero-area triangles"
+    )]
     NotFinite {
         /// The row of the first such entry.
         row: usize,
     },
     /// A refactorisation was asked for with entries in other places.
-    #[error("the matrix has another sparsity pattern than the one that was factored; factor it anew")]
+    #[error(
+        "the matrix has another sparsity pattern than the one that was factored; factor it anew"
+    )]
     OtherPattern,
     /// The factor does not fit in memory.
     #[error("the factor of a matrix with {unknowns} unknowns does not fit in memory")]

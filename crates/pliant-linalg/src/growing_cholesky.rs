@@ -1,11 +1,11 @@
 //! A Cholesky factor that gains and loses rows.
 //!
-//! **Problem.** An active set changes by one variable at a time; factoring its matrix anew costs a power more than the
-//! change itself.
+//! **Problem.** An active set changes by one variable at a time; factoring its matrix anew costs a
+//! power more than the change itself.
 //!
-//! **Equation.** With `A = L Lᵀ`, a further row `(aᵀ, α)` of `A` adds `(lᵀ, √(α − l·l))` with `L l = a`. Without row `p` of
-//! `L` each row below it has one entry too many; rotations of neighbouring columns `(i, i + 1)` for `i = p, p + 1, …`, which
-//! leave `L Lᵀ` alone, put it to zero.
+//! **Equation.** With `A = L Lᵀ`, a further row `(aᵀ, α)` of `A` adds `(lᵀ, √(α − l·l))` with `L l
+//! = a`. Without row `p` of `L` each row below it has one entry too many; rotations of neighbouring
+//! columns `(i, i + 1)` for `i = p, p + 1, …`, which leave `L Lᵀ` alone, put it to zero.
 //!
 //! **Source.** Golub and Van Loan, "Matrix computations", 4th edition, 2013, section 6.5.
 
@@ -26,18 +26,26 @@ impl GrowingCholesky {
         self.inverses.clear();
     }
 
-    /// One more row: its entries with all rows so far and with itself. Whether the matrix stays positive definite.
+    /// One more row: its entries with all rows so far and with itself. Whether the matrix stays
+    /// positive definite.
     pub(crate) fn append(&mut self, entries: impl IntoIterator<Item = f64>) -> bool {
         let (size, start) = (self.inverses.len(), self.rows.len());
         self.rows.extend(entries);
         let (done, row) = self.rows.split_at_mut(start);
-        assert_eq!(row.len(), size + 1, "one entry for each row and one for the diagonal");
+        assert_eq!(
+            row.len(),
+            size + 1,
+            "one entry for each row and one for the diagonal"
+        );
         for j in 0..size {
             row[j] = (row[j] - dot(&row[..j], &done[first(j)..][..j])) * self.inverses[j];
         }
         // Rounding may leave nothing of a row that nearly depends on the others.
         let rest = row[size] - dot(&row[..size], &row[..size]);
-        row[size] = rest.max(f64::EPSILON * row[size]).max(f64::MIN_POSITIVE).sqrt();
+        row[size] = rest
+            .max(f64::EPSILON * row[size])
+            .max(f64::MIN_POSITIVE)
+            .sqrt();
         self.inverses.push(1.0 / row[size]);
         rest > 0.0
     }
@@ -51,7 +59,10 @@ impl GrowingCholesky {
             self.rows.copy_within(first(i + 1)..first(i + 2), first(i));
             let row = &mut self.rows[first(i)..][..i + 2];
             for (j, [cosine, sine]) in (place..i).zip(&self.turns) {
-                (row[j], row[j + 1]) = (cosine * row[j] + sine * row[j + 1], cosine * row[j + 1] - sine * row[j]);
+                (row[j], row[j + 1]) = (
+                    cosine * row[j] + sine * row[j + 1],
+                    cosine * row[j + 1] - sine * row[j],
+                );
             }
             let diagonal = (row[i] * row[i] + row[i + 1] * row[i + 1]).sqrt();
             self.turns.push([row[i] / diagonal, row[i + 1] / diagonal]);
@@ -71,7 +82,10 @@ impl GrowingCholesky {
         for i in (0..size).rev() {
             let value = b[i] * self.inverses[i];
             b[i] = value;
-            b[..i].iter_mut().zip(&self.rows[first(i)..]).for_each(|(b, l)| *b -= l * value);
+            b[..i]
+                .iter_mut()
+                .zip(&self.rows[first(i)..])
+                .for_each(|(b, l)| *b -= l * value);
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Kernels between feature vectors, and their Gram matrix with the mean taken out.
 //!
-//! **Problem.** Regression from a handful of examples needs their likeness only: `κ(x, y)` for every pair, measured from the
-//! examples' mean so that a constant costs nothing.
+//! **Problem.** Regression from a handful of examples needs their likeness only: `κ(x, y)` for
+//! every pair, measured from the examples' mean so that a constant costs nothing.
 //!
 //! **Equation.** With `H = I − 11ᵀ/n`,
 //!
@@ -9,7 +9,8 @@
 //! κ(x, y) = exp(−|x − y|² / 2w²)  or  xᵀy        K̃ = H K H        k̃(q) = H (k(q) − K 1/n)
 //! ```
 //!
-//! **Source.** Schölkopf, Smola, Müller, "Nonlinear component analysis as a kernel eigenvalue problem", 1998, appendix A.
+//! **Source.** Schölkopf, Smola, Müller, "Nonlinear component analysis as a kernel eigenvalue
+//! problem", 1998, appendix A.
 
 use faer::Mat;
 
@@ -41,16 +42,24 @@ impl Kernel {
 /// `exp(−d²/2w²)` of a squared distance `d²`; equal places are alike even for `w = 0`.
 #[must_use]
 pub fn gaussian(squared: f64, width: f64) -> f64 {
-    if squared > 0.0 { (-0.5 * squared / (width * width)).exp() } else { 1.0 }
+    if squared > 0.0 {
+        (-0.5 * squared / (width * width)).exp()
+    } else {
+        1.0
+    }
 }
 
 /// The median distance between two of `features`; zero for fewer than two.
 #[must_use]
 pub fn median_distance(features: &[Vec<f64>]) -> f64 {
     let pairs = (0..features.len()).flat_map(|i| (0..i).map(move |j| (i, j)));
-    let mut squared: Vec<f64> = pairs.map(|(i, j)| squared_distance(&features[i], &features[j])).collect();
+    let mut squared: Vec<f64> = pairs
+        .map(|(i, j)| squared_distance(&features[i], &features[j]))
+        .collect();
     squared.sort_by(f64::total_cmp);
-    squared.get(squared.len() / 2).map_or(0.0, |middle| middle.sqrt())
+    squared
+        .get(squared.len() / 2)
+        .map_or(0.0, |middle| middle.sqrt())
 }
 
 /// The Gram matrix of some examples, and what it takes to centre a query in the same way.
@@ -72,21 +81,37 @@ impl CenteredGram {
     pub fn of(features: Vec<Vec<f64>>, kernel: Kernel) -> Result<Self, LinalgError> {
         let n = features.len();
         if n == 0 {
-            return Err(LinalgError::Size { what: "the list of examples", found: 0, expected: 1 });
+            return Err(LinalgError::Size {
+                what: "the list of examples",
+                found: 0,
+                expected: 1,
+            });
         }
         for (row, list) in features.iter().enumerate() {
             if list.len() != features[0].len() {
-                return Err(LinalgError::Size { what: "a feature vector", found: list.len(), expected: features[0].len() });
+                return Err(LinalgError::Size {
+                    what: "a feature vector",
+                    found: list.len(),
+                    expected: features[0].len(),
+                });
             }
             if list.iter().any(|value| !value.is_finite()) {
                 return Err(LinalgError::NotFinite { row });
             }
         }
         let gram = Mat::from_fn(n, n, |i, j| kernel.between(&features[i], &features[j]));
-        let means: Vec<f64> = (0..n).map(|i| (0..n).map(|j| gram[(i, j)]).sum::<f64>() / n as f64).collect();
+        let means: Vec<f64> = (0..n)
+            .map(|i| (0..n).map(|j| gram[(i, j)]).sum::<f64>() / n as f64)
+            .collect();
         let mean = means.iter().sum::<f64>() / n as f64;
         let matrix = Mat::from_fn(n, n, |i, j| gram[(i, j)] - means[i] - means[j] + mean);
-        Ok(Self { kernel, features, matrix, means, mean })
+        Ok(Self {
+            kernel,
+            features,
+            matrix,
+            means,
+            mean,
+        })
     }
 
     /// Number of examples.
@@ -107,10 +132,21 @@ impl CenteredGram {
     /// If the query has another length than the examples.
     #[must_use]
     pub fn query(&self, query: &[f64]) -> Vec<f64> {
-        assert_eq!(query.len(), self.features[0].len(), "a query has the length of the examples");
-        let raw: Vec<f64> = self.features.iter().map(|example| self.kernel.between(example, query)).collect();
+        assert_eq!(
+            query.len(),
+            self.features[0].len(),
+            "a query has the length of the examples"
+        );
+        let raw: Vec<f64> = self
+            .features
+            .iter()
+            .map(|example| self.kernel.between(example, query))
+            .collect();
         let mean = raw.iter().sum::<f64>() / raw.len() as f64;
-        raw.iter().zip(&self.means).map(|(value, own)| value - own - mean + self.mean).collect()
+        raw.iter()
+            .zip(&self.means)
+            .map(|(value, own)| value - own - mean + self.mean)
+            .collect()
     }
 
     /// The kernel's mean row `K 1/n`, and the mean of all of it.
@@ -118,13 +154,18 @@ impl CenteredGram {
         (&self.means, self.mean)
     }
 
-    /// `κ̃(q, q)`: how far the query is from the examples' mean, squared, in the space of the kernel.
+    /// `κ̃(q, q)`: how far the query is from the examples' mean, squared, in the space of the
+    /// kernel.
     ///
     /// # Panics
     /// If the query has another length than the examples.
     #[must_use]
     pub fn self_likeness(&self, query: &[f64]) -> f64 {
-        let sum: f64 = self.features.iter().map(|example| self.kernel.between(example, query)).sum();
+        let sum: f64 = self
+            .features
+            .iter()
+            .map(|example| self.kernel.between(example, query))
+            .sum();
         self.kernel.between(query, query) - 2.0 * sum / self.size() as f64 + self.mean
     }
 }
@@ -138,22 +179,40 @@ mod tests {
     use super::*;
 
     fn examples() -> Vec<Vec<f64>> {
-        (0..6).map(|i| (0..3).map(|j| ((i * 5 + j * 7) % 11) as f64 * 0.3 - 1.0).collect()).collect()
+        (0..6)
+            .map(|i| {
+                (0..3)
+                    .map(|j| ((i * 5 + j * 7) % 11) as f64 * 0.3 - 1.0)
+                    .collect()
+            })
+            .collect()
     }
 
     #[test]
     fn the_centred_linear_gram_is_that_of_centred_features() {
         let features = examples();
-        let mean: Vec<f64> = (0..3).map(|j| features.iter().map(|f| f[j]).sum::<f64>() / 6.0).collect();
-        let centred: Vec<Vec<f64>> = features.iter().map(|f| f.iter().zip(&mean).map(|(a, m)| a - m).collect()).collect();
+        let mean: Vec<f64> = (0..3)
+            .map(|j| features.iter().map(|f| f[j]).sum::<f64>() / 6.0)
+            .collect();
+        let centred: Vec<Vec<f64>> = features
+            .iter()
+            .map(|f| f.iter().zip(&mean).map(|(a, m)| a - m).collect())
+            .collect();
         let gram = CenteredGram::of(features, Kernel::Linear).unwrap();
         let query = [0.3, -0.2, 0.9];
         let moved: Vec<f64> = query.iter().zip(&mean).map(|(a, m)| a - m).collect();
         for i in 0..6 {
-            assert!((0..6).all(|j| (gram.matrix()[(i, j)] - Kernel::Linear.between(&centred[i], &centred[j])).abs() < 1e-13));
-            assert!((gram.query(&query)[i] - Kernel::Linear.between(&centred[i], &moved)).abs() < 1e-13);
+            assert!((0..6).all(|j| {
+                (gram.matrix()[(i, j)] - Kernel::Linear.between(&centred[i], &centred[j])).abs()
+                    < 1e-13
+            }));
+            assert!(
+                (gram.query(&query)[i] - Kernel::Linear.between(&centred[i], &moved)).abs() < 1e-13
+            );
         }
-        assert!((gram.self_likeness(&query) - Kernel::Linear.between(&moved, &moved)).abs() < 1e-13);
+        assert!(
+            (gram.self_likeness(&query) - Kernel::Linear.between(&moved, &moved)).abs() < 1e-13
+        );
     }
 
     #[test]
@@ -178,6 +237,9 @@ mod tests {
     fn lists_that_do_not_fit_are_declined() {
         assert!(CenteredGram::of(Vec::new(), Kernel::Linear).is_err());
         assert!(CenteredGram::of(vec![vec![1.0], vec![1.0, 2.0]], Kernel::Linear).is_err());
-        assert_eq!(CenteredGram::of(vec![vec![1.0], vec![f64::NAN]], Kernel::Linear).unwrap_err(), LinalgError::NotFinite { row: 1 });
+        assert_eq!(
+            CenteredGram::of(vec![vec![1.0], vec![f64::NAN]], Kernel::Linear).unwrap_err(),
+            LinalgError::NotFinite { row: 1 }
+        );
     }
 }

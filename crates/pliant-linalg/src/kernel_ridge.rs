@@ -1,9 +1,10 @@
 //! Kernel ridge regression with a free constant, and its leave-one-out error in closed form.
 //!
-//! **Problem.** Predict any number of values at a new place from the same few examples: what is learned once should serve all of
-//! them, and should know its own error.
+//! **Problem.** Predict any number of values at a new place from the same few examples: what is
+//! learned once should serve all of them, and should know its own error.
 //!
-//! **Equation.** `min_{f,b} Σ (yᵢ − f(xᵢ) − b)² + μ‖f‖²` predicts `ω(q)ᵀ y` with shares that sum to one and do not depend on `y`:
+//! **Equation.** `min_{f,b} Σ (yᵢ − f(xᵢ) − b)² + μ‖f‖²` predicts `ω(q)ᵀ y` with shares that sum to
+//! one and do not depend on `y`:
 //!
 //! ```text
 //! ω(q) = 1/n + H (K̃ + μI)⁻¹ k̃(q)        S = [ω(x₁) … ω(xₙ)]ᵀ        yᵢ − ŷᵢ⁽⁻ⁱ⁾ = (yᵢ − (S y)ᵢ) / (1 − Sᵢᵢ)
@@ -11,8 +12,9 @@
 //!
 //! and its predictive variance, in units of the values' own, is `κ̃(q,q) − k̃ᵀ (K̃ + μI)⁻¹ k̃`.
 //!
-//! **Source.** Saunders, Gammerman, Vovk, "Ridge regression learning algorithm in dual variables", 1998; the leave-one-out
-//! identity: Allen 1974 (PRESS); the variance: Rasmussen and Williams, "Gaussian processes for machine learning", 2006, eq. 2.26.
+//! **Source.** Saunders, Gammerman, Vovk, "Ridge regression learning algorithm in dual variables",
+//! 1998; the leave-one-out identity: Allen 1974 (PRESS); the variance: Rasmussen and Williams,
+//! "Gaussian processes for machine learning", 2006, eq. 2.26.
 //!
 //! **Ours.** One eigendecomposition of `K̃` serves every `μ`.
 
@@ -33,20 +35,29 @@ pub struct KernelRidge {
 }
 
 impl KernelRidge {
-    /// Prepares at least one example; `ridge` is relative to the mean eigenvalue of `K̃`, so that the unit of the features does
-    /// not matter.
+    /// Prepares at least one example; `ridge` is relative to the mean eigenvalue of `K̃`, so that
+    /// the unit of the features does not matter.
     ///
     /// # Errors
-    /// Features that do not fit each other or are not finite; a ridge that is not a number above zero.
+    /// Features that do not fit each other or are not finite; a ridge that is not a number above
+    /// zero.
     pub fn fit(features: Vec<Vec<f64>>, kernel: Kernel, ridge: f64) -> Result<Self, LinalgError> {
         if !(ridge > 0.0 && ridge.is_finite()) {
-            return Err(LinalgError::Weight { unknown: 0, weight: ridge });
+            return Err(LinalgError::Weight {
+                unknown: 0,
+                weight: ridge,
+            });
         }
         let gram = CenteredGram::of(features, kernel)?;
         let (values, vectors) = symmetric_eigen(gram.matrix().as_ref())?;
         let values: Vec<f64> = values.into_iter().map(|value| value.max(0.0)).collect();
         let mean = values.iter().sum::<f64>() / values.len() as f64;
-        Ok(Self { gram, values, vectors, ridge: ridge * mean.max(f64::MIN_POSITIVE) })
+        Ok(Self {
+            gram,
+            values,
+            vectors,
+            ridge: ridge * mean.max(f64::MIN_POSITIVE),
+        })
     }
 
     /// The same examples with `μ` as it stands, not relative to anything.
@@ -61,7 +72,8 @@ impl KernelRidge {
         self.ridge
     }
 
-    /// What each example counts at `query`: the prediction is the sum of these times the examples' values. They sum to one.
+    /// What each example counts at `query`: the prediction is the sum of these times the examples'
+    /// values. They sum to one.
     ///
     /// # Panics
     /// If the query has another length than the features.
@@ -70,14 +82,19 @@ impl KernelRidge {
         self.shares_of_centred(&self.gram.query(query))
     }
 
-    /// The variance of a prediction at `query`, from zero at an example that is followed exactly up, relative to the values' own.
+    /// The variance of a prediction at `query`, from zero at an example that is followed exactly
+    /// up, relative to the values' own.
     ///
     /// # Panics
     /// If the query has another length than the features.
     #[must_use]
     pub fn variance(&self, query: &[f64]) -> f64 {
         let along = self.along_eigenvectors(&self.gram.query(query));
-        let explained: f64 = along.iter().zip(&self.values).map(|(a, value)| a * a / (value + self.ridge)).sum();
+        let explained: f64 = along
+            .iter()
+            .zip(&self.values)
+            .map(|(a, value)| a * a / (value + self.ridge))
+            .sum();
         (self.gram.self_likeness(query) - explained).max(0.0)
     }
 
@@ -89,12 +106,21 @@ impl KernelRidge {
             .map(|i| {
                 let column: Vec<f64> = (0..n).map(|j| self.gram.matrix()[(j, i)]).collect();
                 let mut shares = self.shares_of_centred(&column);
-                // ŷᵢ⁽⁻ⁱ⁾ = (Σ_{j≠i} S_ij y_j) / (1 − S_ii), which is the identity above solved for the prediction.
+                // ŷᵢ⁽⁻ⁱ⁾ = (Σ_{j≠i} S_ij y_j) / (1 − S_ii), which is the identity above solved for
+                // the prediction.
                 let rest = 1.0 - std::mem::replace(&mut shares[i], 0.0);
                 let others = (n - 1).max(1) as f64;
-                shares.iter_mut().enumerate().filter(|(j, _)| *j != i).for_each(|(_, share)| {
-                    *share = if rest > f64::EPSILON { *share / rest } else { 1.0 / others };
-                });
+                shares
+                    .iter_mut()
+                    .enumerate()
+                    .filter(|(j, _)| *j != i)
+                    .for_each(|(_, share)| {
+                        *share = if rest > f64::EPSILON {
+                            *share / rest
+                        } else {
+                            1.0 / others
+                        };
+                    });
                 shares
             })
             .collect()
@@ -102,15 +128,31 @@ impl KernelRidge {
 
     fn shares_of_centred(&self, centred: &[f64]) -> Vec<f64> {
         let n = centred.len();
-        let along: Vec<f64> =
-            self.along_eigenvectors(centred).into_iter().zip(&self.values).map(|(a, value)| a / (value + self.ridge)).collect();
-        let raw: Vec<f64> = (0..n).map(|i| (0..n).map(|k| self.vectors[(i, k)] * along[k]).sum()).collect();
+        let along: Vec<f64> = self
+            .along_eigenvectors(centred)
+            .into_iter()
+            .zip(&self.values)
+            .map(|(a, value)| a / (value + self.ridge))
+            .collect();
+        let raw: Vec<f64> = (0..n)
+            .map(|i| (0..n).map(|k| self.vectors[(i, k)] * along[k]).sum())
+            .collect();
         let mean = raw.iter().sum::<f64>() / n as f64;
-        raw.into_iter().map(|value| value - mean + 1.0 / n as f64).collect()
+        raw.into_iter()
+            .map(|value| value - mean + 1.0 / n as f64)
+            .collect()
     }
 
     fn along_eigenvectors(&self, centred: &[f64]) -> Vec<f64> {
-        (0..centred.len()).map(|k| centred.iter().enumerate().map(|(i, value)| self.vectors[(i, k)] * value).sum()).collect()
+        (0..centred.len())
+            .map(|k| {
+                centred
+                    .iter()
+                    .enumerate()
+                    .map(|(i, value)| self.vectors[(i, k)] * value)
+                    .sum()
+            })
+            .collect()
     }
 }
 
@@ -122,15 +164,28 @@ mod tests {
     const KERNEL: Kernel = Kernel::Gaussian { width: 1.3 };
 
     fn features() -> Vec<Vec<f64>> {
-        (0..7).map(|i| (0..4).map(|j| ((i * 7 + j * 5 + i * j) % 13) as f64 * 0.25 - 1.0).collect()).collect()
+        (0..7)
+            .map(|i| {
+                (0..4)
+                    .map(|j| ((i * 7 + j * 5 + i * j) % 13) as f64 * 0.25 - 1.0)
+                    .collect()
+            })
+            .collect()
     }
 
     fn values() -> Vec<f64> {
-        (0..7).map(|i| (i as f64 * 1.7).sin() + 0.3 * i as f64).collect()
+        (0..7)
+            .map(|i| (i as f64 * 1.7).sin() + 0.3 * i as f64)
+            .collect()
     }
 
     fn predict(model: &KernelRidge, values: &[f64], query: &[f64]) -> f64 {
-        model.shares(query).iter().zip(values).map(|(share, value)| share * value).sum()
+        model
+            .shares(query)
+            .iter()
+            .zip(values)
+            .map(|(share, value)| share * value)
+            .sum()
     }
 
     #[test]
@@ -141,12 +196,18 @@ mod tests {
         let border = |i: usize, j: usize| match (i, j) {
             (7, 7) => 0.0,
             (7, _) | (_, 7) => 1.0,
-            _ => KERNEL.between(&features[i], &features[j]) + if i == j { model.ridge() } else { 0.0 },
+            _ => {
+                KERNEL.between(&features[i], &features[j])
+                    + if i == j { model.ridge() } else { 0.0 }
+            }
         };
         let right = Mat::from_fn(8, 1, |i, _| if i < 7 { values[i] } else { 0.0 });
         let solution = Mat::from_fn(8, 8, border).full_piv_lu().solve(&right);
         let query = [0.2, -0.4, 0.5, 1.0];
-        let direct = (0..7).map(|i| KERNEL.between(&features[i], &query) * solution[(i, 0)]).sum::<f64>() + solution[(7, 0)];
+        let direct = (0..7)
+            .map(|i| KERNEL.between(&features[i], &query) * solution[(i, 0)])
+            .sum::<f64>()
+            + solution[(7, 0)];
         assert!((predict(&model, &values, &query) - direct).abs() < 1e-11);
     }
 
@@ -158,9 +219,18 @@ mod tests {
             let keep = |j: &usize| *j != i;
             let rest: Vec<Vec<f64>> = (0..7).filter(keep).map(|j| features[j].clone()).collect();
             let rest_values: Vec<f64> = (0..7).filter(keep).map(|j| values[j]).collect();
-            let refitted = KernelRidge::fit(rest, KERNEL, 1.0).unwrap().with_absolute_ridge(model.ridge());
-            let closed: f64 = shares.iter().zip(&values).map(|(share, value)| share * value).sum();
-            assert!((closed - predict(&refitted, &rest_values, &features[i])).abs() < 1e-11, "example {i}");
+            let refitted = KernelRidge::fit(rest, KERNEL, 1.0)
+                .unwrap()
+                .with_absolute_ridge(model.ridge());
+            let closed: f64 = shares
+                .iter()
+                .zip(&values)
+                .map(|(share, value)| share * value)
+                .sum();
+            assert!(
+                (closed - predict(&refitted, &rest_values, &features[i])).abs() < 1e-11,
+                "example {i}"
+            );
             assert_eq!(shares[i], 0.0);
         }
     }
@@ -194,6 +264,10 @@ mod tests {
 
     #[test]
     fn a_ridge_that_is_no_ridge_is_declined() {
-        assert!([0.0, -1.0, f64::NAN, f64::INFINITY].into_iter().all(|ridge| KernelRidge::fit(features(), KERNEL, ridge).is_err()));
+        assert!(
+            [0.0, -1.0, f64::NAN, f64::INFINITY]
+                .into_iter()
+                .all(|ridge| KernelRidge::fit(features(), KERNEL, ridge).is_err())
+        );
     }
 }

@@ -1,7 +1,7 @@
 //! Linear least squares with soft and hard constraints, factored once.
 //!
-//! **Problem.** Find the `x` that fits `A x ≈ b` best, stays near given targets in some unknowns, and
-//! takes given values in others.
+//! **Problem.** Find the `x` that fits `A x ≈ b` best, stays near given targets in some unknowns,
+//! and takes given values in others.
 //!
 //! **Equation.**
 //!
@@ -12,9 +12,11 @@
 //! With `N = Aᵀ A + Ω`, the free unknowns `F` and the hard ones `H` it is solved by
 //! `N_FF x_F = (Aᵀ b + Ω c)_F − N_FH d`.
 //!
-//! **Source.** The normal equations; Sorkine & Cohen-Or, "Least-squares meshes", SMI 2004, for their use on meshes.
+//! **Source.** The normal equations; Sorkine & Cohen-Or, "Least-squares meshes", SMI 2004, for
+//! their use on meshes.
 //!
-//! **Ours.** Hard unknowns are eliminated instead of weighted heavily, so they are exact and cost no accuracy.
+//! **Ours.** Hard unknowns are eliminated instead of weighted heavily, so they are exact and cost
+//! no accuracy.
 
 use std::ops::{AddAssign, Mul, Sub};
 
@@ -41,7 +43,8 @@ pub struct LeastSquares {
 }
 
 impl LeastSquares {
-    /// Factors the problem of the matrix `a`, with the weights `ω` of soft unknowns and the list of hard ones.
+    /// Factors the problem of the matrix `a`, with the weights `ω` of soft unknowns and the list of
+    /// hard ones.
     ///
     /// Weights of an unknown that is listed twice add up; a hard unknown ignores its weight.
     ///
@@ -50,24 +53,45 @@ impl LeastSquares {
     /// - [`LinalgError::Weight`] if a weight is negative or not finite,
     /// - [`LinalgError::Repeated`] if an unknown is hard twice,
     /// - [`LinalgError::NotFinite`] if the matrix holds NaN or infinity,
-    /// - [`LinalgError::NotPositiveDefinite`] if a connected part of the free unknowns is not determined.
-    pub fn factor(a: &SparseMatrix, soft: &[(usize, f64)], hard: &[usize]) -> Result<Self, LinalgError> {
+    /// - [`LinalgError::NotPositiveDefinite`] if a connected part of the free unknowns is not
+    ///   determined.
+    pub fn factor(
+        a: &SparseMatrix,
+        soft: &[(usize, f64)],
+        hard: &[usize],
+    ) -> Result<Self, LinalgError> {
         let diagonal = soft_weights(a.columns(), soft)?;
         let names = number_free(a.columns(), hard)?;
-        if let Some(row) = (0..a.rows()).find(|&row| a.row(row).1.iter().any(|value| !value.is_finite())) {
+        if let Some(row) =
+            (0..a.rows()).find(|&row| a.row(row).1.iter().any(|value| !value.is_finite()))
+        {
             return Err(LinalgError::NotFinite { row });
         }
         let transpose = a.transpose();
-        let normal = transpose.times(a).plus(1.0, &SparseMatrix::diagonal(&diagonal));
-        let free: Vec<u32> = (0..a.columns() as u32).filter(|&i| names[i as usize] != HARD).collect();
+        let normal = transpose
+            .times(a)
+            .plus(1.0, &SparseMatrix::diagonal(&diagonal));
+        let free: Vec<u32> = (0..a.columns() as u32)
+            .filter(|&i| names[i as usize] != HARD)
+            .collect();
         let (inner, coupling) = split(&normal, &names, &free, hard);
         let solver = SpdSolver::factor(&inner).map_err(|error| match error {
             LinalgError::NotPositiveDefinite { unknown, size } => {
-                LinalgError::NotPositiveDefinite { unknown: free[unknown] as usize, size }
+                LinalgError::NotPositiveDefinite {
+                    unknown: free[unknown] as usize,
+                    size,
+                }
             }
             other => other,
         })?;
-        Ok(Self { transpose, soft: soft.to_vec(), hard: hard.to_vec(), free, coupling, solver })
+        Ok(Self {
+            transpose,
+            soft: soft.to_vec(),
+            hard: hard.to_vec(),
+            free,
+            coupling,
+            solver,
+        })
     }
 
     /// Number of unknowns, hard ones included.
@@ -76,14 +100,16 @@ impl LeastSquares {
         self.transpose.rows()
     }
 
-    /// The best `x`, for one number per row of the matrix, soft constraint and hard constraint, in the order given to
-    /// [`factor`](Self::factor).
+    /// The best `x`, for one number per row of the matrix, soft constraint and hard constraint, in
+    /// the order given to [`factor`](Self::factor).
     ///
     /// # Panics
     /// If the numbers of right-hand sides, targets or values do not fit.
     #[must_use]
     pub fn solve(&self, b: &[f64], soft_targets: &[f64], hard_values: &[f64]) -> Vec<f64> {
-        self.solve_with(b, soft_targets, hard_values, |rhs| self.solver.solve_in_place(rhs, &mut SolveWorkspace::new()))
+        self.solve_with(b, soft_targets, hard_values, |rhs| {
+            self.solver.solve_in_place(rhs, &mut SolveWorkspace::new())
+        })
     }
 
     /// The best points, coordinate by coordinate; otherwise as [`solve`](Self::solve).
@@ -91,23 +117,54 @@ impl LeastSquares {
     /// # Panics
     /// If the numbers of right-hand sides, targets or values do not fit.
     #[must_use]
-    pub fn solve_points(&self, b: &[DVec3], soft_targets: &[DVec3], hard_values: &[DVec3]) -> Vec<DVec3> {
-        self.solve_with(b, soft_targets, hard_values, |rhs| self.solver.solve_points_in_place(rhs, &mut SolveWorkspace::new()))
+    pub fn solve_points(
+        &self,
+        b: &[DVec3],
+        soft_targets: &[DVec3],
+        hard_values: &[DVec3],
+    ) -> Vec<DVec3> {
+        self.solve_with(b, soft_targets, hard_values, |rhs| {
+            self.solver
+                .solve_points_in_place(rhs, &mut SolveWorkspace::new())
+        })
     }
 
-    fn solve_with<T>(&self, b: &[T], soft_targets: &[T], hard_values: &[T], solve: impl FnOnce(&mut [T])) -> Vec<T>
+    fn solve_with<T>(
+        &self,
+        b: &[T],
+        soft_targets: &[T],
+        hard_values: &[T],
+        solve: impl FnOnce(&mut [T]),
+    ) -> Vec<T>
     where
         T: Copy + Default + Send + Sync + AddAssign + Sub<Output = T> + Mul<f64, Output = T>,
     {
-        assert_eq!(b.len(), self.transpose.columns(), "one right-hand side per row of the matrix");
-        assert_eq!(soft_targets.len(), self.soft.len(), "one target per soft constraint");
-        assert_eq!(hard_values.len(), self.hard.len(), "one value per hard constraint");
+        assert_eq!(
+            b.len(),
+            self.transpose.columns(),
+            "one right-hand side per row of the matrix"
+        );
+        assert_eq!(
+            soft_targets.len(),
+            self.soft.len(),
+            "one target per soft constraint"
+        );
+        assert_eq!(
+            hard_values.len(),
+            self.hard.len(),
+            "one value per hard constraint"
+        );
         let mut x = self.transpose.multiply(b);
         for (&(unknown, weight), &target) in self.soft.iter().zip(soft_targets) {
             x[unknown] += target * weight;
         }
         let known = self.coupling.multiply(hard_values);
-        let mut rhs: Vec<T> = self.free.iter().zip(known).map(|(&i, known)| x[i as usize] - known).collect();
+        let mut rhs: Vec<T> = self
+            .free
+            .iter()
+            .zip(known)
+            .map(|(&i, known)| x[i as usize] - known)
+            .collect();
         solve(&mut rhs);
         for (&i, value) in self.free.iter().zip(rhs) {
             x[i as usize] = value;
@@ -124,7 +181,11 @@ fn soft_weights(unknowns: usize, soft: &[(usize, f64)]) -> Result<Vec<f64>, Lina
     let mut diagonal = vec![0.0; unknowns];
     for &(unknown, weight) in soft {
         if unknown >= unknowns {
-            return Err(LinalgError::Index { what: "a soft constraint", index: unknown, size: unknowns });
+            return Err(LinalgError::Index {
+                what: "a soft constraint",
+                index: unknown,
+                size: unknowns,
+            });
         }
         if !(weight >= 0.0 && weight.is_finite()) {
             return Err(LinalgError::Weight { unknown, weight });
@@ -139,7 +200,13 @@ fn number_free(unknowns: usize, hard: &[usize]) -> Result<Vec<u32>, LinalgError>
     let mut names = vec![0; unknowns];
     for &unknown in hard {
         match names.get_mut(unknown) {
-            None => return Err(LinalgError::Index { what: "a hard constraint", index: unknown, size: unknowns }),
+            None => {
+                return Err(LinalgError::Index {
+                    what: "a hard constraint",
+                    index: unknown,
+                    size: unknowns,
+                });
+            }
             Some(name) if *name == HARD => return Err(LinalgError::Repeated { unknown }),
             Some(name) => *name = HARD,
         }
@@ -150,7 +217,12 @@ fn number_free(unknowns: usize, hard: &[usize]) -> Result<Vec<u32>, LinalgError>
 }
 
 /// `N_FF` and `N_FH`.
-fn split(normal: &SparseMatrix, names: &[u32], free: &[u32], hard: &[usize]) -> (SparseMatrix, SparseMatrix) {
+fn split(
+    normal: &SparseMatrix,
+    names: &[u32],
+    free: &[u32],
+    hard: &[usize],
+) -> (SparseMatrix, SparseMatrix) {
     let mut hard_names = vec![0; names.len()];
     for (k, &unknown) in hard.iter().enumerate() {
         hard_names[unknown] = k as u32;
@@ -171,7 +243,10 @@ fn split(normal: &SparseMatrix, names: &[u32], free: &[u32], hard: &[usize]) -> 
         starts.push(indices.len());
     }
     let inner = SparseMatrix::from_rows(free.len(), starts, indices, values);
-    (inner, SparseMatrix::from_triplets(free.len(), hard.len(), &coupled))
+    (
+        inner,
+        SparseMatrix::from_triplets(free.len(), hard.len(), &coupled),
+    )
 }
 
 #[cfg(test)]
@@ -197,7 +272,9 @@ mod tests {
     fn solve_dense(mut m: Vec<Vec<f64>>, mut b: Vec<f64>) -> Vec<f64> {
         let n = b.len();
         for k in 0..n {
-            let pivot = (k..n).max_by(|&i, &j| m[i][k].abs().total_cmp(&m[j][k].abs())).unwrap();
+            let pivot = (k..n)
+                .max_by(|&i, &j| m[i][k].abs().total_cmp(&m[j][k].abs()))
+                .unwrap();
             m.swap(k, pivot);
             b.swap(k, pivot);
             for i in k + 1..n {
@@ -242,7 +319,10 @@ mod tests {
         }
         let expected = solve_dense(m, rhs);
         let x = problem.solve(&b, &targets, &values);
-        assert!(x.iter().zip(&expected).all(|(x, e)| (x - e).abs() < 1e-12), "{x:?} {expected:?}");
+        assert!(
+            x.iter().zip(&expected).all(|(x, e)| (x - e).abs() < 1e-12),
+            "{x:?} {expected:?}"
+        );
     }
 
     #[test]
@@ -250,15 +330,24 @@ mod tests {
         let a = two_paths();
         let hard = [0, 7];
         let problem = LeastSquares::factor(&a, &[(3, 1.0)], &hard).unwrap();
-        let b: Vec<DVec3> = (0..a.rows()).map(|i| DVec3::new(i as f64, 1.0, -0.5)).collect();
-        let (targets, values) = ([DVec3::new(0.1, 0.2, 0.3)], [DVec3::splat(0.1) / 3.0, DVec3::new(1e9, -1e-9, 7.7)]);
+        let b: Vec<DVec3> = (0..a.rows())
+            .map(|i| DVec3::new(i as f64, 1.0, -0.5))
+            .collect();
+        let (targets, values) = (
+            [DVec3::new(0.1, 0.2, 0.3)],
+            [DVec3::splat(0.1) / 3.0, DVec3::new(1e9, -1e-9, 7.7)],
+        );
         let points = problem.solve_points(&b, &targets, &values);
         assert_eq!([points[0], points[7]], values);
         for axis in 0..3 {
             let pick = |list: &[DVec3]| list.iter().map(|p| p[axis]).collect::<Vec<_>>();
             let x = problem.solve(&pick(&b), &pick(&targets), &pick(&values));
             let largest = x.iter().fold(1.0_f64, |m, x| m.max(x.abs()));
-            assert!(x.iter().zip(&points).all(|(x, p)| (x - p[axis]).abs() <= 1e-13 * largest));
+            assert!(
+                x.iter()
+                    .zip(&points)
+                    .all(|(x, p)| (x - p[axis]).abs() <= 1e-13 * largest)
+            );
         }
     }
 
@@ -273,20 +362,53 @@ mod tests {
         }
         let a = SparseMatrix::from_triplets(row as usize, 11, &triplets);
         let error = LeastSquares::factor(&a, &[(2, 1.0)], &[]).unwrap_err();
-        assert!(matches!(error, LinalgError::NotPositiveDefinite { unknown: 6..=10, size: 5 }), "{error:?}");
+        assert!(
+            matches!(
+                error,
+                LinalgError::NotPositiveDefinite {
+                    unknown: 6..=10,
+                    size: 5
+                }
+            ),
+            "{error:?}"
+        );
         let error = LeastSquares::factor(&a, &[], &[8]).unwrap_err();
-        assert!(matches!(error, LinalgError::NotPositiveDefinite { unknown: 0..=5, size: 6 }), "{error:?}");
+        assert!(
+            matches!(
+                error,
+                LinalgError::NotPositiveDefinite {
+                    unknown: 0..=5,
+                    size: 6
+                }
+            ),
+            "{error:?}"
+        );
         assert!(LeastSquares::factor(&a, &[(2, 1.0)], &[8]).is_ok());
     }
 
     #[test]
     fn bad_constraints_are_errors() {
         let a = two_paths();
-        assert!(matches!(LeastSquares::factor(&a, &[(11, 1.0)], &[]), Err(LinalgError::Index { index: 11, .. })));
-        assert!(matches!(LeastSquares::factor(&a, &[], &[12]), Err(LinalgError::Index { index: 12, .. })));
-        assert!(matches!(LeastSquares::factor(&a, &[(1, -1.0)], &[]), Err(LinalgError::Weight { unknown: 1, .. })));
-        assert!(matches!(LeastSquares::factor(&a, &[(1, f64::NAN)], &[]), Err(LinalgError::Weight { unknown: 1, .. })));
-        assert!(matches!(LeastSquares::factor(&a, &[], &[3, 3]), Err(LinalgError::Repeated { unknown: 3 })));
+        assert!(matches!(
+            LeastSquares::factor(&a, &[(11, 1.0)], &[]),
+            Err(LinalgError::Index { index: 11, .. })
+        ));
+        assert!(matches!(
+            LeastSquares::factor(&a, &[], &[12]),
+            Err(LinalgError::Index { index: 12, .. })
+        ));
+        assert!(matches!(
+            LeastSquares::factor(&a, &[(1, -1.0)], &[]),
+            Err(LinalgError::Weight { unknown: 1, .. })
+        ));
+        assert!(matches!(
+            LeastSquares::factor(&a, &[(1, f64::NAN)], &[]),
+            Err(LinalgError::Weight { unknown: 1, .. })
+        ));
+        assert!(matches!(
+            LeastSquares::factor(&a, &[], &[3, 3]),
+            Err(LinalgError::Repeated { unknown: 3 })
+        ));
     }
 
     #[test]
@@ -294,7 +416,10 @@ mod tests {
         let a = two_paths();
         let hard: Vec<usize> = (0..11).rev().collect();
         let values: Vec<f64> = (0..11).map(|i| f64::from(i) / 7.0).collect();
-        let x = LeastSquares::factor(&a, &[], &hard).unwrap().solve(&vec![1.0; a.rows()], &[], &values);
+        let x =
+            LeastSquares::factor(&a, &[], &hard)
+                .unwrap()
+                .solve(&vec![1.0; a.rows()], &[], &values);
         assert!(hard.iter().zip(&values).all(|(&i, &value)| x[i] == value));
     }
 }

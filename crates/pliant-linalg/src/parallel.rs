@@ -10,8 +10,9 @@ thread_local! {
     static ALONE: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Runs `work` with all loops of this module in place, on this thread: for one that must never wait until other threads, which share
-/// the pool, are through with longer work, as the thread of a window.
+/// Runs `work` with all loops of this module in place, on this thread: for one that must never wait
+/// until other threads, which share the pool, are through with longer work, as the thread of a
+/// window.
 pub fn alone<T>(work: impl FnOnce() -> T) -> T {
     struct Former(bool);
     impl Drop for Former {
@@ -32,12 +33,19 @@ fn in_company() -> bool {
 /// Calls `work(start, chunk)` for consecutive chunks of `grain` items of `items`.
 ///
 /// `start` is the index of the chunk's first item.
-pub fn for_each_chunk_mut<T: Send>(items: &mut [T], grain: usize, work: impl Fn(usize, &mut [T]) + Sync + Send) {
+pub fn for_each_chunk_mut<T: Send>(
+    items: &mut [T],
+    grain: usize,
+    work: impl Fn(usize, &mut [T]) + Sync + Send,
+) {
     let grain = grain.max(1);
     #[cfg(feature = "parallel")]
     if items.len() > grain && in_company() {
         use rayon::prelude::*;
-        items.par_chunks_mut(grain).enumerate().for_each(|(k, chunk)| work(k * grain, chunk));
+        items
+            .par_chunks_mut(grain)
+            .enumerate()
+            .for_each(|(k, chunk)| work(k * grain, chunk));
         return;
     }
     for (k, chunk) in items.chunks_mut(grain).enumerate() {
@@ -50,14 +58,21 @@ pub fn map<T: Send>(count: usize, grain: usize, make: impl Fn(usize) -> T + Sync
     #[cfg(feature = "parallel")]
     if count > grain.max(1) && in_company() {
         use rayon::prelude::*;
-        return (0..count).into_par_iter().with_min_len(grain.max(1)).map(make).collect();
+        return (0..count)
+            .into_par_iter()
+            .with_min_len(grain.max(1))
+            .map(make)
+            .collect();
     }
     let _ = grain;
     (0..count).map(make).collect()
 }
 
 /// Runs both, possibly at the same time.
-pub fn join<A: Send, B: Send>(a: impl FnOnce() -> A + Send, b: impl FnOnce() -> B + Send) -> (A, B) {
+pub fn join<A: Send, B: Send>(
+    a: impl FnOnce() -> A + Send,
+    b: impl FnOnce() -> B + Send,
+) -> (A, B) {
     #[cfg(feature = "parallel")]
     if in_company() {
         return rayon::join(a, b);
@@ -87,7 +102,10 @@ mod tests {
         let mut items = [false; 100];
         alone(|| {
             for_each_chunk_mut(&mut items, 3, |_, chunk| chunk.fill(here()));
-            assert!(map(100, 3, |_| here()).into_iter().all(|here| here) && join(here, here) == (true, true));
+            assert!(
+                map(100, 3, |_| here()).into_iter().all(|here| here)
+                    && join(here, here) == (true, true)
+            );
         });
         assert_eq!(items, [true; 100]);
         assert!(std::panic::catch_unwind(|| alone(|| panic!("halfway"))).is_err());

@@ -3,11 +3,11 @@
 //! **Problem.** The standard library's versions come from the platform and may differ in the last
 //! bit; a built-in model, or a byte of a picture, would then differ between machines.
 //!
-//! **Equation.** Reduce to a small interval with a constant split in two, then sum the Taylor series by
-//! Horner's rule; only sums, products and quotients, which IEEE 754 fixes to the bit.
+//! **Equation.** Reduce to a small interval with a constant split in two, then sum the Taylor
+//! series by Horner's rule; only sums, products and quotients, which IEEE 754 fixes to the bit.
 //!
-//! **Ours.** Arguments are angles and falloffs of models, so |x| stays below a few hundred and two-part
-//! constants suffice.
+//! **Ours.** Arguments are angles and falloffs of models, so |x| stays below a few hundred and
+//! two-part constants suffice.
 
 /// Steps of a quarter turn are subtracted in two parts, so that the first product is exact.
 const QUARTER_HIGH: f64 = 1.570_796_326_734_125_6;
@@ -48,7 +48,9 @@ pub fn exp(x: f64) -> f64 {
     }
     let doublings = (x * std::f64::consts::LOG2_E).round();
     let rest = (x - doublings * LN2_HIGH) - doublings * LN2_LOW;
-    let series = (1..=14).rev().fold(1.0, |sum, k| 1.0 + sum * rest / f64::from(k));
+    let series = (1..=14)
+        .rev()
+        .fold(1.0, |sum, k| 1.0 + sum * rest / f64::from(k));
     series * f64::from_bits(((doublings as i64 + 1023) as u64) << 52)
 }
 
@@ -73,13 +75,17 @@ fn split_quarters(angle_rad: f64) -> (i64, f64) {
 /// Accurate for |x| ≤ π/4.
 fn sin_series(x: f64) -> f64 {
     let square = x * x;
-    x * (1..=9).rev().fold(1.0, |sum, k| 1.0 - sum * square / f64::from(2 * k * (2 * k + 1)))
+    x * (1..=9).rev().fold(1.0, |sum, k| {
+        1.0 - sum * square / f64::from(2 * k * (2 * k + 1))
+    })
 }
 
 /// Accurate for |x| ≤ π/4.
 fn cos_series(x: f64) -> f64 {
     let square = x * x;
-    (1..=9).rev().fold(1.0, |sum, k| 1.0 - sum * square / f64::from(2 * k * (2 * k - 1)))
+    (1..=9).rev().fold(1.0, |sum, k| {
+        1.0 - sum * square / f64::from(2 * k * (2 * k - 1))
+    })
 }
 
 #[cfg(test)]
@@ -92,8 +98,14 @@ mod tests {
             let x = f64::from(k) * 0.0137;
             assert!((sin(x) - x.sin()).abs() < 4e-15, "sin {x}");
             assert!((cos(x) - x.cos()).abs() < 4e-15, "cos {x}");
-            assert!((exp(x) - x.exp()).abs() <= 8.0 * f64::EPSILON * x.exp(), "exp {x}");
-            assert!((tan(x) - x.tan()).abs() < 1e-13 * (1.0 + x.tan() * x.tan()), "tan {x}");
+            assert!(
+                (exp(x) - x.exp()).abs() <= 8.0 * f64::EPSILON * x.exp(),
+                "exp {x}"
+            );
+            assert!(
+                (tan(x) - x.tan()).abs() < 1e-13 * (1.0 + x.tan() * x.tan()),
+                "tan {x}"
+            );
         }
     }
 }

@@ -28,7 +28,8 @@ use glam::{DMat3, DQuat, DVec3};
 
 use crate::LinalgError;
 
-/// Below this determinant of the matrix divided by the cube of its norm, Newton's iteration gives way to Jacobi's.
+/// Below this determinant of the matrix divided by the cube of its norm, Newton's iteration gives
+/// way to Jacobi's.
 const WELL_CONDITIONED: f64 = 1e-6;
 
 /// Norms that are not spoiled by the squares of the entries.
@@ -45,7 +46,11 @@ pub fn nearest_rotation(matrix: DMat3) -> DMat3 {
         return nearest_rotation_of_extreme(matrix);
     }
     let scaled = matrix * (1.0 / norm); // No overflow or underflow below, whatever the units.
-    if scaled.determinant() > WELL_CONDITIONED { newton_polar(scaled) } else { DMat3::from_quat(horn_quaternion(&scaled)) }
+    if scaled.determinant() > WELL_CONDITIONED {
+        newton_polar(scaled)
+    } else {
+        DMat3::from_quat(horn_quaternion(&scaled))
+    }
 }
 
 /// Matrices whose norm is lost in its squares, zero and what is not finite.
@@ -54,7 +59,11 @@ fn nearest_rotation_of_extreme(matrix: DMat3) -> DMat3 {
     if !matrix.is_finite() {
         return DMat3::NAN;
     }
-    match matrix.to_cols_array().into_iter().fold(0.0, |most: f64, entry| most.max(entry.abs())) {
+    match matrix
+        .to_cols_array()
+        .into_iter()
+        .fold(0.0, |most: f64, entry| most.max(entry.abs()))
+    {
         0.0 => DMat3::IDENTITY,
         largest => nearest_rotation(matrix * if largest > 1.0 { 1e-200 } else { 1e200 }),
     }
@@ -71,7 +80,10 @@ pub struct RigidMotion {
 
 impl RigidMotion {
     /// No motion.
-    pub const IDENTITY: Self = Self { rotation: DQuat::IDENTITY, translation: DVec3::ZERO };
+    pub const IDENTITY: Self = Self {
+        rotation: DQuat::IDENTITY,
+        translation: DVec3::ZERO,
+    };
 
     /// Where `point` goes.
     #[must_use]
@@ -79,8 +91,8 @@ impl RigidMotion {
         self.rotation * point + self.translation
     }
 
-    /// The motion at a share of the way to another: it turns about `center`, a point before either motion, which goes along a straight line.
-    /// Both ends are exact.
+    /// The motion at a share of the way to another: it turns about `center`, a point before either
+    /// motion, which goes along a straight line. Both ends are exact.
     #[must_use]
     pub fn between(&self, to: &Self, share: f64, center: DVec3) -> Self {
         if share == 0.0 {
@@ -90,34 +102,50 @@ impl RigidMotion {
             return *to;
         }
         let rotation = self.rotation.slerp(to.rotation, share);
-        Self { rotation, translation: self.apply(center).lerp(to.apply(center), share) - rotation * center }
+        Self {
+            rotation,
+            translation: self.apply(center).lerp(to.apply(center), share) - rotation * center,
+        }
     }
 
     /// The motion that undoes this one.
     #[must_use]
     pub fn inverse(&self) -> Self {
         let rotation = self.rotation.conjugate();
-        Self { rotation, translation: rotation * -self.translation }
+        Self {
+            rotation,
+            translation: rotation * -self.translation,
+        }
     }
 
-    /// The motion that takes `from` to `to` with the least sum of weighted squared distances (Procrustes).
+    /// The motion that takes `from` to `to` with the least sum of weighted squared distances
+    /// (Procrustes).
     ///
     /// One weight per point, or none for equal ones. Fewer than three points, or points on a line,
     /// leave the turning undetermined; the result is then one of the best motions.
     pub fn fit(from: &[DVec3], to: &[DVec3], weights: Option<&[f64]>) -> Result<Self, LinalgError> {
         let expected = from.len();
         if to.len() != expected {
-            return Err(LinalgError::Size { what: "the list of goal points", found: to.len(), expected });
+            return Err(LinalgError::Size {
+                what: "the list of goal points",
+                found: to.len(),
+                expected,
+            });
         }
         if let Some(found) = weights.map(<[f64]>::len).filter(|&found| found != expected) {
-            return Err(LinalgError::Size { what: "the list of weights", found, expected });
+            return Err(LinalgError::Size {
+                what: "the list of weights",
+                found,
+                expected,
+            });
         }
         let weight = |i: usize| weights.map_or(1.0, |w| w[i]);
         let total: f64 = (0..expected).map(weight).sum();
         if total <= 0.0 {
             return Ok(Self::IDENTITY);
         }
-        let centroid = |points: &[DVec3]| (0..expected).map(|i| points[i] * weight(i)).sum::<DVec3>() / total;
+        let centroid =
+            |points: &[DVec3]| (0..expected).map(|i| points[i] * weight(i)).sum::<DVec3>() / total;
         let (from_center, to_center) = (centroid(from), centroid(to));
         let mut covariance = DMat3::ZERO;
         for i in 0..expected {
@@ -125,7 +153,10 @@ impl RigidMotion {
             covariance += outer(q, p);
         }
         let rotation = DQuat::from_mat3(&nearest_rotation(covariance)).normalize();
-        Ok(Self { rotation, translation: to_center - rotation * from_center })
+        Ok(Self {
+            rotation,
+            translation: to_center - rotation * from_center,
+        })
     }
 }
 
@@ -151,7 +182,8 @@ fn newton_polar(matrix: DMat3) -> DMat3 {
         let change = frobenius(&(next - x));
         x = next;
         if change < 1e-8 {
-            // The error after a step is the square of the change: one more, unscaled, is exact to rounding.
+            // The error after a step is the square of the change: one more, unscaled, is exact to
+            // rounding.
             return (x + x.inverse().transpose()) * 0.5;
         }
     }
@@ -162,23 +194,40 @@ fn newton_polar(matrix: DMat3) -> DMat3 {
 fn horn_quaternion(m: &DMat3) -> DQuat {
     let at = |row: usize, column: usize| m.col(column)[row];
     let (d0, d1, d2) = (at(0, 0), at(1, 1), at(2, 2));
-    let (wx, wy, wz) = (at(2, 1) - at(1, 2), at(0, 2) - at(2, 0), at(1, 0) - at(0, 1));
-    let (xy, xz, yz) = (at(0, 1) + at(1, 0), at(0, 2) + at(2, 0), at(1, 2) + at(2, 1));
-    let matrix = [[d0 + d1 + d2, wx, wy, wz], [wx, d0 - d1 - d2, xy, xz], [wy, xy, d1 - d0 - d2, yz], [wz, xz, yz, d2 - d0 - d1]];
+    let (wx, wy, wz) = (
+        at(2, 1) - at(1, 2),
+        at(0, 2) - at(2, 0),
+        at(1, 0) - at(0, 1),
+    );
+    let (xy, xz, yz) = (
+        at(0, 1) + at(1, 0),
+        at(0, 2) + at(2, 0),
+        at(1, 2) + at(2, 1),
+    );
+    let matrix = [
+        [d0 + d1 + d2, wx, wy, wz],
+        [wx, d0 - d1 - d2, xy, xz],
+        [wy, xy, d1 - d0 - d2, yz],
+        [wz, xz, yz, d2 - d0 - d1],
+    ];
     let (values, vectors) = jacobi_eigen(matrix);
     let largest = (1..4).fold(0, |best, k| if values[k] > values[best] { k } else { best });
     let [w, x, y, z] = [0, 1, 2, 3].map(|row| vectors[row][largest]);
     DQuat::from_xyzw(x, y, z, w).normalize()
 }
 
-/// Eigenvalues and eigenvectors (as columns) of a small symmetric matrix by cyclic Jacobi rotations.
+/// Eigenvalues and eigenvectors (as columns) of a small symmetric matrix by cyclic Jacobi
+/// rotations.
 pub(crate) fn jacobi_eigen<const N: usize>(mut a: [[f64; N]; N]) -> ([f64; N], [[f64; N]; N]) {
     let mut vectors = [[0.0; N]; N];
     for (k, row) in vectors.iter_mut().enumerate() {
         row[k] = 1.0;
     }
     for _ in 0..50 {
-        let off: f64 = (0..N).flat_map(|p| (0..p).map(move |q| (p, q))).map(|(p, q)| a[p][q] * a[p][q]).sum();
+        let off: f64 = (0..N)
+            .flat_map(|p| (0..p).map(move |q| (p, q)))
+            .map(|(p, q)| a[p][q] * a[p][q])
+            .sum();
         let diagonal: f64 = (0..N).map(|p| a[p][p] * a[p][p]).sum();
         if off <= f64::EPSILON * f64::EPSILON * diagonal || off.is_nan() {
             break;
@@ -193,7 +242,12 @@ pub(crate) fn jacobi_eigen<const N: usize>(mut a: [[f64; N]; N]) -> ([f64; N], [
 }
 
 /// Zeroes `a[p][q]` by a plane rotation (Golub and Van Loan, algorithm 8.5.1).
-fn jacobi_rotate<const N: usize>(a: &mut [[f64; N]; N], vectors: &mut [[f64; N]; N], p: usize, q: usize) {
+fn jacobi_rotate<const N: usize>(
+    a: &mut [[f64; N]; N],
+    vectors: &mut [[f64; N]; N],
+    p: usize,
+    q: usize,
+) {
     if a[p][q] == 0.0 {
         return;
     }
@@ -222,7 +276,10 @@ mod tests {
     }
 
     fn assert_is_rotation(r: &DMat3) {
-        assert!(frobenius(&(r.transpose() * *r - DMat3::IDENTITY)) < 1e-13, "{r:?}");
+        assert!(
+            frobenius(&(r.transpose() * *r - DMat3::IDENTITY)) < 1e-13,
+            "{r:?}"
+        );
         assert!((r.determinant() - 1.0).abs() < 1e-13, "{r:?}");
     }
 
@@ -281,7 +338,10 @@ mod tests {
     #[test]
     fn nan_and_infinity_give_nan_rather_than_a_rotation() {
         for bad in [f64::NAN, f64::INFINITY] {
-            for matrix in [DMat3::from_diagonal(DVec3::new(1.0, bad, 1.0)), DMat3::from_cols_array(&[bad; 9])] {
+            for matrix in [
+                DMat3::from_diagonal(DVec3::new(1.0, bad, 1.0)),
+                DMat3::from_cols_array(&[bad; 9]),
+            ] {
                 assert!(nearest_rotation(matrix).is_nan());
             }
         }
@@ -289,30 +349,55 @@ mod tests {
 
     #[test]
     fn a_planted_motion_is_found_and_undone() {
-        let points: Vec<DVec3> = (0..9).map(|i| DVec3::new((i * i % 7) as f64, (i * 3 % 5) as f64, i as f64)).collect();
+        let points: Vec<DVec3> = (0..9)
+            .map(|i| DVec3::new((i * i % 7) as f64, (i * 3 % 5) as f64, i as f64))
+            .collect();
         let planted = RigidMotion {
             rotation: DQuat::from_axis_angle(DVec3::new(1.0, 2.0, -1.0).normalize(), 2.5),
             translation: DVec3::new(4.0, -5.0, 6.0),
         };
         let moved: Vec<DVec3> = points.iter().map(|&p| planted.apply(p)).collect();
         let found = RigidMotion::fit(&points, &moved, None).unwrap();
-        assert!(points.iter().zip(&moved).all(|(&p, &q)| found.apply(p).distance(q) < 1e-13 * 20.0));
-        assert!(points.iter().all(|&p| found.inverse().apply(found.apply(p)).distance(p) < 1e-13 * 20.0));
+        assert!(
+            points
+                .iter()
+                .zip(&moved)
+                .all(|(&p, &q)| found.apply(p).distance(q) < 1e-13 * 20.0)
+        );
+        assert!(
+            points
+                .iter()
+                .all(|&p| found.inverse().apply(found.apply(p)).distance(p) < 1e-13 * 20.0)
+        );
     }
 
     #[test]
     fn mirrored_points_are_matched_by_a_turn_never_by_a_mirror() {
         let points = [DVec3::X, DVec3::Y, DVec3::Z, DVec3::new(1.0, 2.0, 3.0)];
         let mirrored = points.map(|p| DVec3::new(-p.x, p.y, p.z));
-        let misfit = |motion: &RigidMotion| points.iter().zip(&mirrored).map(|(&p, &q)| motion.apply(p).distance_squared(q)).sum::<f64>();
+        let misfit = |motion: &RigidMotion| {
+            points
+                .iter()
+                .zip(&mirrored)
+                .map(|(&p, &q)| motion.apply(p).distance_squared(q))
+                .sum::<f64>()
+        };
         let found = RigidMotion::fit(&points, &mirrored, None).unwrap();
         assert!(misfit(&found) > 0.1, "a mirror would fit exactly");
         for k in 0..200 {
-            let axis = DVec3::new((k % 7) as f64 - 3.0, (k % 5) as f64 - 2.0, (k % 3) as f64 - 0.9).normalize();
+            let axis = DVec3::new(
+                (k % 7) as f64 - 3.0,
+                (k % 5) as f64 - 2.0,
+                (k % 3) as f64 - 0.9,
+            )
+            .normalize();
             for angle in [1e-3, 0.1, 1.0, 3.0] {
                 let turn = DQuat::from_axis_angle(axis, angle) * found.rotation;
                 let center = |list: &[DVec3; 4]| list.iter().sum::<DVec3>() / 4.0;
-                let other = RigidMotion { rotation: turn, translation: center(&mirrored) - turn * center(&points) };
+                let other = RigidMotion {
+                    rotation: turn,
+                    translation: center(&mirrored) - turn * center(&points),
+                };
                 assert!(misfit(&found) <= misfit(&other) + 1e-12);
             }
         }
@@ -321,14 +406,24 @@ mod tests {
     #[test]
     fn a_point_of_weight_zero_has_no_say() {
         let from = [DVec3::ZERO, DVec3::X, DVec3::Y, DVec3::Z];
-        let to = [DVec3::ONE, DVec3::ONE + DVec3::X, DVec3::ONE + DVec3::Y, DVec3::splat(77.0)];
+        let to = [
+            DVec3::ONE,
+            DVec3::ONE + DVec3::X,
+            DVec3::ONE + DVec3::Y,
+            DVec3::splat(77.0),
+        ];
         let found = RigidMotion::fit(&from, &to, Some(&[1.0, 1.0, 1.0, 0.0])).unwrap();
         assert!((0..3).all(|i| found.apply(from[i]).distance(to[i]) < 1e-14));
     }
 
     #[test]
     fn lists_of_other_lengths_are_declined() {
-        let message = RigidMotion::fit(&[DVec3::X], &[], None).unwrap_err().to_string();
-        assert!(message.contains("goal points") && message.contains('0'), "{message}");
+        let message = RigidMotion::fit(&[DVec3::X], &[], None)
+            .unwrap_err()
+            .to_string();
+        assert!(
+            message.contains("goal points") && message.contains('0'),
+            "{message}"
+        );
     }
 }

@@ -35,7 +35,10 @@ impl SparseMatrix {
     pub fn from_triplets(rows: usize, columns: usize, triplets: &[(u32, u32, f64)]) -> Self {
         let mut starts = vec![0_usize; rows + 1];
         for &(row, column, _) in triplets {
-            assert!((row as usize) < rows && (column as usize) < columns, "triplet ({row}, {column}) outside a {rows} x {columns} matrix");
+            assert!(
+                (row as usize) < rows && (column as usize) < columns,
+                "triplet ({row}, {column}) outside a {rows} x {columns} matrix"
+            );
             starts[row as usize + 1] += 1;
         }
         for row in 0..rows {
@@ -52,10 +55,17 @@ impl SparseMatrix {
             merge_rows(&entries, &starts[first..=rows.min(first + ROWS_PER_TASK)])
         });
         let total = blocks.iter().map(|block| block.indices.len()).sum();
-        let mut matrix = Self { columns, starts: vec![0], indices: Vec::with_capacity(total), values: Vec::with_capacity(total) };
+        let mut matrix = Self {
+            columns,
+            starts: vec![0],
+            indices: Vec::with_capacity(total),
+            values: Vec::with_capacity(total),
+        };
         for block in blocks {
             let first = matrix.indices.len();
-            matrix.starts.extend(block.ends.iter().map(|end| first + end));
+            matrix
+                .starts
+                .extend(block.ends.iter().map(|end| first + end));
             matrix.indices.extend(block.indices);
             matrix.values.extend(block.values);
         }
@@ -67,16 +77,39 @@ impl SparseMatrix {
     /// # Panics
     /// If the arrays do not describe a matrix with ascending columns below `columns`.
     #[must_use]
-    pub fn from_rows(columns: usize, starts: Vec<usize>, indices: Vec<u32>, values: Vec<f64>) -> Self {
-        assert!(!starts.is_empty() && starts[0] == 0, "compressed rows start at 0");
+    pub fn from_rows(
+        columns: usize,
+        starts: Vec<usize>,
+        indices: Vec<u32>,
+        values: Vec<f64>,
+    ) -> Self {
+        assert!(
+            !starts.is_empty() && starts[0] == 0,
+            "compressed rows start at 0"
+        );
         assert!(starts.windows(2).all(|w| w[0] <= w[1]), "row starts ascend");
-        assert_eq!(starts[starts.len() - 1], indices.len(), "the last row ends where the entries end");
+        assert_eq!(
+            starts[starts.len() - 1],
+            indices.len(),
+            "the last row ends where the entries end"
+        );
         assert_eq!(indices.len(), values.len(), "one value per index");
-        let matrix = Self { columns, starts, indices, values };
+        let matrix = Self {
+            columns,
+            starts,
+            indices,
+            values,
+        };
         for row in 0..matrix.rows() {
             let (indices, _) = matrix.row(row);
-            assert!(indices.windows(2).all(|w| w[0] < w[1]), "columns of row {row} ascend");
-            assert!(indices.last().is_none_or(|&last| (last as usize) < columns), "columns of row {row} lie inside");
+            assert!(
+                indices.windows(2).all(|w| w[0] < w[1]),
+                "columns of row {row} ascend"
+            );
+            assert!(
+                indices.last().is_none_or(|&last| (last as usize) < columns),
+                "columns of row {row} lie inside"
+            );
         }
         matrix
     }
@@ -85,7 +118,12 @@ impl SparseMatrix {
     #[must_use]
     pub fn diagonal(values: &[f64]) -> Self {
         let n = values.len();
-        Self { columns: n, starts: (0..=n).collect(), indices: (0..n as u32).collect(), values: values.to_vec() }
+        Self {
+            columns: n,
+            starts: (0..=n).collect(),
+            indices: (0..n as u32).collect(),
+            values: values.to_vec(),
+        }
     }
 
     /// Number of rows.
@@ -140,7 +178,9 @@ impl SparseMatrix {
     #[must_use]
     pub fn get(&self, row: usize, column: usize) -> f64 {
         let (indices, values) = self.row(row);
-        indices.binary_search(&(column as u32)).map_or(0.0, |k| values[k])
+        indices
+            .binary_search(&(column as u32))
+            .map_or(0.0, |k| values[k])
     }
 
     /// `A x` for one number or one point per column.
@@ -157,7 +197,8 @@ impl SparseMatrix {
         product
     }
 
-    /// `A x`, written to `product` without allocating. Rows run in parallel; the bits do not depend on it.
+    /// `A x`, written to `product` without allocating. Rows run in parallel; the bits do not depend
+    /// on it.
     ///
     /// # Panics
     /// If the lengths of `x` and `product` do not fit the matrix.
@@ -166,7 +207,11 @@ impl SparseMatrix {
         T: Copy + Default + Send + Sync + AddAssign + Mul<f64, Output = T>,
     {
         assert_eq!(x.len(), self.columns, "one entry of x per column");
-        assert_eq!(product.len(), self.rows(), "one entry of the product per row");
+        assert_eq!(
+            product.len(),
+            self.rows(),
+            "one entry of the product per row"
+        );
         parallel::for_each_chunk_mut(product, ROWS_PER_TASK, |start, chunk| {
             for (k, out) in chunk.iter_mut().enumerate() {
                 let (indices, values) = self.row(start + k);
@@ -201,7 +246,12 @@ impl SparseMatrix {
                 *place += 1;
             }
         }
-        Self { columns: self.rows(), starts, indices, values }
+        Self {
+            columns: self.rows(),
+            starts,
+            indices,
+            values,
+        }
     }
 
     /// `self + factor · other`; the pattern is the union of both.
@@ -210,9 +260,17 @@ impl SparseMatrix {
     /// If the sizes differ.
     #[must_use]
     pub fn plus(&self, factor: f64, other: &Self) -> Self {
-        assert_eq!((self.rows(), self.columns), (other.rows(), other.columns), "only matrices of one size add");
+        assert_eq!(
+            (self.rows(), self.columns),
+            (other.rows(), other.columns),
+            "only matrices of one size add"
+        );
         let capacity = self.entries() + other.entries();
-        let (mut starts, mut indices, mut values) = (vec![0], Vec::with_capacity(capacity), Vec::with_capacity(capacity));
+        let (mut starts, mut indices, mut values) = (
+            vec![0],
+            Vec::with_capacity(capacity),
+            Vec::with_capacity(capacity),
+        );
         for row in 0..self.rows() {
             let (ours, theirs) = (self.row(row), other.row(row));
             let (mut i, mut j) = (0, 0);
@@ -233,7 +291,12 @@ impl SparseMatrix {
             }
             starts.push(indices.len());
         }
-        Self { columns: self.columns, starts, indices, values }
+        Self {
+            columns: self.columns,
+            starts,
+            indices,
+            values,
+        }
     }
 
     /// The product `self · other` of two sparse matrices.
@@ -269,13 +332,20 @@ impl SparseMatrix {
             }
             starts.push(indices.len());
         }
-        Self { columns: other.columns, starts, indices, values }
+        Self {
+            columns: other.columns,
+            starts,
+            indices,
+            values,
+        }
     }
 
     /// The sum of every row.
     #[must_use]
     pub fn row_sums(&self) -> Vec<f64> {
-        (0..self.rows()).map(|row| self.row(row).1.iter().copied().fold(0.0, Add::add)).collect()
+        (0..self.rows())
+            .map(|row| self.row(row).1.iter().copied().fold(0.0, Add::add))
+            .collect()
     }
 }
 
@@ -289,8 +359,11 @@ struct RowBlock {
 /// Sorts the entries of each row by column and adds up those of one column, in the order they came.
 fn merge_rows(entries: &[(u32, f64)], starts: &[usize]) -> RowBlock {
     let count = starts[starts.len() - 1] - starts[0];
-    let mut block =
-        RowBlock { ends: Vec::with_capacity(starts.len() - 1), indices: Vec::with_capacity(count), values: Vec::with_capacity(count) };
+    let mut block = RowBlock {
+        ends: Vec::with_capacity(starts.len() - 1),
+        indices: Vec::with_capacity(count),
+        values: Vec::with_capacity(count),
+    };
     let mut row = Vec::new();
     for bounds in starts.windows(2) {
         row.clear();
@@ -299,7 +372,11 @@ fn merge_rows(entries: &[(u32, f64)], starts: &[usize]) -> RowBlock {
         let first = block.indices.len();
         for &(column, value) in &row {
             match block.values.last_mut() {
-                Some(last) if block.indices.len() > first && block.indices.last() == Some(&column) => *last += value,
+                Some(last)
+                    if block.indices.len() > first && block.indices.last() == Some(&column) =>
+                {
+                    *last += value
+                }
                 _ => {
                     block.indices.push(column);
                     block.values.push(value);
@@ -317,7 +394,17 @@ mod tests {
     use glam::DVec3;
 
     fn sample() -> SparseMatrix {
-        SparseMatrix::from_triplets(3, 4, &[(2, 3, 5.0), (0, 1, 2.0), (2, 0, 1.0), (0, 1, 0.5), (2, 1, -1.0)])
+        SparseMatrix::from_triplets(
+            3,
+            4,
+            &[
+                (2, 3, 5.0),
+                (0, 1, 2.0),
+                (2, 0, 1.0),
+                (0, 1, 0.5),
+                (2, 1, -1.0),
+            ],
+        )
     }
 
     #[test]
@@ -331,7 +418,9 @@ mod tests {
     #[test]
     fn points_multiply_like_their_coordinates() {
         let matrix = sample();
-        let points: Vec<DVec3> = (0..4).map(|i| DVec3::new(i as f64, 1.0, -2.0 * i as f64)).collect();
+        let points: Vec<DVec3> = (0..4)
+            .map(|i| DVec3::new(i as f64, 1.0, -2.0 * i as f64))
+            .collect();
         let product = matrix.multiply(&points);
         for axis in 0..3 {
             let column: Vec<f64> = points.iter().map(|p| p[axis]).collect();
@@ -346,7 +435,10 @@ mod tests {
         assert_eq!(matrix.transpose().transpose(), matrix);
         let (x, y) = ([1.0, -2.0, 3.0, 0.5], [2.0, 7.0, -1.0]);
         let dot = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>();
-        assert_eq!(dot(&matrix.multiply(&x), &y), dot(&x, &matrix.transpose().multiply(&y)));
+        assert_eq!(
+            dot(&matrix.multiply(&x), &y),
+            dot(&x, &matrix.transpose().multiply(&y))
+        );
     }
 
     #[test]
@@ -354,9 +446,19 @@ mod tests {
         let matrix = sample();
         let square = matrix.transpose().times(&matrix);
         let x = [1.0, -2.0, 3.0, 0.5];
-        assert_eq!(square.multiply(&x), matrix.transpose().multiply(&matrix.multiply(&x)));
-        let sum = square.plus(2.0, &SparseMatrix::diagonal(&[1.0; 4])).multiply(&x);
-        let expected: Vec<f64> = square.multiply(&x).iter().zip(x).map(|(s, x)| s + 2.0 * x).collect();
+        assert_eq!(
+            square.multiply(&x),
+            matrix.transpose().multiply(&matrix.multiply(&x))
+        );
+        let sum = square
+            .plus(2.0, &SparseMatrix::diagonal(&[1.0; 4]))
+            .multiply(&x);
+        let expected: Vec<f64> = square
+            .multiply(&x)
+            .iter()
+            .zip(x)
+            .map(|(s, x)| s + 2.0 * x)
+            .collect();
         assert_eq!(sum, expected);
     }
 }

@@ -1,7 +1,7 @@
 //! The heat method on sheets of 10k and 200k vertices: setting up, and one source.
 //!
-//! `cargo bench -p pliant-mesh --bench heat_geodesic`; `benches/peers/heat_geodesic_peers.py` does the same work elsewhere
-//! on the same sheets.
+//! `cargo bench -p pliant-mesh --bench heat_geodesic`; `benches/peers/heat_geodesic_peers.py` does
+//! the same work elsewhere on the same sheets.
 
 use std::hint::black_box;
 
@@ -17,13 +17,21 @@ fn heat(criterion: &mut Criterion) {
         let mut group = criterion.benchmark_group("heat_geodesic");
         group.sample_size(10).sampling_mode(SamplingMode::Flat);
         group.bench_function(format!("factor/{name}"), |b| {
-            b.iter(|| HeatGeodesics::factor(black_box(&mesh), &HeatOptions::default()).expect("a sheet"));
+            b.iter(|| {
+                HeatGeodesics::factor(black_box(&mesh), &HeatOptions::default()).expect("a sheet")
+            });
         });
         let geodesics = HeatGeodesics::factor(&mesh, &HeatOptions::default()).expect("a sheet");
         let mut workspace = HeatWorkspace::default();
         let mut distances = vec![0.0; mesh.vertex_count()];
         group.bench_function(format!("solve/{name}"), |b| {
-            b.iter(|| geodesics.distances_into(black_box(&[SurfacePoint::Vertex(7)]), &mut workspace, &mut distances));
+            b.iter(|| {
+                geodesics.distances_into(
+                    black_box(&[SurfacePoint::Vertex(7)]),
+                    &mut workspace,
+                    &mut distances,
+                )
+            });
         });
         group.finish();
     }

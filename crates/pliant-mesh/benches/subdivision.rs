@@ -27,7 +27,11 @@ fn torus() -> Mesh {
         for j in 0..SIDE {
             let [a, b, c, d] = [at(i, j), at(i + 1, j), at(i + 1, j + 1), at(i, j + 1)];
             let falling = ((i * 73_856_093) ^ (j * 19_349_663)) >> 3 & 1 == 1;
-            triangles.extend(if falling { [[a, b, d], [b, c, d]] } else { [[a, b, c], [a, c, d]] });
+            triangles.extend(if falling {
+                [[a, b, d], [b, c, d]]
+            } else {
+                [[a, b, c], [a, c, d]]
+            });
         }
     }
     Mesh::from_triangles(positions, &triangles).expect("a torus is a mesh")
@@ -37,13 +41,23 @@ fn subdivision(criterion: &mut Criterion) {
     let mesh = torus();
     let subdivision = LoopSubdivision::of(&mesh).expect("a torus can be refined");
     let matrix = subdivision.matrix();
-    let pose: Vec<DVec3> = mesh.positions().iter().map(|p| *p * DVec3::new(1.0, 2.0, 0.5)).collect();
+    let pose: Vec<DVec3> = mesh
+        .positions()
+        .iter()
+        .map(|p| *p * DVec3::new(1.0, 2.0, 0.5))
+        .collect();
     let mut refined = vec![DVec3::ZERO; subdivision.mesh().vertex_count()];
     let mut group = criterion.benchmark_group("subdivision");
-    group.bench_function("stencils/49k", |bench| bench.iter(|| subdivision.apply_into(black_box(&pose), &mut refined)));
-    group.bench_function("sparse_matrix/49k", |bench| bench.iter(|| matrix.multiply_into(black_box(&pose), &mut refined)));
+    group.bench_function("stencils/49k", |bench| {
+        bench.iter(|| subdivision.apply_into(black_box(&pose), &mut refined))
+    });
+    group.bench_function("sparse_matrix/49k", |bench| {
+        bench.iter(|| matrix.multiply_into(black_box(&pose), &mut refined))
+    });
     group.sample_size(10);
-    group.bench_function("construct/49k", |bench| bench.iter(|| LoopSubdivision::of(black_box(&mesh))));
+    group.bench_function("construct/49k", |bench| {
+        bench.iter(|| LoopSubdivision::of(black_box(&mesh)))
+    });
     group.finish();
 }
 

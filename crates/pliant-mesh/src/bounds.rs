@@ -17,7 +17,16 @@ impl Bounds {
     pub fn of(points: &[DVec3]) -> Option<Self> {
         let mut finite = points.iter().copied().filter(|p| p.is_finite());
         let first = finite.next()?;
-        Some(finite.fold(Self { min: first, max: first }, |b, p| Self { min: b.min.min(p), max: b.max.max(p) }))
+        Some(finite.fold(
+            Self {
+                min: first,
+                max: first,
+            },
+            |b, p| Self {
+                min: b.min.min(p),
+                max: b.max.max(p),
+            },
+        ))
     }
 
     /// The length of the box's diagonal.
@@ -41,6 +50,9 @@ impl Bounds {
     /// The smallest box that holds both.
     #[must_use]
     pub fn union(&self, other: &Self) -> Self {
-        Self { min: self.min.min(other.min), max: self.max.max(other.max) }
+        Self {
+            min: self.min.min(other.min),
+            max: self.max.max(other.max),
+        }
     }
 }

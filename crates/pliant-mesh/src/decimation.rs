@@ -1,7 +1,7 @@
 //! Decimation: the same surface with fewer vertices, and the way back.
 //!
-//! **Problem.** Bring a mesh down to a budget of vertices or triangles, close to the original and of
-//! the same topology, and know for each original vertex where it lies on the coarse surface.
+//! **Problem.** Bring a mesh down to a budget of vertices or triangles, close to the original and
+//! of the same topology, and know for each original vertex where it lies on the coarse surface.
 //!
 //! **Equation.** Each vertex carries the quadric of the planes of its triangles; an edge costs
 //! what the sum of its ends' quadrics has at the best place for the merged vertex, and the cheapest
@@ -15,10 +15,12 @@
 //! 1997; the link condition after Dey, Edelsbrunner, Guha and Nekhayev, "Topology Preserving Edge
 //! Contraction", 1999.
 //!
-//! **Ours.** Planes weigh by area. The length of an edge costs a millionth beside its quadric, or more if asked for, which
-//! decides among the edges of flat parts. Several poses are decimated as one by the sum of their costs. A boundary vertex is not pulled off the boundary by the inside; a
-//! vertex that is no manifold stays. Equal costs go by vertex index. The way back is local: it looks
-//! around the vertex that an original one collapsed into, so two close sheets are not confused.
+//! **Ours.** Planes weigh by area. The length of an edge costs a millionth beside its quadric, or
+//! more if asked for, which decides among the edges of flat parts. Several poses are decimated as
+//! one by the sum of their costs. A boundary vertex is not pulled off the boundary by the inside; a
+//! vertex that is no manifold stays. Equal costs go by vertex index. The way back is local: it
+//! looks around the vertex that an original one collapsed into, so two close sheets are not
+//! confused.
 
 mod collapse;
 mod quadric;
@@ -63,7 +65,12 @@ pub struct DecimationOptions {
 
 impl Default for DecimationOptions {
     fn default() -> Self {
-        Self { placement: VertexPlacement::default(), poses: Vec::new(), kept: Vec::new(), evenness: Self::DEFAULT_EVENNESS }
+        Self {
+            placement: VertexPlacement::default(),
+            poses: Vec::new(),
+            kept: Vec::new(),
+            evenness: Self::DEFAULT_EVENNESS,
+        }
     }
 }
 
@@ -77,8 +84,9 @@ impl DecimationOptions {
         Self { placement, ..self }
     }
 
-    /// Other poses of the mesh, which count as much as its own: an edge costs the sum over all, and no triangle turns over in any.
-    /// Coarse vertices then lie at original ones, so that the coarse mesh has all these poses too. Default: none.
+    /// Other poses of the mesh, which count as much as its own: an edge costs the sum over all, and
+    /// no triangle turns over in any. Coarse vertices then lie at original ones, so that the
+    /// coarse mesh has all these poses too. Default: none.
     #[must_use]
     pub fn with_poses(self, poses: Vec<Vec<DVec3>>) -> Self {
         Self { poses, ..self }
@@ -87,11 +95,15 @@ impl DecimationOptions {
     /// Vertices that stay, where they are. Default: none.
     #[must_use]
     pub fn with_kept(self, vertices: Vec<u32>) -> Self {
-        Self { kept: vertices, ..self }
+        Self {
+            kept: vertices,
+            ..self
+        }
     }
 
-    /// What the squared length of an edge costs beside its quadric: more gives triangles of one size, less follows the form
-    /// closer. Default: [`DEFAULT_EVENNESS`](Self::DEFAULT_EVENNESS).
+    /// What the squared length of an edge costs beside its quadric: more gives triangles of one
+    /// size, less follows the form closer. Default:
+    /// [`DEFAULT_EVENNESS`](Self::DEFAULT_EVENNESS).
     #[must_use]
     pub fn with_evenness(self, evenness: f64) -> Self {
         Self { evenness, ..self }
@@ -108,7 +120,11 @@ impl DecimationOptions {
         if is_good {
             Ok(())
         } else {
-            Err(MeshError::BadNumber { what: "the evenness", value: self.evenness, needed: "finite and not negative" })
+            Err(MeshError::BadNumber {
+                what: "the evenness",
+                value: self.evenness,
+                needed: "finite and not negative",
+            })
         }
     }
 }
@@ -124,14 +140,16 @@ pub struct Decimation {
 }
 
 impl Decimation {
-    /// The coarse mesh of triangles, in the order of the original's vertices and triangles. Groups and materials are
-    /// inherited; UVs, colours and authored normals, unused vertices and triangles that repeat a vertex are left out.
+    /// The coarse mesh of triangles, in the order of the original's vertices and triangles. Groups
+    /// and materials are inherited; UVs, colours and authored normals, unused vertices and
+    /// triangles that repeat a vertex are left out.
     #[must_use]
     pub fn mesh(&self) -> &Mesh {
         &self.mesh
     }
 
-    /// For each coarse vertex the original one it came from: itself where it did not move. Ascending.
+    /// For each coarse vertex the original one it came from: itself where it did not move.
+    /// Ascending.
     #[must_use]
     pub fn sources(&self) -> &[u32] {
         &self.sources
@@ -143,8 +161,8 @@ impl Decimation {
         &self.places
     }
 
-    /// Whether the budget is met. If not, no edge is left whose collapse would keep topology and orientation:
-    /// closed parts need four triangles, non-manifold edges stay.
+    /// Whether the budget is met. If not, no edge is left whose collapse would keep topology and
+    /// orientation: closed parts need four triangles, non-manifold edges stay.
     #[must_use]
     pub fn budget_met(&self) -> bool {
         self.budget_met
@@ -162,17 +180,29 @@ impl Decimation {
     /// If `coarse` has another length than the coarse mesh has vertices.
     #[must_use]
     pub fn prolong(&self, coarse: &[DVec3]) -> Vec<DVec3> {
-        assert_eq!(coarse.len(), self.mesh.vertex_count(), "one position per coarse vertex");
-        self.places.iter().map(|place| place.position(self.mesh.triangles(), coarse)).collect()
+        assert_eq!(
+            coarse.len(),
+            self.mesh.vertex_count(),
+            "one position per coarse vertex"
+        );
+        self.places
+            .iter()
+            .map(|place| place.position(self.mesh.triangles(), coarse))
+            .collect()
     }
 }
 
 impl Mesh {
     /// Collapses edges until `budget` is met, or until no edge is left that may collapse.
     ///
-    /// Declines a mesh or a pose with NaN positions, a mesh without a proper triangle, kept vertices beyond the last. Components, holes, handles and non-manifold
-    /// edges stay what they are.
-    pub fn decimated(&self, budget: DecimationBudget, options: &DecimationOptions) -> Result<Decimation, MeshError> {
+    /// Declines a mesh or a pose with NaN positions, a mesh without a proper triangle, kept
+    /// vertices beyond the last. Components, holes, handles and non-manifold edges stay what
+    /// they are.
+    pub fn decimated(
+        &self,
+        budget: DecimationBudget,
+        options: &DecimationOptions,
+    ) -> Result<Decimation, MeshError> {
         require_moderate(self)?;
         if self.topology().edges().is_empty() {
             return Err(MeshError::NoFaces);
@@ -181,15 +211,35 @@ impl Mesh {
         let frame = Frame::of(self.positions());
         let points = frame.all_inward(self.positions());
         // Every pose has a unit of its own, so that a larger one does not count for more.
-        let others = options.poses.iter().map(|pose| Frame::of(pose).all_inward(pose)).collect();
+        let others = options
+            .poses
+            .iter()
+            .map(|pose| Frame::of(pose).all_inward(pose))
+            .collect();
         let mut collapser = Collapser::new(self, points, others, options);
         let budget_met = collapser.run(budget);
-        let sources: Vec<u32> = (0..self.vertex_count()).filter(|&v| collapser.lives(v)).map(|v| v as u32).collect();
+        let sources: Vec<u32> = (0..self.vertex_count())
+            .filter(|&v| collapser.lives(v))
+            .map(|v| v as u32)
+            .collect();
         let mesh = coarse_mesh(self, &collapser, &sources, &frame)?;
         let places = places_on(&mesh, self, &collapser, &sources)?;
-        let far = |v: usize| places[v].position(mesh.triangles(), mesh.positions()).distance(self.positions()[v]);
-        let deviation = (0..self.vertex_count()).filter(|&v| is_used(self, v)).map(far).fold(0.0, f64::max);
-        Ok(Decimation { mesh, sources, places, budget_met, deviation })
+        let far = |v: usize| {
+            places[v]
+                .position(mesh.triangles(), mesh.positions())
+                .distance(self.positions()[v])
+        };
+        let deviation = (0..self.vertex_count())
+            .filter(|&v| is_used(self, v))
+            .map(far)
+            .fold(0.0, f64::max);
+        Ok(Decimation {
+            mesh,
+            sources,
+            places,
+            budget_met,
+            deviation,
+        })
     }
 }
 
@@ -203,7 +253,10 @@ impl Frame {
     fn of(positions: &[DVec3]) -> Self {
         let bounds = Bounds::of(positions);
         let unit = bounds.map_or(1.0, |b| b.size().max_element());
-        Self { origin: bounds.map_or(DVec3::ZERO, |b| b.center()), unit: if unit > 0.0 { unit } else { 1.0 } }
+        Self {
+            origin: bounds.map_or(DVec3::ZERO, |b| b.center()),
+            unit: if unit > 0.0 { unit } else { 1.0 },
+        }
     }
 
     fn inward(&self, p: DVec3) -> DVec3 {
@@ -223,19 +276,36 @@ fn is_used(mesh: &Mesh, vertex: usize) -> bool {
     !mesh.topology().vertex_triangles().row(vertex).is_empty()
 }
 
-fn coarse_mesh(original: &Mesh, collapser: &Collapser, sources: &[u32], frame: &Frame) -> Result<Mesh, MeshError> {
+fn coarse_mesh(
+    original: &Mesh,
+    collapser: &Collapser,
+    sources: &[u32],
+    frame: &Frame,
+) -> Result<Mesh, MeshError> {
     let mut coarse_of = vec![u32::MAX; original.vertex_count()];
-    sources.iter().enumerate().for_each(|(k, &v)| coarse_of[v as usize] = k as u32);
+    sources
+        .iter()
+        .enumerate()
+        .for_each(|(k, &v)| coarse_of[v as usize] = k as u32);
     let position = |&v: &u32| {
         let v = v as usize;
-        if collapser.moved[v] { frame.outward(collapser.points[v]) } else { original.positions()[v] }
+        if collapser.moved[v] {
+            frame.outward(collapser.points[v])
+        } else {
+            original.positions()[v]
+        }
     };
-    let staying: Vec<usize> = (0..collapser.triangles.len()).filter(|&t| collapser.triangles[t][0] != u32::MAX).collect();
+    let staying: Vec<usize> = (0..collapser.triangles.len())
+        .filter(|&t| collapser.triangles[t][0] != u32::MAX)
+        .collect();
     let inherit = |labels: &FaceLabels| FaceLabels {
         names: labels.names.clone(),
         of_face: match labels.of_face.is_empty() {
             true => Vec::new(),
-            false => staying.iter().map(|&t| labels.of_face[original.triangle_faces()[t] as usize]).collect(),
+            false => staying
+                .iter()
+                .map(|&t| labels.of_face[original.triangle_faces()[t] as usize])
+                .collect(),
         },
     };
     let mut builder = MeshBuilder {
@@ -246,58 +316,97 @@ fn coarse_mesh(original: &Mesh, collapser: &Collapser, sources: &[u32], frame: &
         material_library: original.material_library().to_vec(),
         ..Default::default()
     };
-    staying.iter().for_each(|&t| builder.push_face(&collapser.triangles[t].map(|v| coarse_of[v as usize])));
+    staying
+        .iter()
+        .for_each(|&t| builder.push_face(&collapser.triangles[t].map(|v| coarse_of[v as usize])));
     builder.build()
 }
 
 /// The place of each original vertex on the coarse mesh.
-fn places_on(coarse: &Mesh, original: &Mesh, collapser: &Collapser, sources: &[u32]) -> Result<Vec<TrianglePoint>, MeshError> {
+fn places_on(
+    coarse: &Mesh,
+    original: &Mesh,
+    collapser: &Collapser,
+    sources: &[u32],
+) -> Result<Vec<TrianglePoint>, MeshError> {
     let heirs = heirs(&collapser.into, sources);
     let mut places = parallel::map(heirs.len(), VERTICES_PER_TASK, |v| {
-        let start = heirs[v].map_or(&[][..], |heir| coarse.topology().vertex_triangles().row(heir as usize));
+        let start = heirs[v].map_or(&[][..], |heir| {
+            coarse.topology().vertex_triangles().row(heir as usize)
+        });
         descend(coarse, start, original.positions()[v])
     });
     // Vertices that no triangle used have no heir: the whole surface is searched.
     if places.iter().any(Option::is_none) {
         let index = SurfaceIndex::new(coarse)?;
-        for (place, &p) in places.iter_mut().zip(original.positions()).filter(|(place, _)| place.is_none()) {
+        for (place, &p) in places
+            .iter_mut()
+            .zip(original.positions())
+            .filter(|(place, _)| place.is_none())
+        {
             *place = index.closest_point(p).map(|closest| closest.place);
         }
     }
     let each = places.into_iter().enumerate();
-    each.map(|(query, place)| place.ok_or(MeshError::QueryNotFinite { query })).collect()
+    each.map(|(query, place)| place.ok_or(MeshError::QueryNotFinite { query }))
+        .collect()
 }
 
 /// For each original vertex the coarse vertex that it ended in.
 fn heirs(into: &[u32], sources: &[u32]) -> Vec<Option<u32>> {
     let mut heirs: Vec<Option<u32>> = vec![None; into.len()];
-    sources.iter().enumerate().for_each(|(k, &v)| heirs[v as usize] = Some(k as u32));
+    sources
+        .iter()
+        .enumerate()
+        .for_each(|(k, &v)| heirs[v as usize] = Some(k as u32));
     let root = |mut v: u32| {
         while into[v as usize] != v {
             v = into[v as usize];
         }
         v
     };
-    (0..into.len() as u32).map(|v| heirs[root(v) as usize]).collect()
+    (0..into.len() as u32)
+        .map(|v| heirs[root(v) as usize])
+        .collect()
 }
 
-/// Walks over the coarse mesh from the triangles `start` for as long as `p` comes closer. A foot point inside its
-/// triangle ends the walk; one on its border sends it to the triangles around.
+/// Walks over the coarse mesh from the triangles `start` for as long as `p` comes closer. A foot
+/// point inside its triangle ends the walk; one on its border sends it to the triangles around.
 fn descend(coarse: &Mesh, start: &[u32], p: DVec3) -> Option<TrianglePoint> {
     let at = |t: u32| {
         let (barycentric, point) = closest_on_triangle(coarse.triangle_points(t as usize), p);
-        (point.distance_squared(p), TrianglePoint { triangle: t, barycentric })
+        (
+            point.distance_squared(p),
+            TrianglePoint {
+                triangle: t,
+                barycentric,
+            },
+        )
     };
-    let closest = |candidates: &[u32]| candidates.iter().map(|&t| at(t)).min_by(|a, b| a.0.total_cmp(&b.0));
+    let closest = |candidates: &[u32]| {
+        candidates
+            .iter()
+            .map(|&t| at(t))
+            .min_by(|a, b| a.0.total_cmp(&b.0))
+    };
     let mut best = closest(start)?;
     loop {
-        let TrianglePoint { triangle, barycentric } = best.1;
+        let TrianglePoint {
+            triangle,
+            barycentric,
+        } = best.1;
         if best.0 == 0.0 || barycentric.iter().all(|&weight| weight > 0.0) {
             return Some(best.1);
         }
-        let corners = coarse.triangles()[triangle as usize].into_iter().zip(barycentric);
-        let touched = corners.filter(|&(_, weight)| weight > 0.0).map(|(v, _)| coarse.topology().vertex_triangles().row(v as usize));
-        let around = touched.filter(|&triangles| triangles != start).filter_map(closest);
+        let corners = coarse.triangles()[triangle as usize]
+            .into_iter()
+            .zip(barycentric);
+        let touched = corners
+            .filter(|&(_, weight)| weight > 0.0)
+            .map(|(v, _)| coarse.topology().vertex_triangles().row(v as usize));
+        let around = touched
+            .filter(|&triangles| triangles != start)
+            .filter_map(closest);
         match around.min_by(|a, b| a.0.total_cmp(&b.0)) {
             Some(next) if next.0 < best.0 => best = next,
             _ => return Some(best.1),
@@ -315,11 +424,16 @@ mod tests {
     const BOTH: [VertexPlacement; 2] = [VertexPlacement::Optimal, VertexPlacement::Subset];
 
     fn decimate(mesh: &Mesh, vertices: usize, placement: VertexPlacement) -> Decimation {
-        mesh.decimated(DecimationBudget::Vertices(vertices), &DecimationOptions::default().with_placement(placement)).unwrap()
+        mesh.decimated(
+            DecimationBudget::Vertices(vertices),
+            &DecimationOptions::default().with_placement(placement),
+        )
+        .unwrap()
     }
 
     fn euler(mesh: &Mesh) -> i64 {
-        (mesh.vertex_count() - mesh.topology().unused_vertex_count()) as i64 - mesh.topology().edges().len() as i64
+        (mesh.vertex_count() - mesh.topology().unused_vertex_count()) as i64
+            - mesh.topology().edges().len() as i64
             + mesh.triangles().len() as i64
     }
 
@@ -327,8 +441,14 @@ mod tests {
         let mut builder = irregular_torus(24, 12).to_builder();
         for (k, part) in [irregular_torus(24, 12), grid(12, 9)].iter().enumerate() {
             let first = builder.positions.len() as u32;
-            builder.positions.extend(part.positions().iter().map(|p| *p + DVec3::Z * 4.0 * (k + 1) as f64));
-            part.faces().for_each(|face| builder.push_face(&face.iter().map(|v| v + first).collect::<Vec<_>>()));
+            builder.positions.extend(
+                part.positions()
+                    .iter()
+                    .map(|p| *p + DVec3::Z * 4.0 * (k + 1) as f64),
+            );
+            part.faces().for_each(|face| {
+                builder.push_face(&face.iter().map(|v| v + first).collect::<Vec<_>>())
+            });
         }
         builder.build().unwrap()
     }
@@ -342,12 +462,20 @@ mod tests {
                 assert!(coarse.budget_met() && coarse.mesh().vertex_count() == budget);
                 let (before, after) = (Health::of(&mesh), Health::of(coarse.mesh()));
                 assert_eq!(euler(&mesh), euler(coarse.mesh()));
-                assert_eq!((before.components, before.boundary_loops), (after.components, after.boundary_loops));
+                assert_eq!(
+                    (before.components, before.boundary_loops),
+                    (after.components, after.boundary_loops)
+                );
                 assert!(after.problems().is_empty(), "{:?}", after.problems());
                 assert_eq!(after.unused_vertices, 0);
             }
         }
-        let halved = mesh.decimated(DecimationBudget::Triangles(500), &DecimationOptions::default()).unwrap();
+        let halved = mesh
+            .decimated(
+                DecimationBudget::Triangles(500),
+                &DecimationOptions::default(),
+            )
+            .unwrap();
         assert!(halved.budget_met() && (499..=500).contains(&halved.mesh().triangles().len()));
     }
 
@@ -358,7 +486,11 @@ mod tests {
         assert!(!coarse.budget_met());
         assert_eq!(euler(&mesh), euler(coarse.mesh()));
         // A torus needs seven vertices; a sheet needs a triangle.
-        assert!(coarse.mesh().vertex_count() >= 17 && coarse.mesh().vertex_count() < 60, "{}", coarse.mesh().vertex_count());
+        assert!(
+            coarse.mesh().vertex_count() >= 17 && coarse.mesh().vertex_count() < 60,
+            "{}",
+            coarse.mesh().vertex_count()
+        );
         let sphere = decimate(&icosphere(2), 1, VertexPlacement::Subset);
         assert_eq!((sphere.mesh().vertex_count(), euler(sphere.mesh())), (4, 2));
     }
@@ -367,16 +499,34 @@ mod tests {
     fn a_plane_stays_a_plane_with_its_outline() {
         let turn = glam::DQuat::from_euler(glam::EulerRot::XYZ, 0.4, -1.1, 2.3);
         let flat = grid(16, 12);
-        let mesh = flat.posed(flat.positions().iter().map(|&p| turn * p + DVec3::new(1.0, 2.0, 3.0)).collect()).unwrap();
+        let mesh = flat
+            .posed(
+                flat.positions()
+                    .iter()
+                    .map(|&p| turn * p + DVec3::new(1.0, 2.0, 3.0))
+                    .collect(),
+            )
+            .unwrap();
         for placement in BOTH {
             let coarse = decimate(&mesh, 40, placement);
             assert!((coarse.mesh().area() - 192.0).abs() < 1e-9);
             let back = |p: &DVec3| turn.inverse() * (*p - DVec3::new(1.0, 2.0, 3.0));
-            assert!(coarse.mesh().positions().iter().all(|p| back(p).z.abs() < 1e-12));
+            assert!(
+                coarse
+                    .mesh()
+                    .positions()
+                    .iter()
+                    .all(|p| back(p).z.abs() < 1e-12)
+            );
             // Within the plane, corners are reached to the square of the ridge of the placement.
             assert!(coarse.deviation() < 1e-10);
             let prolonged = coarse.prolong(coarse.mesh().positions());
-            assert!(prolonged.iter().zip(mesh.positions()).all(|(a, b)| a.distance(*b) < 1e-10));
+            assert!(
+                prolonged
+                    .iter()
+                    .zip(mesh.positions())
+                    .all(|(a, b)| a.distance(*b) < 1e-10)
+            );
         }
     }
 
@@ -384,10 +534,16 @@ mod tests {
     fn the_error_on_a_sphere_falls_with_the_budget() {
         let sphere = icosphere(4);
         for placement in BOTH {
-            let deviations: Vec<f64> = [40, 160, 640].iter().map(|&n| decimate(&sphere, n, placement).deviation()).collect();
+            let deviations: Vec<f64> = [40, 160, 640]
+                .iter()
+                .map(|&n| decimate(&sphere, n, placement).deviation())
+                .collect();
             assert!(deviations[0] < 0.3, "{deviations:?}");
             // Second order: four times the vertices, a quarter of the distance; half is claimed.
-            assert!(deviations.windows(2).all(|pair| pair[1] < 0.5 * pair[0]), "{deviations:?}");
+            assert!(
+                deviations.windows(2).all(|pair| pair[1] < 0.5 * pair[0]),
+                "{deviations:?}"
+            );
         }
     }
 
@@ -396,12 +552,24 @@ mod tests {
         let mesh = irregular_torus(40, 20);
         for placement in BOTH {
             let coarse = decimate(&mesh, 150, placement);
-            let closest = SurfaceIndex::new(coarse.mesh()).unwrap().closest_points(mesh.positions()).unwrap();
+            let closest = SurfaceIndex::new(coarse.mesh())
+                .unwrap()
+                .closest_points(mesh.positions())
+                .unwrap();
             let prolonged = coarse.prolong(coarse.mesh().positions());
-            let longer = (0..mesh.vertex_count()).map(|v| prolonged[v].distance(mesh.positions()[v]) - closest[v].distance);
-            assert!(longer.clone().all(|by| by > -1e-12 && by <= coarse.deviation()));
+            let longer = (0..mesh.vertex_count())
+                .map(|v| prolonged[v].distance(mesh.positions()[v]) - closest[v].distance);
+            assert!(
+                longer
+                    .clone()
+                    .all(|by| by > -1e-12 && by <= coarse.deviation())
+            );
             let seldom = longer.filter(|&by| by > 1e-12).count();
-            assert!(seldom * 50 < mesh.vertex_count(), "{seldom} of {}", mesh.vertex_count());
+            assert!(
+                seldom * 50 < mesh.vertex_count(),
+                "{seldom} of {}",
+                mesh.vertex_count()
+            );
         }
     }
 
@@ -411,8 +579,12 @@ mod tests {
         let wave = |p: &DVec3| *p + DVec3::Z * (p.x * 0.9).sin() * (p.y * 0.7).cos();
         let mut builder = sheet.to_builder();
         builder.positions = sheet.positions().iter().map(wave).collect();
-        builder.positions.extend(sheet.positions().iter().map(|p| wave(p) + DVec3::Z * 1e-3));
-        sheet.faces().for_each(|face| builder.push_face(&face.iter().map(|v| v + 441).collect::<Vec<_>>()));
+        builder
+            .positions
+            .extend(sheet.positions().iter().map(|p| wave(p) + DVec3::Z * 1e-3));
+        sheet
+            .faces()
+            .for_each(|face| builder.push_face(&face.iter().map(|v| v + 441).collect::<Vec<_>>()));
         let mesh = builder.build().unwrap();
         let coarse = decimate(&mesh, 120, VertexPlacement::Optimal);
         for (v, place) in coarse.places().iter().enumerate() {
@@ -427,50 +599,74 @@ mod tests {
         let coarse = decimate(&mesh, 90, VertexPlacement::Subset);
         let prolonged = coarse.prolong(coarse.mesh().positions());
         for (k, &source) in coarse.sources().iter().enumerate() {
-            assert_eq!(coarse.mesh().positions()[k], mesh.positions()[source as usize]);
-            assert_eq!(prolonged[source as usize], mesh.positions()[source as usize]);
+            assert_eq!(
+                coarse.mesh().positions()[k],
+                mesh.positions()[source as usize]
+            );
+            assert_eq!(
+                prolonged[source as usize],
+                mesh.positions()[source as usize]
+            );
         }
     }
 
     #[test]
     fn no_triangle_of_a_bumpy_sheet_turns_over() {
         let flat = grid(30, 30);
-        let bumpy: Vec<DVec3> =
-            flat.positions().iter().zip(random_points(3, flat.vertex_count())).map(|(p, noise)| *p + 0.25 * noise).collect();
+        let bumpy: Vec<DVec3> = flat
+            .positions()
+            .iter()
+            .zip(random_points(3, flat.vertex_count()))
+            .map(|(p, noise)| *p + 0.25 * noise)
+            .collect();
         let mesh = flat.posed(bumpy).unwrap();
         for placement in BOTH {
             let coarse = decimate(&mesh, 100, placement);
             let coarse = coarse.mesh();
-            let upright = (0..coarse.triangles().len()).filter(|&t| crate::triangle_normal(coarse.triangle_points(t)).z > 0.0).count();
-            assert!(upright as f64 > 0.98 * coarse.triangles().len() as f64, "{upright} of {}", coarse.triangles().len());
+            let upright = (0..coarse.triangles().len())
+                .filter(|&t| crate::triangle_normal(coarse.triangle_points(t)).z > 0.0)
+                .count();
+            assert!(
+                upright as f64 > 0.98 * coarse.triangles().len() as f64,
+                "{upright} of {}",
+                coarse.triangles().len()
+            );
         }
     }
 
     #[test]
     fn a_material_seam_stays_straight() {
         let mut builder = grid(12, 12).to_builder();
-        builder.materials = FaceLabels::from_names((0..144).map(|f| if f % 12 < 6 { "left" } else { "right" }));
+        builder.materials =
+            FaceLabels::from_names((0..144).map(|f| if f % 12 < 6 { "left" } else { "right" }));
         let mesh = builder.build().unwrap();
         let coarse = decimate(&mesh, 30, VertexPlacement::Optimal);
         let coarse = coarse.mesh();
         let area = |name: &str| {
-            let own = (0..coarse.triangles().len()).filter(|&t| coarse.materials().of(t) == Some(name));
-            own.map(|t| crate::triangle_area(coarse.triangle_points(t))).sum::<f64>()
+            let own =
+                (0..coarse.triangles().len()).filter(|&t| coarse.materials().of(t) == Some(name));
+            own.map(|t| crate::triangle_area(coarse.triangle_points(t)))
+                .sum::<f64>()
         };
         assert!((area("left") - 72.0).abs() < 1e-9 && (area("right") - 72.0).abs() < 1e-9);
     }
 
     #[test]
     fn odd_meshes_are_decimated_without_harm() {
-        // Three sheets on one spine, a sheet that touches in a point, flat and repeating triangles, unused vertices.
+        // Three sheets on one spine, a sheet that touches in a point, flat and repeating triangles,
+        // unused vertices.
         let mut builder = grid(8, 8).to_builder();
         for turn in [1.0, 2.0] {
             let first = builder.positions.len() as u32;
             let angle = glam::DQuat::from_rotation_y(turn);
             let page = grid(8, 8);
             let on_spine = |v: u32| if v.is_multiple_of(9) { v } else { first + v };
-            builder.positions.extend(page.positions().iter().map(|&p| angle * p));
-            page.faces().for_each(|face| builder.push_face(&face.iter().map(|&v| on_spine(v)).collect::<Vec<_>>()));
+            builder
+                .positions
+                .extend(page.positions().iter().map(|&p| angle * p));
+            page.faces().for_each(|face| {
+                builder.push_face(&face.iter().map(|&v| on_spine(v)).collect::<Vec<_>>())
+            });
         }
         builder.push_face(&[0, 0, 5]);
         builder.push_face(&[40, 41, 42]);
@@ -478,15 +674,32 @@ mod tests {
         for placement in BOTH {
             let coarse = decimate(&mesh, 30, placement);
             let after = Health::of(coarse.mesh());
-            assert_eq!(after.non_manifold_edges, mesh.topology().non_manifold_edges().count());
-            assert_eq!(euler(coarse.mesh()), euler(&mesh) - 1, "the repeating triangle counts no more");
-            assert!(coarse.places().iter().all(|place| place.barycentric.iter().all(|w| (0.0..=1.0).contains(w))));
+            assert_eq!(
+                after.non_manifold_edges,
+                mesh.topology().non_manifold_edges().count()
+            );
+            assert_eq!(
+                euler(coarse.mesh()),
+                euler(&mesh) - 1,
+                "the repeating triangle counts no more"
+            );
+            assert!(
+                coarse
+                    .places()
+                    .iter()
+                    .all(|place| place.barycentric.iter().all(|w| (0.0..=1.0).contains(w)))
+            );
             assert_eq!(coarse.places().len(), mesh.vertex_count());
         }
         let flat = Mesh::from_triangles(vec![DVec3::ZERO; 4], &[[0, 1, 2], [0, 2, 3]]).unwrap();
         assert!(decimate(&flat, 3, VertexPlacement::Optimal).deviation() == 0.0);
         let nothing = Mesh::from_triangles(vec![DVec3::ZERO; 2], &[[0, 1, 1]]).unwrap();
-        assert_eq!(nothing.decimated(DecimationBudget::Vertices(1), &DecimationOptions::default()).err(), Some(MeshError::NoFaces));
+        assert_eq!(
+            nothing
+                .decimated(DecimationBudget::Vertices(1), &DecimationOptions::default())
+                .err(),
+            Some(MeshError::NoFaces)
+        );
     }
 
     #[test]
@@ -494,13 +707,20 @@ mod tests {
         for seed in 0..40 {
             let mut random = crate::test_shapes::Random(seed);
             let mut corner = || (random.unit() * 14.0) as u32;
-            let triangles: Vec<[u32; 3]> = (0..20).map(|_| [corner(), corner(), corner()]).collect();
-            let proper: Vec<[u32; 3]> = triangles.into_iter().filter(|&t| crate::measure::distinct_corners(t)).collect();
+            let triangles: Vec<[u32; 3]> =
+                (0..20).map(|_| [corner(), corner(), corner()]).collect();
+            let proper: Vec<[u32; 3]> = triangles
+                .into_iter()
+                .filter(|&t| crate::measure::distinct_corners(t))
+                .collect();
             let mesh = Mesh::from_triangles(random_points(seed + 50, 14), &proper).unwrap();
             for placement in BOTH {
                 let coarse = decimate(&mesh, 4, placement);
                 assert_eq!(euler(coarse.mesh()), euler(&mesh), "seed {seed}");
-                assert_eq!(coarse.mesh().topology().component_count(), mesh.topology().component_count());
+                assert_eq!(
+                    coarse.mesh().topology().component_count(),
+                    mesh.topology().component_count()
+                );
             }
         }
     }
@@ -509,15 +729,36 @@ mod tests {
     fn what_is_kept_stays_and_poses_keep_the_bend_that_only_they_have() {
         let flat = grid(24, 24);
         // A ridge that the flat mesh does not show.
-        let folded: Vec<DVec3> = flat.positions().iter().map(|p| DVec3::new(p.x, p.y, (p.x - 12.0).abs())).collect();
+        let folded: Vec<DVec3> = flat
+            .positions()
+            .iter()
+            .map(|p| DVec3::new(p.x, p.y, (p.x - 12.0).abs()))
+            .collect();
         let kept = vec![30, 31, 77];
-        let options = DecimationOptions::default().with_poses(vec![folded.clone()]).with_kept(kept.clone());
-        let coarse = flat.decimated(DecimationBudget::Vertices(40), &options).unwrap();
+        let options = DecimationOptions::default()
+            .with_poses(vec![folded.clone()])
+            .with_kept(kept.clone());
+        let coarse = flat
+            .decimated(DecimationBudget::Vertices(40), &options)
+            .unwrap();
         assert!(kept.iter().all(|v| coarse.sources().contains(v)));
-        assert!(coarse.sources().iter().zip(coarse.mesh().positions()).all(|(&v, p)| *p == flat.positions()[v as usize]));
-        let pose: Vec<DVec3> = coarse.sources().iter().map(|&v| folded[v as usize]).collect();
+        assert!(
+            coarse
+                .sources()
+                .iter()
+                .zip(coarse.mesh().positions())
+                .all(|(&v, p)| *p == flat.positions()[v as usize])
+        );
+        let pose: Vec<DVec3> = coarse
+            .sources()
+            .iter()
+            .map(|&v| folded[v as usize])
+            .collect();
         let area = coarse.mesh().posed(pose).unwrap().area();
-        assert!((area / flat.posed(folded).unwrap().area() - 1.0).abs() < 1e-9, "the ridge is still one: {area}");
+        assert!(
+            (area / flat.posed(folded).unwrap().area() - 1.0).abs() < 1e-9,
+            "the ridge is still one: {area}"
+        );
         let nan = vec![DVec3::NAN; flat.vertex_count()];
         for wrong in [
             DecimationOptions::default().with_poses(vec![nan]),
@@ -525,7 +766,10 @@ mod tests {
             DecimationOptions::default().with_kept(vec![u32::MAX]),
             DecimationOptions::default().with_evenness(f64::NAN),
         ] {
-            assert!(flat.decimated(DecimationBudget::Vertices(40), &wrong).is_err());
+            assert!(
+                flat.decimated(DecimationBudget::Vertices(40), &wrong)
+                    .is_err()
+            );
         }
     }
 
@@ -533,12 +777,27 @@ mod tests {
     fn evenness_evens_out_edges() {
         let torus = irregular_torus(40, 20);
         let spread = |evenness: f64| {
-            let options = DecimationOptions::default().with_placement(VertexPlacement::Subset).with_evenness(evenness);
-            let coarse = torus.decimated(DecimationBudget::Vertices(120), &options).unwrap().mesh().clone();
-            let lengths =
-                coarse.topology().edges().iter().map(|e| coarse.positions()[e[0] as usize].distance(coarse.positions()[e[1] as usize]));
-            lengths.map(|length| (length / coarse.mean_edge_length() - 1.0).powi(2)).sum::<f64>() / coarse.topology().edges().len() as f64
+            let options = DecimationOptions::default()
+                .with_placement(VertexPlacement::Subset)
+                .with_evenness(evenness);
+            let coarse = torus
+                .decimated(DecimationBudget::Vertices(120), &options)
+                .unwrap()
+                .mesh()
+                .clone();
+            let lengths = coarse.topology().edges().iter().map(|e| {
+                coarse.positions()[e[0] as usize].distance(coarse.positions()[e[1] as usize])
+            });
+            lengths
+                .map(|length| (length / coarse.mean_edge_length() - 1.0).powi(2))
+                .sum::<f64>()
+                / coarse.topology().edges().len() as f64
         };
-        assert!(spread(1.0) < spread(1e-6), "{} {}", spread(1.0), spread(1e-6));
+        assert!(
+            spread(1.0) < spread(1e-6),
+            "{} {}",
+            spread(1.0),
+            spread(1e-6)
+        );
     }
 }

@@ -41,11 +41,18 @@ impl DeformationGradients {
     pub fn from_rest(rest: &Mesh) -> Result<Self, MeshError> {
         rest.require_finite()?;
         let triangles = rest.triangles().to_vec();
-        let inverse_frames = parallel::map(triangles.len(), TRIANGLES_PER_TASK, |t| inverse_frame(rest.triangle_points(t)));
-        Ok(Self { triangles, inverse_frames, vertex_count: rest.vertex_count() })
+        let inverse_frames = parallel::map(triangles.len(), TRIANGLES_PER_TASK, |t| {
+            inverse_frame(rest.triangle_points(t))
+        });
+        Ok(Self {
+            triangles,
+            inverse_frames,
+            vertex_count: rest.vertex_count(),
+        })
     }
 
-    /// The gradient of every triangle in the pose `positions`; the identity where the rest triangle has no area.
+    /// The gradient of every triangle in the pose `positions`; the identity where the rest triangle
+    /// has no area.
     pub fn at(&self, positions: &[DVec3]) -> Result<Vec<DMat3>, MeshError> {
         let mut gradients = vec![DMat3::IDENTITY; self.triangles.len()];
         self.at_into(positions, &mut gradients)?;
@@ -55,15 +62,24 @@ impl DeformationGradients {
     /// As [`at`](Self::at), into the caller's buffer.
     pub fn at_into(&self, positions: &[DVec3], gradients: &mut [DMat3]) -> Result<(), MeshError> {
         if positions.len() != self.vertex_count {
-            return Err(MeshError::Count { what: "the deformed pose", found: positions.len(), expected: self.vertex_count });
+            return Err(MeshError::Count {
+                what: "the deformed pose",
+                found: positions.len(),
+                expected: self.vertex_count,
+            });
         }
         if gradients.len() != self.triangles.len() {
-            return Err(MeshError::Count { what: "the array of gradients", found: gradients.len(), expected: self.triangles.len() });
+            return Err(MeshError::Count {
+                what: "the array of gradients",
+                found: gradients.len(),
+                expected: self.triangles.len(),
+            });
         }
         parallel::for_each_chunk_mut(gradients, TRIANGLES_PER_TASK, |start, chunk| {
             for (k, gradient) in chunk.iter_mut().enumerate() {
                 let deformed = self.triangles[start + k].map(|v| positions[v as usize]);
-                *gradient = self.inverse_frames[start + k].map_or(DMat3::IDENTITY, |inverse| frame(deformed) * inverse);
+                *gradient = self.inverse_frames[start + k]
+                    .map_or(DMat3::IDENTITY, |inverse| frame(deformed) * inverse);
             }
         });
         Ok(())
@@ -75,18 +91,35 @@ fn frame([v0, v1, v2]: [DVec3; 3]) -> DMat3 {
     let (e1, e2) = (v1 - v0, v2 - v0);
     let cross = e1.cross(e2);
     let length = cross.length();
-    DMat3::from_cols(e1, e2, if length > 0.0 { cross / length.sqrt() } else { DVec3::ZERO })
+    DMat3::from_cols(
+        e1,
+        e2,
+        if length > 0.0 {
+            cross / length.sqrt()
+        } else {
+            DVec3::ZERO
+        },
+    )
 }
 
-/// The inverse of [`frame`], by rows: the dual basis of the two edges in their plane, and `n` over its squared length.
+/// The inverse of [`frame`], by rows: the dual basis of the two edges in their plane, and `n` over
+/// its squared length.
 fn inverse_frame(points: [DVec3; 3]) -> Option<DMat3> {
-    let DMat3 { x_axis: e1, y_axis: e2, z_axis: n } = frame(points);
+    let DMat3 {
+        x_axis: e1,
+        y_axis: e2,
+        z_axis: n,
+    } = frame(points);
     let cross = e1.cross(e2);
     let area_squared = cross.length_squared();
     if area_squared <= 0.0 || !area_squared.is_normal() {
         return None;
     }
-    let rows = DMat3::from_cols(e2.cross(cross) / area_squared, cross.cross(e1) / area_squared, n / n.length_squared());
+    let rows = DMat3::from_cols(
+        e2.cross(cross) / area_squared,
+        cross.cross(e1) / area_squared,
+        n / n.length_squared(),
+    );
     Some(rows.transpose())
 }
 
@@ -96,20 +129,35 @@ mod tests {
     use crate::Polar;
 
     fn strip() -> Mesh {
-        let positions = vec![DVec3::new(0.0, 0.0, 0.1), DVec3::new(1.0, 0.0, 0.0), DVec3::new(0.2, 1.0, 0.3), DVec3::new(1.3, 1.1, -0.2)];
+        let positions = vec![
+            DVec3::new(0.0, 0.0, 0.1),
+            DVec3::new(1.0, 0.0, 0.0),
+            DVec3::new(0.2, 1.0, 0.3),
+            DVec3::new(1.3, 1.1, -0.2),
+        ];
         Mesh::from_triangles(positions, &[[0, 1, 2], [2, 1, 3]]).unwrap()
     }
 
     fn largest(m: DMat3) -> f64 {
-        m.to_cols_array().into_iter().fold(0.0, |a: f64, b| a.max(b.abs()))
+        m.to_cols_array()
+            .into_iter()
+            .fold(0.0, |a: f64, b| a.max(b.abs()))
     }
 
     #[test]
     fn a_similarity_gives_its_scaled_rotation_on_every_triangle() {
         let rest = strip();
         let similarity = DMat3::from_axis_angle(DVec3::new(0.3, -0.5, 1.0).normalize(), 1.1) * 2.5;
-        let moved: Vec<DVec3> = rest.positions().iter().map(|&p| similarity * p + DVec3::new(3.0, 4.0, 5.0)).collect();
-        for gradient in DeformationGradients::from_rest(&rest).unwrap().at(&moved).unwrap() {
+        let moved: Vec<DVec3> = rest
+            .positions()
+            .iter()
+            .map(|&p| similarity * p + DVec3::new(3.0, 4.0, 5.0))
+            .collect();
+        for gradient in DeformationGradients::from_rest(&rest)
+            .unwrap()
+            .at(&moved)
+            .unwrap()
+        {
             assert!(largest(gradient - similarity) < 1e-14);
         }
     }
@@ -117,8 +165,15 @@ mod tests {
     #[test]
     fn the_gradient_maps_rest_edges_to_deformed_edges() {
         let rest = strip();
-        let moved: Vec<DVec3> = rest.positions().iter().map(|p| DVec3::new(p.x * p.x, p.y + p.z, p.x * p.y)).collect();
-        let gradients = DeformationGradients::from_rest(&rest).unwrap().at(&moved).unwrap();
+        let moved: Vec<DVec3> = rest
+            .positions()
+            .iter()
+            .map(|p| DVec3::new(p.x * p.x, p.y + p.z, p.x * p.y))
+            .collect();
+        let gradients = DeformationGradients::from_rest(&rest)
+            .unwrap()
+            .at(&moved)
+            .unwrap();
         for (t, gradient) in gradients.iter().enumerate() {
             let [a, b, c] = rest.triangles()[t].map(|v| v as usize);
             for (i, j) in [(a, b), (b, c), (c, a)] {
@@ -130,10 +185,17 @@ mod tests {
 
     #[test]
     fn tiny_needles_keep_their_digits() {
-        let rest = Mesh::from_triangles(vec![DVec3::ZERO, DVec3::X * 1e-8, DVec3::new(0.5e-8, 1e-14, 0.0)], &[[0, 1, 2]]).unwrap();
+        let rest = Mesh::from_triangles(
+            vec![DVec3::ZERO, DVec3::X * 1e-8, DVec3::new(0.5e-8, 1e-14, 0.0)],
+            &[[0, 1, 2]],
+        )
+        .unwrap();
         let turn = DMat3::from_rotation_z(0.7);
         let moved: Vec<DVec3> = rest.positions().iter().map(|&p| turn * p).collect();
-        let gradient = DeformationGradients::from_rest(&rest).unwrap().at(&moved).unwrap()[0];
+        let gradient = DeformationGradients::from_rest(&rest)
+            .unwrap()
+            .at(&moved)
+            .unwrap()[0];
         assert!(largest(Polar::of(gradient).rotation - turn) < 1e-8);
     }
 
@@ -143,14 +205,22 @@ mod tests {
         let gradients = DeformationGradients::from_rest(&rest).unwrap();
         assert!(gradients.at(&[DVec3::ZERO]).is_err());
         for wrong in [0, 1, 3] {
-            assert!(gradients.at_into(rest.positions(), &mut vec![DMat3::IDENTITY; wrong]).is_err());
+            assert!(
+                gradients
+                    .at_into(rest.positions(), &mut vec![DMat3::IDENTITY; wrong])
+                    .is_err()
+            );
         }
     }
 
     #[test]
     fn a_triangle_without_area_gets_the_identity() {
-        let rest = Mesh::from_triangles(vec![DVec3::ZERO, DVec3::X, DVec3::X * 2.0], &[[0, 1, 2]]).unwrap();
-        let gradients = DeformationGradients::from_rest(&rest).unwrap().at(&[DVec3::ZERO, DVec3::Y, DVec3::Z]).unwrap();
+        let rest = Mesh::from_triangles(vec![DVec3::ZERO, DVec3::X, DVec3::X * 2.0], &[[0, 1, 2]])
+            .unwrap();
+        let gradients = DeformationGradients::from_rest(&rest)
+            .unwrap()
+            .at(&[DVec3::ZERO, DVec3::Y, DVec3::Z])
+            .unwrap();
         assert_eq!(gradients, vec![DMat3::IDENTITY]);
     }
 }

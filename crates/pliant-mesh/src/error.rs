@@ -6,7 +6,9 @@ use thiserror::Error;
 #[non_exhaustive]
 pub enum MeshError {
     /// A face names a vertex that does not exist.
-    #[error("face {face} names vertex {vertex}, but there are {vertices} vertices (counted from 0); remove the face or add the vertex")]
+    #[error(
+        "face {face} names vertex {vertex}, but there are {vertices} vertices (counted from 0); remove the face or add the vertex"
+    )]
     VertexOutOfRange {
         /// The face, counted from 0.
         face: usize,
@@ -40,7 +42,9 @@ pub enum MeshError {
         vertices: usize,
     },
     /// A triangle index that the caller gave does not exist.
-    #[error("triangle {triangle} does not exist; the mesh has {triangles} triangles, counted from 0")]
+    #[error(
+        "triangle {triangle} does not exist; the mesh has {triangles} triangles, counted from 0"
+    )]
     NoSuchTriangle {
         /// The index asked for.
         triangle: usize,
@@ -48,7 +52,9 @@ pub enum MeshError {
         triangles: usize,
     },
     /// A position is NaN or infinite.
-    #[error("vertex {vertex} has a coordinate that is not a finite number ({found} such vertices); repair the file")]
+    #[error(
+        "vertex {vertex} has a coordinate that is not a finite number ({found} such vertices); repair the file"
+    )]
     NotFinite {
         /// The first such vertex.
         vertex: usize,
@@ -56,7 +62,9 @@ pub enum MeshError {
         found: usize,
     },
     /// A point asked about is NaN, infinite or too far away to compute with.
-    #[error("query point {query} has a coordinate that is not a finite number below 1e70; leave it out")]
+    #[error(
+        "query point {query} has a coordinate that is not a finite number below 1e70; leave it out"
+    )]
     QueryNotFinite {
         /// The first such point, counted from 0.
         query: usize,
@@ -75,7 +83,9 @@ pub enum MeshError {
         expected: usize,
     },
     /// A layer or a label names a value that its list does not hold.
-    #[error("{what}: value {index} is named, but the list holds {size} (counted from 0); export the mesh again")]
+    #[error(
+        "{what}: value {index} is named, but the list holds {size} (counted from 0); export the mesh again"
+    )]
     NoSuchValue {
         /// The layer or labels.
         what: &'static str,

@@ -25,10 +25,11 @@
 //!
 //! **Ours.** A window enters all other triangles of an edge, so that non-manifold edges and
 //! inconsistent orientation need no repair; repeated triangles are passed over. Where a path bends,
-//! only the shadow behind the vertex is lit. Windows are trimmed to the part that their edge's ends do
-//! not reach sooner. Ties within rounding are kept on both sides, and a vertex on the border
-//! between two windows is seen by both, so that flat regions have no cracks. On sheets that lie upon
-//! each other, cut differently and joined at their edges, all paths tie and the cost may explode.
+//! only the shadow behind the vertex is lit. Windows are trimmed to the part that their edge's ends
+//! do not reach sooner. Ties within rounding are kept on both sides, and a vertex on the border
+//! between two windows is seen by both, so that flat regions have no cracks. On sheets that lie
+//! upon each other, cut differently and joined at their edges, all paths tie and the cost may
+//! explode.
 
 mod bucket_queue;
 mod propagation;
@@ -54,7 +55,8 @@ pub struct Disc {
 }
 
 impl Disc {
-    /// The distance of every vertex of a mesh with `vertex_count` of them; infinite outside the disc.
+    /// The distance of every vertex of a mesh with `vertex_count` of them; infinite outside the
+    /// disc.
     ///
     /// # Panics
     /// If the disc holds a vertex beyond `vertex_count`.
@@ -70,8 +72,8 @@ impl Disc {
 
 /// Exact geodesic distances on one pose of a mesh.
 ///
-/// Made once per pose in time linear in the mesh; each disc then costs time that depends on the disc
-/// alone. A clone shares the geometry, for queries on several threads.
+/// Made once per pose in time linear in the mesh; each disc then costs time that depends on the
+/// disc alone. A clone shares the geometry, for queries on several threads.
 #[derive(Debug, Clone)]
 pub struct ExactGeodesics {
     mesh: Mesh,
@@ -87,26 +89,45 @@ impl ExactGeodesics {
         mesh.require_surface()?;
         let unfolding = Unfolding::of(mesh)?;
         let front = Wavefront::new(&unfolding, mesh.vertex_count());
-        Ok(Self { mesh: mesh.clone(), unfolding: Arc::new(unfolding), front })
+        Ok(Self {
+            mesh: mesh.clone(),
+            unfolding: Arc::new(unfolding),
+            front,
+        })
     }
 
     /// All vertices no farther than `radius` from the nearest source, which may be infinite.
     pub fn disc(&mut self, sources: &[SurfacePoint], radius: f64) -> Result<Disc, MeshError> {
         if radius.is_nan() || radius < 0.0 {
-            return Err(MeshError::BadNumber { what: "the radius", value: radius, needed: "zero or more" });
+            return Err(MeshError::BadNumber {
+                what: "the radius",
+                value: radius,
+                needed: "zero or more",
+            });
         }
         self.sweep(sources, radius)?;
-        let mut vertices: Vec<u32> = self.front.reached().iter().copied().filter(|&v| self.front.distance(v) <= radius).collect();
+        let mut vertices: Vec<u32> = self
+            .front
+            .reached()
+            .iter()
+            .copied()
+            .filter(|&v| self.front.distance(v) <= radius)
+            .collect();
         vertices.sort_unstable();
         let distances = vertices.iter().map(|&v| self.front.distance(v)).collect();
         self.front.clear();
-        Ok(Disc { vertices, distances })
+        Ok(Disc {
+            vertices,
+            distances,
+        })
     }
 
     /// The distance of every vertex from the nearest source; infinite where no path leads.
     pub fn distances(&mut self, sources: &[SurfacePoint]) -> Result<Vec<f64>, MeshError> {
         self.sweep(sources, f64::INFINITY)?;
-        let distances = (0..self.mesh.vertex_count() as u32).map(|v| self.front.distance(v)).collect();
+        let distances = (0..self.mesh.vertex_count() as u32)
+            .map(|v| self.front.distance(v))
+            .collect();
         self.front.clear();
         Ok(distances)
     }
@@ -115,17 +136,26 @@ impl ExactGeodesics {
         if sources.is_empty() {
             return Err(MeshError::NoSource);
         }
-        sources.iter().try_for_each(|source| source.check(&self.mesh))?;
-        // The order of the queue is subject to rounding; what is beyond the radius is left out at the end.
+        sources
+            .iter()
+            .try_for_each(|source| source.check(&self.mesh))?;
+        // The order of the queue is subject to rounding; what is beyond the radius is left out at
+        // the end.
         let limit = radius * (1.0 + 1e-12);
         let topology = self.mesh.topology();
-        let mut sweep = Sweep { unfolding: &self.unfolding, topology, front: &mut self.front, limit };
+        let mut sweep = Sweep {
+            unfolding: &self.unfolding,
+            topology,
+            front: &mut self.front,
+            limit,
+        };
         for source in sources {
             match *source {
                 SurfacePoint::Vertex(vertex) => sweep.ignite(vertex, 0.0),
-                SurfacePoint::InTriangle(TrianglePoint { triangle, barycentric }) => {
-                    ignite_inside(&mut sweep, &self.mesh, triangle, barycentric)
-                }
+                SurfacePoint::InTriangle(TrianglePoint {
+                    triangle,
+                    barycentric,
+                }) => ignite_inside(&mut sweep, &self.mesh, triangle, barycentric),
             }
         }
         if sweep.run() {
@@ -144,13 +174,22 @@ fn ignite_inside(sweep: &mut Sweep<'_>, mesh: &Mesh, named: u32, barycentric: [f
     let corners = mesh.triangles()[triangle as usize];
     let weights = match mesh.triangles()[named as usize] {
         same if same == corners => barycentric,
-        turned => corners.map(|v| barycentric[turned.iter().position(|&w| w == v).expect("alike triangles have the same corners")]),
+        turned => corners.map(|v| {
+            barycentric[turned
+                .iter()
+                .position(|&w| w == v)
+                .expect("alike triangles have the same corners")]
+        }),
     }
     .map(|w| w / sum);
     if let Some(k) = (0..3).find(|&k| weights[k] == 1.0) {
         return sweep.ignite(corners[k], 0.0);
     }
-    let position = SurfacePoint::InTriangle(TrianglePoint { triangle: named, barycentric }).position(mesh);
+    let position = SurfacePoint::InTriangle(TrianglePoint {
+        triangle: named,
+        barycentric,
+    })
+    .position(mesh);
     let without_sides = mesh.topology().triangle_edges()[triangle as usize][0] == Topology::NONE;
     for k in 0..3 {
         let side = 3 * triangle + k as u32;
@@ -163,7 +202,14 @@ fn ignite_inside(sweep: &mut Sweep<'_>, mesh: &Mesh, named: u32, barycentric: [f
         }
         let [foot, height] = edge.apex;
         let (start, end, apex) = (weights[k], weights[(k + 1) % 3], weights[(k + 2) % 3]);
-        sweep.arrive(edge.opposite, distance, Arrival { side, entry: edge.length * end / (start + end) });
+        sweep.arrive(
+            edge.opposite,
+            distance,
+            Arrival {
+                side,
+                entry: edge.length * end / (start + end),
+            },
+        );
         let along = end * edge.length + apex * foot;
         if apex == 0.0 {
             ignite_on_edge(sweep, side, along);
@@ -179,16 +225,33 @@ fn ignite_on_edge(sweep: &mut Sweep<'_>, side: u32, along: f64) {
     let mut beyond = from.across;
     while beyond != side {
         let entered = *sweep.unfolding.side(beyond);
-        let along = if entered.start == from.start { along } else { from.length - along };
+        let along = if entered.start == from.start {
+            along
+        } else {
+            from.length - along
+        };
         let [foot, height] = entered.apex;
-        sweep.arrive(entered.opposite, window::length(foot - along, height), Arrival { side: beyond, entry: along });
+        sweep.arrive(
+            entered.opposite,
+            window::length(foot - along, height),
+            Arrival {
+                side: beyond,
+                entry: along,
+            },
+        );
         let (left, right) = (preceding(beyond), following(beyond));
         let left_length = sweep.unfolding.side(left).length;
         let right_length = sweep.unfolding.side(right).length;
         // The left side runs from the apex to the start, the right side from the end to the apex.
-        let on_left = [left_length - along * foot / left_length, along * height / left_length];
+        let on_left = [
+            left_length - along * foot / left_length,
+            along * height / left_length,
+        ];
         let rest = entered.length - along;
-        let on_right = [rest * (entered.length - foot) / right_length, rest * height / right_length];
+        let on_right = [
+            rest * (entered.length - foot) / right_length,
+            rest * height / right_length,
+        ];
         sweep.leave_whole(left, on_left, 0.0, Topology::NONE);
         sweep.leave_whole(right, on_right, 0.0, Topology::NONE);
         beyond = entered.across;

@@ -42,7 +42,9 @@ impl Health {
             boundary_loops: topology.boundary_loops().len(),
             non_manifold_edges: topology.non_manifold_edges().count(),
             non_manifold_vertices: topology.non_manifold_vertices().len(),
-            degenerate_triangles: (0..mesh.triangles().len()).filter(|&t| is_degenerate(mesh, t)).count(),
+            degenerate_triangles: (0..mesh.triangles().len())
+                .filter(|&t| is_degenerate(mesh, t))
+                .count(),
             duplicate_triangles: duplicates(mesh.triangles()),
             unused_vertices: topology.unused_vertex_count(),
             flipped_edges: topology.flipped_edges().count(),
@@ -56,15 +58,40 @@ impl Health {
     #[must_use]
     pub fn problems(&self) -> Vec<String> {
         let found = [
-            (self.not_finite_vertices, "vertices have a coordinate that is NaN or infinite; whatever computes will decline the mesh"),
-            (self.non_manifold_edges, "edges have more than two triangles (non-manifold)"),
-            (self.non_manifold_vertices, "vertices join surfaces that touch only there (non-manifold)"),
-            (self.degenerate_triangles, "triangles have no area (degenerate)"),
-            (self.duplicate_triangles, "triangles repeat another one's vertices (duplicate)"),
-            (self.flipped_edges, "edges lie between faces of opposite orientation (flipped)"),
-            (self.self_intersections.unwrap_or(0), "pairs of triangles cut through each other"),
+            (
+                self.not_finite_vertices,
+                "vertices have a coordinate that is NaN or infinite; whatever computes will decline the mesh",
+            ),
+            (
+                self.non_manifold_edges,
+                "edges have more than two triangles (non-manifold)",
+            ),
+            (
+                self.non_manifold_vertices,
+                "vertices join surfaces that touch only there (non-manifold)",
+            ),
+            (
+                self.degenerate_triangles,
+                "triangles have no area (degenerate)",
+            ),
+            (
+                self.duplicate_triangles,
+                "triangles repeat another one's vertices (duplicate)",
+            ),
+            (
+                self.flipped_edges,
+                "edges lie between faces of opposite orientation (flipped)",
+            ),
+            (
+                self.self_intersections.unwrap_or(0),
+                "pairs of triangles cut through each other",
+            ),
         ];
-        found.into_iter().filter(|(count, _)| *count > 0).map(|(count, what)| format!("{count} {what}")).collect()
+        found
+            .into_iter()
+            .filter(|(count, _)| *count > 0)
+            .map(|(count, what)| format!("{count} {what}"))
+            .collect()
     }
 }
 
@@ -93,13 +120,31 @@ mod tests {
 
     #[test]
     fn each_kind_of_trouble_is_counted() {
-        let positions =
-            vec![DVec3::ZERO, DVec3::X, DVec3::Y, DVec3::Z, DVec3::new(2.0, 0.0, 0.0), DVec3::splat(9.0), DVec3::new(0.0, -1.0, f64::NAN)];
+        let positions = vec![
+            DVec3::ZERO,
+            DVec3::X,
+            DVec3::Y,
+            DVec3::Z,
+            DVec3::new(2.0, 0.0, 0.0),
+            DVec3::splat(9.0),
+            DVec3::new(0.0, -1.0, f64::NAN),
+        ];
         // Two equal triangles and a third on edge 0-1; one flat triangle along x.
-        let mesh = Mesh::from_triangles(positions, &[[0, 1, 2], [0, 1, 2], [1, 0, 3], [0, 1, 4]]).unwrap();
+        let mesh =
+            Mesh::from_triangles(positions, &[[0, 1, 2], [0, 1, 2], [1, 0, 3], [0, 1, 4]]).unwrap();
         let health = Health::of(&mesh);
-        assert_eq!((health.duplicate_triangles, health.degenerate_triangles, health.unused_vertices), (1, 1, 2));
-        assert_eq!((health.not_finite_vertices, health.non_manifold_edges), (1, 1));
+        assert_eq!(
+            (
+                health.duplicate_triangles,
+                health.degenerate_triangles,
+                health.unused_vertices
+            ),
+            (1, 1, 2)
+        );
+        assert_eq!(
+            (health.not_finite_vertices, health.non_manifold_edges),
+            (1, 1)
+        );
         // The equal triangles run through edges 1-2 and 2-0 in one direction.
         assert_eq!(health.flipped_edges, 2);
         assert_eq!(health.problems().len(), 5);
@@ -107,7 +152,8 @@ mod tests {
 
     #[test]
     fn a_clean_mesh_has_no_problems() {
-        let mesh = Mesh::from_triangles(vec![DVec3::ZERO, DVec3::X, DVec3::Y], &[[0, 1, 2]]).unwrap();
+        let mesh =
+            Mesh::from_triangles(vec![DVec3::ZERO, DVec3::X, DVec3::Y], &[[0, 1, 2]]).unwrap();
         assert!(Health::of(&mesh).problems().is_empty());
     }
 }

@@ -11,15 +11,17 @@
 //! vertices and surface do not.
 //!
 //! **Source.** Sharp and Crane, "A Laplacian for nonmanifold triangle meshes", 2020,
-//! section 4.5 (mollification), 3.2 (cover); Fisher, Springborn, Bobenko, Schröder, "An algorithm for the
-//! construction of intrinsic Delaunay triangulations", 2006 (flips).
+//! section 4.5 (mollification), 3.2 (cover); Fisher, Springborn, Bobenko, Schröder, "An algorithm
+//! for the construction of intrinsic Delaunay triangulations", 2006 (flips).
 //!
-//! **Ours.** Mean and `ε` are those of a connected component: a bad triangle is the trouble of its own part, and a part
-//! far smaller than the others keeps its shape. Edges with one or more than two triangles cannot be flipped; where one lies
-//! opposite a wide angle, [`IntrinsicTriangulation::robust`] takes the tufted cover, in which every triangle has a front and
-//! a back and every edge exactly two sides (Sharp and Crane, section 3.2); it costs twice the
-//! triangles, so that it is left aside where nothing asks for it. An edge is flipped only when that gains more than rounding, so cocircular quads neither flicker nor depend on
-//! the mesh's place in space.
+//! **Ours.** Mean and `ε` are those of a connected component: a bad triangle is the trouble of its
+//! own part, and a part far smaller than the others keeps its shape. Edges with one or more than
+//! two triangles cannot be flipped; where one lies opposite a wide angle,
+//! [`IntrinsicTriangulation::robust`] takes the tufted cover, in which every triangle has a front
+//! and a back and every edge exactly two sides (Sharp and Crane, section 3.2); it costs twice the
+//! triangles, so that it is left aside where nothing asks for it. An edge is flipped only when that
+//! gains more than rounding, so cocircular quads neither flicker nor depend on the mesh's place in
+//! space.
 
 use glam::DVec2;
 
@@ -32,7 +34,8 @@ pub struct IntrinsicTriangulation {
     triangles: Vec<[u32; 3]>,
     /// Lengths of the sides 0→1, 1→2, 2→0 of each triangle.
     lengths: Vec<[f64; 3]>,
-    /// The side on the other face of each side, as `3 · triangle + side`; [`Topology::NONE`] where it cannot be flipped.
+    /// The side on the other face of each side, as `3 · triangle + side`; [`Topology::NONE`] where
+    /// it cannot be flipped.
     twins: Vec<[u32; 3]>,
     /// What each triangle counts: one, or a half on a cover of two sheets.
     share: f64,
@@ -40,17 +43,21 @@ pub struct IntrinsicTriangulation {
 }
 
 impl IntrinsicTriangulation {
-    /// Least excess of two sides over the third, relative to the mean edge length. *Paper*: section 4.5 suggests 1e-5.
+    /// Least excess of two sides over the third, relative to the mean edge length. *Paper*: section
+    /// 4.5 suggests 1e-5.
     pub const MOLLIFICATION: f64 = 1e-5;
 
-    /// A component with edges below this part of the mesh's mean has no size of its own and is mollified by that mean.
+    /// A component with edges below this part of the mesh's mean has no size of its own and is
+    /// mollified by that mean.
     const POINT: f64 = 1e-12;
 
-    /// Below this cotangent (an angle of about 117°) opposite an edge that cannot be flipped, the cover is taken.
-    /// *Ours*: on strips of such triangles distances by heat are 5 % too short, and ever shorter beyond.
+    /// Below this cotangent (an angle of about 117°) opposite an edge that cannot be flipped, the
+    /// cover is taken. *Ours*: on strips of such triangles distances by heat are 5 % too short,
+    /// and ever shorter beyond.
     const WIDE: f64 = -0.5;
 
-    /// The triangulation of `mesh` as it lies in space; triangles that repeat a vertex are left out.
+    /// The triangulation of `mesh` as it lies in space; triangles that repeat a vertex are left
+    /// out.
     #[must_use]
     pub fn of(mesh: &Mesh) -> Self {
         let (triangles, lengths) = proper_triangles(mesh);
@@ -63,22 +70,39 @@ impl IntrinsicTriangulation {
             }
             _ => {}
         });
-        Self { triangles, lengths, twins, share: 1.0, vertex_count: mesh.vertex_count() }
+        Self {
+            triangles,
+            lengths,
+            twins,
+            share: 1.0,
+            vertex_count: mesh.vertex_count(),
+        }
     }
 
-    /// The tufted cover of `mesh`: triangle `t` has the front `2t` and the back `2t + 1`, and around an edge the front or
-    /// back that runs forward is glued to the one of the next triangle that runs backward.
+    /// The tufted cover of `mesh`: triangle `t` has the front `2t` and the back `2t + 1`, and
+    /// around an edge the front or back that runs forward is glued to the one of the next
+    /// triangle that runs backward.
     #[must_use]
     pub fn cover(mesh: &Mesh) -> Self {
         let (fronts, front_lengths) = proper_triangles(mesh);
-        let triangles = fronts.iter().flat_map(|&[a, b, c]| [[a, b, c], [a, c, b]]).collect();
-        let lengths = front_lengths.iter().flat_map(|&[ab, bc, ca]| [[ab, bc, ca], [ca, bc, ab]]).collect();
+        let triangles = fronts
+            .iter()
+            .flat_map(|&[a, b, c]| [[a, b, c], [a, c, b]])
+            .collect();
+        let lengths = front_lengths
+            .iter()
+            .flat_map(|&[ab, bc, ca]| [[ab, bc, ca], [ca, bc, ab]])
+            .collect();
         let mut twins = vec![[Topology::NONE; 3]; 2 * fronts.len()];
         visit_edges(mesh, |edge, sides| {
             let low = mesh.topology().edges()[edge][0];
             // Side `i` of a front is side `2 − i` of its back, run through the other way.
             let facing = |&(t, i): &(usize, usize), forward: bool| {
-                if (fronts[t][i] == low) == forward { (2 * t, i) } else { (2 * t + 1, 2 - i) }
+                if (fronts[t][i] == low) == forward {
+                    (2 * t, i)
+                } else {
+                    (2 * t + 1, 2 - i)
+                }
             };
             for (k, side) in sides.iter().enumerate() {
                 let (s, i) = facing(side, true);
@@ -87,18 +111,31 @@ impl IntrinsicTriangulation {
                 twins[t][j] = (3 * s + i) as u32;
             }
         });
-        Self { triangles, lengths, twins, share: 0.5, vertex_count: mesh.vertex_count() }
+        Self {
+            triangles,
+            lengths,
+            twins,
+            share: 0.5,
+            vertex_count: mesh.vertex_count(),
+        }
     }
 
-    /// The Delaunay triangulation of the surface, mollified; of its cover where edges that cannot be flipped need it.
+    /// The Delaunay triangulation of the surface, mollified; of its cover where edges that cannot
+    /// be flipped need it.
     #[must_use]
     pub fn robust(mesh: &Mesh) -> Self {
         let plain = Self::of(mesh).mollified().delaunay();
-        if plain.has_wide_rim() { Self::cover(mesh).mollified().delaunay() } else { plain }
+        if plain.has_wide_rim() {
+            Self::cover(mesh).mollified().delaunay()
+        } else {
+            plain
+        }
     }
 
     fn has_wide_rim(&self) -> bool {
-        let wide = |t: usize, s: usize| self.twins[t][s] == Topology::NONE && self.cotangents(t)[(s + 2) % 3] < Self::WIDE;
+        let wide = |t: usize, s: usize| {
+            self.twins[t][s] == Topology::NONE && self.cotangents(t)[(s + 2) % 3] < Self::WIDE
+        };
         (0..self.triangles.len()).any(|t| (0..3).any(|s| wide(t, s)))
     }
 
@@ -108,7 +145,8 @@ impl IntrinsicTriangulation {
         self.share
     }
 
-    /// Adds to every length what the worst triangle of its component needs to be one; nothing where there are no needles.
+    /// Adds to every length what the worst triangle of its component needs to be one; nothing where
+    /// there are no needles.
     #[must_use]
     pub fn mollified(mut self) -> Self {
         let components = find_components(self.vertex_count, &self.triangles);
@@ -119,16 +157,23 @@ impl IntrinsicTriangulation {
             lengths.iter().for_each(|&length| *total += length);
             *sides += 3.0;
         }
-        let overall = self.lengths.iter().flatten().sum::<f64>() / (3 * self.lengths.len()).max(1) as f64;
+        let overall =
+            self.lengths.iter().flatten().sum::<f64>() / (3 * self.lengths.len()).max(1) as f64;
         let mut epsilons = vec![0.0_f64; components.count];
         for (t, &[a, b, c]) in self.lengths.iter().enumerate() {
             let (total, sides) = sums[component(t)];
-            let mean = if total / sides > Self::POINT * overall { total / sides } else { overall };
+            let mean = if total / sides > Self::POINT * overall {
+                total / sides
+            } else {
+                overall
+            };
             let margin = Self::MOLLIFICATION * mean;
             let lack = margin - (a + b - c).min(b + c - a).min(c + a - b);
             epsilons[component(t)] = epsilons[component(t)].max(lack);
         }
-        let of_triangle: Vec<f64> = (0..self.lengths.len()).map(|t| epsilons[component(t)]).collect();
+        let of_triangle: Vec<f64> = (0..self.lengths.len())
+            .map(|t| epsilons[component(t)])
+            .collect();
         for (lengths, epsilon) in self.lengths.iter_mut().zip(of_triangle) {
             lengths.iter_mut().for_each(|length| *length += epsilon);
         }
@@ -178,7 +223,8 @@ impl IntrinsicTriangulation {
         &self.lengths
     }
 
-    /// The triangle laid out in the plane: corner 0 at the origin, corner 1 on the positive x axis, corner 2 above.
+    /// The triangle laid out in the plane: corner 0 at the origin, corner 1 on the positive x axis,
+    /// corner 2 above.
     #[must_use]
     pub fn layout(&self, triangle: usize) -> [DVec2; 3] {
         lay_out(self.lengths[triangle])
@@ -204,7 +250,8 @@ impl IntrinsicTriangulation {
         here + there >= -1e-9 * (1.0 + here.abs() + there.abs())
     }
 
-    /// Replaces the shared side of two triangles by their other diagonal; returns the four outer sides and the new one.
+    /// Replaces the shared side of two triangles by their other diagonal; returns the four outer
+    /// sides and the new one.
     ///
     /// ```text
     ///        c                    c
@@ -231,11 +278,25 @@ impl IntrinsicTriangulation {
         self.lengths[u] = [bc, cd, db];
         self.twins[t][1] = (3 * u + 1) as u32;
         self.twins[u][1] = (3 * t + 1) as u32;
-        // Where the two triangles share a second side, or one is glued to itself, an outer side's twin has moved as well.
+        // Where the two triangles share a second side, or one is glued to itself, an outer side's
+        // twin has moved as well.
         let new_places = [3 * u, 3 * t + 2, 3 * t, 3 * u + 2];
-        let old_places = [3 * t + (s + 1) % 3, 3 * t + (s + 2) % 3, 3 * u + (r + 1) % 3, 3 * u + (r + 2) % 3];
-        let moved = |side: u32| old_places.iter().position(|&old| old == side as usize).map_or(side, |k| new_places[k] as u32);
-        for (here, there) in new_places.into_iter().zip([side_bc, side_ca, side_ad, side_db]) {
+        let old_places = [
+            3 * t + (s + 1) % 3,
+            3 * t + (s + 2) % 3,
+            3 * u + (r + 1) % 3,
+            3 * u + (r + 2) % 3,
+        ];
+        let moved = |side: u32| {
+            old_places
+                .iter()
+                .position(|&old| old == side as usize)
+                .map_or(side, |k| new_places[k] as u32)
+        };
+        for (here, there) in new_places
+            .into_iter()
+            .zip([side_bc, side_ca, side_ad, side_db])
+        {
             self.glue(here, moved(there));
         }
         [3 * t, 3 * t + 2, 3 * u, 3 * u + 2, 3 * t + 1].map(|side| side as u32)
@@ -253,13 +314,21 @@ impl IntrinsicTriangulation {
 /// The triangles with three vertices, and the lengths of their sides.
 fn proper_triangles(mesh: &Mesh) -> (Vec<[u32; 3]>, Vec<[f64; 3]>) {
     let topology = mesh.topology();
-    let length = |[a, b]: [u32; 2]| mesh.positions()[a as usize].distance(mesh.positions()[b as usize]);
+    let length =
+        |[a, b]: [u32; 2]| mesh.positions()[a as usize].distance(mesh.positions()[b as usize]);
     let edge_lengths: Vec<f64> = topology.edges().iter().map(|&edge| length(edge)).collect();
-    let proper = topology.triangle_edges().iter().zip(mesh.triangles()).filter(|(edges, _)| edges[0] != Topology::NONE);
-    proper.map(|(edges, triangle)| (*triangle, edges.map(|e| edge_lengths[e as usize]))).unzip()
+    let proper = topology
+        .triangle_edges()
+        .iter()
+        .zip(mesh.triangles())
+        .filter(|(edges, _)| edges[0] != Topology::NONE);
+    proper
+        .map(|(edges, triangle)| (*triangle, edges.map(|e| edge_lengths[e as usize])))
+        .unzip()
 }
 
-/// Calls `visit` with every edge and the (triangle, side) pairs that run along it, counted over the [`proper_triangles`].
+/// Calls `visit` with every edge and the (triangle, side) pairs that run along it, counted over the
+/// [`proper_triangles`].
 fn visit_edges(mesh: &Mesh, mut visit: impl FnMut(usize, &[(usize, usize)])) {
     let topology = mesh.topology();
     let mut place = vec![0; mesh.triangles().len()];
@@ -272,8 +341,13 @@ fn visit_edges(mesh: &Mesh, mut visit: impl FnMut(usize, &[(usize, usize)])) {
     for edge in 0..topology.edges().len() {
         sides.clear();
         for &t in topology.edge_triangles().row(edge) {
-            let side = topology.triangle_edges()[t as usize].iter().position(|&e| e as usize == edge);
-            sides.push((place[t as usize], side.expect("the edge is one of the triangle's")));
+            let side = topology.triangle_edges()[t as usize]
+                .iter()
+                .position(|&e| e as usize == edge);
+            sides.push((
+                place[t as usize],
+                side.expect("the edge is one of the triangle's"),
+            ));
         }
         visit(edge, &sides);
     }
@@ -291,7 +365,9 @@ fn four_areas([l0, l1, l2]: [f64; 3]) -> f64 {
     if a < b {
         std::mem::swap(&mut a, &mut b);
     }
-    ((a + (b + c)) * (c - (a - b)) * (c + (a - b)) * (a + (b - c))).max(0.0).sqrt()
+    ((a + (b + c)) * (c - (a - b)) * (c + (a - b)) * (a + (b - c)))
+        .max(0.0)
+        .sqrt()
 }
 
 /// Cotangents at corners 0, 1, 2 from the lengths of sides 01, 12, 20.
@@ -301,7 +377,11 @@ fn cotangents(lengths: [f64; 3]) -> [f64; 3] {
     if area <= 0.0 {
         return [0.0; 3]; // A flat triangle that was not mollified has no say.
     }
-    [(ab * ab + ca * ca - bc * bc) / area, (ab * ab + bc * bc - ca * ca) / area, (bc * bc + ca * ca - ab * ab) / area]
+    [
+        (ab * ab + ca * ca - bc * bc) / area,
+        (ab * ab + bc * bc - ca * ca) / area,
+        (bc * bc + ca * ca - ab * ab) / area,
+    ]
 }
 
 fn lay_out(lengths: [f64; 3]) -> [DVec2; 3] {
@@ -321,7 +401,9 @@ mod tests {
     use glam::DVec3;
 
     fn total_area(triangulation: &IntrinsicTriangulation) -> f64 {
-        (0..triangulation.triangles().len()).map(|t| triangulation.area(t)).sum()
+        (0..triangulation.triangles().len())
+            .map(|t| triangulation.area(t))
+            .sum()
     }
 
     fn twins_agree(triangulation: &IntrinsicTriangulation) -> bool {
@@ -331,7 +413,8 @@ mod tests {
                 let twin = twin as usize;
                 twin != side
                     && triangulation.twins[twin / 3][twin % 3] as usize == side
-                    && triangulation.lengths[twin / 3][twin % 3] == triangulation.lengths[side / 3][side % 3]
+                    && triangulation.lengths[twin / 3][twin % 3]
+                        == triangulation.lengths[side / 3][side % 3]
             }
         })
     }
@@ -340,7 +423,15 @@ mod tests {
     fn flips_keep_area_and_vertices_and_end_delaunay() {
         // Stretched along x, nearly every quad has the wrong diagonal somewhere.
         let sheet = bumpy_sheet(12, 0.6);
-        let stretched = sheet.posed(sheet.positions().iter().map(|p| DVec3::new(6.0 * p.x, p.y, 0.0)).collect()).unwrap();
+        let stretched = sheet
+            .posed(
+                sheet
+                    .positions()
+                    .iter()
+                    .map(|p| DVec3::new(6.0 * p.x, p.y, 0.0))
+                    .collect(),
+            )
+            .unwrap();
         let before = IntrinsicTriangulation::of(&stretched);
         let after = before.clone().delaunay();
         assert!(before.lengths != after.lengths, "something was flipped");
@@ -355,13 +446,22 @@ mod tests {
 
     #[test]
     fn a_flip_between_triangles_that_share_two_sides_keeps_twins_right() {
-        // Two triangles back to back, obtuse at corner 2: the flip leaves corners 0 and 1 in one triangle each, glued to itself.
+        // Two triangles back to back, obtuse at corner 2: the flip leaves corners 0 and 1 in one
+        // triangle each, glued to itself.
         let positions = vec![DVec3::ZERO, DVec3::X, DVec3::new(0.5, 0.1, 0.0)];
         for (i, j) in (0..9).map(|k| (k / 3, k % 3)) {
-            let triangles = [[0, 1, 2].map(|k| [0, 1, 2][(i + k) % 3]), [0, 1, 2].map(|k| [1, 0, 2][(j + k) % 3])];
-            let pillow = IntrinsicTriangulation::of(&Mesh::from_triangles(positions.clone(), &triangles).unwrap());
+            let triangles = [
+                [0, 1, 2].map(|k| [0, 1, 2][(i + k) % 3]),
+                [0, 1, 2].map(|k| [1, 0, 2][(j + k) % 3]),
+            ];
+            let pillow = IntrinsicTriangulation::of(
+                &Mesh::from_triangles(positions.clone(), &triangles).unwrap(),
+            );
             let flipped = pillow.clone().delaunay();
-            assert!(flipped.lengths != pillow.lengths, "the long side was flipped");
+            assert!(
+                flipped.lengths != pillow.lengths,
+                "the long side was flipped"
+            );
             assert!(twins_agree(&flipped), "{triangles:?}");
         }
     }
@@ -369,11 +469,22 @@ mod tests {
     #[test]
     fn flipped_lengths_are_distances_in_a_plane() {
         let sheet = bumpy_sheet(8, 0.25);
-        let flat = sheet.posed(sheet.positions().iter().map(|p| DVec3::new(4.0 * p.x, p.y, 0.0)).collect()).unwrap();
+        let flat = sheet
+            .posed(
+                sheet
+                    .positions()
+                    .iter()
+                    .map(|p| DVec3::new(4.0 * p.x, p.y, 0.0))
+                    .collect(),
+            )
+            .unwrap();
         let after = IntrinsicTriangulation::of(&flat).delaunay();
         for (triangle, lengths) in after.triangles.iter().zip(&after.lengths) {
             for k in 0..3 {
-                let (p, q) = (flat.positions()[triangle[k] as usize], flat.positions()[triangle[(k + 1) % 3] as usize]);
+                let (p, q) = (
+                    flat.positions()[triangle[k] as usize],
+                    flat.positions()[triangle[(k + 1) % 3] as usize],
+                );
                 assert!((p.distance(q) - lengths[k]).abs() < 1e-12);
             }
         }
@@ -388,7 +499,13 @@ mod tests {
         .unwrap();
         for mesh in [book, bumpy_sheet(5, 0.3), icosphere(1)] {
             let cover = IntrinsicTriangulation::cover(&mesh);
-            assert!(cover.twins.iter().flatten().all(|&twin| twin != Topology::NONE));
+            assert!(
+                cover
+                    .twins
+                    .iter()
+                    .flatten()
+                    .all(|&twin| twin != Topology::NONE)
+            );
             assert!(twins_agree(&cover) && twins_agree(&cover.clone().mollified().delaunay()));
             assert!((cover.share() * total_area(&cover) - mesh.area()).abs() < 1e-12);
         }
@@ -396,8 +513,17 @@ mod tests {
 
     #[test]
     fn the_cover_is_taken_only_where_a_rim_needs_it() {
-        assert_eq!(IntrinsicTriangulation::robust(&bumpy_sheet(5, 0.1)).share(), 1.0);
-        let flat = |y: f64| Mesh::from_triangles(vec![DVec3::ZERO, DVec3::X, DVec3::new(0.5, y, 0.0)], &[[0, 1, 2]]).unwrap();
+        assert_eq!(
+            IntrinsicTriangulation::robust(&bumpy_sheet(5, 0.1)).share(),
+            1.0
+        );
+        let flat = |y: f64| {
+            Mesh::from_triangles(
+                vec![DVec3::ZERO, DVec3::X, DVec3::new(0.5, y, 0.0)],
+                &[[0, 1, 2]],
+            )
+            .unwrap()
+        };
         assert_eq!(IntrinsicTriangulation::robust(&flat(0.5)).share(), 1.0);
         assert_eq!(IntrinsicTriangulation::robust(&flat(0.1)).share(), 0.5);
     }
@@ -414,8 +540,14 @@ mod tests {
         let mut positions: Vec<DVec3> = small.positions().iter().map(|p| *p * 1e-6).collect();
         let first = positions.len() as u32;
         positions.extend([DVec3::X, DVec3::X * 3.0, DVec3::X * 2.0]);
-        let triangles: Vec<[u32; 3]> = small.triangles().iter().copied().chain([[first, first + 1, first + 2]]).collect();
-        let plain = IntrinsicTriangulation::of(&Mesh::from_triangles(positions, &triangles).unwrap());
+        let triangles: Vec<[u32; 3]> = small
+            .triangles()
+            .iter()
+            .copied()
+            .chain([[first, first + 1, first + 2]])
+            .collect();
+        let plain =
+            IntrinsicTriangulation::of(&Mesh::from_triangles(positions, &triangles).unwrap());
         let mollified = plain.clone().mollified();
         let needle = triangles.len() - 1;
         assert_eq!(plain.lengths[..needle], mollified.lengths[..needle]);
@@ -424,7 +556,11 @@ mod tests {
 
     #[test]
     fn mollified_needles_have_area_and_finite_cotangents() {
-        let needle = Mesh::from_triangles(vec![DVec3::ZERO, DVec3::X, DVec3::X * 0.3, DVec3::Y], &[[0, 1, 2], [0, 1, 3]]).unwrap();
+        let needle = Mesh::from_triangles(
+            vec![DVec3::ZERO, DVec3::X, DVec3::X * 0.3, DVec3::Y],
+            &[[0, 1, 2], [0, 1, 3]],
+        )
+        .unwrap();
         let triangulation = IntrinsicTriangulation::of(&needle).mollified();
         assert!(triangulation.area(0) > 0.0);
         assert!(triangulation.cotangents(0).iter().all(|c| c.is_finite()));
@@ -439,7 +575,10 @@ mod tests {
             let expected = (b - a).dot(c - a) / (b - a).cross(c - a).length();
             assert!((triangulation.cotangents(t)[0] - expected).abs() < 1e-12);
             let [p, q, r] = triangulation.layout(t);
-            assert!((p.distance(r) - a.distance(c)).abs() < 1e-14 && (q.distance(r) - b.distance(c)).abs() < 1e-14);
+            assert!(
+                (p.distance(r) - a.distance(c)).abs() < 1e-14
+                    && (q.distance(r) - b.distance(c)).abs() < 1e-14
+            );
         }
     }
 }

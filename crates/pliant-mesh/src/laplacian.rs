@@ -16,8 +16,8 @@
 //! **Ours.** The cotangent Laplacian of needles is bad in every entry, so
 //! [`Laplacian::robust`] builds it on the intrinsic Delaunay triangulation of the same
 //! surface, or of its tufted cover where a rim has wide angles; there all weights are non-negative,
-//! elsewhere all but those of a few edges on the rim. The mass is a third of the area, where B.1 has the
-//! Voronoi cell's, whose formula turns negative on obtuse triangles.
+//! elsewhere all but those of a few edges on the rim. The mass is a third of the area, where B.1
+//! has the Voronoi cell's, whose formula turns negative on obtuse triangles.
 
 use glam::DVec3;
 use pliant_linalg::SparseMatrix;
@@ -27,7 +27,8 @@ use crate::{IntrinsicTriangulation, Mesh, MeshError};
 /// A symmetric Laplacian and the mass of each vertex.
 #[derive(Debug, Clone)]
 pub struct Laplacian {
-    /// `(L u)ᵢ = Σⱼ wᵢⱼ (uᵢ − uⱼ)`, integrated over the cell of `i`; rows of unused vertices are empty but for a zero diagonal.
+    /// `(L u)ᵢ = Σⱼ wᵢⱼ (uᵢ − uⱼ)`, integrated over the cell of `i`; rows of unused vertices are
+    /// empty but for a zero diagonal.
     pub matrix: SparseMatrix,
     /// A third of the area around each vertex; zero at unused vertices.
     pub mass: Vec<f64>,
@@ -40,11 +41,13 @@ impl Laplacian {
         Ok(Self::of_triangulation(&IntrinsicTriangulation::of(mesh)))
     }
 
-    /// The cotangent Laplacian of the intrinsic Delaunay triangulation, mollified: no negative weight over an edge
-    /// with two triangles of one orientation, finite for any mesh.
+    /// The cotangent Laplacian of the intrinsic Delaunay triangulation, mollified: no negative
+    /// weight over an edge with two triangles of one orientation, finite for any mesh.
     pub fn robust(mesh: &Mesh) -> Result<Self, MeshError> {
         mesh.require_finite()?;
-        Ok(Self::of_triangulation(&IntrinsicTriangulation::robust(mesh)))
+        Ok(Self::of_triangulation(&IntrinsicTriangulation::robust(
+            mesh,
+        )))
     }
 
     /// The cotangent Laplacian of any triangulation given by lengths.
@@ -52,7 +55,8 @@ impl Laplacian {
     pub fn of_triangulation(triangulation: &IntrinsicTriangulation) -> Self {
         let n = triangulation.vertex_count();
         let mut mass = vec![0.0; n];
-        let mut entries: Vec<(u32, u32, f64)> = Vec::with_capacity(6 * triangulation.triangles().len());
+        let mut entries: Vec<(u32, u32, f64)> =
+            Vec::with_capacity(6 * triangulation.triangles().len());
         let mut diagonal = vec![0.0; n];
         for (t, triangle) in triangulation.triangles().iter().enumerate() {
             let cotangents = triangulation.cotangents(t);
@@ -69,12 +73,21 @@ impl Laplacian {
                 }
             }
         }
-        entries.extend(diagonal.iter().enumerate().map(|(i, &d)| (i as u32, i as u32, d)));
-        Self { matrix: SparseMatrix::from_triplets(n, n, &entries), mass }
+        entries.extend(
+            diagonal
+                .iter()
+                .enumerate()
+                .map(|(i, &d)| (i as u32, i as u32, d)),
+        );
+        Self {
+            matrix: SparseMatrix::from_triplets(n, n, &entries),
+            mass,
+        }
     }
 }
 
-/// The mean-value Laplacian, in general not symmetric; its weights are positive on every triangle with area.
+/// The mean-value Laplacian, in general not symmetric; its weights are positive on every triangle
+/// with area.
 ///
 /// A zero-length edge and a triangle without area have no say.
 pub fn mean_value_laplacian(mesh: &Mesh) -> Result<SparseMatrix, MeshError> {
@@ -96,7 +109,12 @@ pub fn mean_value_laplacian(mesh: &Mesh) -> Result<SparseMatrix, MeshError> {
             }
         }
     }
-    entries.extend(diagonal.iter().enumerate().map(|(i, &d)| (i as u32, i as u32, d)));
+    entries.extend(
+        diagonal
+            .iter()
+            .enumerate()
+            .map(|(i, &d)| (i as u32, i as u32, d)),
+    );
     Ok(SparseMatrix::from_triplets(n, n, &entries))
 }
 
@@ -104,7 +122,11 @@ pub fn mean_value_laplacian(mesh: &Mesh) -> Result<SparseMatrix, MeshError> {
 fn tan_half_angle(p: DVec3, q: DVec3, r: DVec3) -> f64 {
     let (u, v) = (q - p, r - p);
     let below = u.length() * v.length() + u.dot(v);
-    if below > 0.0 { u.cross(v).length() / below } else { 0.0 }
+    if below > 0.0 {
+        u.cross(v).length() / below
+    } else {
+        0.0
+    }
 }
 
 #[cfg(test)]
@@ -114,27 +136,44 @@ mod tests {
 
     fn interior(mesh: &Mesh) -> Vec<usize> {
         let loops = mesh.topology().boundary_loops();
-        (0..mesh.vertex_count()).filter(|&v| !loops.iter().flatten().any(|&b| b as usize == v)).collect()
+        (0..mesh.vertex_count())
+            .filter(|&v| !loops.iter().flatten().any(|&b| b as usize == v))
+            .collect()
     }
 
     #[test]
     fn constants_are_annihilated() {
         let mesh = bumpy_sheet(9, 0.5);
         let ones = vec![1.0; mesh.vertex_count()];
-        for matrix in
-            [Laplacian::cotangent(&mesh).unwrap().matrix, Laplacian::robust(&mesh).unwrap().matrix, mean_value_laplacian(&mesh).unwrap()]
-        {
+        for matrix in [
+            Laplacian::cotangent(&mesh).unwrap().matrix,
+            Laplacian::robust(&mesh).unwrap().matrix,
+            mean_value_laplacian(&mesh).unwrap(),
+        ] {
             let scale = matrix.values().iter().fold(0.0_f64, |a, b| a.max(b.abs()));
-            assert!(matrix.multiply(&ones).iter().all(|v| v.abs() < 1e-14 * scale * 10.0));
+            assert!(
+                matrix
+                    .multiply(&ones)
+                    .iter()
+                    .all(|v| v.abs() < 1e-14 * scale * 10.0)
+            );
         }
     }
 
     #[test]
     fn linear_functions_are_harmonic_in_the_plane_for_cotangent_and_mean_value() {
         let mesh = flat_sheet(9, 0.25);
-        let function: Vec<f64> = mesh.positions().iter().map(|p| 2.0 * p.x - 3.0 * p.y).collect();
+        let function: Vec<f64> = mesh
+            .positions()
+            .iter()
+            .map(|p| 2.0 * p.x - 3.0 * p.y)
+            .collect();
         let robust = Laplacian::robust(&mesh).unwrap().matrix;
-        for matrix in [Laplacian::cotangent(&mesh).unwrap().matrix, robust, mean_value_laplacian(&mesh).unwrap()] {
+        for matrix in [
+            Laplacian::cotangent(&mesh).unwrap().matrix,
+            robust,
+            mean_value_laplacian(&mesh).unwrap(),
+        ] {
             let product = matrix.multiply(&function);
             assert!(interior(&mesh).iter().all(|&v| product[v].abs() < 1e-10));
         }
@@ -153,22 +192,51 @@ mod tests {
         let mesh = icosphere(4);
         let laplacian = Laplacian::cotangent(&mesh).unwrap();
         let x: Vec<f64> = mesh.positions().iter().map(|p| p.x).collect();
-        let rayleigh: f64 = laplacian.matrix.multiply(&x).iter().zip(&x).map(|(a, b)| a * b).sum::<f64>()
-            / laplacian.mass.iter().zip(&x).map(|(m, x)| m * x * x).sum::<f64>();
+        let rayleigh: f64 = laplacian
+            .matrix
+            .multiply(&x)
+            .iter()
+            .zip(&x)
+            .map(|(a, b)| a * b)
+            .sum::<f64>()
+            / laplacian
+                .mass
+                .iter()
+                .zip(&x)
+                .map(|(m, x)| m * x * x)
+                .sum::<f64>();
         assert!((rayleigh - 2.0).abs() < 0.01, "{rayleigh}");
     }
 
     #[test]
     fn robust_weights_are_not_negative_even_on_needles() {
         let sheet = bumpy_sheet(9, 0.6);
-        let needles = sheet.posed(sheet.positions().iter().map(|p| DVec3::new(40.0 * p.x, p.y, p.z)).collect()).unwrap();
+        let needles = sheet
+            .posed(
+                sheet
+                    .positions()
+                    .iter()
+                    .map(|p| DVec3::new(40.0 * p.x, p.y, p.z))
+                    .collect(),
+            )
+            .unwrap();
         let negative = |matrix: &SparseMatrix| {
             (0..matrix.rows())
-                .flat_map(|row| matrix.row(row).0.iter().zip(matrix.row(row).1).map(move |(&c, &v)| (row, c as usize, v)))
+                .flat_map(|row| {
+                    matrix
+                        .row(row)
+                        .0
+                        .iter()
+                        .zip(matrix.row(row).1)
+                        .map(move |(&c, &v)| (row, c as usize, v))
+                })
                 .filter(|(row, column, value)| row != column && *value > 1e-6)
                 .count()
         };
-        assert!(negative(&Laplacian::cotangent(&needles).unwrap().matrix) > 0, "the plain one has some");
+        assert!(
+            negative(&Laplacian::cotangent(&needles).unwrap().matrix) > 0,
+            "the plain one has some"
+        );
         // Edges of the open boundary cannot be flipped and may keep an obtuse angle opposite.
         let robust = Laplacian::robust(&needles).unwrap().matrix;
         let loops = needles.topology().boundary_loops();
@@ -177,7 +245,10 @@ mod tests {
             let (columns, values) = robust.row(row);
             for (&column, &value) in columns.iter().zip(values) {
                 let both = on_boundary(row) && on_boundary(column as usize);
-                assert!(row == column as usize || both || value <= 1e-6, "{row} {column} {value}");
+                assert!(
+                    row == column as usize || both || value <= 1e-6,
+                    "{row} {column} {value}"
+                );
             }
         }
     }
@@ -190,7 +261,10 @@ mod tests {
         let edge = mesh.topology().edge_between(i, j).unwrap();
         let mut expected = 0.0;
         for &t in mesh.topology().edge_triangles().row(edge) {
-            let third = *mesh.triangles()[t as usize].iter().find(|&&v| v != i && v != j).unwrap();
+            let third = *mesh.triangles()[t as usize]
+                .iter()
+                .find(|&&v| v != i && v != j)
+                .unwrap();
             let [p, q, r] = [i, j, third].map(|v| mesh.positions()[v as usize]);
             expected += ((q - p).angle_between(r - p) / 2.0).tan() / p.distance(q);
         }

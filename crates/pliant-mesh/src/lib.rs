@@ -52,7 +52,9 @@ pub use exact_geodesic::{Disc, ExactGeodesics};
 pub use glam;
 pub use gradient::SurfaceGradient;
 pub use health::Health;
-pub use heat_geodesic::{HeatGeodesics, HeatOptions, HeatTriangulation, HeatVariant, HeatWorkspace};
+pub use heat_geodesic::{
+    HeatGeodesics, HeatOptions, HeatTriangulation, HeatVariant, HeatWorkspace,
+};
 pub use intrinsic::IntrinsicTriangulation;
 pub use laplacian::{Laplacian, mean_value_laplacian};
 pub use measure::{triangle_area, triangle_normal};

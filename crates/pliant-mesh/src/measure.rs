@@ -9,12 +9,16 @@ pub(crate) fn distinct_corners([a, b, c]: [u32; 3]) -> bool {
     a != b && b != c && c != a
 }
 
-/// A triangle is flat when its height is below this part of its longest side: there its area is rounding noise.
+/// A triangle is flat when its height is below this part of its longest side: there its area is
+/// rounding noise.
 const FLAT: f64 = 1e-12;
 
 /// Whether a triangle has no area to working precision; false where a corner is NaN.
 pub(crate) fn is_flat([a, b, c]: [DVec3; 3]) -> bool {
-    let longest_squared = a.distance_squared(b).max(b.distance_squared(c)).max(c.distance_squared(a));
+    let longest_squared = a
+        .distance_squared(b)
+        .max(b.distance_squared(c))
+        .max(c.distance_squared(a));
     area_vector([a, b, c]).length() <= FLAT * longest_squared
 }
 
@@ -40,10 +44,13 @@ impl Mesh {
     /// The area of the surface.
     #[must_use]
     pub fn area(&self) -> f64 {
-        (0..self.triangles().len()).map(|t| triangle_area(self.triangle_points(t))).sum()
+        (0..self.triangles().len())
+            .map(|t| triangle_area(self.triangle_points(t)))
+            .sum()
     }
 
-    /// The volume that a closed, outward surface encloses; the signed sum over cones to the origin otherwise.
+    /// The volume that a closed, outward surface encloses; the signed sum over cones to the origin
+    /// otherwise.
     #[must_use]
     pub fn signed_volume(&self) -> f64 {
         (0..self.triangles().len())
@@ -59,7 +66,11 @@ impl Mesh {
     pub fn mean_edge_length(&self) -> f64 {
         let edges = self.topology().edges();
         let total: f64 = edges.iter().map(|e| self.edge_length(*e)).sum();
-        if edges.is_empty() { 0.0 } else { total / edges.len() as f64 }
+        if edges.is_empty() {
+            0.0
+        } else {
+            total / edges.len() as f64
+        }
     }
 
     fn edge_length(&self, [a, b]: [u32; 2]) -> f64 {

@@ -78,7 +78,9 @@ impl FaceLabels {
     /// The label of `face`, if the mesh has labels.
     #[must_use]
     pub fn of(&self, face: usize) -> Option<&str> {
-        self.of_face.get(face).map(|&k| self.names[k as usize].as_str())
+        self.of_face
+            .get(face)
+            .map(|&k| self.names[k as usize].as_str())
     }
 
     /// Labels from the name of each face in turn.
@@ -154,16 +156,27 @@ impl MeshBuilder {
             material_library: self.material_library,
             topology: OnceLock::new(),
         };
-        Ok(Mesh { name: self.name, positions: self.positions, normals: self.normals.map(Arc::new), surface: Arc::new(surface) })
+        Ok(Mesh {
+            name: self.name,
+            positions: self.positions,
+            normals: self.normals.map(Arc::new),
+            surface: Arc::new(surface),
+        })
     }
 
     fn check_sizes(&self) -> Result<(), MeshError> {
         let limit = u32::MAX as usize; // u32::MAX itself is kept free as "none".
         if self.positions.len() >= limit {
-            return Err(MeshError::TooLarge { what: "vertices", count: self.positions.len() });
+            return Err(MeshError::TooLarge {
+                what: "vertices",
+                count: self.positions.len(),
+            });
         }
         if self.corners.len() >= limit {
-            return Err(MeshError::TooLarge { what: "face corners", count: self.corners.len() });
+            return Err(MeshError::TooLarge {
+                what: "face corners",
+                count: self.corners.len(),
+            });
         }
         let promised: usize = self.face_sizes.iter().map(|&size| size as usize).sum();
         count("the list of face corners", self.corners.len(), promised)
@@ -173,11 +186,21 @@ impl MeshBuilder {
         let mut start = 0;
         for (face, &size) in self.face_sizes.iter().enumerate() {
             if size < 3 {
-                return Err(MeshError::TooFewCorners { face, corners: size as usize });
+                return Err(MeshError::TooFewCorners {
+                    face,
+                    corners: size as usize,
+                });
             }
             let end = start + size as usize;
-            if let Some(&vertex) = self.corners[start..end].iter().find(|&&v| v as usize >= self.positions.len()) {
-                return Err(MeshError::VertexOutOfRange { face, vertex: vertex as usize, vertices: self.positions.len() });
+            if let Some(&vertex) = self.corners[start..end]
+                .iter()
+                .find(|&&v| v as usize >= self.positions.len())
+            {
+                return Err(MeshError::VertexOutOfRange {
+                    face,
+                    vertex: vertex as usize,
+                    vertices: self.positions.len(),
+                });
             }
             start = end;
         }
@@ -195,28 +218,60 @@ impl MeshBuilder {
         for layer in &self.colors {
             count("a colour layer", layer.values.len(), self.positions.len())?;
         }
-        for (what, labels) in [("the groups", &self.groups), ("the materials", &self.materials)] {
+        for (what, labels) in [
+            ("the groups", &self.groups),
+            ("the materials", &self.materials),
+        ] {
             if !labels.of_face.is_empty() {
                 count(what, labels.of_face.len(), faces)?;
             }
-            if let Some(&label) = labels.of_face.iter().find(|&&k| k as usize >= labels.names.len()) {
-                return Err(MeshError::NoSuchValue { what, index: label as usize, size: labels.names.len() });
+            if let Some(&label) = labels
+                .of_face
+                .iter()
+                .find(|&&k| k as usize >= labels.names.len())
+            {
+                return Err(MeshError::NoSuchValue {
+                    what,
+                    index: label as usize,
+                    size: labels.names.len(),
+                });
             }
         }
         Ok(())
     }
 }
 
-fn check_layer<T>(what: &'static str, layer: &CornerLayer<T>, corners: usize) -> Result<(), MeshError> {
+fn check_layer<T>(
+    what: &'static str,
+    layer: &CornerLayer<T>,
+    corners: usize,
+) -> Result<(), MeshError> {
     count(what, layer.corners.len(), corners)?;
-    match layer.corners.iter().flatten().find(|&&k| k as usize >= layer.values.len()) {
-        Some(&k) => Err(MeshError::NoSuchValue { what, index: k as usize, size: layer.values.len() }),
+    match layer
+        .corners
+        .iter()
+        .flatten()
+        .find(|&&k| k as usize >= layer.values.len())
+    {
+        Some(&k) => Err(MeshError::NoSuchValue {
+            what,
+            index: k as usize,
+            size: layer.values.len(),
+        }),
         None => Ok(()),
     }
 }
 
 fn count(what: &'static str, found: usize, expected: usize) -> Result<(), MeshError> {
-    if found == expected { Ok(()) } else { Err(MeshError::Count { what, found, expected }) }
+    if found == expected {
+        Ok(())
+    } else {
+        Err(MeshError::Count {
+            what,
+            found,
+            expected,
+        })
+    }
 }
 
 fn fan(face_starts: &[u32], corners: &[u32]) -> (Vec<[u32; 3]>, Vec<u32>) {
@@ -237,7 +292,10 @@ fn fan(face_starts: &[u32], corners: &[u32]) -> (Vec<[u32; 3]>, Vec<u32>) {
 impl Mesh {
     /// A mesh of polygons without further attributes.
     pub fn from_polygons(positions: Vec<DVec3>, polygons: &[Vec<u32>]) -> Result<Self, MeshError> {
-        let mut builder = MeshBuilder { positions, ..Default::default() };
+        let mut builder = MeshBuilder {
+            positions,
+            ..Default::default()
+        };
         for polygon in polygons {
             builder.push_face(polygon);
         }
@@ -245,24 +303,43 @@ impl Mesh {
     }
 
     /// A mesh of triangles without further attributes.
-    pub fn from_triangles(positions: Vec<DVec3>, triangles: &[[u32; 3]]) -> Result<Self, MeshError> {
-        let mut builder = MeshBuilder { positions, ..Default::default() };
+    pub fn from_triangles(
+        positions: Vec<DVec3>,
+        triangles: &[[u32; 3]],
+    ) -> Result<Self, MeshError> {
+        let mut builder = MeshBuilder {
+            positions,
+            ..Default::default()
+        };
         for triangle in triangles {
             builder.push_face(triangle);
         }
         builder.build()
     }
 
-    /// The same mesh with its vertices elsewhere. Authored normals, which fit the old place only, are dropped.
+    /// The same mesh with its vertices elsewhere. Authored normals, which fit the old place only,
+    /// are dropped.
     pub fn posed(&self, positions: Vec<DVec3>) -> Result<Self, MeshError> {
-        count("the list of new positions", positions.len(), self.positions.len())?;
-        Ok(Self { name: self.name.clone(), positions, normals: None, surface: Arc::clone(&self.surface) })
+        count(
+            "the list of new positions",
+            positions.len(),
+            self.positions.len(),
+        )?;
+        Ok(Self {
+            name: self.name.clone(),
+            positions,
+            normals: None,
+            surface: Arc::clone(&self.surface),
+        })
     }
 
     /// The same mesh under another name.
     #[must_use]
     pub fn named(self, name: impl Into<String>) -> Self {
-        Self { name: name.into(), ..self }
+        Self {
+            name: name.into(),
+            ..self
+        }
     }
 
     /// Every part, to be changed and built again.
@@ -272,7 +349,11 @@ impl Mesh {
         MeshBuilder {
             name: self.name.clone(),
             positions: self.positions.clone(),
-            face_sizes: surface.face_starts.windows(2).map(|w| w[1] - w[0]).collect(),
+            face_sizes: surface
+                .face_starts
+                .windows(2)
+                .map(|w| w[1] - w[0])
+                .collect(),
             corners: surface.corners.clone(),
             uv_layers: surface.uv_layers.clone(),
             normals: self.normals.as_deref().cloned(),
@@ -381,7 +462,9 @@ impl Mesh {
     /// Edges, rings, adjacency, loops and components; built on first use and shared by all poses.
     #[must_use]
     pub fn topology(&self) -> &Topology {
-        self.surface.topology.get_or_init(|| Topology::of(self.positions.len(), &self.surface.triangles))
+        self.surface
+            .topology
+            .get_or_init(|| Topology::of(self.positions.len(), &self.surface.triangles))
     }
 
     /// Whether both are poses of one mesh: the same faces, whatever the positions.
@@ -419,13 +502,21 @@ impl Mesh {
     /// Declines a mesh without faces or with NaN positions.
     pub fn require_surface(&self) -> Result<(), MeshError> {
         self.require_finite()?;
-        if self.surface.triangles.is_empty() { Err(MeshError::NoFaces) } else { Ok(()) }
+        if self.surface.triangles.is_empty() {
+            Err(MeshError::NoFaces)
+        } else {
+            Ok(())
+        }
     }
 
     /// Declines a vertex index that the mesh does not have.
     pub fn require_vertex(&self, vertex: usize) -> Result<(), MeshError> {
         let vertices = self.positions.len();
-        if vertex < vertices { Ok(()) } else { Err(MeshError::NoSuchVertex { vertex, vertices }) }
+        if vertex < vertices {
+            Ok(())
+        } else {
+            Err(MeshError::NoSuchVertex { vertex, vertices })
+        }
     }
 }
 
@@ -434,8 +525,13 @@ mod tests {
     use super::*;
 
     fn pentagon_and_triangle() -> MeshBuilder {
-        let positions = (0..6).map(|i| DVec3::new(f64::from(i), f64::from(i * i), 0.0)).collect();
-        let mut builder = MeshBuilder { positions, ..Default::default() };
+        let positions = (0..6)
+            .map(|i| DVec3::new(f64::from(i), f64::from(i * i), 0.0))
+            .collect();
+        let mut builder = MeshBuilder {
+            positions,
+            ..Default::default()
+        };
         builder.push_face(&[0, 1, 2, 3, 4]);
         builder.push_face(&[4, 5, 0]);
         builder
@@ -445,14 +541,19 @@ mod tests {
     fn polygons_are_kept_and_fanned_beside() {
         let mesh = pentagon_and_triangle().build().unwrap();
         assert_eq!(mesh.face(0), &[0, 1, 2, 3, 4]);
-        assert_eq!(mesh.triangles(), &[[0, 1, 2], [0, 2, 3], [0, 3, 4], [4, 5, 0]]);
+        assert_eq!(
+            mesh.triangles(),
+            &[[0, 1, 2], [0, 2, 3], [0, 3, 4], [4, 5, 0]]
+        );
         assert_eq!(mesh.triangle_faces(), &[0, 0, 0, 1]);
     }
 
     #[test]
     fn poses_share_one_topology() {
         let mesh = pentagon_and_triangle().build().unwrap();
-        let pose = mesh.posed(mesh.positions().iter().map(|p| *p * 2.0).collect()).unwrap();
+        let pose = mesh
+            .posed(mesh.positions().iter().map(|p| *p * 2.0).collect())
+            .unwrap();
         assert!(std::ptr::eq(mesh.topology(), pose.topology()));
         assert!(mesh.same_surface(&pose));
     }
@@ -462,30 +563,69 @@ mod tests {
         let mut builder = pentagon_and_triangle();
         builder.push_face(&[0, 1, 9]);
         let message = builder.build().unwrap_err().to_string();
-        assert!(message.contains("face 2") && message.contains("vertex 9") && message.contains("6 vertices"), "{message}");
+        assert!(
+            message.contains("face 2")
+                && message.contains("vertex 9")
+                && message.contains("6 vertices"),
+            "{message}"
+        );
     }
 
     #[test]
     fn a_face_of_two_corners_is_declined() {
         let mut builder = pentagon_and_triangle();
         builder.push_face(&[0, 1]);
-        assert_eq!(builder.build().unwrap_err(), MeshError::TooFewCorners { face: 2, corners: 2 });
+        assert_eq!(
+            builder.build().unwrap_err(),
+            MeshError::TooFewCorners {
+                face: 2,
+                corners: 2
+            }
+        );
     }
 
     #[test]
     fn a_pose_with_another_vertex_count_is_declined() {
         let mesh = pentagon_and_triangle().build().unwrap();
-        assert!(matches!(mesh.posed(vec![DVec3::ZERO; 5]), Err(MeshError::Count { found: 5, expected: 6, .. })));
+        assert!(matches!(
+            mesh.posed(vec![DVec3::ZERO; 5]),
+            Err(MeshError::Count {
+                found: 5,
+                expected: 6,
+                ..
+            })
+        ));
     }
 
     #[test]
     fn a_label_or_uv_beyond_its_list_is_named() {
         let mut builder = pentagon_and_triangle();
-        builder.groups = FaceLabels { names: vec!["skin".into()], of_face: vec![0, 3] };
-        assert_eq!(builder.build().unwrap_err(), MeshError::NoSuchValue { what: "the groups", index: 3, size: 1 });
+        builder.groups = FaceLabels {
+            names: vec!["skin".into()],
+            of_face: vec![0, 3],
+        };
+        assert_eq!(
+            builder.build().unwrap_err(),
+            MeshError::NoSuchValue {
+                what: "the groups",
+                index: 3,
+                size: 1
+            }
+        );
         let mut builder = pentagon_and_triangle();
-        builder.uv_layers.push(CornerLayer { name: String::new(), values: vec![DVec2::ZERO; 2], corners: vec![Some(2); 8] });
-        assert_eq!(builder.build().unwrap_err(), MeshError::NoSuchValue { what: "a UV set", index: 2, size: 2 });
+        builder.uv_layers.push(CornerLayer {
+            name: String::new(),
+            values: vec![DVec2::ZERO; 2],
+            corners: vec![Some(2); 8],
+        });
+        assert_eq!(
+            builder.build().unwrap_err(),
+            MeshError::NoSuchValue {
+                what: "a UV set",
+                index: 2,
+                size: 2
+            }
+        );
     }
 
     #[test]
@@ -493,12 +633,24 @@ mod tests {
         let mut builder = pentagon_and_triangle();
         builder.positions[3].y = f64::NAN;
         builder.positions[4].x = f64::INFINITY;
-        assert_eq!(builder.build().unwrap().require_finite(), Err(MeshError::NotFinite { vertex: 3, found: 2 }));
+        assert_eq!(
+            builder.build().unwrap().require_finite(),
+            Err(MeshError::NotFinite {
+                vertex: 3,
+                found: 2
+            })
+        );
     }
 
     #[test]
     fn labels_are_stored_once_per_name() {
         let labels = FaceLabels::from_names(["skin", "skin", "eye", "skin"]);
-        assert_eq!(labels, FaceLabels { names: vec!["skin".into(), "eye".into()], of_face: vec![0, 0, 1, 0] });
+        assert_eq!(
+            labels,
+            FaceLabels {
+                names: vec!["skin".into(), "eye".into()],
+                of_face: vec![0, 0, 1, 0]
+            }
+        );
     }
 }

@@ -1,19 +1,23 @@
 //! Vertex normals, of a whole pose or of the part that moved.
 //!
-//! **Problem.** A pose changes thirty times a second, often in a few places only; its normals must follow.
+//! **Problem.** A pose changes thirty times a second, often in a few places only; its normals must
+//! follow.
 //!
-//! **Equation.** With the area vectors `aₜ = (x_j − x_i) × (x_k − x_i)` of the triangles `t = (i, j, k)` around `v`:
+//! **Equation.** With the area vectors `aₜ = (x_j − x_i) × (x_k − x_i)` of the triangles `t = (i,
+//! j, k)` around `v`:
 //!
 //! ```text
 //! n_v = Σₜ aₜ / |Σₜ aₜ|
 //! ```
 //!
-//! that is, the mean of the triangles' normals weighted by area; zero where there is no triangle or no area.
+//! that is, the mean of the triangles' normals weighted by area; zero where there is no triangle or
+//! no area.
 //!
 //! **Source.** Gouraud, "Continuous shading of curved surfaces", 1971, with area for weight.
 //!
-//! **Ours.** Two passes: every area vector once, then a sum around each vertex in the order of its triangles. Nothing
-//! is scattered, so the bits are the same on any number of threads, and after a part moved the same as anew.
+//! **Ours.** Two passes: every area vector once, then a sum around each vertex in the order of its
+//! triangles. Nothing is scattered, so the bits are the same on any number of threads, and after a
+//! part moved the same as anew.
 
 use glam::DVec3;
 use pliant_linalg::parallel;
@@ -23,19 +27,30 @@ use crate::{Mesh, Topology};
 
 /// Triangles or vertices in one parallel task.
 const ITEMS_PER_TASK: usize = 2048;
-const _: () = assert!(ITEMS_PER_TASK.is_multiple_of(VertexNormals::BLOCK), "blocks do not straddle tasks");
+const _: () = assert!(
+    ITEMS_PER_TASK.is_multiple_of(VertexNormals::BLOCK),
+    "blocks do not straddle tasks"
+);
 
 /// Unit normals of the triangles; zero where one is flat.
 #[must_use]
 pub fn triangle_normals(mesh: &Mesh) -> Vec<DVec3> {
-    (0..mesh.triangles().len()).map(|t| triangle_normal(mesh.triangle_points(t))).collect()
+    (0..mesh.triangles().len())
+        .map(|t| triangle_normal(mesh.triangle_points(t)))
+        .collect()
 }
 
-/// Unit vertex normals, each the mean of its triangles' normals weighted by area; zero at unused vertices.
+/// Unit vertex normals, each the mean of its triangles' normals weighted by area; zero at unused
+/// vertices.
 #[must_use]
 pub fn vertex_normals(mesh: &Mesh) -> Vec<DVec3> {
     let mut normals = vec![DVec3::ZERO; mesh.vertex_count()];
-    vertex_normals_into(mesh.topology(), mesh.triangles(), mesh.positions(), &mut normals);
+    vertex_normals_into(
+        mesh.topology(),
+        mesh.triangles(),
+        mesh.positions(),
+        &mut normals,
+    );
     normals
 }
 
@@ -43,19 +58,26 @@ pub fn vertex_normals(mesh: &Mesh) -> Vec<DVec3> {
 ///
 /// # Panics
 /// If the arrays do not fit the topology.
-pub fn vertex_normals_into(topology: &Topology, triangles: &[[u32; 3]], positions: &[DVec3], normals: &mut [DVec3]) {
+pub fn vertex_normals_into(
+    topology: &Topology,
+    triangles: &[[u32; 3]],
+    positions: &[DVec3],
+    normals: &mut [DVec3],
+) {
     assert_eq!(positions.len(), normals.len(), "one normal per vertex");
     let mut area_vectors = vec![DVec3::ZERO; triangles.len()];
     parallel::for_each_chunk_mut(&mut area_vectors, ITEMS_PER_TASK, |start, part| {
         write_area_vectors(&triangles[start..], positions, part);
     });
-    parallel::for_each_chunk_mut(normals, ITEMS_PER_TASK, |start, chunk| write_normals(topology, &area_vectors, start, chunk));
+    parallel::for_each_chunk_mut(normals, ITEMS_PER_TASK, |start, chunk| {
+        write_normals(topology, &area_vectors, start, chunk)
+    });
 }
 
 /// The normals of a mesh whose vertices move, kept with what it takes to renew a part of them.
 ///
-/// What moved is told by *blocks* of [`BLOCK`](Self::BLOCK) consecutive vertices: asking every vertex and triangle
-/// costs more than it saves.
+/// What moved is told by *blocks* of [`BLOCK`](Self::BLOCK) consecutive vertices: asking every
+/// vertex and triangle costs more than it saves.
 #[derive(Debug, Clone)]
 pub struct VertexNormals {
     area_vectors: Vec<DVec3>,
@@ -67,8 +89,9 @@ pub struct VertexNormals {
 }
 
 impl VertexNormals {
-    /// Consecutive vertices that are renewed together. Measured (`evaluate` bench): at 64 a small shape of a face whose
-    /// vertices are in no good order costs a third more, at 8 a full update some percent.
+    /// Consecutive vertices that are renewed together. Measured (`evaluate` bench): at 64 a small
+    /// shape of a face whose vertices are in no good order costs a third more, at 8 a full
+    /// update some percent.
     pub const BLOCK: usize = 16;
 
     /// The normals of `mesh` as it stands.
@@ -76,10 +99,17 @@ impl VertexNormals {
     pub fn new(mesh: &Mesh) -> Self {
         let (triangles, around) = (mesh.triangles(), mesh.topology().vertex_triangles());
         let block_of = |corner: &u32| corner / Self::BLOCK as u32;
-        let corner_blocks = triangles.chunks(Self::BLOCK).map(|part| distinct(part.iter().flatten().map(block_of)));
+        let corner_blocks = triangles
+            .chunks(Self::BLOCK)
+            .map(|part| distinct(part.iter().flatten().map(block_of)));
         let blocks_around = (0..mesh.vertex_count()).step_by(Self::BLOCK).map(|start| {
             let vertices = start..mesh.vertex_count().min(start + Self::BLOCK);
-            distinct(vertices.flat_map(|v| around.row(v)).flat_map(|&t| &triangles[t as usize]).map(block_of))
+            distinct(
+                vertices
+                    .flat_map(|v| around.row(v))
+                    .flat_map(|&t| &triangles[t as usize])
+                    .map(block_of),
+            )
         });
         let mut normals = Self {
             area_vectors: vec![DVec3::ZERO; triangles.len()],
@@ -98,16 +128,29 @@ impl VertexNormals {
         &self.normals
     }
 
-    /// Renews the normals in and around the blocks that `moved` since the last call; `mesh` gives the faces only.
+    /// Renews the normals in and around the blocks that `moved` since the last call; `mesh` gives
+    /// the faces only.
     ///
     /// The result has the bits of [`vertex_normals`] at `positions`. Does not allocate.
     ///
     /// # Panics
     /// If `mesh`, `positions` or `moved` are of another size than the mesh that this was made for.
     pub fn update(&mut self, mesh: &Mesh, positions: &[DVec3], moved: &[bool]) {
-        assert_eq!(positions.len(), self.normals.len(), "one position per normal");
-        assert_eq!(moved.len(), self.blocks_around.len(), "one flag per block of vertices");
-        assert_eq!(mesh.triangles().len(), self.area_vectors.len(), "the triangles of the mesh that the normals are of");
+        assert_eq!(
+            positions.len(),
+            self.normals.len(),
+            "one position per normal"
+        );
+        assert_eq!(
+            moved.len(),
+            self.blocks_around.len(),
+            "one flag per block of vertices"
+        );
+        assert_eq!(
+            mesh.triangles().len(),
+            self.area_vectors.len(),
+            "the triangles of the mesh that the normals are of"
+        );
         let stale = |blocks: &[u32]| blocks.iter().any(|&block| moved[block as usize]);
         for_each_block_mut(&mut self.area_vectors, |block, start, area_vectors| {
             if stale(&self.corner_blocks[block]) {
@@ -123,10 +166,17 @@ impl VertexNormals {
 }
 
 /// Calls `work(block, start, items)` for each block of items, several blocks in a task.
-fn for_each_block_mut(items: &mut [DVec3], work: impl Fn(usize, usize, &mut [DVec3]) + Sync + Send) {
+fn for_each_block_mut(
+    items: &mut [DVec3],
+    work: impl Fn(usize, usize, &mut [DVec3]) + Sync + Send,
+) {
     parallel::for_each_chunk_mut(items, ITEMS_PER_TASK, |start, task| {
         for (k, block) in task.chunks_mut(VertexNormals::BLOCK).enumerate() {
-            work(start / VertexNormals::BLOCK + k, start + k * VertexNormals::BLOCK, block);
+            work(
+                start / VertexNormals::BLOCK + k,
+                start + k * VertexNormals::BLOCK,
+                block,
+            );
         }
     });
 }
@@ -164,7 +214,11 @@ mod tests {
         // Corners and middles of edges lie on axes of the rotations that map the solid to itself.
         for sphere in [shapes::icosphere(0), shapes::icosphere(1)] {
             let normals = vertex_normals(&sphere);
-            let worst = normals.iter().zip(sphere.positions()).map(|(n, p)| n.distance(*p)).fold(0.0, f64::max);
+            let worst = normals
+                .iter()
+                .zip(sphere.positions())
+                .map(|(n, p)| n.distance(*p))
+                .fold(0.0, f64::max);
             assert!(worst < 8.0 * f64::EPSILON, "{worst}");
         }
     }
@@ -182,7 +236,10 @@ mod tests {
     fn normals_are_unit_or_zero_where_no_triangle_is() {
         let points = vec![DVec3::ZERO, DVec3::X, DVec3::Y, DVec3::ONE];
         let mesh = Mesh::from_triangles(points, &[[0, 1, 2]]).unwrap();
-        assert_eq!(vertex_normals(&mesh), [DVec3::Z, DVec3::Z, DVec3::Z, DVec3::ZERO]);
+        assert_eq!(
+            vertex_normals(&mesh),
+            [DVec3::Z, DVec3::Z, DVec3::Z, DVec3::ZERO]
+        );
     }
 
     #[test]
@@ -197,7 +254,12 @@ mod tests {
         }
         normals.update(&mesh, &positions, &moved);
         let posed = mesh.posed(positions).unwrap();
-        let bits = |normals: &[DVec3]| -> Vec<[u64; 3]> { normals.iter().map(|n| n.to_array().map(f64::to_bits)).collect() };
+        let bits = |normals: &[DVec3]| -> Vec<[u64; 3]> {
+            normals
+                .iter()
+                .map(|n| n.to_array().map(f64::to_bits))
+                .collect()
+        };
         assert_eq!(bits(normals.as_slice()), bits(&vertex_normals(&posed)));
     }
 }

@@ -24,7 +24,10 @@ impl Polar {
         let rotation = nearest_rotation(gradient);
         let product = rotation.transpose() * gradient;
         // Symmetric up to rounding; made so to the bit, since others rely on it.
-        Self { rotation, stretch: (product + product.transpose()) * 0.5 }
+        Self {
+            rotation,
+            stretch: (product + product.transpose()) * 0.5,
+        }
     }
 
     /// `rotation · stretch`.
@@ -41,7 +44,9 @@ mod tests {
     use proptest::prelude::*;
 
     fn largest(m: DMat3) -> f64 {
-        m.to_cols_array().into_iter().fold(0.0, |a: f64, b| a.max(b.abs()))
+        m.to_cols_array()
+            .into_iter()
+            .fold(0.0, |a: f64, b| a.max(b.abs()))
     }
 
     proptest! {
@@ -58,8 +63,14 @@ mod tests {
     #[test]
     fn a_planted_rotation_and_stretch_are_found() {
         let rotation = DMat3::from_axis_angle(DVec3::new(1.0, -1.0, 0.5).normalize(), 2.9);
-        let stretch = DMat3::from_cols(DVec3::new(2.0, 0.3, 0.1), DVec3::new(0.3, 1.0, -0.2), DVec3::new(0.1, -0.2, 0.7));
+        let stretch = DMat3::from_cols(
+            DVec3::new(2.0, 0.3, 0.1),
+            DVec3::new(0.3, 1.0, -0.2),
+            DVec3::new(0.1, -0.2, 0.7),
+        );
         let polar = Polar::of(rotation * stretch);
-        assert!(largest(polar.rotation - rotation) < 1e-14 && largest(polar.stretch - stretch) < 1e-14);
+        assert!(
+            largest(polar.rotation - rotation) < 1e-14 && largest(polar.stretch - stretch) < 1e-14
+        );
     }
 }

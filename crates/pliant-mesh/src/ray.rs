@@ -1,14 +1,16 @@
 //! Rays against triangles, one by one or all of a pose at once.
 //!
-//! **Problem.** A person clicks on a surface that moves in every frame: no search tree lives long enough to pay for itself.
+//! **Problem.** A person clicks on a surface that moves in every frame: no search tree lives long
+//! enough to pay for itself.
 //!
-//! **Equation.** Sheared so that the ray runs along an axis, a triangle is hit where the three edge functions of its
-//! projection have one sign; those functions are also its barycentric coordinates.
+//! **Equation.** Sheared so that the ray runs along an axis, a triangle is hit where the three edge
+//! functions of its projection have one sign; those functions are also its barycentric coordinates.
 //!
 //! **Source.** Woop, Benthin, Wald, "Watertight Ray/Triangle Intersection", JCGT 2013.
 //!
-//! **Ours.** The search over a pose first notes for each vertex on which sides of the ray it lies, in two directions across it. A triangle
-//! with all corners on one side is passed over at the cost of three bytes; the few that are left are tested as in the tree's search.
+//! **Ours.** The search over a pose first notes for each vertex on which sides of the ray it lies,
+//! in two directions across it. A triangle with all corners on one side is passed over at the cost
+//! of three bytes; the few that are left are tested as in the tree's search.
 
 use glam::DVec3;
 use pliant_linalg::parallel;
@@ -19,28 +21,46 @@ use crate::{RayHit, TrianglePoint};
 /// Vertices or triangles in one parallel task.
 const ITEMS_PER_TASK: usize = 8192;
 
-/// The first triangle of a pose that a ray from `origin` along `direction` (of any length but zero) meets, from either side.
+/// The first triangle of a pose that a ray from `origin` along `direction` (of any length but zero)
+/// meets, from either side.
 ///
-/// Cost is linear in vertices and triangles; nothing is kept. Where two triangles are equally near, the one with the lower index
-/// is taken. Positions may be of single precision; a triangle with a corner that is not finite is not hit.
+/// Cost is linear in vertices and triangles; nothing is kept. Where two triangles are equally near,
+/// the one with the lower index is taken. Positions may be of single precision; a triangle with a
+/// corner that is not finite is not hit.
 ///
 /// # Panics
 /// If a triangle names a vertex that is not there.
 #[must_use]
-pub fn nearest_ray_hit<P>(positions: &[P], triangles: &[[u32; 3]], origin: DVec3, direction: DVec3) -> Option<RayHit>
+pub fn nearest_ray_hit<P>(
+    positions: &[P],
+    triangles: &[[u32; 3]],
+    origin: DVec3,
+    direction: DVec3,
+) -> Option<RayHit>
 where
     P: Copy + Into<DVec3> + Sync,
 {
     let ray = Ray::new(origin, direction)?;
-    let sides = parallel::map(positions.len(), ITEMS_PER_TASK, |v| ray.sides(positions[v].into()));
+    let sides = parallel::map(positions.len(), ITEMS_PER_TASK, |v| {
+        ray.sides(positions[v].into())
+    });
     let tasks = triangles.len().div_ceil(ITEMS_PER_TASK);
     let nearest_of_task = parallel::map(tasks, 1, |task| {
         let first = task * ITEMS_PER_TASK;
         let part = &triangles[first..triangles.len().min(first + ITEMS_PER_TASK)];
-        let around = part.iter().enumerate().filter(|(_, [a, b, c])| sides[*a as usize] & sides[*b as usize] & sides[*c as usize] == 0);
+        let around = part.iter().enumerate().filter(|(_, [a, b, c])| {
+            sides[*a as usize] & sides[*b as usize] & sides[*c as usize] == 0
+        });
         nearest_of(around.filter_map(|(k, corners)| {
-            let (distance, barycentric) = ray.triangle_hit(corners.map(|v| positions[v as usize].into()))?;
-            Some(RayHit { place: TrianglePoint { triangle: (first + k) as u32, barycentric }, distance })
+            let (distance, barycentric) =
+                ray.triangle_hit(corners.map(|v| positions[v as usize].into()))?;
+            Some(RayHit {
+                place: TrianglePoint {
+                    triangle: (first + k) as u32,
+                    barycentric,
+                },
+                distance,
+            })
         }))
     });
     nearest_of(nearest_of_task.into_iter().flatten())
@@ -48,7 +68,13 @@ where
 
 /// The hit at the least distance; the first of equals.
 fn nearest_of(hits: impl Iterator<Item = RayHit>) -> Option<RayHit> {
-    hits.reduce(|best, hit| if hit.distance < best.distance { hit } else { best })
+    hits.reduce(|best, hit| {
+        if hit.distance < best.distance {
+            hit
+        } else {
+            best
+        }
+    })
 }
 
 /// A ray sheared so that it runs along its dominant axis.
@@ -76,33 +102,67 @@ impl Ray {
         let z = direction.abs().max_position();
         let axes = [(z + 1) % 3, (z + 2) % 3, z];
         let along = direction[z];
-        let shear = DVec3::new(direction[axes[0]] / along, direction[axes[1]] / along, 1.0 / along);
-        let floor = |d: f64| if d.abs() < Self::SMALLEST_COMPONENT { Self::SMALLEST_COMPONENT.copysign(d) } else { d };
-        let inverse = DVec3::new(floor(direction.x), floor(direction.y), floor(direction.z)).recip();
+        let shear = DVec3::new(
+            direction[axes[0]] / along,
+            direction[axes[1]] / along,
+            1.0 / along,
+        );
+        let floor = |d: f64| {
+            if d.abs() < Self::SMALLEST_COMPONENT {
+                Self::SMALLEST_COMPONENT.copysign(d)
+            } else {
+                d
+            }
+        };
+        let inverse =
+            DVec3::new(floor(direction.x), floor(direction.y), floor(direction.z)).recip();
         let across = [0, 1].map(|k| {
             let mut row = DVec3::ZERO;
             (row[axes[k]], row[z]) = (1.0, -shear[k]);
             row
         });
-        Some(Self { origin, axes, shear, inverse, across })
+        Some(Self {
+            origin,
+            axes,
+            shear,
+            inverse,
+            across,
+        })
     }
 
-    /// A lower bound of the distance to anything in a box; the greatest number when the ray misses it.
+    /// A lower bound of the distance to anything in a box; the greatest number when the ray misses
+    /// it.
     pub(crate) fn box_distance(&self, min: DVec3, max: DVec3) -> f64 {
-        let (s, t) = ((min - self.origin) * self.inverse, (max - self.origin) * self.inverse);
+        let (s, t) = (
+            (min - self.origin) * self.inverse,
+            (max - self.origin) * self.inverse,
+        );
         let (enter, leave) = (s.min(t).max_element().max(0.0), s.max(t).min_element());
-        if enter <= leave * Self::WIDENING { enter / Self::WIDENING } else { f64::MAX }
+        if enter <= leave * Self::WIDENING {
+            enter / Self::WIDENING
+        } else {
+            f64::MAX
+        }
     }
 
-    /// Distance and barycentric coordinates of the hit. The sign of each edge function is the exact opposite of
-    /// the neighbour's across that edge, so no ray slips through between two triangles.
+    /// Distance and barycentric coordinates of the hit. The sign of each edge function is the exact
+    /// opposite of the neighbour's across that edge, so no ray slips through between two
+    /// triangles.
     pub(crate) fn triangle_hit(&self, corners: [DVec3; 3]) -> Option<(f64, [f64; 3])> {
         let [x, y, z] = self.axes;
         let [a, b, c] = corners.map(|p| {
             let q = p - self.origin;
-            DVec3::new(q[x] - self.shear.x * q[z], q[y] - self.shear.y * q[z], self.shear.z * q[z])
+            DVec3::new(
+                q[x] - self.shear.x * q[z],
+                q[y] - self.shear.y * q[z],
+                self.shear.z * q[z],
+            )
         });
-        let weights = [c.x * b.y - c.y * b.x, a.x * c.y - a.y * c.x, b.x * a.y - b.y * a.x];
+        let weights = [
+            c.x * b.y - c.y * b.x,
+            a.x * c.y - a.y * c.x,
+            b.x * a.y - b.y * a.x,
+        ];
         let [u, v, w] = weights;
         if (u < 0.0 || v < 0.0 || w < 0.0) && (u > 0.0 || v > 0.0 || w > 0.0) {
             return None;
@@ -116,10 +176,12 @@ impl Ray {
         (distance >= 0.0 && distance.is_finite()).then_some((distance, barycentric))
     }
 
-    /// One bit for each side of the ray on which a point lies, in the two directions across it; none on the ray or for NaN.
+    /// One bit for each side of the ray on which a point lies, in the two directions across it;
+    /// none on the ray or for NaN.
     #[inline] // The search is generic, so it is compiled elsewhere; a call per vertex would be most of its cost.
     fn sides(&self, p: DVec3) -> u8 {
-        // Products with zero and one are exact: these are the sheared coordinates of `triangle_hit`, without asking for an axis.
+        // Products with zero and one are exact: these are the sheared coordinates of
+        // `triangle_hit`, without asking for an axis.
         let [x, y] = self.across.map(|row| row.dot(p - self.origin));
         u8::from(x > 0.0) | u8::from(x < 0.0) << 1 | u8::from(y > 0.0) << 2 | u8::from(y < 0.0) << 3
     }
@@ -154,7 +216,8 @@ mod tests {
         let mesh = icosphere(4);
         let single: Vec<glam::Vec3> = mesh.positions().iter().map(|p| p.as_vec3()).collect();
         let origin = DVec3::new(0.2, -0.3, 4.0);
-        let exact = nearest_ray_hit(mesh.positions(), mesh.triangles(), origin, DVec3::NEG_Z).unwrap();
+        let exact =
+            nearest_ray_hit(mesh.positions(), mesh.triangles(), origin, DVec3::NEG_Z).unwrap();
         let rounded = nearest_ray_hit(&single, mesh.triangles(), origin, DVec3::NEG_Z).unwrap();
         assert_eq!(exact.place.triangle, rounded.place.triangle);
         assert!((exact.distance - rounded.distance).abs() < 4.0 * f64::from(f32::EPSILON));
@@ -167,10 +230,19 @@ mod tests {
         let inside = DVec3::new(0.2, 0.2, 1.0);
         assert!(nearest_ray_hit(&corners, &triangles, inside, DVec3::NEG_Z).is_some());
         for direction in [DVec3::ZERO, DVec3::NAN] {
-            assert_eq!(nearest_ray_hit(&corners, &triangles, inside, direction), None);
+            assert_eq!(
+                nearest_ray_hit(&corners, &triangles, inside, direction),
+                None
+            );
         }
         let lost = [DVec3::ZERO, DVec3::NAN, DVec3::Y];
-        assert_eq!(nearest_ray_hit(&lost, &triangles, inside, DVec3::NEG_Z), None);
-        assert_eq!(nearest_ray_hit::<DVec3>(&[], &[], inside, DVec3::NEG_Z), None);
+        assert_eq!(
+            nearest_ray_hit(&lost, &triangles, inside, DVec3::NEG_Z),
+            None
+        );
+        assert_eq!(
+            nearest_ray_hit::<DVec3>(&[], &[], inside, DVec3::NEG_Z),
+            None
+        );
     }
 }

@@ -6,17 +6,24 @@ use glam::DVec3;
 
 use crate::Mesh;
 
-/// A unit square of `n` × `n` quads in the plane `z = 0`, moved by `bump · sin` waves in all directions, so that
-/// no triangle is special. With `bump = 0` it is flat and regular; up to 0.3 no quad folds over.
+/// A unit square of `n` × `n` quads in the plane `z = 0`, moved by `bump · sin` waves in all
+/// directions, so that no triangle is special. With `bump = 0` it is flat and regular; up to 0.3 no
+/// quad folds over.
 #[must_use]
 pub fn bumpy_sheet(n: usize, bump: f64) -> Mesh {
     let step = 1.0 / n as f64;
     let point = |i: usize, j: usize| {
         let (x, y) = (i as f64 * step, j as f64 * step);
         let wave = |a: f64, b: f64| bump * step * ((a * x + b * y) * 9.0 + a).sin();
-        DVec3::new(x + wave(1.0, 2.0), y + wave(-2.0, 1.3), wave(1.7, -0.6) / step * 0.3)
+        DVec3::new(
+            x + wave(1.0, 2.0),
+            y + wave(-2.0, 1.3),
+            wave(1.7, -0.6) / step * 0.3,
+        )
     };
-    let positions = (0..=n).flat_map(|i| (0..=n).map(move |j| point(i, j))).collect();
+    let positions = (0..=n)
+        .flat_map(|i| (0..=n).map(move |j| point(i, j)))
+        .collect();
     Mesh::from_polygons(positions, &grid_quads(n)).expect("a grid is a mesh")
 }
 
@@ -24,7 +31,11 @@ pub fn bumpy_sheet(n: usize, bump: f64) -> Mesh {
 #[must_use]
 pub fn flat_sheet(n: usize, bump: f64) -> Mesh {
     let bumpy = bumpy_sheet(n, bump);
-    let flat = bumpy.positions().iter().map(|p| DVec3::new(p.x, p.y, 0.0)).collect();
+    let flat = bumpy
+        .positions()
+        .iter()
+        .map(|p| DVec3::new(p.x, p.y, 0.0))
+        .collect();
     bumpy.posed(flat).expect("the same vertices")
 }
 
@@ -33,7 +44,10 @@ pub fn flat_sheet(n: usize, bump: f64) -> Mesh {
 pub fn icosphere(levels: usize) -> Mesh {
     let g = (1.0 + 5.0_f64.sqrt()) / 2.0;
     let corners = [(-1.0, g), (1.0, g), (-1.0, -g), (1.0, -g)];
-    let mut positions: Vec<DVec3> = corners.iter().map(|&(a, b)| DVec3::new(a, b, 0.0)).collect();
+    let mut positions: Vec<DVec3> = corners
+        .iter()
+        .map(|&(a, b)| DVec3::new(a, b, 0.0))
+        .collect();
     positions.extend(corners.iter().map(|&(a, b)| DVec3::new(0.0, a, b)));
     positions.extend(corners.iter().map(|&(a, b)| DVec3::new(b, 0.0, a)));
     positions.iter_mut().for_each(|p| *p = p.normalize());
@@ -77,7 +91,8 @@ fn split_in_four(positions: &mut Vec<DVec3>, triangles: &[[u32; 3]]) -> Vec<[u32
         .collect()
 }
 
-/// A closed box around the origin with edges of `size`, its faces divided into `cells` along x, y and z, as quads.
+/// A closed box around the origin with edges of `size`, its faces divided into `cells` along x, y
+/// and z, as quads.
 #[must_use]
 pub fn closed_box(cells: [usize; 3], size: DVec3) -> Mesh {
     let mut vertex_of = BTreeMap::new();
@@ -100,7 +115,11 @@ pub fn closed_box(cells: [usize; 3], size: DVec3) -> Mesh {
                     vertex(k)
                 };
                 let [a, b, c, d] = [corner(0, 0), corner(1, 0), corner(1, 1), corner(0, 1)];
-                faces.push(if outward { vec![a, b, c, d] } else { vec![a, d, c, b] });
+                faces.push(if outward {
+                    vec![a, b, c, d]
+                } else {
+                    vec![a, d, c, b]
+                });
             }
         }
     }
@@ -110,7 +129,11 @@ pub fn closed_box(cells: [usize; 3], size: DVec3) -> Mesh {
 /// The quads of an `n` × `n` grid of `(n + 1)²` vertices.
 fn grid_quads(n: usize) -> Vec<Vec<u32>> {
     let at = |i: usize, j: usize| (i * (n + 1) + j) as u32;
-    (0..n).flat_map(|i| (0..n).map(move |j| vec![at(i, j), at(i + 1, j), at(i + 1, j + 1), at(i, j + 1)])).collect()
+    (0..n)
+        .flat_map(|i| {
+            (0..n).map(move |j| vec![at(i, j), at(i + 1, j), at(i + 1, j + 1), at(i, j + 1)])
+        })
+        .collect()
 }
 
 #[cfg(test)]

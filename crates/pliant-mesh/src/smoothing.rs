@@ -13,12 +13,12 @@
 //! the pass band `k = 1/λ + 1/μ` and falls above it.
 //!
 //! **Source.** Taubin, "A Signal Processing Approach to Fair Surface Design", SIGGRAPH 1995; the
-//! inverse-length weights are Fujiwara's, in the form that Desbrun, Meyer, Schröder and Barr, "Implicit
-//! Fairing", SIGGRAPH 1999, give them.
+//! inverse-length weights are Fujiwara's, in the form that Desbrun, Meyer, Schröder and Barr,
+//! "Implicit Fairing", SIGGRAPH 1999, give them.
 //!
 //! **Ours.** The weights are frozen in the pose the smoother was made from, so that smoothing is
-//! linear and one smoother serves every pose. Edges with another number of triangles than two count as
-//! boundary.
+//! linear and one smoother serves every pose. Edges with another number of triangles than two count
+//! as boundary.
 
 use glam::DVec3;
 use pliant_linalg::{SparseMatrix, parallel};
@@ -34,8 +34,8 @@ pub enum SmoothingWeights {
     /// All alike (the umbrella): also evens out the spacing of vertices.
     #[default]
     Uniform,
-    /// By the inverse length of the edge: keeps uneven spacing better. Edges of no length count as a
-    /// millionth of the mean edge length.
+    /// By the inverse length of the edge: keeps uneven spacing better. Edges of no length count as
+    /// a millionth of the mean edge length.
     InverseLength,
 }
 
@@ -81,24 +81,29 @@ impl SmoothingOptions {
     /// Paper: the upper end of the recommended range, 0.01 to 0.1.
     pub const DEFAULT_PASS_BAND: f64 = 0.1;
 
-    /// Steps, or pairs of steps with a pass band. Default: [`DEFAULT_ITERATIONS`](Self::DEFAULT_ITERATIONS).
+    /// Steps, or pairs of steps with a pass band. Default:
+    /// [`DEFAULT_ITERATIONS`](Self::DEFAULT_ITERATIONS).
     #[must_use]
     pub fn with_iterations(self, iterations: usize) -> Self {
         Self { iterations, ..self }
     }
 
-    /// `λ`, in (0, 1]: the part of the way to the neighbours' mean. Default: [`DEFAULT_STEP`](Self::DEFAULT_STEP).
+    /// `λ`, in (0, 1]: the part of the way to the neighbours' mean. Default:
+    /// [`DEFAULT_STEP`](Self::DEFAULT_STEP).
     #[must_use]
     pub fn with_step(self, step: f64) -> Self {
         Self { step, ..self }
     }
 
-    /// Keeps frequencies below `pass_band`, in (0, 1/λ), at their size (Taubin); `μ = 1 / (pass_band − 1/λ)`.
-    /// Steps at which the highest frequency would grow are declined; all up to a half are sound.
-    /// Default: no pass band, the plain step.
+    /// Keeps frequencies below `pass_band`, in (0, 1/λ), at their size (Taubin); `μ = 1 /
+    /// (pass_band − 1/λ)`. Steps at which the highest frequency would grow are declined; all up
+    /// to a half are sound. Default: no pass band, the plain step.
     #[must_use]
     pub fn with_pass_band(self, pass_band: f64) -> Self {
-        Self { pass_band: Some(pass_band), ..self }
+        Self {
+            pass_band: Some(pass_band),
+            ..self
+        }
     }
 
     /// How neighbours are weighed.
@@ -117,21 +122,34 @@ impl SmoothingOptions {
     fn steps(&self) -> Result<Vec<f64>, MeshError> {
         let lambda = self.step;
         if !(lambda > 0.0 && lambda <= 1.0) {
-            return Err(MeshError::BadNumber { what: "the smoothing step", value: lambda, needed: "above 0 and at most 1" });
+            return Err(MeshError::BadNumber {
+                what: "the smoothing step",
+                value: lambda,
+                needed: "above 0 and at most 1",
+            });
         }
         match self.pass_band {
             None => Ok(vec![lambda]),
             Some(band) if band > 0.0 && band < 1.0 / lambda => {
                 let mu = 1.0 / (band - 1.0 / lambda);
-                // Above the pass band the factor falls with the frequency; below minus one, bumps would grow with every pair.
+                // Above the pass band the factor falls with the frequency; below minus one, bumps
+                // would grow with every pair.
                 let at_highest = (1.0 - 2.0 * lambda) * (1.0 - 2.0 * mu);
                 if at_highest < -1.0 {
                     let needed = "such that (1 - 2 step) (1 - 2 mu) is at least -1, as for all steps up to 0.5";
-                    return Err(MeshError::BadNumber { what: "the smoothing step with this pass band", value: lambda, needed });
+                    return Err(MeshError::BadNumber {
+                        what: "the smoothing step with this pass band",
+                        value: lambda,
+                        needed,
+                    });
                 }
                 Ok(vec![lambda, mu])
             }
-            Some(value) => Err(MeshError::BadNumber { what: "the pass band", value, needed: "above 0 and below 1 / step" }),
+            Some(value) => Err(MeshError::BadNumber {
+                what: "the pass band",
+                value,
+                needed: "above 0 and below 1 / step",
+            }),
         }
     }
 }
@@ -151,7 +169,11 @@ impl Smoother {
         if options.weights == SmoothingWeights::InverseLength {
             mesh.require_finite()?;
         }
-        Ok(Self { mean: neighbor_mean(mesh, options), steps, iterations: options.iterations })
+        Ok(Self {
+            mean: neighbor_mean(mesh, options),
+            steps,
+            iterations: options.iterations,
+        })
     }
 
     /// The smoothed positions of a pose.
@@ -194,7 +216,9 @@ fn neighbor_mean(mesh: &Mesh, options: &SmoothingOptions) -> SparseMatrix {
         let weight = match options.weights {
             SmoothingWeights::Uniform => 1.0,
             SmoothingWeights::InverseLength => {
-                let length = mesh.positions()[a as usize].distance(mesh.positions()[b as usize]).max(shortest);
+                let length = mesh.positions()[a as usize]
+                    .distance(mesh.positions()[b as usize])
+                    .max(shortest);
                 if length > 0.0 { 1.0 / length } else { 1.0 }
             }
         };
@@ -206,7 +230,9 @@ fn neighbor_mean(mesh: &Mesh, options: &SmoothingOptions) -> SparseMatrix {
             }
         }
     }
-    triplets.iter_mut().for_each(|(row, _, weight)| *weight /= totals[*row as usize]);
+    triplets
+        .iter_mut()
+        .for_each(|(row, _, weight)| *weight /= totals[*row as usize]);
     let resting = (0..mesh.vertex_count()).filter(|&v| totals[v] == 0.0);
     triplets.extend(resting.map(|v| (v as u32, v as u32, 1.0)));
     SparseMatrix::from_triplets(mesh.vertex_count(), mesh.vertex_count(), &triplets)
@@ -238,17 +264,29 @@ mod tests {
     use crate::shapes::icosphere;
     use crate::test_shapes::{grid, irregular_torus, random_points};
 
-    const ALL_BOUNDARIES: [SmoothingBoundary; 3] = [SmoothingBoundary::Fixed, SmoothingBoundary::AlongCurve, SmoothingBoundary::Free];
+    const ALL_BOUNDARIES: [SmoothingBoundary; 3] = [
+        SmoothingBoundary::Fixed,
+        SmoothingBoundary::AlongCurve,
+        SmoothingBoundary::Free,
+    ];
 
     #[test]
     fn a_constant_stays_whatever_the_weights() {
         for boundary in ALL_BOUNDARIES {
             for weights in [SmoothingWeights::Uniform, SmoothingWeights::InverseLength] {
-                let options = SmoothingOptions::default().with_boundary(boundary).with_weights(weights).with_pass_band(0.1);
+                let options = SmoothingOptions::default()
+                    .with_boundary(boundary)
+                    .with_weights(weights)
+                    .with_pass_band(0.1);
                 let mesh = irregular_torus(9, 7);
                 let smoother = Smoother::of(&mesh, &options).unwrap();
                 let constant = vec![DVec3::new(1.0, -2.0, 3.0); mesh.vertex_count()];
-                assert!(smoother.smooth(&constant).iter().all(|p| p.distance(constant[0]) < 1e-13));
+                assert!(
+                    smoother
+                        .smooth(&constant)
+                        .iter()
+                        .all(|p| p.distance(constant[0]) < 1e-13)
+                );
             }
         }
     }
@@ -259,7 +297,11 @@ mod tests {
         let options = SmoothingOptions::default().with_iterations(30);
         let volume = sphere.signed_volume();
         let plain = sphere.smoothed(&options).unwrap().signed_volume() / volume;
-        let kept = sphere.smoothed(&options.with_pass_band(SmoothingOptions::DEFAULT_PASS_BAND)).unwrap().signed_volume() / volume;
+        let kept = sphere
+            .smoothed(&options.with_pass_band(SmoothingOptions::DEFAULT_PASS_BAND))
+            .unwrap()
+            .signed_volume()
+            / volume;
         assert!(plain < 0.8, "{plain}");
         assert!((kept - 1.0).abs() < 0.1 * (1.0 - plain), "{kept}");
     }
@@ -267,13 +309,23 @@ mod tests {
     #[test]
     fn noise_on_a_sphere_falls() {
         let sphere = icosphere(3);
-        let noisy: Vec<DVec3> =
-            sphere.positions().iter().zip(random_points(4, sphere.vertex_count())).map(|(p, noise)| *p * (1.0 + 0.05 * noise.x)).collect();
+        let noisy: Vec<DVec3> = sphere
+            .positions()
+            .iter()
+            .zip(random_points(4, sphere.vertex_count()))
+            .map(|(p, noise)| *p * (1.0 + 0.05 * noise.x))
+            .collect();
         let spread = |positions: &[DVec3]| {
             let mean = positions.iter().map(|p| p.length()).sum::<f64>() / positions.len() as f64;
-            positions.iter().map(|p| (p.length() - mean).powi(2)).sum::<f64>()
+            positions
+                .iter()
+                .map(|p| (p.length() - mean).powi(2))
+                .sum::<f64>()
         };
-        for options in [SmoothingOptions::default(), SmoothingOptions::default().with_pass_band(0.1)] {
+        for options in [
+            SmoothingOptions::default(),
+            SmoothingOptions::default().with_pass_band(0.1),
+        ] {
             let smooth = Smoother::of(&sphere, &options).unwrap().smooth(&noisy);
             assert!(spread(&smooth) < 0.2 * spread(&noisy));
         }
@@ -285,48 +337,93 @@ mod tests {
         let mesh = grid(6, 6);
         let rim = mesh.topology().boundary_loops().concat();
         let mut pose = vec![DVec3::ZERO; mesh.vertex_count()];
-        rim.iter().enumerate().for_each(|(k, &v)| pose[v as usize].z = if k % 2 == 0 { 1.0 } else { -1.0 });
+        rim.iter()
+            .enumerate()
+            .for_each(|(k, &v)| pose[v as usize].z = if k % 2 == 0 { 1.0 } else { -1.0 });
         let along = |step: f64| {
-            let options = SmoothingOptions::default().with_boundary(SmoothingBoundary::AlongCurve).with_step(step).with_iterations(40);
+            let options = SmoothingOptions::default()
+                .with_boundary(SmoothingBoundary::AlongCurve)
+                .with_step(step)
+                .with_iterations(40);
             Smoother::of(&mesh, &options.with_pass_band(0.1))
         };
         for step in [0.1, 0.3, 0.5, 0.65, 0.69] {
             let smooth = along(step).unwrap().smooth(&pose);
-            assert!(rim.iter().all(|&v| smooth[v as usize].z.abs() <= 1.0), "{step}");
+            assert!(
+                rim.iter().all(|&v| smooth[v as usize].z.abs() <= 1.0),
+                "{step}"
+            );
         }
-        assert!([0.72, 0.8, 1.0].into_iter().all(|step| along(step).is_err()));
+        assert!(
+            [0.72, 0.8, 1.0]
+                .into_iter()
+                .all(|step| along(step).is_err())
+        );
     }
 
     #[test]
     fn boundaries_do_as_told() {
         let mesh = grid(6, 6);
-        let bumpy: Vec<DVec3> =
-            mesh.positions().iter().zip(random_points(8, mesh.vertex_count())).map(|(p, noise)| *p + 0.2 * noise).collect();
-        let rim: Vec<usize> = mesh.topology().boundary_loops().concat().iter().map(|&v| v as usize).collect();
-        let smooth =
-            |boundary, pose: &[DVec3]| Smoother::of(&mesh, &SmoothingOptions::default().with_boundary(boundary)).unwrap().smooth(pose);
+        let bumpy: Vec<DVec3> = mesh
+            .positions()
+            .iter()
+            .zip(random_points(8, mesh.vertex_count()))
+            .map(|(p, noise)| *p + 0.2 * noise)
+            .collect();
+        let rim: Vec<usize> = mesh
+            .topology()
+            .boundary_loops()
+            .concat()
+            .iter()
+            .map(|&v| v as usize)
+            .collect();
+        let smooth = |boundary, pose: &[DVec3]| {
+            Smoother::of(&mesh, &SmoothingOptions::default().with_boundary(boundary))
+                .unwrap()
+                .smooth(pose)
+        };
         let fixed = smooth(SmoothingBoundary::Fixed, &bumpy);
         assert!(rim.iter().all(|&v| fixed[v] == bumpy[v]));
         // Along the curve, the inside has no say.
         let mut lifted = bumpy.clone();
-        (0..mesh.vertex_count()).filter(|v| !rim.contains(v)).for_each(|v| lifted[v] += DVec3::Z);
-        let (one, other) = (smooth(SmoothingBoundary::AlongCurve, &bumpy), smooth(SmoothingBoundary::AlongCurve, &lifted));
-        assert!(rim.iter().all(|&v| one[v] == other[v] && one[v] != bumpy[v]));
+        (0..mesh.vertex_count())
+            .filter(|v| !rim.contains(v))
+            .for_each(|v| lifted[v] += DVec3::Z);
+        let (one, other) = (
+            smooth(SmoothingBoundary::AlongCurve, &bumpy),
+            smooth(SmoothingBoundary::AlongCurve, &lifted),
+        );
+        assert!(
+            rim.iter()
+                .all(|&v| one[v] == other[v] && one[v] != bumpy[v])
+        );
         let free = smooth(SmoothingBoundary::Free, &lifted);
         assert!(rim.iter().any(|&v| free[v].z > one[v].z + 0.1));
     }
 
     #[test]
     fn nonsense_is_declined_and_odd_meshes_are_not() {
-        let mesh = Mesh::from_triangles(random_points(1, 7), &[[0, 1, 2], [1, 0, 3], [0, 1, 4], [5, 5, 0]]).unwrap();
+        let mesh = Mesh::from_triangles(
+            random_points(1, 7),
+            &[[0, 1, 2], [1, 0, 3], [0, 1, 4], [5, 5, 0]],
+        )
+        .unwrap();
         for bad in [0.0, -1.0, 1.5, f64::NAN] {
-            assert!(mesh.smoothed(&SmoothingOptions::default().with_step(bad)).is_err());
+            assert!(
+                mesh.smoothed(&SmoothingOptions::default().with_step(bad))
+                    .is_err()
+            );
         }
         for bad in [0.0, -0.1, 2.0, f64::NAN] {
-            assert!(mesh.smoothed(&SmoothingOptions::default().with_pass_band(bad)).is_err());
+            assert!(
+                mesh.smoothed(&SmoothingOptions::default().with_pass_band(bad))
+                    .is_err()
+            );
         }
         for boundary in ALL_BOUNDARIES {
-            let smooth = mesh.smoothed(&SmoothingOptions::default().with_boundary(boundary)).unwrap();
+            let smooth = mesh
+                .smoothed(&SmoothingOptions::default().with_boundary(boundary))
+                .unwrap();
             assert!(smooth.positions().iter().all(|p| p.is_finite()));
             assert_eq!(smooth.positions()[6], mesh.positions()[6]);
         }

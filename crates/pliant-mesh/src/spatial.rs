@@ -15,8 +15,8 @@
 //!
 //! **Source.** Woop, Benthin, Wald, "Watertight Ray/Triangle Intersection", JCGT 2013; van Oosterom
 //! and Strackee, "The Solid Angle of a Plane Triangle", 1983; Jacobson, Kavan, Sorkine-Hornung,
-//! "Robust Inside-Outside Segmentation using Generalized Winding Numbers", SIGGRAPH 2013. The tree is
-//! `parry3d`'s.
+//! "Robust Inside-Outside Segmentation using Generalized Winding Numbers", SIGGRAPH 2013. The tree
+//! is `parry3d`'s.
 //!
 //! **Ours.** A triangle without area is a segment or a point and answers as such; no answer holds
 //! NaN. The winding number is a plain sum over all triangles.
@@ -69,7 +69,9 @@ pub struct SurfaceIndex {
 
 impl std::fmt::Debug for SurfaceIndex {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("SurfaceIndex").field("triangles", &self.corners.len()).finish_non_exhaustive()
+        f.debug_struct("SurfaceIndex")
+            .field("triangles", &self.corners.len())
+            .finish_non_exhaustive()
     }
 }
 
@@ -77,8 +79,13 @@ impl SurfaceIndex {
     /// Builds the tree; needs at least one triangle and finite positions below 1e70.
     pub fn new(mesh: &Mesh) -> Result<Self, MeshError> {
         require_moderate(mesh)?;
-        let corners: Vec<[DVec3; 3]> = (0..mesh.triangles().len()).map(|t| mesh.triangle_points(t)).collect();
-        Ok(Self { tree: triangle_tree(&corners), corners })
+        let corners: Vec<[DVec3; 3]> = (0..mesh.triangles().len())
+            .map(|t| mesh.triangle_points(t))
+            .collect();
+        Ok(Self {
+            tree: triangle_tree(&corners),
+            corners,
+        })
     }
 
     /// The closest point of the surface; `None` only for a query that is not finite or beyond 1e70.
@@ -92,38 +99,61 @@ impl SurfaceIndex {
     ///
     /// Triangles are asked about only when they are closer than the best so far.
     #[must_use]
-    pub fn closest_point_where(&self, query: DVec3, accepted: impl Fn(u32) -> bool) -> Option<ClosestPoint> {
+    pub fn closest_point_where(
+        &self,
+        query: DVec3,
+        accepted: impl Fn(u32) -> bool,
+    ) -> Option<ClosestPoint> {
         self.closest_point_within(query, f64::INFINITY, accepted)
     }
 
-    /// The closest point nearer than `reach` on the triangles that `accepted` takes; the shorter the reach, the fewer it is asked
-    /// about.
+    /// The closest point nearer than `reach` on the triangles that `accepted` takes; the shorter
+    /// the reach, the fewer it is asked about.
     #[must_use]
-    pub fn closest_point_within(&self, query: DVec3, reach: f64, accepted: impl Fn(u32) -> bool) -> Option<ClosestPoint> {
+    pub fn closest_point_within(
+        &self,
+        query: DVec3,
+        reach: f64,
+        accepted: impl Fn(u32) -> bool,
+    ) -> Option<ClosestPoint> {
         if !is_moderate(query) {
             return None;
         }
-        let squared_to_box = |node: &BvhNode, _: f64| (query - query.clamp(node.mins(), node.maxs())).length_squared();
+        let squared_to_box = |node: &BvhNode, _: f64| {
+            (query - query.clamp(node.mins(), node.maxs())).length_squared()
+        };
         let squared_to_triangle = |t: u32, best: f64| {
             let (_, point) = closest_on_triangle(self.corners[t as usize], query);
             let squared = point.distance_squared(query);
             (squared < best && accepted(t)).then_some(squared)
         };
-        let (triangle, _) = self.tree.find_best(reach * reach, squared_to_box, squared_to_triangle)?;
+        let (triangle, _) =
+            self.tree
+                .find_best(reach * reach, squared_to_box, squared_to_triangle)?;
         let (barycentric, point) = closest_on_triangle(self.corners[triangle as usize], query);
-        Some(ClosestPoint { place: TrianglePoint { triangle, barycentric }, point, distance: point.distance(query) })
+        Some(ClosestPoint {
+            place: TrianglePoint {
+                triangle,
+                barycentric,
+            },
+            point,
+            distance: point.distance(query),
+        })
     }
 
     /// [`closest_point`](Self::closest_point) of each query, in parallel.
     pub fn closest_points(&self, queries: &[DVec3]) -> Result<Vec<ClosestPoint>, MeshError> {
-        let found = parallel::map(queries.len(), QUERIES_PER_TASK, |k| self.closest_point(queries[k]));
+        let found = parallel::map(queries.len(), QUERIES_PER_TASK, |k| {
+            self.closest_point(queries[k])
+        });
         let each = found.into_iter().enumerate();
-        each.map(|(query, point)| point.ok_or(MeshError::QueryNotFinite { query })).collect()
+        each.map(|(query, point)| point.ok_or(MeshError::QueryNotFinite { query }))
+            .collect()
     }
 
     /// The first hit along `direction` (of any length but zero) no further than `max_distance`.
-    /// Rays that pass between two triangles along a shared edge hit one of them; a ray within a triangle's
-    /// plane does not hit it.
+    /// Rays that pass between two triangles along a shared edge hit one of them; a ray within a
+    /// triangle's plane does not hit it.
     #[must_use]
     pub fn cast_ray(&self, origin: DVec3, direction: DVec3, max_distance: f64) -> Option<RayHit> {
         self.cast_ray_where(origin, direction, max_distance, |_| true)
@@ -131,7 +161,13 @@ impl SurfaceIndex {
 
     /// As [`cast_ray`](Self::cast_ray), through all triangles but those that `accepted` takes.
     #[must_use]
-    pub fn cast_ray_where(&self, origin: DVec3, direction: DVec3, max_distance: f64, accepted: impl Fn(u32) -> bool) -> Option<RayHit> {
+    pub fn cast_ray_where(
+        &self,
+        origin: DVec3,
+        direction: DVec3,
+        max_distance: f64,
+        accepted: impl Fn(u32) -> bool,
+    ) -> Option<RayHit> {
         let ray = Ray::new(origin, direction)?;
         // The tree looks for less than its bound; a hit at the very distance counts.
         let bound = max_distance.min(f64::MAX).next_up();
@@ -142,7 +178,13 @@ impl SurfaceIndex {
         };
         let (triangle, distance) = self.tree.find_best(bound, to_box, to_triangle)?;
         let (_, barycentric) = ray.triangle_hit(self.corners[triangle as usize])?;
-        Some(RayHit { place: TrianglePoint { triangle, barycentric }, distance })
+        Some(RayHit {
+            place: TrianglePoint {
+                triangle,
+                barycentric,
+            },
+            distance,
+        })
     }
 
     /// How often the surface winds around `query`. Cost is linear in triangles.
@@ -151,7 +193,11 @@ impl SurfaceIndex {
         if !is_moderate(query) {
             return 0.0;
         }
-        self.corners.iter().map(|corners| half_solid_angle(corners.map(|p| p - query))).sum::<f64>() / TAU
+        self.corners
+            .iter()
+            .map(|corners| half_solid_angle(corners.map(|p| p - query)))
+            .sum::<f64>()
+            / TAU
     }
 
     /// Whether `query` is inside: the surface winds around it by more than one half.
@@ -175,15 +221,25 @@ impl SurfaceIndex {
 /// Declines a mesh without triangles or with positions whose areas cannot be squared.
 pub(crate) fn require_moderate(mesh: &Mesh) -> Result<(), MeshError> {
     mesh.require_surface()?;
-    let largest = mesh.positions().iter().map(|p| p.abs().max_element()).fold(0.0, f64::max);
+    let largest = mesh
+        .positions()
+        .iter()
+        .map(|p| p.abs().max_element())
+        .fold(0.0, f64::max);
     if largest < COORDINATE_LIMIT {
         return Ok(());
     }
-    Err(MeshError::BadNumber { what: "the largest coordinate", value: largest, needed: "below 1e70" })
+    Err(MeshError::BadNumber {
+        what: "the largest coordinate",
+        value: largest,
+        needed: "below 1e70",
+    })
 }
 
 fn triangle_tree(corners: &[[DVec3; 3]]) -> Bvh {
-    let boxes = corners.iter().map(|&[a, b, c]| Aabb::new(a.min(b).min(c), a.max(b).max(c)));
+    let boxes = corners
+        .iter()
+        .map(|&[a, b, c]| Aabb::new(a.min(b).min(c), a.max(b).max(c)));
     Bvh::from_iter(BvhBuildStrategy::Binned, boxes.enumerate())
 }
 
@@ -205,7 +261,8 @@ pub fn closest_on_triangle([a, b, c]: [DVec3; 3], p: DVec3) -> ([f64; 3], DVec3)
     let w = ab.cross(ap).dot(normal);
     let v = ap.cross(ac).dot(normal);
     let u = scale - v - w;
-    // Where the area of a needle is rounding noise, so are the coordinates, and the sides are the triangle.
+    // Where the area of a needle is rounding noise, so are the coordinates, and the sides are the
+    // triangle.
     let has_inside = scale > FLAT_SQUARED * (ab.length_squared() * ac.length_squared());
     if has_inside && u >= 0.0 && v >= 0.0 && w >= 0.0 {
         let barycentric = [u / scale, v / scale, w / scale];
@@ -237,13 +294,18 @@ fn parameter_on_segment(start: DVec3, end: DVec3, p: DVec3) -> f64 {
     let length_squared = along.length_squared();
     let t = (p - start).dot(along) / length_squared;
     // A segment of no length has one point.
-    if t.is_finite() { t.clamp(0.0, 1.0) } else { 0.0 }
+    if t.is_finite() {
+        t.clamp(0.0, 1.0)
+    } else {
+        0.0
+    }
 }
 
 /// Half the signed solid angle of a triangle seen from the origin.
 pub(crate) fn half_solid_angle([a, b, c]: [DVec3; 3]) -> f64 {
     let (la, lb, lc) = (a.length(), b.length(), c.length());
-    a.dot(b.cross(c)).atan2(la * lb * lc + a.dot(b) * lc + b.dot(c) * la + c.dot(a) * lb)
+    a.dot(b.cross(c))
+        .atan2(la * lb * lc + a.dot(b) * lc + b.dot(c) * la + c.dot(a) * lb)
 }
 
 #[cfg(test)]
@@ -256,7 +318,9 @@ mod tests {
     use parry3d_f64::shape::Triangle;
 
     fn soup(seed: u64, count: usize) -> Mesh {
-        let triangles: Vec<[u32; 3]> = (0..count as u32).map(|t| [3 * t, 3 * t + 1, 3 * t + 2]).collect();
+        let triangles: Vec<[u32; 3]> = (0..count as u32)
+            .map(|t| [3 * t, 3 * t + 1, 3 * t + 2])
+            .collect();
         Mesh::from_triangles(random_points(seed, 3 * count), &triangles).unwrap()
     }
 
@@ -266,29 +330,54 @@ mod tests {
         let index = SurfaceIndex::new(&ball).unwrap();
         let origin = DVec3::new(0.1, 0.2, 3.0);
         let faces_down = |t: u32| crate::triangle_normal(ball.triangle_points(t as usize)).z < 0.0;
-        let (front, back) =
-            (index.cast_ray(origin, -DVec3::Z, 9.0).unwrap(), index.cast_ray_where(origin, -DVec3::Z, 9.0, faces_down).unwrap());
+        let (front, back) = (
+            index.cast_ray(origin, -DVec3::Z, 9.0).unwrap(),
+            index
+                .cast_ray_where(origin, -DVec3::Z, 9.0, faces_down)
+                .unwrap(),
+        );
         assert!(!faces_down(front.place.triangle) && faces_down(back.place.triangle));
         // Both lie on the sphere, at equal ways from its middle.
-        assert!((front.distance + back.distance - 6.0).abs() < 0.02, "{front:?} {back:?}");
-        assert_eq!(index.cast_ray_where(origin, -DVec3::Z, front.distance, faces_down), None);
+        assert!(
+            (front.distance + back.distance - 6.0).abs() < 0.02,
+            "{front:?} {back:?}"
+        );
+        assert_eq!(
+            index.cast_ray_where(origin, -DVec3::Z, front.distance, faces_down),
+            None
+        );
     }
 
     #[test]
     fn the_closest_point_is_that_of_a_search_over_all_triangles() {
         for mesh in [soup(2, 60), irregular_torus(20, 12)] {
             let index = SurfaceIndex::new(&mesh).unwrap();
-            let queries: Vec<DVec3> = random_points(11, 300).into_iter().map(|p| p * 3.0).collect();
+            let queries: Vec<DVec3> = random_points(11, 300)
+                .into_iter()
+                .map(|p| p * 3.0)
+                .collect();
             for (query, found) in queries.iter().zip(index.closest_points(&queries).unwrap()) {
                 // parry's own projection is independent evidence.
                 let best = (0..mesh.triangles().len())
                     .map(|t| {
                         let [a, b, c] = mesh.triangle_points(t);
-                        Triangle::new(a, b, c).project_local_point(*query, false).point.distance(*query)
+                        Triangle::new(a, b, c)
+                            .project_local_point(*query, false)
+                            .point
+                            .distance(*query)
                     })
                     .fold(f64::INFINITY, f64::min);
-                assert!((found.distance - best).abs() < 1e-12, "{} {best}", found.distance);
-                assert!(found.point.distance(found.place.position(mesh.triangles(), mesh.positions())) < 1e-14);
+                assert!(
+                    (found.distance - best).abs() < 1e-12,
+                    "{} {best}",
+                    found.distance
+                );
+                assert!(
+                    found
+                        .point
+                        .distance(found.place.position(mesh.triangles(), mesh.positions()))
+                        < 1e-14
+                );
                 let [u, v, w] = found.place.barycentric;
                 assert!(u >= 0.0 && v >= 0.0 && w >= 0.0 && (u + v + w - 1.0).abs() < 1e-14);
             }
@@ -301,8 +390,14 @@ mod tests {
         let index = SurfaceIndex::new(&mesh).unwrap();
         for query in random_points(13, 200) {
             let found = index.closest_point(query).unwrap();
-            assert_eq!(index.closest_point_within(query, found.distance * 1.001, |_| true), Some(found));
-            assert_eq!(index.closest_point_within(query, found.distance * 0.999, |_| true), None);
+            assert_eq!(
+                index.closest_point_within(query, found.distance * 1.001, |_| true),
+                Some(found)
+            );
+            assert_eq!(
+                index.closest_point_within(query, found.distance * 0.999, |_| true),
+                None
+            );
         }
     }
 
@@ -311,10 +406,18 @@ mod tests {
         let mesh = soup(7, 60);
         let index = SurfaceIndex::new(&mesh).unwrap();
         let kept: Vec<[u32; 3]> = mesh.triangles().iter().copied().step_by(3).collect();
-        let alone = SurfaceIndex::new(&Mesh::from_triangles(mesh.positions().to_vec(), &kept).unwrap()).unwrap();
+        let alone =
+            SurfaceIndex::new(&Mesh::from_triangles(mesh.positions().to_vec(), &kept).unwrap())
+                .unwrap();
         for query in random_points(12, 200) {
-            let (found, expected) = (index.closest_point_where(query, |t| t % 3 == 0).unwrap(), alone.closest_point(query).unwrap());
-            assert_eq!((found.place.triangle, found.distance), (3 * expected.place.triangle, expected.distance));
+            let (found, expected) = (
+                index.closest_point_where(query, |t| t % 3 == 0).unwrap(),
+                alone.closest_point(query).unwrap(),
+            );
+            assert_eq!(
+                (found.place.triangle, found.distance),
+                (3 * expected.place.triangle, expected.distance)
+            );
         }
         assert_eq!(index.closest_point_where(DVec3::ZERO, |_| false), None);
     }
@@ -323,7 +426,10 @@ mod tests {
     fn a_triangle_without_area_answers_as_the_segment_or_point_it_is() {
         let line = [DVec3::ZERO, DVec3::X, DVec3::X * 3.0];
         let (weights, point) = closest_on_triangle(line, DVec3::new(2.0, 1.0, 0.0));
-        assert_eq!((point, blend(line, weights)), (DVec3::X * 2.0, DVec3::X * 2.0));
+        assert_eq!(
+            (point, blend(line, weights)),
+            (DVec3::X * 2.0, DVec3::X * 2.0)
+        );
         let (weights, point) = closest_on_triangle([DVec3::Y; 3], DVec3::ZERO);
         assert_eq!((point, weights.iter().sum::<f64>()), (DVec3::Y, 1.0));
         // Needles so thin that their area is rounding noise.
@@ -332,7 +438,10 @@ mod tests {
             let (a, b, p) = (random.point(), random.point(), random.point());
             let (weights, point) = closest_on_triangle([a, b, a.lerp(b, 0.3)], p);
             let on_segment = a.lerp(b, parameter_on_segment(a, b, p));
-            assert!(point.distance(on_segment) < 1e-7 && (point.distance(p) - on_segment.distance(p)).abs() < 1e-12);
+            assert!(
+                point.distance(on_segment) < 1e-7
+                    && (point.distance(p) - on_segment.distance(p)).abs() < 1e-12
+            );
             assert!(weights.iter().all(|w| (0.0..=1.0).contains(w)));
         }
     }
@@ -343,7 +452,11 @@ mod tests {
         let p = direction.cross(e2);
         let q = (origin - a).cross(e1);
         let determinant = e1.dot(p);
-        let (u, v, t) = ((origin - a).dot(p) / determinant, direction.dot(q) / determinant, e2.dot(q) / determinant);
+        let (u, v, t) = (
+            (origin - a).dot(p) / determinant,
+            direction.dot(q) / determinant,
+            e2.dot(q) / determinant,
+        );
         (u >= 0.0 && v >= 0.0 && u + v <= 1.0 && t >= 0.0).then_some(t)
     }
 
@@ -367,7 +480,10 @@ mod tests {
             let point = hit.place.position(mesh.triangles(), mesh.positions());
             assert!(point.distance(origin + unit * hit.distance) < 1e-12);
             assert_eq!(index.cast_ray(origin, direction, hit.distance), Some(hit));
-            assert_ne!(index.cast_ray(origin, direction, hit.distance * (1.0 - 1e-12)), Some(hit));
+            assert_ne!(
+                index.cast_ray(origin, direction, hit.distance * (1.0 - 1e-12)),
+                Some(hit)
+            );
         }
         assert!(hits > 100);
     }
@@ -377,9 +493,15 @@ mod tests {
         let mesh = icosphere(2);
         let index = SurfaceIndex::new(&mesh).unwrap();
         let origin = DVec3::new(0.01, -0.02, 0.03);
-        let middles = mesh.topology().edges().iter().map(|&[a, b]| (mesh.positions()[a as usize] + mesh.positions()[b as usize]) * 0.5);
+        let middles = mesh
+            .topology()
+            .edges()
+            .iter()
+            .map(|&[a, b]| (mesh.positions()[a as usize] + mesh.positions()[b as usize]) * 0.5);
         for target in mesh.positions().iter().copied().chain(middles) {
-            let hit = index.cast_ray(origin, target - origin, 10.0).expect("the sphere is closed");
+            let hit = index
+                .cast_ray(origin, target - origin, 10.0)
+                .expect("the sphere is closed");
             assert!((hit.distance - target.distance(origin)).abs() < 1e-12);
         }
     }
@@ -388,17 +510,33 @@ mod tests {
     fn turning_everything_turns_the_answers() {
         let mesh = irregular_torus(12, 9);
         let turn = DQuat::from_euler(glam::EulerRot::XYZ, 0.4, -1.1, 2.3);
-        let turned = mesh.posed(mesh.positions().iter().map(|&p| turn * p).collect()).unwrap();
-        let (index, turned_index) = (SurfaceIndex::new(&mesh).unwrap(), SurfaceIndex::new(&turned).unwrap());
+        let turned = mesh
+            .posed(mesh.positions().iter().map(|&p| turn * p).collect())
+            .unwrap();
+        let (index, turned_index) = (
+            SurfaceIndex::new(&mesh).unwrap(),
+            SurfaceIndex::new(&turned).unwrap(),
+        );
         let mut random = Random(4);
         for _ in 0..200 {
             let (p, d) = (random.point() * 3.0, random.point());
-            let (one, other) = (index.closest_point(p).unwrap(), turned_index.closest_point(turn * p).unwrap());
+            let (one, other) = (
+                index.closest_point(p).unwrap(),
+                turned_index.closest_point(turn * p).unwrap(),
+            );
             assert!((turn * one.point).distance(other.point) < 1e-12);
-            let (one, other) = (index.cast_ray(p, d, 9.0), turned_index.cast_ray(turn * p, turn * d, 9.0));
+            let (one, other) = (
+                index.cast_ray(p, d, 9.0),
+                turned_index.cast_ray(turn * p, turn * d, 9.0),
+            );
             assert_eq!(one.is_some(), other.is_some());
-            assert!(one.zip(other).is_none_or(|(one, other)| (one.distance - other.distance).abs() < 1e-11));
-            assert!((index.winding_number(p) - turned_index.winding_number(turn * p)).abs() < 1e-12);
+            assert!(
+                one.zip(other)
+                    .is_none_or(|(one, other)| (one.distance - other.distance).abs() < 1e-11)
+            );
+            assert!(
+                (index.winding_number(p) - turned_index.winding_number(turn * p)).abs() < 1e-12
+            );
         }
     }
 
@@ -406,7 +544,11 @@ mod tests {
     fn a_torus_winds_once_around_its_inside_and_not_around_its_hole() {
         let mesh = irregular_torus(40, 24);
         let index = SurfaceIndex::new(&mesh).unwrap();
-        for (point, expected) in [(DVec3::new(2.0, 0.1, 0.2), 1.0), (DVec3::ZERO, 0.0), (DVec3::new(0.0, 4.0, 0.0), 0.0)] {
+        for (point, expected) in [
+            (DVec3::new(2.0, 0.1, 0.2), 1.0),
+            (DVec3::ZERO, 0.0),
+            (DVec3::new(0.0, 4.0, 0.0), 0.0),
+        ] {
             assert!((index.winding_number(point) - expected).abs() < 1e-12);
             assert_eq!(index.contains(point), expected == 1.0);
         }
@@ -416,14 +558,24 @@ mod tests {
     fn queries_that_are_no_numbers_are_declined_not_answered() {
         let index = SurfaceIndex::new(&soup(1, 1)).unwrap();
         assert_eq!(index.closest_point(DVec3::NAN), None);
-        assert_eq!(index.closest_points(&[DVec3::ZERO, DVec3::X * f64::INFINITY]), Err(MeshError::QueryNotFinite { query: 1 }));
+        assert_eq!(
+            index.closest_points(&[DVec3::ZERO, DVec3::X * f64::INFINITY]),
+            Err(MeshError::QueryNotFinite { query: 1 })
+        );
         for direction in [DVec3::ZERO, DVec3::NAN, DVec3::splat(f64::INFINITY)] {
             assert_eq!(index.cast_ray(DVec3::ZERO, direction, 1.0), None);
         }
-        assert_eq!(index.cast_ray(DVec3::ZERO, DVec3::X, f64::NAN), index.cast_ray(DVec3::ZERO, DVec3::X, f64::INFINITY));
+        assert_eq!(
+            index.cast_ray(DVec3::ZERO, DVec3::X, f64::NAN),
+            index.cast_ray(DVec3::ZERO, DVec3::X, f64::INFINITY)
+        );
         let unpaved = Mesh::from_triangles(vec![DVec3::ZERO], &[]).unwrap();
         assert_eq!(SurfaceIndex::new(&unpaved).err(), Some(MeshError::NoFaces));
-        let huge = Mesh::from_triangles(vec![DVec3::X * 1e200, DVec3::Y, DVec3::Z], &[[0, 1, 2]]).unwrap();
-        assert!(matches!(SurfaceIndex::new(&huge), Err(MeshError::BadNumber { .. })));
+        let huge =
+            Mesh::from_triangles(vec![DVec3::X * 1e200, DVec3::Y, DVec3::Z], &[[0, 1, 2]]).unwrap();
+        assert!(matches!(
+            SurfaceIndex::new(&huge),
+            Err(MeshError::BadNumber { .. })
+        ));
     }
 }

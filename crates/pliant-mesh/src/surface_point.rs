@@ -50,7 +50,10 @@ impl SurfacePoint {
     pub fn check(&self, mesh: &Mesh) -> Result<(), MeshError> {
         match *self {
             Self::Vertex(vertex) => mesh.require_vertex(vertex as usize),
-            Self::InTriangle(TrianglePoint { triangle, barycentric }) => check_triangle(triangle, barycentric, mesh),
+            Self::InTriangle(TrianglePoint {
+                triangle,
+                barycentric,
+            }) => check_triangle(triangle, barycentric, mesh),
         }
     }
 
@@ -70,15 +73,29 @@ impl SurfacePoint {
 fn check_triangle(triangle: u32, barycentric: [f64; 3], mesh: &Mesh) -> Result<(), MeshError> {
     let triangles = mesh.triangles().len();
     if triangle as usize >= triangles {
-        return Err(MeshError::NoSuchTriangle { triangle: triangle as usize, triangles });
+        return Err(MeshError::NoSuchTriangle {
+            triangle: triangle as usize,
+            triangles,
+        });
     }
     // Written so that NaN fails, too.
-    if let Some(&value) = barycentric.iter().find(|&&weight| !(0.0..=2.0).contains(&weight)) {
-        return Err(MeshError::BadNumber { what: "a barycentric weight", value, needed: "between 0 and 1" });
+    if let Some(&value) = barycentric
+        .iter()
+        .find(|&&weight| !(0.0..=2.0).contains(&weight))
+    {
+        return Err(MeshError::BadNumber {
+            what: "a barycentric weight",
+            value,
+            needed: "between 0 and 1",
+        });
     }
     let value: f64 = barycentric.iter().sum();
     if (value - 1.0).abs() > SurfacePoint::SUM_TOLERANCE {
-        return Err(MeshError::BadNumber { what: "the sum of barycentric weights", value, needed: "1" });
+        return Err(MeshError::BadNumber {
+            what: "the sum of barycentric weights",
+            value,
+            needed: "1",
+        });
     }
     Ok(())
 }
@@ -93,7 +110,10 @@ mod tests {
 
     #[test]
     fn the_corners_weigh_the_position() {
-        let point = SurfacePoint::InTriangle(TrianglePoint { triangle: 0, barycentric: [0.5, 0.25, 0.25] });
+        let point = SurfacePoint::InTriangle(TrianglePoint {
+            triangle: 0,
+            barycentric: [0.5, 0.25, 0.25],
+        });
         assert_eq!(point.check(&triangle()), Ok(()));
         assert_eq!(point.position(&triangle()), DVec3::new(0.25, 0.25, 0.0));
         assert_eq!(SurfacePoint::Vertex(2).position(&triangle()), DVec3::Y);
@@ -102,12 +122,43 @@ mod tests {
     #[test]
     fn points_off_the_mesh_are_declined() {
         let mesh = triangle();
-        let inside = |barycentric| SurfacePoint::InTriangle(TrianglePoint { triangle: 0, barycentric });
-        assert_eq!(SurfacePoint::Vertex(3).check(&mesh), Err(MeshError::NoSuchVertex { vertex: 3, vertices: 3 }));
-        let beyond = SurfacePoint::InTriangle(TrianglePoint { triangle: 1, barycentric: [1.0, 0.0, 0.0] });
-        assert_eq!(beyond.check(&mesh), Err(MeshError::NoSuchTriangle { triangle: 1, triangles: 1 }));
-        for weights in [[f64::NAN, 0.5, 0.5], [-0.5, 1.0, 0.5], [0.5, 0.5, 0.5], [f64::INFINITY, 0.0, 0.0]] {
-            assert!(matches!(inside(weights).check(&mesh), Err(MeshError::BadNumber { .. })), "{weights:?}");
+        let inside = |barycentric| {
+            SurfacePoint::InTriangle(TrianglePoint {
+                triangle: 0,
+                barycentric,
+            })
+        };
+        assert_eq!(
+            SurfacePoint::Vertex(3).check(&mesh),
+            Err(MeshError::NoSuchVertex {
+                vertex: 3,
+                vertices: 3
+            })
+        );
+        let beyond = SurfacePoint::InTriangle(TrianglePoint {
+            triangle: 1,
+            barycentric: [1.0, 0.0, 0.0],
+        });
+        assert_eq!(
+            beyond.check(&mesh),
+            Err(MeshError::NoSuchTriangle {
+                triangle: 1,
+                triangles: 1
+            })
+        );
+        for weights in [
+            [f64::NAN, 0.5, 0.5],
+            [-0.5, 1.0, 0.5],
+            [0.5, 0.5, 0.5],
+            [f64::INFINITY, 0.0, 0.0],
+        ] {
+            assert!(
+                matches!(
+                    inside(weights).check(&mesh),
+                    Err(MeshError::BadNumber { .. })
+                ),
+                "{weights:?}"
+            );
         }
     }
 }

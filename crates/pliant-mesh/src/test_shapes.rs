@@ -33,7 +33,9 @@ pub(crate) fn random_points(seed: u64, count: usize) -> Vec<DVec3> {
 
 /// `columns` × `rows` unit squares in the plane z = 0 as quads, facing +z.
 pub(crate) fn grid(columns: u32, rows: u32) -> Mesh {
-    let positions = (0..=rows).flat_map(|j| (0..=columns).map(move |i| DVec3::new(f64::from(i), f64::from(j), 0.0))).collect();
+    let positions = (0..=rows)
+        .flat_map(|j| (0..=columns).map(move |i| DVec3::new(f64::from(i), f64::from(j), 0.0)))
+        .collect();
     let quads: Vec<Vec<u32>> = (0..rows)
         .flat_map(|j| {
             (0..columns).map(move |i| {
@@ -50,7 +52,10 @@ pub(crate) fn irregular_torus(around: u32, through: u32) -> Mesh {
     let at = |i: u32, j: u32| (i % around) * through + j % through;
     let positions = (0..around * through)
         .map(|v| {
-            let (u, w) = (f64::from(v / through) / f64::from(around) * TAU, f64::from(v % through) / f64::from(through) * TAU);
+            let (u, w) = (
+                f64::from(v / through) / f64::from(around) * TAU,
+                f64::from(v % through) / f64::from(through) * TAU,
+            );
             (DVec2::from_angle(u) * (2.0 + w.cos())).extend(w.sin())
         })
         .collect();
@@ -59,7 +64,11 @@ pub(crate) fn irregular_torus(around: u32, through: u32) -> Mesh {
     for i in 0..around {
         for j in 0..through {
             let [a, b, c, d] = [at(i, j), at(i + 1, j), at(i + 1, j + 1), at(i, j + 1)];
-            triangles.extend(if random.unit() < 0.5 { [[a, b, c], [a, c, d]] } else { [[a, b, d], [b, c, d]] });
+            triangles.extend(if random.unit() < 0.5 {
+                [[a, b, c], [a, c, d]]
+            } else {
+                [[a, b, d], [b, c, d]]
+            });
         }
     }
     Mesh::from_triangles(positions, &triangles).expect("quads of a torus")

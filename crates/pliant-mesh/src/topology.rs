@@ -90,11 +90,19 @@ impl Topology {
 
     pub(crate) fn of(vertex_count: usize, triangles: &[[u32; 3]]) -> Self {
         let (edges, triangle_edges) = collect_edges(vertex_count, triangles);
-        let sides = triangle_edges.iter().enumerate().flat_map(|(t, edges)| edges.map(|e| (e, t as u32)));
+        let sides = triangle_edges
+            .iter()
+            .enumerate()
+            .flat_map(|(t, edges)| edges.map(|e| (e, t as u32)));
         let edge_triangles = Rows::group(edges.len(), sides.filter(|&(e, _)| e != Self::NONE));
-        let corners = triangles.iter().enumerate().filter(|(_, t)| distinct_corners(**t)).flat_map(|(k, t)| t.map(|v| (v, k as u32)));
+        let corners = triangles
+            .iter()
+            .enumerate()
+            .filter(|(_, t)| distinct_corners(**t))
+            .flat_map(|(k, t)| t.map(|v| (v, k as u32)));
         let vertex_triangles = Rows::group(vertex_count, corners);
-        // Edges ascend by (low, high), so the low ends of a vertex come before its high ends and both ascend.
+        // Edges ascend by (low, high), so the low ends of a vertex come before its high ends and
+        // both ascend.
         let high = edges.iter().map(|&[a, b]| (b, a));
         let low = edges.iter().map(|&[a, b]| (a, b));
         let vertex_neighbors = Rows::group(vertex_count, high.chain(low));
@@ -122,7 +130,8 @@ impl Topology {
         self.edges.binary_search(&[a.min(b), a.max(b)]).ok()
     }
 
-    /// For each triangle `(a, b, c)` its edges `ab`, `bc`, `ca`; all [`NONE`](Self::NONE) where it repeats a vertex.
+    /// For each triangle `(a, b, c)` its edges `ab`, `bc`, `ca`; all [`NONE`](Self::NONE) where it
+    /// repeats a vertex.
     #[must_use]
     pub fn triangle_edges(&self) -> &[[u32; 3]] {
         &self.triangle_edges
@@ -152,7 +161,12 @@ impl Topology {
         let ring = self.vertex_neighbors.row(vertex);
         let mut both: Vec<u32> = ring.to_vec();
         for &neighbor in ring {
-            both.extend(self.vertex_neighbors.row(neighbor as usize).iter().filter(|&&v| v as usize != vertex));
+            both.extend(
+                self.vertex_neighbors
+                    .row(neighbor as usize)
+                    .iter()
+                    .filter(|&&v| v as usize != vertex),
+            );
         }
         both.sort_unstable();
         both.dedup();
@@ -171,7 +185,11 @@ impl Topology {
     /// Whether every edge has exactly two triangles: no boundary, no third page.
     #[must_use]
     pub fn is_closed(&self) -> bool {
-        !self.edges.is_empty() && self.edge_triangles.iter().all(|triangles| triangles.len() == 2)
+        !self.edges.is_empty()
+            && self
+                .edge_triangles
+                .iter()
+                .all(|triangles| triangles.len() == 2)
     }
 
     /// Whether the edge has exactly one triangle.
@@ -191,9 +209,13 @@ impl Topology {
     pub fn non_manifold_vertices(&self) -> Vec<u32> {
         let mut spoiled = vec![false; self.vertex_count];
         for edge in self.non_manifold_edges() {
-            self.edges[edge].iter().for_each(|&v| spoiled[v as usize] = true);
+            self.edges[edge]
+                .iter()
+                .for_each(|&v| spoiled[v as usize] = true);
         }
-        (0..self.vertex_count as u32).filter(|&v| !spoiled[v as usize] && self.fan_count(v) > 1).collect()
+        (0..self.vertex_count as u32)
+            .filter(|&v| !spoiled[v as usize] && self.fan_count(v) > 1)
+            .collect()
     }
 
     /// How many edge-connected fans the triangles around `vertex` form.
@@ -209,10 +231,16 @@ impl Topology {
             let mut open = vec![around[first]];
             while let Some(triangle) = open.pop() {
                 let sides = self.triangle_edges[triangle as usize];
-                for edge in sides.into_iter().filter(|&e| self.edges[e as usize].contains(&vertex)) {
+                for edge in sides
+                    .into_iter()
+                    .filter(|&e| self.edges[e as usize].contains(&vertex))
+                {
                     for other in self.edge_triangles.row(edge as usize) {
-                        // Ascending, so that a fan of a million triangles is not searched for each of them.
-                        let place = around.binary_search(other).expect("a triangle of the vertex' edge is around the vertex");
+                        // Ascending, so that a fan of a million triangles is not searched for each
+                        // of them.
+                        let place = around
+                            .binary_search(other)
+                            .expect("a triangle of the vertex' edge is around the vertex");
                         if !std::mem::replace(&mut visited[place], true) {
                             open.push(*other);
                         }
@@ -234,36 +262,61 @@ impl Topology {
     /// Whether `triangle` runs through `edge` from its low to its high end.
     fn runs_forward(&self, triangle: u32, edge: usize) -> bool {
         let corners = self.triangles[triangle as usize];
-        let side =
-            self.triangle_edges[triangle as usize].iter().position(|&e| e as usize == edge).expect("the edge is one of the triangle's");
+        let side = self.triangle_edges[triangle as usize]
+            .iter()
+            .position(|&e| e as usize == edge)
+            .expect("the edge is one of the triangle's");
         corners[side] == self.edges[edge][0]
     }
 
-    /// Closed walks along boundary edges, each edge once, in the direction of their triangles where those agree. Where
-    /// boundaries touch in a vertex they are told apart by the triangle fans; a walk passes a vertex once for each of its fans.
+    /// Closed walks along boundary edges, each edge once, in the direction of their triangles where
+    /// those agree. Where boundaries touch in a vertex they are told apart by the triangle
+    /// fans; a walk passes a vertex once for each of its fans.
     #[must_use]
     pub fn boundary_loops(&self) -> Vec<Vec<u32>> {
-        let boundary: Vec<u32> = (0..self.edges.len() as u32).filter(|&e| self.is_boundary_edge(e as usize)).collect();
-        let ends = boundary.iter().flat_map(|&e| self.edges[e as usize].map(|v| (v, e)));
+        let boundary: Vec<u32> = (0..self.edges.len() as u32)
+            .filter(|&e| self.is_boundary_edge(e as usize))
+            .collect();
+        let ends = boundary
+            .iter()
+            .flat_map(|&e| self.edges[e as usize].map(|v| (v, e)));
         let at_vertex = Rows::group(self.vertex_count, ends.collect::<Vec<_>>().into_iter());
         let mut walked = vec![false; self.edges.len()];
-        // How many of a vertex' edges are known to be walked: never looked at again, so that a spine of many pages is linear.
+        // How many of a vertex' edges are known to be walked: never looked at again, so that a
+        // spine of many pages is linear.
         let mut passed = vec![0_usize; self.vertex_count];
         let mut loops = Vec::new();
         for &first in &boundary {
             if walked[first as usize] {
                 continue;
             }
-            let forward = self.runs_forward(self.edge_triangles.row(first as usize)[0], first as usize);
+            let forward =
+                self.runs_forward(self.edge_triangles.row(first as usize)[0], first as usize);
             let [low, high] = self.edges[first as usize];
             let (start, mut here) = if forward { (low, high) } else { (high, low) };
             let mut walk = vec![start];
             walked[first as usize] = true;
             let mut edge = first;
-            while here != start || self.goes_on(here, edge, first, at_vertex.row(here as usize).len(), &walked) {
+            while here != start
+                || self.goes_on(
+                    here,
+                    edge,
+                    first,
+                    at_vertex.row(here as usize).len(),
+                    &walked,
+                )
+            {
                 walk.push(here);
                 let candidates = at_vertex.row(here as usize);
-                let Some(next) = self.next_boundary_edge(here, edge, candidates, &mut passed[here as usize], &walked) else { break };
+                let Some(next) = self.next_boundary_edge(
+                    here,
+                    edge,
+                    candidates,
+                    &mut passed[here as usize],
+                    &walked,
+                ) else {
+                    break;
+                };
                 walked[next as usize] = true;
                 let [a, b] = self.edges[next as usize];
                 here = if a == here { b } else { a };
@@ -274,27 +327,56 @@ impl Topology {
         loops
     }
 
-    /// Whether a walk that is back at the vertex it began at has come by another fan, and so is not at its end.
-    fn goes_on(&self, vertex: u32, from: u32, first: u32, candidates: usize, walked: &[bool]) -> bool {
-        candidates > 2 && self.other_rim(vertex, from).is_some_and(|rim| rim != first && !walked[rim as usize])
+    /// Whether a walk that is back at the vertex it began at has come by another fan, and so is not
+    /// at its end.
+    fn goes_on(
+        &self,
+        vertex: u32,
+        from: u32,
+        first: u32,
+        candidates: usize,
+        walked: &[bool],
+    ) -> bool {
+        candidates > 2
+            && self
+                .other_rim(vertex, from)
+                .is_some_and(|rim| rim != first && !walked[rim as usize])
     }
 
-    /// The boundary edge that goes on from `vertex`: the other rim of the same fan, else the first not yet walked.
-    fn next_boundary_edge(&self, vertex: u32, from: u32, candidates: &[u32], passed: &mut usize, walked: &[bool]) -> Option<u32> {
-        let rim = if candidates.len() > 2 { self.other_rim(vertex, from) } else { None };
+    /// The boundary edge that goes on from `vertex`: the other rim of the same fan, else the first
+    /// not yet walked.
+    fn next_boundary_edge(
+        &self,
+        vertex: u32,
+        from: u32,
+        candidates: &[u32],
+        passed: &mut usize,
+        walked: &[bool],
+    ) -> Option<u32> {
+        let rim = if candidates.len() > 2 {
+            self.other_rim(vertex, from)
+        } else {
+            None
+        };
         rim.filter(|&e| !walked[e as usize]).or_else(|| {
-            *passed += candidates[*passed..].iter().take_while(|&&e| walked[e as usize]).count();
+            *passed += candidates[*passed..]
+                .iter()
+                .take_while(|&&e| walked[e as usize])
+                .count();
             candidates.get(*passed).copied()
         })
     }
 
-    /// Walks the fan of triangles around `vertex` from boundary edge `from` to its other boundary edge.
+    /// Walks the fan of triangles around `vertex` from boundary edge `from` to its other boundary
+    /// edge.
     fn other_rim(&self, vertex: u32, from: u32) -> Option<u32> {
         let mut edge = from;
         let mut triangle = *self.edge_triangles.row(from as usize).first()?;
         for _ in 0..self.vertex_triangles.row(vertex as usize).len() {
             let sides = self.triangle_edges[triangle as usize];
-            edge = sides.into_iter().find(|&e| e != edge && self.edges[e as usize].contains(&vertex))?;
+            edge = sides
+                .into_iter()
+                .find(|&e| e != edge && self.edges[e as usize].contains(&vertex))?;
             match self.edge_triangles.row(edge as usize) {
                 [_] => return Some(edge),
                 &[a, b] => triangle = if a == triangle { b } else { a },
@@ -310,7 +392,8 @@ impl Topology {
         self.components().count
     }
 
-    /// The component of each vertex, numbered by first vertex; [`NONE`](Self::NONE) for vertices without a face.
+    /// The component of each vertex, numbered by first vertex; [`NONE`](Self::NONE) for vertices
+    /// without a face.
     #[must_use]
     pub fn component_of_vertex(&self) -> &[u32] {
         &self.components().of_vertex
@@ -319,20 +402,31 @@ impl Topology {
     /// Number of vertices that no triangle uses.
     #[must_use]
     pub fn unused_vertex_count(&self) -> usize {
-        self.component_of_vertex().iter().filter(|&&c| c == Self::NONE).count()
+        self.component_of_vertex()
+            .iter()
+            .filter(|&&c| c == Self::NONE)
+            .count()
     }
 
     fn components(&self) -> &Components {
-        self.components.get_or_init(|| find_components(self.vertex_count, &self.triangles))
+        self.components
+            .get_or_init(|| find_components(self.vertex_count, &self.triangles))
     }
 }
 
 /// Unique edges in ascending order, and the three edges of each triangle.
 fn collect_edges(vertex_count: usize, triangles: &[[u32; 3]]) -> (Vec<[u32; 2]>, Vec<[u32; 3]>) {
     // Sides grouped by their low end; within a group only the few high ends need sorting.
-    let sides = triangles.iter().enumerate().filter(|(_, t)| distinct_corners(**t)).flat_map(|(t, &[a, b, c])| {
-        [(a, b), (b, c), (c, a)].into_iter().enumerate().map(move |(side, (i, j))| (i.min(j), (i.max(j), (3 * t + side) as u32)))
-    });
+    let sides = triangles
+        .iter()
+        .enumerate()
+        .filter(|(_, t)| distinct_corners(**t))
+        .flat_map(|(t, &[a, b, c])| {
+            [(a, b), (b, c), (c, a)]
+                .into_iter()
+                .enumerate()
+                .map(move |(side, (i, j))| (i.min(j), (i.max(j), (3 * t + side) as u32)))
+        });
     let mut starts = vec![0_u32; vertex_count + 1];
     for (low, _) in sides.clone() {
         starts[low as usize + 1] += 1;
@@ -388,7 +482,10 @@ pub(crate) fn find_components(vertex_count: usize, triangles: &[[u32; 3]]) -> Co
             of_vertex[v as usize] = of_vertex[root as usize];
         }
     }
-    Components { of_vertex, count: count as usize }
+    Components {
+        of_vertex,
+        count: count as usize,
+    }
 }
 
 fn find_root(parent: &mut [u32], mut v: u32) -> u32 {
@@ -423,12 +520,22 @@ mod tests {
 
     #[test]
     fn edges_are_those_of_a_set_whatever_the_triangles() {
-        let triangles: Vec<[u32; 3]> = (0..200_u32).map(|k| [k * 7 % 31, k * 11 % 31, k * 13 % 31]).collect();
+        let triangles: Vec<[u32; 3]> = (0..200_u32)
+            .map(|k| [k * 7 % 31, k * 11 % 31, k * 13 % 31])
+            .collect();
         let topology = Topology::of(31, &triangles);
         let proper = triangles.iter().filter(|t| distinct_corners(**t));
-        let set: BTreeSet<[u32; 2]> = proper.flat_map(|&[a, b, c]| [[a, b], [b, c], [c, a]]).map(|[i, j]| [i.min(j), i.max(j)]).collect();
+        let set: BTreeSet<[u32; 2]> = proper
+            .flat_map(|&[a, b, c]| [[a, b], [b, c], [c, a]])
+            .map(|[i, j]| [i.min(j), i.max(j)])
+            .collect();
         assert_eq!(topology.edges(), set.into_iter().collect::<Vec<_>>());
-        for (t, edges) in topology.triangle_edges().iter().enumerate().filter(|(_, e)| e[0] != Topology::NONE) {
+        for (t, edges) in topology
+            .triangle_edges()
+            .iter()
+            .enumerate()
+            .filter(|(_, e)| e[0] != Topology::NONE)
+        {
             let [a, b, c] = triangles[t];
             for (edge, (i, j)) in edges.iter().zip([(a, b), (b, c), (c, a)]) {
                 assert_eq!(topology.edges()[*edge as usize], [i.min(j), i.max(j)]);
@@ -443,7 +550,12 @@ mod tests {
         assert_eq!(topology.two_ring(0), vec![1, 2, 3]);
         for v in 0..6 {
             for &w in topology.vertex_neighbors().row(v) {
-                assert!(topology.vertex_neighbors().row(w as usize).contains(&(v as u32)));
+                assert!(
+                    topology
+                        .vertex_neighbors()
+                        .row(w as usize)
+                        .contains(&(v as u32))
+                );
             }
         }
     }
@@ -452,7 +564,11 @@ mod tests {
     fn adjacent_triangles_share_an_edge() {
         let topology = Topology::of(6, &[[0, 1, 2], [2, 1, 3], [3, 4, 5]]);
         assert_eq!(topology.adjacent_triangles(0).collect::<Vec<_>>(), vec![1]);
-        assert_eq!(topology.adjacent_triangles(2).count(), 0, "a shared vertex is no shared edge");
+        assert_eq!(
+            topology.adjacent_triangles(2).count(),
+            0,
+            "a shared vertex is no shared edge"
+        );
     }
 
     #[test]
@@ -476,23 +592,44 @@ mod tests {
         let hub: Vec<[u32; 3]> = (0..n).map(|k| [0, 1 + k, 1 + (k + 1) % n]).collect();
         let topology = Topology::of(n as usize + 1, &hub);
         assert!(topology.non_manifold_vertices().is_empty());
-        assert_eq!(topology.boundary_loops().iter().map(Vec::len).collect::<Vec<_>>(), vec![n as usize]);
+        assert_eq!(
+            topology
+                .boundary_loops()
+                .iter()
+                .map(Vec::len)
+                .collect::<Vec<_>>(),
+            vec![n as usize]
+        );
         let book: Vec<[u32; 3]> = (0..n).map(|k| [0, 1, 2 + k]).collect();
         let loops = Topology::of(n as usize + 2, &book).boundary_loops();
         assert_eq!(loops.len(), n as usize / 2);
-        assert!(loops.iter().all(|walk| walk.len() == 4), "two pages are a loop");
+        assert!(
+            loops.iter().all(|walk| walk.len() == 4),
+            "two pages are a loop"
+        );
     }
 
     #[test]
     fn a_boundary_that_touches_itself_is_one_loop_whatever_the_numbers() {
         // A strip of six quads whose lower vertices 1 and 5 are one.
         let welded = |v: u32| if v == 5 { 1 } else { v };
-        let strip = (0..6_u32).flat_map(|k| [[k, k + 1, k + 8], [k, k + 8, k + 7]]).map(|t| t.map(welded));
+        let strip = (0..6_u32)
+            .flat_map(|k| [[k, k + 1, k + 8], [k, k + 8, k + 7]])
+            .map(|t| t.map(welded));
         let strip: Vec<[u32; 3]> = strip.collect();
         for shift in 0..14 {
-            let renumbered: Vec<[u32; 3]> = strip.iter().map(|t| t.map(|v| (v + shift) % 14)).collect();
+            let renumbered: Vec<[u32; 3]> =
+                strip.iter().map(|t| t.map(|v| (v + shift) % 14)).collect();
             let topology = Topology::of(14, &renumbered);
-            assert_eq!(topology.boundary_loops().iter().map(Vec::len).collect::<Vec<_>>(), vec![14], "numbered from {shift}");
+            assert_eq!(
+                topology
+                    .boundary_loops()
+                    .iter()
+                    .map(Vec::len)
+                    .collect::<Vec<_>>(),
+                vec![14],
+                "numbered from {shift}"
+            );
             assert_eq!(topology.non_manifold_vertices(), vec![(1 + shift) % 14]);
         }
     }
@@ -506,7 +643,10 @@ mod tests {
     #[test]
     fn three_pages_on_one_spine_are_not_a_manifold() {
         let topology = Topology::of(5, &[[0, 1, 2], [1, 0, 3], [0, 1, 4]]);
-        let edges: Vec<_> = topology.non_manifold_edges().map(|e| topology.edges()[e]).collect();
+        let edges: Vec<_> = topology
+            .non_manifold_edges()
+            .map(|e| topology.edges()[e])
+            .collect();
         assert_eq!(edges, vec![[0, 1]]);
     }
 
@@ -514,7 +654,13 @@ mod tests {
     fn components_are_numbered_by_first_vertex_and_skip_unused_ones() {
         let topology = Topology::of(8, &[[5, 6, 7], [1, 2, 3]]);
         let none = Topology::NONE;
-        assert_eq!(topology.component_of_vertex(), &[none, 0, 0, 0, none, 1, 1, 1]);
-        assert_eq!((topology.component_count(), topology.unused_vertex_count()), (2, 2));
+        assert_eq!(
+            topology.component_of_vertex(),
+            &[none, 0, 0, 0, none, 1, 1, 1]
+        );
+        assert_eq!(
+            (topology.component_count(), topology.unused_vertex_count()),
+            (2, 2)
+        );
     }
 }

@@ -3,7 +3,8 @@
 use crate::Mesh;
 
 impl Mesh {
-    /// The mean of what the triangles around each vertex have; NaN where there is none, and where one of them has no value.
+    /// The mean of what the triangles around each vertex have; NaN where there is none, and where
+    /// one of them has no value.
     ///
     /// # Panics
     /// If there are fewer values than triangles.
@@ -12,7 +13,10 @@ impl Mesh {
         let around = self.topology().vertex_triangles();
         let mean = |vertex: usize| {
             let row = around.row(vertex);
-            row.iter().map(|&triangle| of_triangles[triangle as usize]).sum::<f64>() / row.len() as f64
+            row.iter()
+                .map(|&triangle| of_triangles[triangle as usize])
+                .sum::<f64>()
+                / row.len() as f64
         };
         (0..self.vertex_count()).map(mean).collect()
     }
@@ -30,7 +34,11 @@ mod tests {
         let mut values = vec![2.5; mesh.triangles().len()];
         assert!(mesh.vertex_means(&values).iter().all(|&value| value == 2.5));
         values[0] = f64::NAN;
-        let without = mesh.vertex_means(&values).iter().filter(|value| value.is_nan()).count();
+        let without = mesh
+            .vertex_means(&values)
+            .iter()
+            .filter(|value| value.is_nan())
+            .count();
         assert_eq!(without, 3);
     }
 

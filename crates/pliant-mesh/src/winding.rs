@@ -1,19 +1,20 @@
 //! Inside or outside for many points: the winding number with far parts as dipoles.
 //!
-//! **Problem.** [`SurfaceIndex::winding_number`](crate::SurfaceIndex::winding_number) adds up all triangles; a hundred thousand
-//! queries want the logarithm of that.
+//! **Problem.** [`SurfaceIndex::winding_number`](crate::SurfaceIndex::winding_number) adds up all
+//! triangles; a hundred thousand queries want the logarithm of that.
 //!
-//! **Equation.** Seen from a point `p` that is far from a group of triangles with areas `A` and unit normals `n`, the group is
-//! a dipole at its area-weighted centre `c`:
+//! **Equation.** Seen from a point `p` that is far from a group of triangles with areas `A` and
+//! unit normals `n`, the group is a dipole at its area-weighted centre `c`:
 //!
 //! ```text
 //! w(p) ≈ (c − p) · Σ A n / (4π |c − p|³)
 //! ```
 //!
-//! **Source.** Barill, Dickson, Schmidt, Levin, Jacobson, "Fast Winding Numbers for Soups and Clouds", SIGGRAPH 2018: the first
-//! term of their expansion.
+//! **Source.** Barill, Dickson, Schmidt, Levin, Jacobson, "Fast Winding Numbers for Soups and
+//! Clouds", SIGGRAPH 2018: the first term of their expansion.
 //!
-//! **Ours.** Groups of a few triangles are summed exactly, so that next to the surface the answer is exact to what the rest adds.
+//! **Ours.** Groups of a few triangles are summed exactly, so that next to the surface the answer
+//! is exact to what the rest adds.
 
 use std::f64::consts::TAU;
 
@@ -22,7 +23,8 @@ use glam::DVec3;
 use crate::spatial::{half_solid_angle, require_moderate};
 use crate::{Mesh, MeshError, triangle_area};
 
-/// A group is far from this many of its radii on. Ours: the tests bound what dipoles leave out by 0.05 of a turn.
+/// A group is far from this many of its radii on. Ours: the tests bound what dipoles leave out by
+/// 0.05 of a turn.
 const FAR: f64 = 2.5;
 
 /// Triangles in a group that is not split.
@@ -52,7 +54,12 @@ impl WindingTree {
     /// Builds the tree; needs at least one triangle and finite positions below 1e70.
     pub fn new(mesh: &Mesh) -> Result<Self, MeshError> {
         require_moderate(mesh)?;
-        let mut tree = Self { groups: Vec::new(), corners: (0..mesh.triangles().len()).map(|t| mesh.triangle_points(t)).collect() };
+        let mut tree = Self {
+            groups: Vec::new(),
+            corners: (0..mesh.triangles().len())
+                .map(|t| mesh.triangle_points(t))
+                .collect(),
+        };
         tree.split(0, mesh.triangles().len());
         Ok(tree)
     }
@@ -70,7 +77,10 @@ impl WindingTree {
                 half_angles += 0.5 * offset.dot(group.dipole) / distance.powi(3);
             } else if is_leaf {
                 let triangles = &self.corners[group.start as usize..group.end as usize];
-                half_angles += triangles.iter().map(|corners| half_solid_angle(corners.map(|p| p - query))).sum::<f64>();
+                half_angles += triangles
+                    .iter()
+                    .map(|corners| half_solid_angle(corners.map(|p| p - query)))
+                    .sum::<f64>();
             } else {
                 g += 1;
                 continue;
@@ -92,7 +102,12 @@ impl WindingTree {
         let triangles = &mut self.corners[start..end];
         self.groups.push(gather(triangles, start));
         if end - start > LEAF {
-            let (low, high) = triangles.iter().flatten().fold((DVec3::MAX, DVec3::MIN), |(low, high), &p| (low.min(p), high.max(p)));
+            let (low, high) = triangles
+                .iter()
+                .flatten()
+                .fold((DVec3::MAX, DVec3::MIN), |(low, high), &p| {
+                    (low.min(p), high.max(p))
+                });
             let axis = (high - low).max_position();
             let along = |corners: &[DVec3; 3]| corners.iter().map(|p| p[axis]).sum::<f64>();
             let half = triangles.len() / 2;
@@ -108,14 +123,24 @@ fn gather(triangles: &[[DVec3; 3]], start: usize) -> Group {
     let area: f64 = triangles.iter().map(|&t| triangle_area(t)).sum();
     let middle = |&[a, b, c]: &[DVec3; 3]| (a + b + c) / 3.0;
     let center = if area > 0.0 {
-        triangles.iter().map(|t| middle(t) * (triangle_area(*t) / area)).sum()
+        triangles
+            .iter()
+            .map(|t| middle(t) * (triangle_area(*t) / area))
+            .sum()
     } else {
         triangles.iter().map(middle).sum::<DVec3>() / triangles.len() as f64
     };
     Group {
         center,
-        dipole: triangles.iter().map(|&[a, b, c]| (b - a).cross(c - a) * 0.5).sum(),
-        radius: triangles.iter().flatten().map(|p| p.distance(center)).fold(0.0, f64::max),
+        dipole: triangles
+            .iter()
+            .map(|&[a, b, c]| (b - a).cross(c - a) * 0.5)
+            .sum(),
+        radius: triangles
+            .iter()
+            .flatten()
+            .map(|p| p.distance(center))
+            .fold(0.0, f64::max),
         start: start as u32,
         end: (start + triangles.len()) as u32,
         next: 0,
@@ -132,7 +157,10 @@ mod tests {
     #[test]
     fn the_tree_agrees_with_the_sum_over_all_triangles() {
         for mesh in [icosphere(4), irregular_torus(40, 24), bumpy_sheet(30, 0.3)] {
-            let (tree, index) = (WindingTree::new(&mesh).unwrap(), SurfaceIndex::new(&mesh).unwrap());
+            let (tree, index) = (
+                WindingTree::new(&mesh).unwrap(),
+                SurfaceIndex::new(&mesh).unwrap(),
+            );
             for query in random_points(5, 400).into_iter().map(|p| p * 2.0) {
                 let (fast, exact) = (tree.winding_number(query), index.winding_number(query));
                 assert!((fast - exact).abs() < 0.05, "{fast} {exact}");
@@ -147,13 +175,17 @@ mod tests {
         for t in 0..sphere.triangles().len() {
             let [a, b, c] = sphere.triangle_points(t);
             let (middle, normal) = ((a + b + c) / 3.0, (b - a).cross(c - a).normalize());
-            assert!(tree.contains(middle - normal * 1e-6) && !tree.contains(middle + normal * 1e-6), "triangle {t}");
+            assert!(
+                tree.contains(middle - normal * 1e-6) && !tree.contains(middle + normal * 1e-6),
+                "triangle {t}"
+            );
         }
     }
 
     #[test]
     fn triangles_without_area_wind_around_nothing() {
-        let flat = Mesh::from_triangles(vec![DVec3::ZERO, DVec3::X, DVec3::X * 2.0], &[[0, 1, 2]]).unwrap();
+        let flat = Mesh::from_triangles(vec![DVec3::ZERO, DVec3::X, DVec3::X * 2.0], &[[0, 1, 2]])
+            .unwrap();
         let tree = WindingTree::new(&flat).unwrap();
         assert_eq!(tree.winding_number(DVec3::Y), 0.0);
         assert_eq!(tree.winding_number(DVec3::X * 0.5), 0.0);

@@ -1,7 +1,8 @@
-//! Blends of bars bent by a right angle, at about the sizes of table I of the paper: one of 36 steps, on a way that was sampled before.
+//! Blends of bars bent by a right angle, at about the sizes of table I of the paper: one of 36
+//! steps, on a way that was sampled before.
 //!
-//! The paper's steps took 2.23, 67.6, 40.1, 81.4 and 154 s on a processor of its time. Names hold vertices and springs, which the
-//! filling decides.
+//! The paper's steps took 2.23, 67.6, 40.1, 81.4 and 154 s on a processor of its time. Names hold
+//! vertices and springs, which the filling decides.
 
 mod bar;
 
@@ -27,12 +28,19 @@ fn steps(criterion: &mut Criterion) {
             let springs = blend.spring_counts().in_shape();
             let vertices = half.positions.len() + half.interior.len();
             let mut step = 0;
-            group.bench_function(format!("{name}/{size} ({vertices} vertices, {springs} springs)"), |bencher| {
-                bencher.iter(|| {
-                    step = step % (STEPS - 1) + 1;
-                    black_box(blend.between(step as f64 / STEPS as f64).expect("the blend is sound"))
-                });
-            });
+            group.bench_function(
+                format!("{name}/{size} ({vertices} vertices, {springs} springs)"),
+                |bencher| {
+                    bencher.iter(|| {
+                        step = step % (STEPS - 1) + 1;
+                        black_box(
+                            blend
+                                .between(step as f64 / STEPS as f64)
+                                .expect("the blend is sound"),
+                        )
+                    });
+                },
+            );
         }
     }
     group.finish();

@@ -1,10 +1,12 @@
-//! One frame of a soft patch: 10 substeps of one sweep, as in the scenes of `benches/peers/touch_peers.py`; ours has a bed, damping and masses
-//! by area besides, and a stiffness of its own.
+//! One frame of a soft patch: 10 substeps of one sweep, as in the scenes of
+//! `benches/peers/touch_peers.py`; ours has a bed, damping and masses by area besides, and a
+//! stiffness of its own.
 //!
-//! A square sheet with its outermost ring pinned, under gravity: `stretch` has lengths of edges alone, `bend` hinges too, `ball` a ball that
-//! is pressed into its middle, `skin` everything that a patch has by default. `/1` is on one thread, `/all` on all there are. `disc` is the
-//! selection of patches at the ranges of the thesis' table 5.1, exactly and `by heat`, `step` its table 5.2: one step with two iterations, by the thesis' method and
-//! by the default one.
+//! A square sheet with its outermost ring pinned, under gravity: `stretch` has lengths of edges
+//! alone, `bend` hinges too, `ball` a ball that is pressed into its middle, `skin` everything that
+//! a patch has by default. `/1` is on one thread, `/all` on all there are. `disc` is the
+//! selection of patches at the ranges of the thesis' table 5.1, exactly and `by heat`, `step` its
+//! table 5.2: one step with two iterations, by the thesis' method and by the default one.
 
 use std::time::Duration;
 
@@ -14,7 +16,8 @@ use pliant_mesh::glam::DVec3;
 use pliant_mesh::shapes::{bumpy_sheet, flat_sheet};
 use pliant_mesh::{ExactGeodesics, HeatGeodesics, HeatOptions, Mesh};
 use pliant_physics::{
-    Collider, Obstacle, SoftMaterial, SoftPatch, SoftRegion, Touch, TouchFrame, TouchMethod, TouchOptions, VerletOptions,
+    Collider, Obstacle, SoftMaterial, SoftPatch, SoftRegion, Touch, TouchFrame, TouchMethod,
+    TouchOptions, VerletOptions,
 };
 
 /// Vertices along a side.
@@ -53,15 +56,25 @@ impl Scene {
         };
         match self {
             Self::Stretch => lengths,
-            Self::Bend | Self::Ball => SoftMaterial { roundness: 0.01, ..lengths },
-            Self::Skin => SoftMaterial { spread: 0.05, roundness: 0.01, ..SoftMaterial::default() },
+            Self::Bend | Self::Ball => SoftMaterial {
+                roundness: 0.01,
+                ..lengths
+            },
+            Self::Skin => SoftMaterial {
+                spread: 0.05,
+                roundness: 0.01,
+                ..SoftMaterial::default()
+            },
         }
     }
 }
 
 /// Where the ball is in a frame.
 fn ball(frame: usize) -> RigidMotion {
-    RigidMotion { translation: DVec3::new(0.0, 0.0, -0.15 * (frame as f64 / 60.0).min(1.0)), ..RigidMotion::IDENTITY }
+    RigidMotion {
+        translation: DVec3::new(0.0, 0.0, -0.15 * (frame as f64 / 60.0).min(1.0)),
+        ..RigidMotion::IDENTITY
+    }
 }
 
 fn warm(scene: Scene, side: usize) -> Touch {
@@ -71,12 +84,21 @@ fn warm(scene: Scene, side: usize) -> Touch {
         x == 0 || y == 0 || x == side - 1 || y == side - 1
     };
     let pins = (0..side * side).filter(rim).collect();
-    let options = TouchOptions::default().with_substeps(10).with_material(scene.material()).with_gravity(DVec3::Z * -9.81).with_pins(pins);
-    let patch = SoftPatch { center: side * (side / 2) + side / 2, radius: 2.0 };
+    let options = TouchOptions::default()
+        .with_substeps(10)
+        .with_material(scene.material())
+        .with_gravity(DVec3::Z * -9.81)
+        .with_pins(pins);
+    let patch = SoftPatch {
+        center: side * (side / 2) + side / 2,
+        radius: 2.0,
+    };
     let mut touch = Touch::new(&sheet, &[patch], &options).expect("the sheet is sound");
     if scene == Scene::Ball {
         let solid = Obstacle::sphere(DVec3::new(0.5, 0.5, 0.2), 0.2).expect("a ball");
-        touch.add_collider(Collider::new(solid, 0.0).expect("no friction")).expect("a collider");
+        touch
+            .add_collider(Collider::new(solid, 0.0).expect("no friction"))
+            .expect("a collider");
     }
     for frame in 0..WARM_UP {
         step(&mut touch, scene, frame);
@@ -85,12 +107,26 @@ fn warm(scene: Scene, side: usize) -> Touch {
 }
 
 fn step(touch: &mut Touch, scene: Scene, frame: usize) {
-    let places = if scene == Scene::Ball { vec![ball(frame)] } else { Vec::new() };
-    touch.step(&TouchFrame { shape: None, colliders: &places, pulls: &[], secs: SECS }).expect("a frame");
+    let places = if scene == Scene::Ball {
+        vec![ball(frame)]
+    } else {
+        Vec::new()
+    };
+    touch
+        .step(&TouchFrame {
+            shape: None,
+            colliders: &places,
+            pulls: &[],
+            secs: SECS,
+        })
+        .expect("a frame");
 }
 
 fn frames(criterion: &mut Criterion) {
-    let one = rayon::ThreadPoolBuilder::new().num_threads(1).build().expect("a pool of one");
+    let one = rayon::ThreadPoolBuilder::new()
+        .num_threads(1)
+        .build()
+        .expect("a pool of one");
     for scene in [Scene::Stretch, Scene::Bend, Scene::Ball, Scene::Skin] {
         for side in SIDES {
             let count = side * side;
@@ -109,7 +145,9 @@ fn frames(criterion: &mut Criterion) {
 /// About as many vertices as the thesis' largest head, 24 units across.
 fn large_sheet() -> Mesh {
     let sheet = bumpy_sheet(97, 0.25);
-    sheet.posed(sheet.positions().iter().map(|p| *p * 24.0).collect()).expect("the same faces")
+    sheet
+        .posed(sheet.positions().iter().map(|p| *p * 24.0).collect())
+        .expect("the same faces")
 }
 
 fn discs(criterion: &mut Criterion) {
@@ -117,9 +155,13 @@ fn discs(criterion: &mut Criterion) {
     let mut geodesics = ExactGeodesics::new(&sheet).expect("a sound sheet");
     let heat = HeatGeodesics::factor(&sheet, &HeatOptions::default()).expect("a sound sheet");
     for radius in [1.0, 3.0, 6.0, 9.0, 12.0] {
-        let patch = [SoftPatch { center: 4851, radius }];
+        let patch = [SoftPatch {
+            center: 4851,
+            radius,
+        }];
         criterion.bench_function(&format!("disc/{radius}"), |bencher| {
-            bencher.iter(|| SoftRegion::select_on(&sheet, &mut geodesics, &patch).expect("a patch"));
+            bencher
+                .iter(|| SoftRegion::select_on(&sheet, &mut geodesics, &patch).expect("a patch"));
         });
         criterion.bench_function(&format!("disc by heat/{radius}"), |bencher| {
             bencher.iter(|| SoftRegion::select_by_heat(&sheet, &heat, &patch).expect("a patch"));
@@ -131,14 +173,37 @@ fn discs(criterion: &mut Criterion) {
 fn steps(criterion: &mut Criterion) {
     let sheet = large_sheet();
     let ball = Obstacle::sphere(sheet.positions()[4851] + DVec3::Z * 0.4, 0.6).expect("a ball");
-    let methods = [("verlet", TouchMethod::Verlet(VerletOptions::default())), ("xpbd", TouchMethod::Xpbd)];
+    let methods = [
+        ("verlet", TouchMethod::Verlet(VerletOptions::default())),
+        ("xpbd", TouchMethod::Xpbd),
+    ];
     for (name, method) in methods {
         for radius in [1.0, 3.0, 6.0, 9.0, 12.0, 100.0] {
-            let options = TouchOptions::default().with_method(method).with_substeps(1).with_iterations(2);
-            let mut touch = Touch::new(&sheet, &[SoftPatch { center: 4851, radius }], &options).expect("a patch");
-            touch.add_collider(Collider::new(ball.clone(), 0.0).expect("no friction")).expect("a collider");
-            let frame = TouchFrame { shape: None, colliders: &[RigidMotion::IDENTITY], pulls: &[], secs: SECS };
-            criterion.bench_function(&format!("step {name}/{radius}"), |bencher| bencher.iter(|| touch.step(&frame).expect("a frame")));
+            let options = TouchOptions::default()
+                .with_method(method)
+                .with_substeps(1)
+                .with_iterations(2);
+            let mut touch = Touch::new(
+                &sheet,
+                &[SoftPatch {
+                    center: 4851,
+                    radius,
+                }],
+                &options,
+            )
+            .expect("a patch");
+            touch
+                .add_collider(Collider::new(ball.clone(), 0.0).expect("no friction"))
+                .expect("a collider");
+            let frame = TouchFrame {
+                shape: None,
+                colliders: &[RigidMotion::IDENTITY],
+                pulls: &[],
+                secs: SECS,
+            };
+            criterion.bench_function(&format!("step {name}/{radius}"), |bencher| {
+                bencher.iter(|| touch.step(&frame).expect("a frame"))
+            });
         }
     }
 }

@@ -1,15 +1,17 @@
 //! Shapes between shapes as equilibria of springs.
 //!
-//! **Problem.** Linear blending shrinks what turns. Blend lengths instead, and find the shape that has them.
+//! **Problem.** Linear blending shrinks what turns. Blend lengths instead, and find the shape that
+//! has them.
 //!
-//! **Equation.** At weights `w` that sum to one, the shape is where the springs with rest lengths `r̄ = Σₛ wₛ rˢ` balance.
-//! Where one weight is one and the others are zero, that is the shape itself.
+//! **Equation.** At weights `w` that sum to one, the shape is where the springs with rest lengths
+//! `r̄ = Σₛ wₛ rˢ` balance. Where one weight is one and the others are zero, that is the shape
+//! itself.
 //!
-//! **Source.** Ma, Wang, Fyffe, Chen, Debevec, "A blendshape model that incorporates physical interaction", Computer Animation
-//! and Virtual Worlds 2012, section 3.
+//! **Source.** Ma, Wang, Fyffe, Chen, Debevec, "A blendshape model that incorporates physical
+//! interaction", Computer Animation and Virtual Worlds 2012, section 3.
 //!
-//! **Ours.** Every search starts from a prediction ([`crate::predictor`]) and not from the last result, so that a shape does not
-//! depend on those asked for before.
+//! **Ours.** Every search starts from a prediction ([`crate::predictor`]) and not from the last
+//! result, so that a shape does not depend on those asked for before.
 
 mod options;
 
@@ -87,7 +89,8 @@ pub struct Blend {
     notes: Vec<String>,
 }
 
-/// Predictions that are made good in so few steps need no samples: ours, about what the samples of a way of 36 frames cost.
+/// Predictions that are made good in so few steps need no samples: ours, about what the samples of
+/// a way of 36 frames cost.
 const FEW_STEPS: usize = 10;
 
 /// How far the sum of weights may be from one: what six decimals of each may lose.
@@ -105,13 +108,15 @@ pub(crate) enum Aim {
 }
 
 impl Blend {
-    /// Ways of fewer frames are not sampled: ours, the three samples that a way has at least would cost more than they save.
+    /// Ways of fewer frames are not sampled: ours, the three samples that a way has at least would
+    /// cost more than they save.
     pub const WORTH_SAMPLING: usize = 8;
 
     /// Fills the shapes, joins their points by springs and factors what serves every blend.
     ///
     /// # Errors
-    /// Shapes that are not poses of one mesh or not finite, vertices beyond the last, a stiffness that is not positive.
+    /// Shapes that are not poses of one mesh or not finite, vertices beyond the last, a stiffness
+    /// that is not positive.
     pub fn new(shapes: &[Mesh], options: &BlendOptions) -> Result<Self, PhysicsError> {
         Self::new_with_progress(shapes, options, &())
     }
@@ -120,7 +125,11 @@ impl Blend {
     ///
     /// # Errors
     /// As [`new`](Self::new), and [`PhysicsError::Stopped`] if `progress` asks for it.
-    pub fn new_with_progress(shapes: &[Mesh], options: &BlendOptions, progress: &dyn Progress) -> Result<Self, PhysicsError> {
+    pub fn new_with_progress(
+        shapes: &[Mesh],
+        options: &BlendOptions,
+        progress: &dyn Progress,
+    ) -> Result<Self, PhysicsError> {
         let all: Vec<&Mesh> = shapes.iter().collect();
         check_shapes(&all)?;
         shapes[0].require_surface()?;
@@ -132,13 +141,23 @@ impl Blend {
         };
         go_on(progress, "Joining springs", 0.4)?;
         let place = |(s, shape): (usize, &Mesh)| [shape.positions(), interior.points(s)].concat();
-        let mut blend = Self::join(&shapes[0], shapes.iter().enumerate().map(place).collect(), interior.tetrahedra(), options)?;
+        let mut blend = Self::join(
+            &shapes[0],
+            shapes.iter().enumerate().map(place).collect(),
+            interior.tetrahedra(),
+            options,
+        )?;
         blend.notes.splice(0..0, interior.notes().iter().cloned());
         Ok(blend)
     }
 
     /// Joins the points of `shapes`, surface vertices first, by springs and anchors.
-    fn join(mesh: &Mesh, shapes: Vec<Vec<DVec3>>, tetrahedra: &[[u32; 4]], options: &BlendOptions) -> Result<Self, PhysicsError> {
+    fn join(
+        mesh: &Mesh,
+        shapes: Vec<Vec<DVec3>>,
+        tetrahedra: &[[u32; 4]],
+        options: &BlendOptions,
+    ) -> Result<Self, PhysicsError> {
         let mean = vec![1.0 / shapes.len() as f64; shapes.len()];
         let join = |extra: &[[u32; 2]], shapes: &[Vec<DVec3>]| match options.energy.lengths() {
             Lengths::Springs => Springs::new(mesh, tetrahedra, extra, shapes),
@@ -149,22 +168,36 @@ impl Blend {
         let parts = Parts::hold(&network, &shapes, &options.fixed, &options.anchor)?;
         let local = parts.to_local(&shapes);
         let mut springs = join(&parts.springs(), &local);
-        let stiffness = options.stiffness.as_ref().map(|map| spread_inside(map, &network, local[0].len()));
+        let stiffness = options
+            .stiffness
+            .as_ref()
+            .map(|map| spread_inside(map, &network, local[0].len()));
         if let Some(map) = &stiffness {
             springs = springs.with_stiffness(map);
         }
-        let terms = Terms::of(&options.energy, mesh, tetrahedra, &local, stiffness.as_deref());
+        let terms = Terms::of(
+            &options.energy,
+            mesh,
+            tetrahedra,
+            &local,
+            stiffness.as_deref(),
+        );
         let middle = springs.blended(&mean);
         let energy = SpringEnergy::new(springs.points(), springs.ends(), &middle);
         let support = Support::holding(&held(&energy, shapes[0].len(), options));
         let laplacian = SpringLaplacian::factor(&energy, &middle, &support)?;
-        let roots: Vec<usize> = (shapes[0].len()..local[0].len()).chain(options.fixed.iter().copied()).collect();
+        let roots: Vec<usize> = (shapes[0].len()..local[0].len())
+            .chain(options.fixed.iter().copied())
+            .collect();
         Ok(Self {
             mesh: mesh.clone(),
             solver: options.solver,
             tetrahedra: tetrahedra.to_vec(),
             pulls: options.pulls.clone(),
-            notes: notes(&parts, options).into_iter().chain(terms.notes().iter().cloned()).collect(),
+            notes: notes(&parts, options)
+                .into_iter()
+                .chain(terms.notes().iter().cloned())
+                .collect(),
             predictor: Predictor::fit(&energy, laplacian.constants(), &local, &roots),
             engine: Engine::new(laplacian, RigidModes::cut(&energy, &support)),
             shapes,
@@ -218,8 +251,9 @@ impl Blend {
         self.constrained_at(weights, &[], None)
     }
 
-    /// The shape at `weights` with some vertices held or kept on planes, all in place. Points inside are numbered after the
-    /// surface. The search begins at `start`, surface vertices and points inside, or at the prediction.
+    /// The shape at `weights` with some vertices held or kept on planes, all in place. Points
+    /// inside are numbered after the surface. The search begins at `start`, surface vertices
+    /// and points inside, or at the prediction.
     ///
     /// # Errors
     /// As [`at`](Self::at); vertices beyond the last, a start of another length.
@@ -243,16 +277,26 @@ impl Blend {
     ) -> Result<BlendFrame, PhysicsError> {
         self.require_weights(weights)?;
         self.require_constraints(constraints, start)?;
-        if let Some(shape) = self.sole_shape(weights).filter(|_| constraints.is_empty() && pushes.is_empty()) {
+        if let Some(shape) = self
+            .sole_shape(weights)
+            .filter(|_| constraints.is_empty() && pushes.is_empty())
+        {
             return self.shape_itself(shape, weights);
         }
-        let free = constraints.is_empty() && start.is_none() && self.pulls.is_empty() && self.solver != Solver::Newton;
+        let free = constraints.is_empty()
+            && start.is_none()
+            && self.pulls.is_empty()
+            && self.solver != Solver::Newton;
         let carry = if free { self.carry(weights) } else { None };
         let frames = self.blend_springs(weights);
         self.press(pushes, &frames);
-        self.support.constrain(
-            constraints.iter().map(|&(vertex, constraint)| (vertex, into_frame(constraint, &self.parts.frame_of(vertex, &frames)))),
-        );
+        self.support
+            .constrain(constraints.iter().map(|&(vertex, constraint)| {
+                (
+                    vertex,
+                    into_frame(constraint, &self.parts.frame_of(vertex, &frames)),
+                )
+            }));
         let mut positions = self.held_positions(weights, &frames);
         let rotations = self.predictor.rotations(weights);
         match start {
@@ -260,7 +304,9 @@ impl Blend {
             None => self.predict(weights, &rotations, &mut positions),
         }
         if let Some((alpha, pair)) = carry {
-            let carry = self.carries[&pair].as_ref().expect("carries that are used were sampled");
+            let carry = self.carries[&pair]
+                .as_ref()
+                .expect("carries that are used were sampled");
             positions = self.carried(carry, alpha, &rotations, &positions);
         }
         let balanced = self.balance(positions, aim);
@@ -290,7 +336,10 @@ impl Blend {
 
     /// The surface in each shape.
     pub(crate) fn surfaces(&self) -> Vec<Vec<DVec3>> {
-        self.shapes.iter().map(|shape| shape[..self.mesh.vertex_count()].to_vec()).collect()
+        self.shapes
+            .iter()
+            .map(|shape| shape[..self.mesh.vertex_count()].to_vec())
+            .collect()
     }
 
     /// How stiff the springs of a vertex are together where the last shape was asked for.
@@ -298,14 +347,21 @@ impl Blend {
         self.energy.stiffness(vertex)
     }
 
-    /// The forces of the springs at `weights` on surface vertices and points inside, all in place; none on held ones.
+    /// The forces of the springs at `weights` on surface vertices and points inside, all in place;
+    /// none on held ones.
     pub(crate) fn forces_at(&mut self, weights: &[f64], points: &[DVec3]) -> Vec<DVec3> {
         let frames = self.blend_springs(weights);
         let mut local = self.held_positions(weights, &frames);
         self.start_at(points, &frames, &mut local);
         let mut nodes = vec![Node::default(); self.energy.points()];
         self.energy.evaluate(&local, &mut nodes);
-        let force = |v: usize| if self.holds(v) { DVec3::ZERO } else { self.parts.frame_of(v, &frames).rotation * nodes[v].force };
+        let force = |v: usize| {
+            if self.holds(v) {
+                DVec3::ZERO
+            } else {
+                self.parts.frame_of(v, &frames).rotation * nodes[v].force
+            }
+        };
         (0..points.len()).map(force).collect()
     }
 
@@ -323,22 +379,39 @@ impl Blend {
     fn shape_itself(&mut self, shape: usize, weights: &[f64]) -> Result<BlendFrame, PhysicsError> {
         self.blend_springs(weights);
         self.support.constrain([]);
-        let report = Equilibrium::start(&self.energy, &self.support, self.local[shape].clone()).report(self.solver.tolerance());
+        let report = Equilibrium::start(&self.energy, &self.support, self.local[shape].clone())
+            .report(self.solver.tolerance());
         self.frame(weights, self.shapes[shape].clone(), report)
     }
 
     /// Gives the springs their lengths; returns where the anchors stand.
     fn blend_springs(&mut self, weights: &[f64]) -> Vec<RigidMotion> {
         self.energy.set(&self.springs.blended(weights));
-        self.energy.set_further(self.terms.blended(weights, self.springs.points(), self.springs.mean_edge(weights)));
+        self.energy.set_further(self.terms.blended(
+            weights,
+            self.springs.points(),
+            self.springs.mean_edge(weights),
+        ));
         self.parts.frames(weights)
     }
 
     fn predict(&mut self, weights: &[f64], rotations: &[DQuat], positions: &mut [DVec3]) {
-        self.predictor.predict(weights, rotations, &self.local, &self.energy, &mut self.engine.laplacian, &self.support, positions);
+        self.predictor.predict(
+            weights,
+            rotations,
+            &self.local,
+            &self.energy,
+            &mut self.engine.laplacian,
+            &self.support,
+            positions,
+        );
     }
 
-    fn balance(&mut self, start: Vec<DVec3>, aim: Aim) -> Result<(Vec<DVec3>, BlendReport), PhysicsError> {
+    fn balance(
+        &mut self,
+        start: Vec<DVec3>,
+        aim: Aim,
+    ) -> Result<(Vec<DVec3>, BlendReport), PhysicsError> {
         let mut state = Equilibrium::start(&self.energy, &self.support, start);
         let tolerance = self.solver.tolerance();
         match aim {
@@ -350,8 +423,9 @@ impl Blend {
         Ok((state.positions, report))
     }
 
-    /// Gets ready for `frames` frames between the first two shapes: where they are many, the way is sampled, so that each starts
-    /// closer to balance. Frames asked for without it are the same within the tolerance of the solver.
+    /// Gets ready for `frames` frames between the first two shapes: where they are many, the way is
+    /// sampled, so that each starts closer to balance. Frames asked for without it are the same
+    /// within the tolerance of the solver.
     ///
     /// # Errors
     /// A system that cannot be factored.
@@ -362,8 +436,13 @@ impl Blend {
     /// As [`prepare_walk`](Self::prepare_walk), watched: `progress` hears of every sample.
     ///
     /// # Errors
-    /// As [`prepare_walk`](Self::prepare_walk), and [`PhysicsError::Stopped`] if `progress` asks for it.
-    pub fn prepare_walk_with_progress(&mut self, frames: usize, progress: &dyn Progress) -> Result<(), PhysicsError> {
+    /// As [`prepare_walk`](Self::prepare_walk), and [`PhysicsError::Stopped`] if `progress` asks
+    /// for it.
+    pub fn prepare_walk_with_progress(
+        &mut self,
+        frames: usize,
+        progress: &dyn Progress,
+    ) -> Result<(), PhysicsError> {
         let free = self.pulls.is_empty() && self.solver != Solver::Newton && self.shapes.len() > 1;
         if free && frames >= Self::WORTH_SAMPLING && !self.carries.contains_key(&[0, 1]) {
             let sampled = self.sample([0, 1], frames, progress)?;
@@ -372,23 +451,35 @@ impl Blend {
         Ok(())
     }
 
-    /// Where `weights` lie on a way that was sampled and whose predictions lack enough to be carried along.
+    /// Where `weights` lie on a way that was sampled and whose predictions lack enough to be
+    /// carried along.
     fn carry(&self, weights: &[f64]) -> Option<(f64, [usize; 2])> {
         let active: Vec<usize> = (0..weights.len()).filter(|&s| weights[s] != 0.0).collect();
-        let &[a, b] = active.as_slice() else { return None };
+        let &[a, b] = active.as_slice() else {
+            return None;
+        };
         let between = (0.0..=1.0).contains(&weights[b]);
         let sampled = self.carries.get(&[a, b]).is_some_and(Option::is_some);
         (between && sampled).then_some((weights[b], [a, b]))
     }
 
     /// Samples what predictions between two shapes lack, unless they lack little.
-    fn sample(&mut self, pair: [usize; 2], frames: usize, progress: &dyn Progress) -> Result<Option<Carry>, PhysicsError> {
+    fn sample(
+        &mut self,
+        pair: [usize; 2],
+        frames: usize,
+        progress: &dyn Progress,
+    ) -> Result<Option<Carry>, PhysicsError> {
         self.support.constrain([]);
         let (mut carry, mut samples) = (None, 0);
         for level in sample_levels(frames) {
             let mut most = 0;
             for alpha in level {
-                go_on(progress, "Sampling the way", f64::from(samples) / frames as f64)?;
+                go_on(
+                    progress,
+                    "Sampling the way",
+                    f64::from(samples) / frames as f64,
+                )?;
                 samples += 1;
                 most = most.max(self.sample_at(pair, alpha, &mut carry)?);
             }
@@ -399,8 +490,14 @@ impl Blend {
         Ok(carry)
     }
 
-    /// Adds the sample at `alpha`; returns the steps it took. Where it is the first and they are few, nothing need be carried.
-    fn sample_at(&mut self, [a, b]: [usize; 2], alpha: f64, carry: &mut Option<Carry>) -> Result<usize, PhysicsError> {
+    /// Adds the sample at `alpha`; returns the steps it took. Where it is the first and they are
+    /// few, nothing need be carried.
+    fn sample_at(
+        &mut self,
+        [a, b]: [usize; 2],
+        alpha: f64,
+        carry: &mut Option<Carry>,
+    ) -> Result<usize, PhysicsError> {
         let mut weights = vec![0.0; self.shapes.len()];
         (weights[a], weights[b]) = (1.0 - alpha, alpha);
         let frames = self.blend_springs(&weights);
@@ -413,22 +510,39 @@ impl Blend {
         };
         let (found, report) = self.balance(start, Aim::Sample)?;
         if carry.is_some() || report.iterations > FEW_STEPS {
-            carry.get_or_insert_default().learn(alpha, &found, &predicted, &rotations);
+            carry
+                .get_or_insert_default()
+                .learn(alpha, &found, &predicted, &rotations);
         }
         Ok(report.iterations)
     }
 
-    /// A prediction with what it is expected to lack. Where shapes snap between samples, that may be worse than nothing.
-    fn carried(&self, carry: &Carry, alpha: f64, rotations: &[DQuat], predicted: &[DVec3]) -> Vec<DVec3> {
+    /// A prediction with what it is expected to lack. Where shapes snap between samples, that may
+    /// be worse than nothing.
+    fn carried(
+        &self,
+        carry: &Carry,
+        alpha: f64,
+        rotations: &[DQuat],
+        predicted: &[DVec3],
+    ) -> Vec<DVec3> {
         let mut carried = predicted.to_vec();
         carry.add_to(&mut carried, alpha, rotations);
-        if self.energy.at(&carried) < self.energy.at(predicted) { carried } else { predicted.to_vec() }
+        if self.energy.at(&carried) < self.energy.at(predicted) {
+            carried
+        } else {
+            predicted.to_vec()
+        }
     }
 
     /// Surface vertices and points inside where they belong, pulled ones to the bit.
     fn in_place(&self, local: &[DVec3], frames: &[RigidMotion]) -> Vec<DVec3> {
         let own = &local[..self.shapes[0].len()];
-        let mut placed: Vec<DVec3> = own.iter().enumerate().map(|(vertex, p)| self.parts.frame_of(vertex, frames).apply(*p)).collect();
+        let mut placed: Vec<DVec3> = own
+            .iter()
+            .enumerate()
+            .map(|(vertex, p)| self.parts.frame_of(vertex, frames).apply(*p))
+            .collect();
         for &(vertex, place) in &self.pulls {
             placed[vertex] = place;
         }
@@ -441,16 +555,28 @@ impl Blend {
             return Err(PhysicsError::WeightCount { found, expected });
         }
         let sum: f64 = weights.iter().sum();
-        if (sum - 1.0).abs() <= SUM_TOLERANCE { Ok(()) } else { Err(PhysicsError::WeightSum { sum }) }
+        if (sum - 1.0).abs() <= SUM_TOLERANCE {
+            Ok(())
+        } else {
+            Err(PhysicsError::WeightSum { sum })
+        }
     }
 
-    fn require_constraints(&self, constraints: &[(usize, Constraint)], start: Option<&[DVec3]>) -> Result<(), PhysicsError> {
+    fn require_constraints(
+        &self,
+        constraints: &[(usize, Constraint)],
+        start: Option<&[DVec3]>,
+    ) -> Result<(), PhysicsError> {
         let vertices = self.shapes[0].len();
         if let Some(&(vertex, _)) = constraints.iter().find(|(vertex, _)| *vertex >= vertices) {
             return Err(MeshError::NoSuchVertex { vertex, vertices }.into());
         }
         match start.map(<[DVec3]>::len) {
-            Some(found) if found != vertices => Err(PhysicsError::PerVertex { what: "the start of the search", found, expected: vertices }),
+            Some(found) if found != vertices => Err(PhysicsError::PerVertex {
+                what: "the start of the search",
+                found,
+                expected: vertices,
+            }),
             _ => Ok(()),
         }
     }
@@ -460,7 +586,8 @@ impl Blend {
         sole_shape(weights).filter(|_| self.pulls.is_empty())
     }
 
-    /// The linear blend in the anchors' frames with pulled vertices in place: right for all that is held.
+    /// The linear blend in the anchors' frames with pulled vertices in place: right for all that is
+    /// held.
     fn held_positions(&self, weights: &[f64], frames: &[RigidMotion]) -> Vec<DVec3> {
         let mut positions = linear_blend(&self.local, weights, self.local[0].len());
         for &(vertex, place) in &self.pulls {
@@ -472,20 +599,51 @@ impl Blend {
     fn start_at(&self, start: &[DVec3], frames: &[RigidMotion], positions: &mut [DVec3]) {
         for &vertex in self.support.unknown_vertices() {
             let vertex = vertex as usize;
-            positions[vertex] = self.parts.frame_of(vertex, frames).inverse().apply(start[vertex]);
+            positions[vertex] = self
+                .parts
+                .frame_of(vertex, frames)
+                .inverse()
+                .apply(start[vertex]);
         }
     }
 
     /// Surface vertices and points inside as a frame.
-    pub(crate) fn frame(&self, weights: &[f64], mut positions: Vec<DVec3>, report: BlendReport) -> Result<BlendFrame, PhysicsError> {
-        let inverted = self.tetrahedra.iter().filter(|t| turned_over(t, &self.shapes[0], &positions)).count();
+    pub(crate) fn frame(
+        &self,
+        weights: &[f64],
+        mut positions: Vec<DVec3>,
+        report: BlendReport,
+    ) -> Result<BlendFrame, PhysicsError> {
+        let inverted = self
+            .tetrahedra
+            .iter()
+            .filter(|t| turned_over(t, &self.shapes[0], &positions))
+            .count();
         let interior = positions.split_off(self.mesh.vertex_count());
         let surface = self.mesh.posed(positions)?;
-        let Distortion { area, volume, strain } = Distortion::of(&surface, &self.shapes, weights);
-        let linear = self.mesh.posed(linear_blend(&self.shapes, weights, self.mesh.vertex_count()))?;
+        let Distortion {
+            area,
+            volume,
+            strain,
+        } = Distortion::of(&surface, &self.shapes, weights);
+        let linear = self.mesh.posed(linear_blend(
+            &self.shapes,
+            weights,
+            self.mesh.vertex_count(),
+        ))?;
         let linear = Distortion::of(&linear, &self.shapes, weights);
         let positions = surface.positions().to_vec();
-        Ok(BlendFrame { weights: weights.to_vec(), positions, interior, report, area, volume, strain, linear, inverted })
+        Ok(BlendFrame {
+            weights: weights.to_vec(),
+            positions,
+            interior,
+            report,
+            area,
+            volume,
+            strain,
+            linear,
+            inverted,
+        })
     }
 }
 
@@ -499,34 +657,49 @@ fn turned_over(tetrahedron: &[u32; 4], before: &[DVec3], now: &[DVec3]) -> bool 
 fn into_frame(constraint: Constraint, motion: &RigidMotion) -> Constraint {
     match constraint {
         Constraint::Fixed(point) => Constraint::Fixed(motion.inverse().apply(point)),
-        Constraint::Plane { normal, offset } => {
-            Constraint::Plane { normal: motion.rotation.conjugate() * normal, offset: offset - normal.dot(motion.translation) }
-        }
-        Constraint::Line { point, direction } => {
-            Constraint::Line { point: motion.inverse().apply(point), direction: motion.rotation.conjugate() * direction }
-        }
+        Constraint::Plane { normal, offset } => Constraint::Plane {
+            normal: motion.rotation.conjugate() * normal,
+            offset: offset - normal.dot(motion.translation),
+        },
+        Constraint::Line { point, direction } => Constraint::Line {
+            point: motion.inverse().apply(point),
+            direction: motion.rotation.conjugate() * direction,
+        },
     }
 }
 
 /// Vertices that are no unknowns: fixed, pulled, corners of anchors, and those without a spring.
 fn held(energy: &SpringEnergy, points: usize, options: &BlendOptions) -> Vec<bool> {
-    let mut held: Vec<bool> = (0..energy.points()).map(|v| v >= points || energy.around(v).next().is_none()).collect();
-    for &vertex in options.fixed.iter().chain(options.pulls.iter().map(|(vertex, _)| vertex)) {
+    let mut held: Vec<bool> = (0..energy.points())
+        .map(|v| v >= points || energy.around(v).next().is_none())
+        .collect();
+    for &vertex in options
+        .fixed
+        .iter()
+        .chain(options.pulls.iter().map(|(vertex, _)| vertex))
+    {
         held[vertex] = true;
     }
     held
 }
 
-/// The map continued to points inside, ring after ring: the mean of the neighbours that have a value.
+/// The map continued to points inside, ring after ring: the mean of the neighbours that have a
+/// value.
 fn spread_inside(map: &[f64], network: &SpringEnergy, points: usize) -> Vec<f64> {
     let mut values: Vec<Option<f64>> = map.iter().map(|&k| Some(k)).collect();
     values.resize(network.points(), None);
     loop {
         let known = |v: usize| {
-            let (sum, count) = network.around(v).filter_map(|(other, _)| values[other]).fold((0.0, 0), |(s, c), k| (s + k, c + 1));
+            let (sum, count) = network
+                .around(v)
+                .filter_map(|(other, _)| values[other])
+                .fold((0.0, 0), |(s, c), k| (s + k, c + 1));
             (count > 0).then(|| sum / f64::from(count))
         };
-        let found: Vec<(usize, f64)> = (0..values.len()).filter(|&v| values[v].is_none()).filter_map(|v| Some((v, known(v)?))).collect();
+        let found: Vec<(usize, f64)> = (0..values.len())
+            .filter(|&v| values[v].is_none())
+            .filter_map(|v| Some((v, known(v)?)))
+            .collect();
         if found.is_empty() {
             break;
         }
@@ -544,7 +717,9 @@ fn notes(parts: &Parts, options: &BlendOptions) -> Vec<String> {
     let mut notes = Vec::new();
     let anchors = parts.anchors().len();
     if anchors > 1 {
-        notes.push(format!("{anchors} connected parts have no fixed vertex; each has an anchor of its own"));
+        notes.push(format!(
+            "{anchors} connected parts have no fixed vertex; each has an anchor of its own"
+        ));
     } else if anchors == 1 && !options.fixed.is_empty() {
         notes.push("a connected part has no fixed vertex; it has an anchor of its own".into());
     }

@@ -1,21 +1,24 @@
 //! Areas of triangles, and a price on their collapse.
 //!
-//! **Problem.** The angle between two triangles is that of nothing once one of them is a line: it jumps by half a turn, and its forces
-//! grow beyond all bounds on the way there. Lengths alone let triangles of a crumpled surface come to that.
+//! **Problem.** The angle between two triangles is that of nothing once one of them is a line: it
+//! jumps by half a turn, and its forces grow beyond all bounds on the way there. Lengths alone let
+//! triangles of a crumpled surface come to that.
 //!
-//! **Equation.** With the area `A` of a triangle, the area `Ā` that its blended edges enclose, and their mean `ℓ̄`,
+//! **Equation.** With the area `A` of a triangle, the area `Ā` that its blended edges enclose, and
+//! their mean `ℓ̄`,
 //!
 //! ```text
 //! E = κ (Ā / ℓ̄) ψ(A / Ā)        ∇_c A = ½ n × (b − a)
 //! ```
 //!
-//! with the unit normal `n` and the price `ψ` of [`crate::tet_volume`], which is nothing at the right area and steep towards zero.
+//! with the unit normal `n` and the price `ψ` of [`crate::tet_volume`], which is nothing at the
+//! right area and steep towards zero.
 //!
-//! **Source.** Grinspun, Hirani, Desbrun, Schröder, "Discrete shells", 2003, have areas beside edges and angles; Fröhlich and Botsch
-//! 2011 leave them out.
+//! **Source.** Grinspun, Hirani, Desbrun, Schröder, "Discrete shells", 2003, have areas beside
+//! edges and angles; Fröhlich and Botsch 2011 leave them out.
 //!
-//! **Ours.** Blended edges, each a convex mixture, keep the inequality of triangles, so edges and areas agree. Triangles beside no
-//! angle have no price.
+//! **Ours.** Blended edges, each a convex mixture, keep the inequality of triangles, so edges and
+//! areas agree. Triangles beside no angle have no price.
 
 use std::collections::BTreeSet;
 
@@ -41,24 +44,38 @@ impl Triangles {
             key.sort_unstable();
             seen.insert(key)
         };
-        let sides = hinges.iter().flat_map(|&[a, b, c, d]| [[a, b, c, d], [b, a, d, c]]);
+        let sides = hinges
+            .iter()
+            .flat_map(|&[a, b, c, d]| [[a, b, c, d], [b, a, d, c]]);
         let corners: Vec<[u32; 4]> = sides.filter(|side| is_new(side)).collect();
         let lengths = |points: &Vec<DVec3>| {
-            let of = |&[a, b, c, _]: &[u32; 4]| [[a, b], [b, c], [c, a]].map(|[i, j]| points[i as usize].distance(points[j as usize]));
+            let of = |&[a, b, c, _]: &[u32; 4]| {
+                [[a, b], [b, c], [c, a]]
+                    .map(|[i, j]| points[i as usize].distance(points[j as usize]))
+            };
             corners.iter().flat_map(of).collect()
         };
-        Self { edges: shapes.iter().map(lengths).collect(), corners }
+        Self {
+            edges: shapes.iter().map(lengths).collect(),
+            corners,
+        }
     }
 
     /// The area of a triangle at `weights` and its weight `Ā / ℓ̄`; both zero for a line.
     pub(crate) fn blended(&self, triangle: usize, weights: &[f64]) -> (f64, f64) {
-        let edges = [0, 1, 2].map(|k| blended(self.edges.iter().map(|edges| edges[3 * triangle + k]), weights));
+        let edges = [0, 1, 2].map(|k| {
+            blended(
+                self.edges.iter().map(|edges| edges[3 * triangle + k]),
+                weights,
+            )
+        });
         let (area, mean) = (enclosed(edges), edges.iter().sum::<f64>() / 3.0);
         (area, if mean > 0.0 { area / mean } else { 0.0 })
     }
 }
 
-/// The area of a triangle with these edges: Heron's formula, in Kahan's order, which keeps the digits of slivers.
+/// The area of a triangle with these edges: Heron's formula, in Kahan's order, which keeps the
+/// digits of slivers.
 fn enclosed(mut edges: [f64; 3]) -> f64 {
     edges.sort_by(|a, b| b.total_cmp(a));
     let [a, b, c] = edges;
@@ -70,7 +87,10 @@ fn enclosed(mut edges: [f64; 3]) -> f64 {
 pub(crate) fn area([a, b, c, _]: [DVec3; 4]) -> (f64, [DVec3; 4]) {
     let normal = (b - a).cross(c - a);
     let half = |way: DVec3| normal.normalize_or_zero().cross(way) * 0.5;
-    (0.5 * normal.length(), [half(c - b), half(a - c), half(b - a), DVec3::ZERO])
+    (
+        0.5 * normal.length(),
+        [half(c - b), half(a - c), half(b - a), DVec3::ZERO],
+    )
 }
 
 /// The second derivative of the area by two corners.
@@ -97,8 +117,12 @@ mod tests {
     use super::*;
     use pliant_mesh::triangle_area;
 
-    const PLACES: [DVec3; 4] =
-        [DVec3::new(0.1, 0.2, -0.3), DVec3::new(1.3, 0.1, 0.2), DVec3::new(0.4, 0.9, 0.7), DVec3::new(0.3, -1.0, 0.5)];
+    const PLACES: [DVec3; 4] = [
+        DVec3::new(0.1, 0.2, -0.3),
+        DVec3::new(1.3, 0.1, 0.2),
+        DVec3::new(0.4, 0.9, 0.7),
+        DVec3::new(0.3, -1.0, 0.5),
+    ];
 
     fn moved(column: usize, axis: usize, by: f64) -> [DVec3; 4] {
         let mut places = PLACES;
@@ -111,18 +135,27 @@ mod tests {
         let step = 1e-6;
         let gradients = area(PLACES).1;
         for (column, axis) in (0..4).flat_map(|column| (0..3).map(move |axis| (column, axis))) {
-            let (above, below) = (area(moved(column, axis, step)), area(moved(column, axis, -step)));
+            let (above, below) = (
+                area(moved(column, axis, step)),
+                area(moved(column, axis, -step)),
+            );
             assert!(((above.0 - below.0) / (2.0 * step) - gradients[column][axis]).abs() < 1e-9);
             for row in 0..4 {
                 let slope = (above.1[row] - below.1[row]) / (2.0 * step);
-                assert!(slope.distance(area_curvature(PLACES, row, column).col(axis)) < 1e-8, "{row} {column} {axis}");
+                assert!(
+                    slope.distance(area_curvature(PLACES, row, column).col(axis)) < 1e-8,
+                    "{row} {column} {axis}"
+                );
             }
         }
     }
 
     #[test]
     fn blended_edges_enclose_the_area_of_each_shape_at_its_own_weight() {
-        let other: Vec<DVec3> = PLACES.iter().map(|p| *p * DVec3::new(1.0, 2.0, 0.5)).collect();
+        let other: Vec<DVec3> = PLACES
+            .iter()
+            .map(|p| *p * DVec3::new(1.0, 2.0, 0.5))
+            .collect();
         let shapes = [PLACES.to_vec(), other];
         let triangles = Triangles::of(&[[0, 1, 2, 3]], &shapes);
         assert_eq!(triangles.corners, [[0, 1, 2, 3], [1, 0, 3, 2]]);

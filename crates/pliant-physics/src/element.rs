@@ -1,6 +1,8 @@
-//! Terms of the energy over four points: angles between triangles, areas of triangles and volumes of tetrahedra.
+//! Terms of the energy over four points: angles between triangles, areas of triangles and volumes
+//! of tetrahedra.
 //!
-//! **Problem.** Add to forces, energy and Hessian of springs what further terms contribute, to the same bits on any number of threads.
+//! **Problem.** Add to forces, energy and Hessian of springs what further terms contribute, to the
+//! same bits on any number of threads.
 //!
 //! **Equation.** An element with a measure `C(x)` (an angle, a volume) has the energy `φ(C)`:
 //!
@@ -8,9 +10,11 @@
 //! f = −φ′ ∇C        H = φ″ ∇C ∇Cᵀ + φ′ ∇²C
 //! ```
 //!
-//! The first part of `H`, with `φ″` no less than zero, never curves down: it is the matrix of Gauss and Newton where `φ` is a square.
+//! The first part of `H`, with `φ″` no less than zero, never curves down: it is the matrix of Gauss
+//! and Newton where `φ` is a square.
 //!
-//! **Ours.** Both parts where the exact Hessian is asked for, the first alone where it is to be definite.
+//! **Ours.** Both parts where the exact Hessian is asked for, the first alone where it is to be
+//! definite.
 
 use std::collections::BTreeSet;
 
@@ -71,9 +75,16 @@ impl Element {
         let places = self.corners.map(|v| positions[v as usize]);
         match self.law {
             Law::Angle(target) => {
-                let Some((angle, gradients)) = angle(places) else { return Local::default() };
+                let Some((angle, gradients)) = angle(places) else {
+                    return Local::default();
+                };
                 let off = wrapped(angle - target);
-                Local { energy: 0.5 * self.weight * off * off, slope: self.weight * off, curvature: self.weight, gradients }
+                Local {
+                    energy: 0.5 * self.weight * off * off,
+                    slope: self.weight * off,
+                    curvature: self.weight,
+                    gradients,
+                }
             }
             Law::Area(target) if target > 0.0 => self.priced(target, area(places)),
             Law::Volume(target) if target > 0.0 => self.priced(target, volume(places)),
@@ -84,12 +95,27 @@ impl Element {
     /// A measure that is to be `target`, with its gradients.
     fn priced(&self, target: f64, (measure, gradients): (f64, [DVec3; 4])) -> Local {
         let [value, first, second] = price(measure / target).map(|p| p * self.weight);
-        Local { energy: value, slope: first / target, curvature: second.max(0.0) / (target * target), gradients }
+        Local {
+            energy: value,
+            slope: first / target,
+            curvature: second.max(0.0) / (target * target),
+            gradients,
+        }
     }
 
     /// The block of the Hessian between two corners.
-    fn block(&self, local: &Local, row: usize, column: usize, positions: &[DVec3], transverse: Transverse) -> DMat3 {
-        let block = outer(local.gradients[row], local.gradients[column] * local.curvature);
+    fn block(
+        &self,
+        local: &Local,
+        row: usize,
+        column: usize,
+        positions: &[DVec3],
+        transverse: Transverse,
+    ) -> DMat3 {
+        let block = outer(
+            local.gradients[row],
+            local.gradients[column] * local.curvature,
+        );
         if transverse == Transverse::Projected {
             return block;
         }
@@ -120,42 +146,75 @@ impl Further {
                 next[v as usize] += 1;
             }
         }
-        Self { elements, starts, around, shells }
+        Self {
+            elements,
+            starts,
+            around,
+            shells,
+        }
     }
 
     pub(crate) fn is_empty(&self) -> bool {
         self.elements.is_empty() && self.shells.is_empty()
     }
 
-    /// Whether all elements are tetrahedra, whose edges are springs: what suits those then suits all.
+    /// Whether all elements are tetrahedra, whose edges are springs: what suits those then suits
+    /// all.
     pub(crate) fn follows_springs(&self) -> bool {
-        self.shells.is_empty() && self.elements.iter().all(|element| matches!(element.law, Law::Volume(_)))
+        self.shells.is_empty()
+            && self
+                .elements
+                .iter()
+                .all(|element| matches!(element.law, Law::Volume(_)))
     }
 
-    /// The elements of some vertices by themselves, with the numbers that `number` gives their corners.
-    pub(crate) fn elements_of(&self, vertices: &[u32], mut number: impl FnMut(u32) -> u32) -> Vec<Element> {
+    /// The elements of some vertices by themselves, with the numbers that `number` gives their
+    /// corners.
+    pub(crate) fn elements_of(
+        &self,
+        vertices: &[u32],
+        mut number: impl FnMut(u32) -> u32,
+    ) -> Vec<Element> {
         debug_assert!(self.shells.is_empty(), "closed surfaces have no patches");
         if self.elements.is_empty() {
             return Vec::new();
         }
-        let around = |&v: &u32| self.around[self.starts[v as usize]..self.starts[v as usize + 1]].iter().map(|(element, _)| *element);
+        let around = |&v: &u32| {
+            self.around[self.starts[v as usize]..self.starts[v as usize + 1]]
+                .iter()
+                .map(|(element, _)| *element)
+        };
         let own: BTreeSet<u32> = vertices.iter().flat_map(around).collect();
-        own.into_iter().map(|k| self.elements[k as usize]).map(|e| Element { corners: e.corners.map(&mut number), ..e }).collect()
+        own.into_iter()
+            .map(|k| self.elements[k as usize])
+            .map(|e| Element {
+                corners: e.corners.map(&mut number),
+                ..e
+            })
+            .collect()
     }
 
-    /// What elements that are stiff at `positions` resist: `c` and `g` of the `c g gᵀ` of each in the Hessian, by corners.
+    /// What elements that are stiff at `positions` resist: `c` and `g` of the `c g gᵀ` of each in
+    /// the Hessian, by corners.
     pub(crate) fn stiff(&self, positions: &[DVec3]) -> Vec<(f64, [(usize, DVec3); 4])> {
         let locals = self.locals(positions);
         let of = |(element, local): (&Element, &Local)| {
             let corner = |k: usize| (element.corners[k] as usize, local.gradients[k]);
-            (local.curvature > 0.0).then(|| (local.curvature, [corner(0), corner(1), corner(2), corner(3)]))
+            (local.curvature > 0.0).then(|| {
+                (
+                    local.curvature,
+                    [corner(0), corner(1), corner(2), corner(3)],
+                )
+            })
         };
         self.elements.iter().zip(&locals).filter_map(of).collect()
     }
 
     /// All elements where they stand.
     pub(crate) fn locals(&self, positions: &[DVec3]) -> Vec<Local> {
-        parallel::map(self.elements.len(), GRAIN, |k| self.elements[k].at(positions))
+        parallel::map(self.elements.len(), GRAIN, |k| {
+            self.elements[k].at(positions)
+        })
     }
 
     /// Adds the forces to `nodes`; returns the energy.
@@ -164,19 +223,25 @@ impl Further {
         if !self.elements.is_empty() {
             parallel::for_each_chunk_mut(nodes, GRAIN, |start, chunk| {
                 for (k, node) in chunk.iter_mut().enumerate() {
-                    for &(element, corner) in &self.around[self.starts[start + k]..self.starts[start + k + 1]] {
+                    for &(element, corner) in
+                        &self.around[self.starts[start + k]..self.starts[start + k + 1]]
+                    {
                         let local = &locals[element as usize];
                         node.force -= local.gradients[corner as usize] * local.slope;
                     }
                 }
             });
         }
-        let inside: f64 = self.shells.iter().map(|shell| shell.add_to(positions, nodes)).sum();
+        let inside: f64 = self
+            .shells
+            .iter()
+            .map(|shell| shell.add_to(positions, nodes))
+            .sum();
         locals.iter().map(|local| local.energy).sum::<f64>() + inside
     }
 
-    /// Adds the blocks of a vertex to its row of the Hessian; returns that on the diagonal. Closed surfaces are left out, see
-    /// [`columns`](Self::columns).
+    /// Adds the blocks of a vertex to its row of the Hessian; returns that on the diagonal. Closed
+    /// surfaces are left out, see [`columns`](Self::columns).
     pub(crate) fn add_row(
         &self,
         vertex: usize,
@@ -204,7 +269,8 @@ impl Further {
         diagonal
     }
 
-    /// What closed surfaces add to the Hessian, `Σ weight g gᵀ`: weights and columns `g` over the unknowns.
+    /// What closed surfaces add to the Hessian, `Σ weight g gᵀ`: weights and columns `g` over the
+    /// unknowns.
     pub(crate) fn columns(&self, positions: &[DVec3], support: &Support) -> Vec<(f64, Vec<DVec3>)> {
         let column = |shell: &Shell| {
             let mut column = vec![DVec3::ZERO; support.unknown_vertices().len()];

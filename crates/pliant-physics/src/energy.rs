@@ -1,6 +1,7 @@
 //! The energy of springs, the forces it gives and its exact second derivative.
 //!
-//! **Problem.** Evaluate, at given positions, what an equilibrium solver needs, on any number of threads to the same bits.
+//! **Problem.** Evaluate, at given positions, what an equilibrium solver needs, on any number of
+//! threads to the same bits.
 //!
 //! **Equation.** With `d = xᵢ − xⱼ`, `ℓ = |d|`, `n = d / ℓ`:
 //!
@@ -10,11 +11,12 @@
 //!
 //! and a diagonal block is minus the sum of the others in its row.
 //!
-//! **Source.** Ma et al. 2012, eqs. 2–4 and the blocks below them. Their eq. 2 has the other sign; ours is a force.
+//! **Source.** Ma et al. 2012, eqs. 2–4 and the blocks below them. Their eq. 2 has the other sign;
+//! ours is a force.
 //!
-//! **Ours.** A squeezed spring (`ℓ < r`) pushes sideways: its transverse term is negative and the sum may be indefinite. Only
-//! then ([`Transverse::Projected`]) negative terms are left out. Ends that coincide have no direction: such a spring
-//! exerts no force, and its block is `k I`.
+//! **Ours.** A squeezed spring (`ℓ < r`) pushes sideways: its transverse term is negative and the
+//! sum may be indefinite. Only then ([`Transverse::Projected`]) negative terms are left out. Ends
+//! that coincide have no direction: such a spring exerts no force, and its block is `k I`.
 
 use std::collections::BTreeMap;
 
@@ -37,7 +39,8 @@ struct Half {
     stiffness: f64,
 }
 
-/// A spring system at fixed rest lengths. Every vertex knows its springs, so that forces are gathered, not scattered.
+/// A spring system at fixed rest lengths. Every vertex knows its springs, so that forces are
+/// gathered, not scattered.
 #[derive(Debug, Clone)]
 pub(crate) struct SpringEnergy {
     starts: Vec<usize>,
@@ -88,9 +91,21 @@ impl SpringEnergy {
         for i in 0..points {
             sides[starts[i]..starts[i + 1]].sort_unstable(); // Ascending neighbours: the order of matrix columns.
         }
-        let halves = sides.iter().map(|&(other, _)| Half { other, rest: 0.0, stiffness: 0.0 }).collect();
-        let mut energy =
-            Self { starts, halves, springs: sides.iter().map(|side| side.1).collect(), further: Further::default(), pushes: Vec::new() };
+        let halves = sides
+            .iter()
+            .map(|&(other, _)| Half {
+                other,
+                rest: 0.0,
+                stiffness: 0.0,
+            })
+            .collect();
+        let mut energy = Self {
+            starts,
+            halves,
+            springs: sides.iter().map(|side| side.1).collect(),
+            further: Further::default(),
+            pushes: Vec::new(),
+        };
         energy.set(springs);
         energy
     }
@@ -123,33 +138,53 @@ impl SpringEnergy {
     }
 
     /// Those that push at `positions`.
-    pub(crate) fn pushing<'a>(&'a self, positions: &'a [DVec3]) -> impl Iterator<Item = &'a Push> + 'a {
-        self.pushes.iter().filter(|push| push.force(positions) > 0.0)
+    pub(crate) fn pushing<'a>(
+        &'a self,
+        positions: &'a [DVec3],
+    ) -> impl Iterator<Item = &'a Push> + 'a {
+        self.pushes
+            .iter()
+            .filter(|push| push.force(positions) > 0.0)
     }
 
     /// How stiff the springs of a vertex are together.
     pub(crate) fn stiffness(&self, vertex: usize) -> f64 {
-        self.halves[self.starts[vertex]..self.starts[vertex + 1]].iter().map(|half| half.stiffness).sum()
+        self.halves[self.starts[vertex]..self.starts[vertex + 1]]
+            .iter()
+            .map(|half| half.stiffness)
+            .sum()
     }
 
-    /// Springs, terms and pushes of some vertices by themselves, and which vertices they join: those first, then their neighbours.
+    /// Springs, terms and pushes of some vertices by themselves, and which vertices they join:
+    /// those first, then their neighbours.
     pub(crate) fn patch(&self, vertices: &[u32]) -> (Self, Vec<u32>) {
-        let mut number: BTreeMap<u32, u32> = vertices.iter().zip(0..).map(|(&v, k)| (v, k)).collect();
+        let mut number: BTreeMap<u32, u32> =
+            vertices.iter().zip(0..).map(|(&v, k)| (v, k)).collect();
         let mut all = vertices.to_vec();
         let (mut ends, mut springs) = (Vec::new(), Vec::new());
         for (k, &vertex) in (0..).zip(vertices) {
-            for half in &self.halves[self.starts[vertex as usize]..self.starts[vertex as usize + 1]] {
+            for half in &self.halves[self.starts[vertex as usize]..self.starts[vertex as usize + 1]]
+            {
                 let other = *number.entry(half.other).or_insert_with(|| {
                     all.push(half.other);
                     all.len() as u32 - 1
                 });
                 if other as usize >= vertices.len() || k < other {
                     ends.push([k, other]);
-                    springs.push(Spring { rest: half.rest, stiffness: half.stiffness });
+                    springs.push(Spring {
+                        rest: half.rest,
+                        stiffness: half.stiffness,
+                    });
                 }
             }
         }
-        let reaches = |push: &&Push| push.ends.iter().any(|end| number.get(&end.0).is_some_and(|&k| (k as usize) < vertices.len()));
+        let reaches = |push: &&Push| {
+            push.ends.iter().any(|end| {
+                number
+                    .get(&end.0)
+                    .is_some_and(|&k| (k as usize) < vertices.len())
+            })
+        };
         let near: Vec<Push> = self.pushes.iter().filter(reaches).copied().collect();
         let mut number_of = |vertex: u32| {
             *number.entry(vertex).or_insert_with(|| {
@@ -157,11 +192,21 @@ impl SpringEnergy {
                 all.len() as u32 - 1
             })
         };
-        let renumbered = near.into_iter().map(|push| Push { ends: push.ends.map(|(v, gradient)| (number_of(v), gradient)), ..push });
+        let renumbered = near.into_iter().map(|push| Push {
+            ends: push.ends.map(|(v, gradient)| (number_of(v), gradient)),
+            ..push
+        });
         let pushes = renumbered.collect();
         let elements = self.further.elements_of(vertices, number_of);
         let further = Further::new(all.len(), elements, Vec::new());
-        (Self { pushes, further, ..Self::new(all.len(), &ends, &springs) }, all)
+        (
+            Self {
+                pushes,
+                further,
+                ..Self::new(all.len(), &ends, &springs)
+            },
+            all,
+        )
     }
 
     /// Number of vertices.
@@ -172,12 +217,17 @@ impl SpringEnergy {
     /// Neighbour and spring of every spring of a vertex, neighbours ascending.
     pub(crate) fn around(&self, vertex: usize) -> impl Iterator<Item = (usize, usize)> + '_ {
         let range = self.starts[vertex]..self.starts[vertex + 1];
-        self.halves[range.clone()].iter().zip(&self.springs[range]).map(|(half, &q)| (half.other as usize, q as usize))
+        self.halves[range.clone()]
+            .iter()
+            .zip(&self.springs[range])
+            .map(|(half, &q)| (half.other as usize, q as usize))
     }
 
     /// Rest lengths in the order of [`around`](Self::around).
     pub(crate) fn rests(&self, vertex: usize) -> impl Iterator<Item = f64> + '_ {
-        self.halves[self.starts[vertex]..self.starts[vertex + 1]].iter().map(|half| half.rest)
+        self.halves[self.starts[vertex]..self.starts[vertex + 1]]
+            .iter()
+            .map(|half| half.rest)
     }
 
     /// Evaluates all forces; returns the energy.
@@ -189,11 +239,17 @@ impl SpringEnergy {
         });
         for push in &self.pushes {
             let force = push.force(positions);
-            push.ends.iter().for_each(|(vertex, gradient)| nodes[*vertex as usize].force += *gradient * force);
+            push.ends
+                .iter()
+                .for_each(|(vertex, gradient)| nodes[*vertex as usize].force += *gradient * force);
             nodes[push.ends[0].0 as usize].energy += push.energy(force);
         }
         let own = nodes.iter().map(|node| node.energy).sum();
-        if self.further.is_empty() { own } else { own + self.further.add_to(positions, nodes) }
+        if self.further.is_empty() {
+            own
+        } else {
+            own + self.further.add_to(positions, nodes)
+        }
     }
 
     /// The energy alone.
@@ -226,9 +282,14 @@ impl SpringEnergy {
     ) -> impl Iterator<Item = (usize, DMat3)> + 'a {
         let block = move |half: &Half| {
             let other = half.other as usize;
-            (other, Self::block(half, positions[vertex] - positions[other], transverse))
+            (
+                other,
+                Self::block(half, positions[vertex] - positions[other], transverse),
+            )
         };
-        self.halves[self.starts[vertex]..self.starts[vertex + 1]].iter().map(block)
+        self.halves[self.starts[vertex]..self.starts[vertex + 1]]
+            .iter()
+            .map(block)
     }
 
     /// Minus the block of the Hessian between the ends of a spring.
@@ -246,10 +307,17 @@ impl SpringEnergy {
         along + DMat3::from_diagonal(DVec3::splat(half.stiffness * sideways))
     }
 
-    /// The Hessian over the coordinates of the vertices that `support` leaves unknown, restricted to the directions in
-    /// which they may move; directions that are barred have the vertex' largest stiffness and no coupling. What is dense in it is left out
+    /// The Hessian over the coordinates of the vertices that `support` leaves unknown, restricted
+    /// to the directions in which they may move; directions that are barred have the vertex'
+    /// largest stiffness and no coupling. What is dense in it is left out
     /// ([`Further::columns`]).
-    pub(crate) fn hessian(&self, positions: &[DVec3], support: &Support, transverse: Transverse, shift: f64) -> SparseMatrix {
+    pub(crate) fn hessian(
+        &self,
+        positions: &[DVec3],
+        support: &Support,
+        transverse: Transverse,
+        shift: f64,
+    ) -> SparseMatrix {
         let mut pattern = BlockRows::with_capacity(self.halves.len());
         let pushed = self.push_blocks(positions);
         let mut row: Vec<(u32, DMat3)> = Vec::new();
@@ -260,23 +328,44 @@ impl SpringEnergy {
             let mut diagonal = DMat3::ZERO;
             let here = support.projector(vertex);
             for half in &self.halves[self.starts[vertex]..self.starts[vertex + 1]] {
-                let block = Self::block(half, positions[vertex] - positions[half.other as usize], transverse);
+                let block = Self::block(
+                    half,
+                    positions[vertex] - positions[half.other as usize],
+                    transverse,
+                );
                 diagonal += block;
                 if let Some(column) = support.unknown_of(half.other as usize) {
-                    row.push((column, -support.between(vertex, &block, half.other as usize)));
+                    row.push((
+                        column,
+                        -support.between(vertex, &block, half.other as usize),
+                    ));
                 }
             }
-            diagonal += self.further.add_row(vertex, &locals, positions, support, transverse, &mut row);
+            diagonal += self
+                .further
+                .add_row(vertex, &locals, positions, support, transverse, &mut row);
             for (&(_, other), block) in pushed.range((vertex as u32, 0)..(vertex as u32 + 1, 0)) {
                 if other as usize == vertex {
                     diagonal += *block;
                 } else if let Some(column) = support.unknown_of(other as usize) {
-                    add_to_row(&mut row, column, support.between(vertex, block, other as usize));
+                    add_to_row(
+                        &mut row,
+                        column,
+                        support.between(vertex, block, other as usize),
+                    );
                 }
             }
-            let largest = diagonal.x_axis.x.abs().max(diagonal.y_axis.y.abs()).max(diagonal.z_axis.z.abs()).max(f64::MIN_POSITIVE);
+            let largest = diagonal
+                .x_axis
+                .x
+                .abs()
+                .max(diagonal.y_axis.y.abs())
+                .max(diagonal.z_axis.z.abs())
+                .max(f64::MIN_POSITIVE);
             let barred = (DMat3::IDENTITY - here) * largest;
-            let own = here * diagonal * here + barred + DMat3::from_diagonal(DVec3::splat(shift * largest));
+            let own = here * diagonal * here
+                + barred
+                + DMat3::from_diagonal(DVec3::splat(shift * largest));
             let at = row.partition_point(|entry| entry.0 < unknown as u32);
             row.insert(at, (unknown as u32, own));
             pattern.push(&row);
@@ -289,7 +378,9 @@ impl SpringEnergy {
         let mut blocks: BTreeMap<(u32, u32), DMat3> = BTreeMap::new();
         for push in self.pushing(positions) {
             for (a, b) in (0..ENDS).flat_map(|a| (0..ENDS).map(move |b| (a, b))) {
-                *blocks.entry((push.ends[a].0, push.ends[b].0)).or_insert(DMat3::ZERO) += push.block(a, b);
+                *blocks
+                    .entry((push.ends[a].0, push.ends[b].0))
+                    .or_insert(DMat3::ZERO) += push.block(a, b);
             }
         }
         blocks
@@ -314,14 +405,19 @@ struct BlockRows {
 
 impl BlockRows {
     fn with_capacity(blocks: usize) -> Self {
-        Self { starts: vec![0], indices: Vec::with_capacity(9 * blocks), values: Vec::with_capacity(9 * blocks) }
+        Self {
+            starts: vec![0],
+            indices: Vec::with_capacity(9 * blocks),
+            values: Vec::with_capacity(9 * blocks),
+        }
     }
 
     fn push(&mut self, row: &[(u32, DMat3)]) {
         for r in 0..3 {
             for (column, block) in row {
                 self.indices.extend([0, 1, 2].map(|c| 3 * column + c));
-                self.values.extend([block.x_axis[r], block.y_axis[r], block.z_axis[r]]);
+                self.values
+                    .extend([block.x_axis[r], block.y_axis[r], block.z_axis[r]]);
             }
             self.starts.push(self.indices.len());
         }
@@ -340,12 +436,21 @@ mod tests {
     const ENDS: [[u32; 2]; 6] = [[0, 1], [0, 2], [0, 3], [1, 2], [1, 3], [2, 3]];
 
     fn points() -> impl Strategy<Value = Vec<DVec3>> {
-        prop::collection::vec(prop::array::uniform3(-1.0..1.0_f64).prop_map(DVec3::from_array), 4)
-            .prop_filter("apart", |p| ENDS.iter().all(|&[i, j]| p[i as usize].distance(p[j as usize]) > 0.2))
+        prop::collection::vec(
+            prop::array::uniform3(-1.0..1.0_f64).prop_map(DVec3::from_array),
+            4,
+        )
+        .prop_filter("apart", |p| {
+            ENDS.iter()
+                .all(|&[i, j]| p[i as usize].distance(p[j as usize]) > 0.2)
+        })
     }
 
     fn springs() -> impl Strategy<Value = Vec<Spring>> {
-        prop::collection::vec((0.2..2.0_f64, 0.5..3.0_f64).prop_map(|(rest, stiffness)| Spring { rest, stiffness }), 6)
+        prop::collection::vec(
+            (0.2..2.0_f64, 0.5..3.0_f64).prop_map(|(rest, stiffness)| Spring { rest, stiffness }),
+            6,
+        )
     }
 
     fn moved(points: &[DVec3], unknown: usize, step: f64) -> Vec<DVec3> {
@@ -403,11 +508,24 @@ mod tests {
 
     #[test]
     fn ends_in_one_place_give_finite_numbers() {
-        let energy = SpringEnergy::new(2, &[[0, 1]], &[Spring { rest: 1.0, stiffness: 1.0 }]);
+        let energy = SpringEnergy::new(
+            2,
+            &[[0, 1]],
+            &[Spring {
+                rest: 1.0,
+                stiffness: 1.0,
+            }],
+        );
         let points = [DVec3::ONE; 2];
         let mut nodes = vec![Node::default(); 2];
         assert_eq!(energy.evaluate(&points, &mut nodes), 0.5);
         assert!(nodes.iter().all(|n| n.force == DVec3::ZERO));
-        assert!(energy.hessian(&points, &Support::free(2), Transverse::Exact, 0.0).values().iter().all(|v| v.is_finite()));
+        assert!(
+            energy
+                .hessian(&points, &Support::free(2), Transverse::Exact, 0.0)
+                .values()
+                .iter()
+                .all(|v| v.is_finite())
+        );
     }
 }

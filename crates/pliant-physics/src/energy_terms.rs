@@ -1,11 +1,13 @@
 //! Which terms a blend balances, as a user names them.
 //!
-//! **Problem.** Springs fit solids, shells fit cloth, and some shapes need angles or volumes beside lengths: let a user say so in a word.
+//! **Problem.** Springs fit solids, shells fit cloth, and some shapes need angles or volumes beside
+//! lengths: let a user say so in a word.
 //!
-//! **Method.** `springs` are those of the paper, `edges` the edges of the surface alone. `angles` and `volume` join either. `shell`
-//! stands for `edges,angles,volume`.
+//! **Method.** `springs` are those of the paper, `edges` the edges of the surface alone. `angles`
+//! and `volume` join either. `shell` stands for `edges,angles,volume`.
 //!
-//! **Source.** Ma et al. 2012 (springs); Fröhlich and Botsch, "Example-driven deformations based on discrete shells", 2011 (the shell).
+//! **Source.** Ma et al. 2012 (springs); Fröhlich and Botsch, "Example-driven deformations based on
+//! discrete shells", 2011 (the shell).
 
 use std::fmt;
 use std::str::FromStr;
@@ -40,7 +42,11 @@ impl EnergyTerms {
     /// Edges, angles and the enclosed volume with the published weights.
     #[must_use]
     pub fn shell() -> Self {
-        Self { lengths: Lengths::Edges, angles: Some(1.0), volume: Some(1.0) }
+        Self {
+            lengths: Lengths::Edges,
+            angles: Some(1.0),
+            volume: Some(1.0),
+        }
     }
 
     /// The same terms with other lengths.
@@ -49,17 +55,24 @@ impl EnergyTerms {
         Self { lengths, ..self }
     }
 
-    /// Angles between triangles, `weight` times as stiff as they are by default, and a price on triangles that collapse, which would
-    /// have no angle.
+    /// Angles between triangles, `weight` times as stiff as they are by default, and a price on
+    /// triangles that collapse, which would have no angle.
     #[must_use]
     pub fn with_angles(self, weight: f64) -> Self {
-        Self { angles: Some(weight), ..self }
+        Self {
+            angles: Some(weight),
+            ..self
+        }
     }
 
-    /// Volumes of tetrahedra, and of closed surfaces without any, `weight` times as stiff as they are by default.
+    /// Volumes of tetrahedra, and of closed surfaces without any, `weight` times as stiff as they
+    /// are by default.
     #[must_use]
     pub fn with_volume(self, weight: f64) -> Self {
-        Self { volume: Some(weight), ..self }
+        Self {
+            volume: Some(weight),
+            ..self
+        }
     }
 
     /// What keeps lengths.
@@ -116,18 +129,29 @@ impl FromStr for EnergyTerms {
         let mut terms = Self::default();
         let mut has_lengths = false;
         for part in text.split(',').map(str::trim) {
-            let (name, weight) = part.split_once(':').map_or((part, None), |(name, weight)| (name, Some(weight)));
-            let unknown = || PhysicsError::Term { term: part.to_owned() };
-            let value = weight.map_or(Ok(1.0), |w| w.trim().parse::<f64>().map_err(|_| unknown()))?;
+            let (name, weight) = part
+                .split_once(':')
+                .map_or((part, None), |(name, weight)| (name, Some(weight)));
+            let unknown = || PhysicsError::Term {
+                term: part.to_owned(),
+            };
+            let value =
+                weight.map_or(Ok(1.0), |w| w.trim().parse::<f64>().map_err(|_| unknown()))?;
             match name {
                 "springs" | "edges" | "shell" if weight.is_some() || has_lengths => {
-                    return Err(PhysicsError::LengthsTerm { term: part.to_owned() });
+                    return Err(PhysicsError::LengthsTerm {
+                        term: part.to_owned(),
+                    });
                 }
                 "springs" => has_lengths = true,
                 "edges" => (terms.lengths, has_lengths) = (Lengths::Edges, true),
                 "shell" => {
                     let Self { angles, volume, .. } = Self::shell();
-                    terms = Self { lengths: Lengths::Edges, angles: terms.angles.or(angles), volume: terms.volume.or(volume) };
+                    terms = Self {
+                        lengths: Lengths::Edges,
+                        angles: terms.angles.or(angles),
+                        volume: terms.volume.or(volume),
+                    };
                     has_lengths = true;
                 }
                 "angles" => terms.angles = Some(value),
@@ -136,7 +160,11 @@ impl FromStr for EnergyTerms {
             }
         }
         terms.check()?;
-        if has_lengths { Ok(terms) } else { Err(PhysicsError::NoLengths) }
+        if has_lengths {
+            Ok(terms)
+        } else {
+            Err(PhysicsError::NoLengths)
+        }
     }
 }
 
@@ -146,18 +174,41 @@ mod tests {
 
     #[test]
     fn terms_are_read_as_they_are_written() {
-        for text in ["springs", "edges", "springs,angles", "edges,angles:0.5,volume:20", "springs,volume"] {
+        for text in [
+            "springs",
+            "edges",
+            "springs,angles",
+            "edges,angles:0.5,volume:20",
+            "springs,volume",
+        ] {
             assert_eq!(text.parse::<EnergyTerms>().unwrap().to_string(), text);
         }
-        assert_eq!("shell".parse::<EnergyTerms>().unwrap(), EnergyTerms::shell());
-        assert_eq!("volume:3, shell".parse::<EnergyTerms>().unwrap(), EnergyTerms::shell().with_volume(3.0));
+        assert_eq!(
+            "shell".parse::<EnergyTerms>().unwrap(),
+            EnergyTerms::shell()
+        );
+        assert_eq!(
+            "volume:3, shell".parse::<EnergyTerms>().unwrap(),
+            EnergyTerms::shell().with_volume(3.0)
+        );
     }
 
     #[test]
     fn terms_that_are_none_and_terms_without_lengths_are_declined() {
-        for text in ["", "spring", "springs:2", "springs,edges", "springs,volume:big", "springs,angles:-1", "springs,angles:inf"] {
+        for text in [
+            "",
+            "spring",
+            "springs:2",
+            "springs,edges",
+            "springs,volume:big",
+            "springs,angles:-1",
+            "springs,angles:inf",
+        ] {
             assert!(text.parse::<EnergyTerms>().is_err(), "{text}");
         }
-        assert!(matches!("angles,volume".parse::<EnergyTerms>(), Err(PhysicsError::NoLengths)));
+        assert!(matches!(
+            "angles,volume".parse::<EnergyTerms>(),
+            Err(PhysicsError::NoLengths)
+        ));
     }
 }

@@ -1,16 +1,16 @@
 //! Where a search for balance stands, and how it takes a step.
 //!
-//! **Problem.** Every solver proposes directions; none may take a step that raises the energy, or two solvers that
-//! balance forces may balance them on top of a hill.
+//! **Problem.** Every solver proposes directions; none may take a step that raises the energy, or
+//! two solvers that balance forces may balance them on top of a hill.
 //!
-//! **Equation.** A step `t` along `δ` is taken when `E(x + t δ) ≤ E(x) − c t f·δ`, `t = 1` first and then the minimum of the
-//! parabola through what is known. The residual is the largest force that is left, `max |P fᵢ|`, in units of `k = 1/r̄`:
-//! a sum of strains, so it has no unit.
+//! **Equation.** A step `t` along `δ` is taken when `E(x + t δ) ≤ E(x) − c t f·δ`, `t = 1` first
+//! and then the minimum of the parabola through what is known. The residual is the largest force
+//! that is left, `max |P fᵢ|`, in units of `k = 1/r̄`: a sum of strains, so it has no unit.
 //!
 //! **Source.** Nocedal and Wright, "Numerical Optimization", 2006, sections 3.1 and 3.5.
 //!
-//! **Ours.** Close to balance the decrease drowns in the rounding of the energy; there a step is taken when the energy
-//! stays within that rounding.
+//! **Ours.** Close to balance the decrease drowns in the rounding of the energy; there a step is
+//! taken when the energy stays within that rounding.
 
 use pliant_mesh::glam::DVec3;
 
@@ -28,7 +28,8 @@ pub struct BlendReport {
     pub converged: bool,
 }
 
-/// The least share of the decrease promised by the slope: the customary constant (Nocedal and Wright, section 3.1).
+/// The least share of the decrease promised by the slope: the customary constant (Nocedal and
+/// Wright, section 3.1).
 const DECREASE: f64 = 1e-4;
 /// Rounding of the energy relative to itself: thousands of springs, each to 2⁻⁵².
 const ENERGY_ROUNDING: f64 = 1e-13;
@@ -49,13 +50,26 @@ pub(crate) struct Equilibrium<'a> {
 }
 
 impl<'a> Equilibrium<'a> {
-    pub(crate) fn start(energy: &'a SpringEnergy, support: &'a Support, mut positions: Vec<DVec3>) -> Self {
+    pub(crate) fn start(
+        energy: &'a SpringEnergy,
+        support: &'a Support,
+        mut positions: Vec<DVec3>,
+    ) -> Self {
         support.place(&mut positions);
         let mut nodes = vec![Node::default(); energy.points()];
         let value = energy.evaluate(&positions, &mut nodes);
         let mut forces = vec![DVec3::ZERO; support.unknown_vertices().len()];
         support.gather_forces(&nodes, &mut forces);
-        Self { energy, support, trial: positions.clone(), positions, forces, iterations: 0, value, nodes }
+        Self {
+            energy,
+            support,
+            trial: positions.clone(),
+            positions,
+            forces,
+            iterations: 0,
+            value,
+            nodes,
+        }
     }
 
     /// Whether something touches.
@@ -65,22 +79,37 @@ impl<'a> Equilibrium<'a> {
 
     /// The largest force that is left.
     pub(crate) fn residual(&self) -> f64 {
-        self.forces.iter().map(|f| f.length_squared()).fold(0.0, f64::max).sqrt()
+        self.forces
+            .iter()
+            .map(|f| f.length_squared())
+            .fold(0.0, f64::max)
+            .sqrt()
     }
 
     pub(crate) fn report(&self, tolerance: f64) -> BlendReport {
         let residual = self.residual();
-        BlendReport { iterations: self.iterations, residual, converged: residual <= tolerance }
+        BlendReport {
+            iterations: self.iterations,
+            residual,
+            converged: residual <= tolerance,
+        }
     }
 
-    /// Goes along `direction` as far as the energy falls; the share taken, or `None` where nothing helped.
+    /// Goes along `direction` as far as the energy falls; the share taken, or `None` where nothing
+    /// helped.
     pub(crate) fn step(&mut self, direction: &[DVec3]) -> Option<f64> {
         let support = self.support;
-        self.step_along(direction, |from, share, to| support.advance(from, share, direction, to))
+        self.step_along(direction, |from, share, to| {
+            support.advance(from, share, direction, to)
+        })
     }
 
     /// As [`step`](Self::step) on a path that begins along `direction`: `path(from, share, to)`.
-    pub(crate) fn step_along(&mut self, direction: &[DVec3], mut path: impl FnMut(&[DVec3], f64, &mut [DVec3])) -> Option<f64> {
+    pub(crate) fn step_along(
+        &mut self,
+        direction: &[DVec3],
+        mut path: impl FnMut(&[DVec3], f64, &mut [DVec3]),
+    ) -> Option<f64> {
         let slope = dot(&self.forces, direction);
         if slope.is_nan() || slope <= 0.0 {
             return None;
@@ -95,14 +124,22 @@ impl<'a> Equilibrium<'a> {
                 return Some(step);
             }
             let parabola = 0.5 * slope * step * step / (value - self.value + slope * step);
-            step = if parabola.is_finite() { parabola.clamp(0.1 * step, 0.5 * step) } else { 0.1 * step };
+            step = if parabola.is_finite() {
+                parabola.clamp(0.1 * step, 0.5 * step)
+            } else {
+                0.1 * step
+            };
         }
         None
     }
 
     /// How far the unknowns went in the last step.
     pub(crate) fn last_move(&self) -> Vec<DVec3> {
-        self.support.unknown_vertices().iter().map(|&v| self.positions[v as usize] - self.trial[v as usize]).collect()
+        self.support
+            .unknown_vertices()
+            .iter()
+            .map(|&v| self.positions[v as usize] - self.trial[v as usize])
+            .collect()
     }
 
     /// Puts some vertices where they have less energy.
@@ -135,13 +172,25 @@ mod tests {
 
     #[test]
     fn a_step_lowers_the_energy_and_a_direction_uphill_is_refused() {
-        let energy = SpringEnergy::new(2, &[[0, 1]], &[Spring { rest: 1.0, stiffness: 1.0 }]);
+        let energy = SpringEnergy::new(
+            2,
+            &[[0, 1]],
+            &[Spring {
+                rest: 1.0,
+                stiffness: 1.0,
+            }],
+        );
         let support = Support::holding(&[true, false]);
         let mut state = Equilibrium::start(&energy, &support, vec![DVec3::ZERO, DVec3::X * 3.0]);
         assert_eq!(state.residual(), 2.0);
-        assert!(state.step(&[DVec3::X]).is_none(), "away from the rest length");
+        assert!(
+            state.step(&[DVec3::X]).is_none(),
+            "away from the rest length"
+        );
         let before = state.value;
-        let share = state.step(&[DVec3::X * -100.0]).expect("a shorter step helps");
+        let share = state
+            .step(&[DVec3::X * -100.0])
+            .expect("a shorter step helps");
         assert!(share < 1.0 && state.value < before);
         assert!(state.residual() < 2.0 && state.iterations == 1);
     }

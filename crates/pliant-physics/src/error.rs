@@ -16,7 +16,9 @@ pub enum PhysicsError {
     #[error("there is no shape to blend; give one or more poses of one mesh")]
     NoShapes,
     /// A shape cannot be blended with the first one.
-    #[error("shape {shape} has {found} vertices where the first has {expected}; shapes to be blended are poses of one mesh")]
+    #[error(
+        "shape {shape} has {found} vertices where the first has {expected}; shapes to be blended are poses of one mesh"
+    )]
     OtherCount {
         /// The shape, counted from 0.
         shape: usize,
@@ -26,7 +28,9 @@ pub enum PhysicsError {
         expected: usize,
     },
     /// A shape joins its vertices otherwise than the first one.
-    #[error("shape {shape} has as many vertices as the first but other faces; shapes to be blended are poses of one mesh")]
+    #[error(
+        "shape {shape} has as many vertices as the first but other faces; shapes to be blended are poses of one mesh"
+    )]
     OtherFaces {
         /// The shape, counted from 0.
         shape: usize,
@@ -40,7 +44,9 @@ pub enum PhysicsError {
         source: MeshError,
     },
     /// An obstacle has holes, so that nothing is inside it.
-    #[error("the obstacle is not closed: {holes} hole(s) with {edges} boundary edges, one at vertex {vertex}; fill them")]
+    #[error(
+        "the obstacle is not closed: {holes} hole(s) with {edges} boundary edges, one at vertex {vertex}; fill them"
+    )]
     OpenObstacle {
         /// Boundary loops.
         holes: usize,
@@ -50,7 +56,9 @@ pub enum PhysicsError {
         vertex: usize,
     },
     /// An obstacle has no extent, or lies nowhere.
-    #[error("a {what} of size {size} is no obstacle; size and place must be finite, the size positive")]
+    #[error(
+        "a {what} of size {size} is no obstacle; size and place must be finite, the size positive"
+    )]
     ObstacleSize {
         /// The kind of obstacle.
         what: &'static str,
@@ -64,7 +72,9 @@ pub enum PhysicsError {
         value: f64,
     },
     /// An obstacle changes its form as it moves.
-    #[error("the obstacle bends in frame {frame}: vertex {vertex} is {off:.3e} off the best rigid motion; obstacles move as a whole")]
+    #[error(
+        "the obstacle bends in frame {frame}: vertex {vertex} is {off:.3e} off the best rigid motion; obstacles move as a whole"
+    )]
     BendingObstacle {
         /// The frame, counted from 0.
         frame: usize,
@@ -82,7 +92,9 @@ pub enum PhysicsError {
         expected: usize,
     },
     /// The weights are not shares of a whole.
-    #[error("the weights sum to {sum:.6}; weights of a blend sum to 1, so divide them by their sum")]
+    #[error(
+        "the weights sum to {sum:.6}; weights of a blend sum to 1, so divide them by their sum"
+    )]
     WeightSum {
         /// What they sum to.
         sum: f64,
@@ -98,7 +110,9 @@ pub enum PhysicsError {
         expected: usize,
     },
     /// A stiffness that no spring can have.
-    #[error("the stiffness {value} of vertex {vertex} is none; give finite numbers above 0, of which only ratios matter")]
+    #[error(
+        "the stiffness {value} of vertex {vertex} is none; give finite numbers above 0, of which only ratios matter"
+    )]
     Stiffness {
         /// The vertex.
         vertex: usize,
@@ -106,7 +120,9 @@ pub enum PhysicsError {
         value: f64,
     },
     /// There are no colours to read stiffness from.
-    #[error("the first shape has no vertex colours; paint how stiff it is, black for soft and white for stiff, or give numbers")]
+    #[error(
+        "the first shape has no vertex colours; paint how stiff it is, black for soft and white for stiff, or give numbers"
+    )]
     NoColors,
     /// A term of the energy that is not known.
     #[error(
@@ -117,7 +133,9 @@ pub enum PhysicsError {
         term: String,
     },
     /// What keeps lengths, with a weight or a second time.
-    #[error("'{term}' keeps lengths: it stands once and has no weight; weigh angles and volume against it, as in springs,volume:2")]
+    #[error(
+        "'{term}' keeps lengths: it stands once and has no weight; weigh angles and volume against it, as in springs,volume:2"
+    )]
     LengthsTerm {
         /// What was given.
         term: String,
@@ -131,25 +149,33 @@ pub enum PhysicsError {
         value: f64,
     },
     /// Terms that leave lengths open.
-    #[error("angles and volumes do not hold a shape together without lengths; add springs or edges, as in springs,volume")]
+    #[error(
+        "angles and volumes do not hold a shape together without lengths; add springs or edges, as in springs,volume"
+    )]
     NoLengths,
     /// Nothing is to be soft.
     #[error("there is no soft patch; give a vertex and a radius")]
     NoPatch,
     /// A patch without extent.
-    #[error("a patch of radius {radius} holds nothing; give a finite radius above 0, in the mesh's own unit")]
+    #[error(
+        "a patch of radius {radius} holds nothing; give a finite radius above 0, in the mesh's own unit"
+    )]
     PatchRadius {
         /// What was given.
         radius: f64,
     },
     /// A patch around a vertex of no surface.
-    #[error("vertex {vertex} belongs to no face, so that no patch is around it; choose a vertex of the surface")]
+    #[error(
+        "vertex {vertex} belongs to no face, so that no patch is around it; choose a vertex of the surface"
+    )]
     LoosePatch {
         /// The vertex.
         vertex: usize,
     },
     /// A material that nothing is made of.
-    #[error("a {what} of {value} is none that a soft patch can have; give a finite number, {least}")]
+    #[error(
+        "a {what} of {value} is none that a soft patch can have; give a finite number, {least}"
+    )]
     Material {
         /// Which number.
         what: &'static str,
@@ -159,7 +185,9 @@ pub enum PhysicsError {
         least: &'static str,
     },
     /// An animated shape with a position that is NaN or infinite.
-    #[error("vertex {vertex} of the animated shape is at no finite place; repair the clip or the pose")]
+    #[error(
+        "vertex {vertex} of the animated shape is at no finite place; repair the clip or the pose"
+    )]
     AnimatedShape {
         /// The vertex.
         vertex: usize,
@@ -181,7 +209,9 @@ pub enum PhysicsError {
         bound: &'static str,
     },
     /// A soft region of another mesh.
-    #[error("the soft region was selected on a mesh of {found} vertices and this one has {expected}; select it anew")]
+    #[error(
+        "the soft region was selected on a mesh of {found} vertices and this one has {expected}; select it anew"
+    )]
     OtherRegion {
         /// Vertices of the mesh it was selected on.
         found: usize,
@@ -215,7 +245,9 @@ pub enum PhysicsError {
         collider: usize,
     },
     /// A pull of what does not give way.
-    #[error("vertex {vertex} is pulled but outside every soft patch; pull a soft vertex, or make the patch larger")]
+    #[error(
+        "vertex {vertex} is pulled but outside every soft patch; pull a soft vertex, or make the patch larger"
+    )]
     RigidPull {
         /// The vertex.
         vertex: usize,
@@ -227,7 +259,9 @@ pub enum PhysicsError {
         what: &'static str,
     },
     /// A vertex is pulled to a place that is none.
-    #[error("vertex {vertex} is pulled to a place that is not finite; give three finite coordinates")]
+    #[error(
+        "vertex {vertex} is pulled to a place that is not finite; give three finite coordinates"
+    )]
     Pull {
         /// The vertex.
         vertex: usize,
@@ -239,7 +273,11 @@ pub enum PhysicsError {
 
 /// Tells how far the work is, and ends it where that is asked for.
 pub(crate) fn go_on(progress: &dyn Progress, stage: &str, done: f64) -> Result<(), PhysicsError> {
-    if progress.report(stage, done).is_break() { Err(PhysicsError::Stopped) } else { Ok(()) }
+    if progress.report(stage, done).is_break() {
+        Err(PhysicsError::Stopped)
+    } else {
+        Ok(())
+    }
 }
 
 impl PhysicsError {
@@ -247,7 +285,9 @@ impl PhysicsError {
     #[must_use]
     pub fn shape(&self) -> Option<usize> {
         match *self {
-            Self::OtherCount { shape, .. } | Self::OtherFaces { shape } | Self::Shape { shape, .. } => Some(shape),
+            Self::OtherCount { shape, .. }
+            | Self::OtherFaces { shape }
+            | Self::Shape { shape, .. } => Some(shape),
             _ => None,
         }
     }

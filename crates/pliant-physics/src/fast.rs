@@ -1,6 +1,7 @@
 //! Balance to a thousandth on one prefactored Laplacian.
 //!
-//! **Problem.** Interactive speed: a factor of `n` unknowns that stays for all weights, in place of one of `3 n` per step.
+//! **Problem.** Interactive speed: a factor of `n` unknowns that stays for all weights, in place of
+//! one of `3 n` per step.
 //!
 //! **Equation.** The Laplacian of the springs, one number per spring,
 //!
@@ -8,10 +9,11 @@
 //! L = Σ k (eᵢ − eⱼ)(eᵢ − eⱼ)ᵀ
 //! ```
 //!
-//! is the matrix of projective dynamics: `L ⊗ I` bounds the Hessian from above, whatever the turns. It is the start of
-//! quasi-Newton steps.
+//! is the matrix of projective dynamics: `L ⊗ I` bounds the Hessian from above, whatever the turns.
+//! It is the start of quasi-Newton steps.
 //!
-//! **Source.** Liu, Bargteil, O'Brien, Kavan, "Fast simulation of mass-spring systems", 2013, section 4; Liu, Bouaziz, Kavan 2017.
+//! **Source.** Liu, Bargteil, O'Brien, Kavan, "Fast simulation of mass-spring systems", 2013,
+//! section 4; Liu, Bouaziz, Kavan 2017.
 //!
 //! **Ours.** Constants are those of the mean of all shapes, so that one factor serves every blend.
 
@@ -35,7 +37,11 @@ pub(crate) struct SpringLaplacian {
 
 impl SpringLaplacian {
     /// Factors the Laplacian with the constants of `springs`.
-    pub(crate) fn factor(energy: &SpringEnergy, springs: &[Spring], support: &Support) -> Result<Self, LinalgError> {
+    pub(crate) fn factor(
+        energy: &SpringEnergy,
+        springs: &[Spring],
+        support: &Support,
+    ) -> Result<Self, LinalgError> {
         let constants: Vec<f64> = springs.iter().map(|spring| spring.stiffness).collect();
         let unknowns = support.unknown_vertices();
         let (mut starts, mut indices, mut values) = (vec![0], Vec::new(), Vec::new());
@@ -55,8 +61,16 @@ impl SpringLaplacian {
             starts.push(indices.len());
         }
         let matrix = SparseMatrix::from_rows(unknowns.len(), starts, indices, values);
-        let factor = if unknowns.is_empty() { None } else { Some(SpdSolver::factor(&matrix)?) };
-        Ok(Self { constants, factor, workspace: SolveWorkspace::default() })
+        let factor = if unknowns.is_empty() {
+            None
+        } else {
+            Some(SpdSolver::factor(&matrix)?)
+        };
+        Ok(Self {
+            constants,
+            factor,
+            workspace: SolveWorkspace::default(),
+        })
     }
 
     /// The constant of each spring.

@@ -1,9 +1,10 @@
 //! The factored Hessian, with what is dense in it beside the factor.
 //!
-//! **Problem.** The volume of a closed surface couples all of its vertices: its part of the Hessian, a dense matrix of rank one, has no
-//! place in a sparse factor.
+//! **Problem.** The volume of a closed surface couples all of its vertices: its part of the
+//! Hessian, a dense matrix of rank one, has no place in a sparse factor.
 //!
-//! **Equation.** `(A + w g gᵀ)⁻¹ f = y − u (g·y) / (1/w + g·u)` with `y = A⁻¹ f` and `u = A⁻¹ g`, one surface after another.
+//! **Equation.** `(A + w g gᵀ)⁻¹ f = y − u (g·y) / (1/w + g·u)` with `y = A⁻¹ f` and `u = A⁻¹ g`,
+//! one surface after another.
 //!
 //! **Source.** Sherman and Morrison, 1950.
 
@@ -28,14 +29,23 @@ struct Correction {
 }
 
 impl HessianFactor {
-    /// The factor of a matrix to which `w g gᵀ` is added for each of `columns`; weights are positive.
+    /// The factor of a matrix to which `w g gᵀ` is added for each of `columns`; weights are
+    /// positive.
     pub(crate) fn new(factor: SpdSolver, columns: Vec<(f64, Vec<DVec3>)>) -> Self {
-        let mut whole = Self { factor, corrections: Vec::new(), workspace: SolveWorkspace::default() };
+        let mut whole = Self {
+            factor,
+            corrections: Vec::new(),
+            workspace: SolveWorkspace::default(),
+        };
         for (weight, column) in columns {
             let mut solved = column.clone();
             whole.apply(&mut solved);
             let pivot = 1.0 / weight + dot(&column, &solved);
-            whole.corrections.push(Correction { column, solved, pivot });
+            whole.corrections.push(Correction {
+                column,
+                solved,
+                pivot,
+            });
         }
         whole
     }
@@ -50,7 +60,10 @@ impl Preconditioner for HessianFactor {
         }
         for correction in &self.corrections {
             let share = dot(&correction.column, vectors) / correction.pivot;
-            vectors.iter_mut().zip(&correction.solved).for_each(|(v, u)| *v -= *u * share);
+            vectors
+                .iter_mut()
+                .zip(&correction.solved)
+                .for_each(|(v, u)| *v -= *u * share);
         }
     }
 }
@@ -64,16 +77,29 @@ mod tests {
     fn dense_columns_are_solved_as_if_they_were_in_the_matrix() {
         let triplets: Vec<(u32, u32, f64)> = (0..6).map(|i| (i, i, 2.0 + f64::from(i))).collect();
         let factor = SpdSolver::factor(&SparseMatrix::from_triplets(6, 6, &triplets)).unwrap();
-        let columns = [vec![DVec3::new(1.0, -2.0, 0.5), DVec3::ONE], vec![DVec3::X, DVec3::new(0.0, 3.0, 1.0)]];
+        let columns = [
+            vec![DVec3::new(1.0, -2.0, 0.5), DVec3::ONE],
+            vec![DVec3::X, DVec3::new(0.0, 3.0, 1.0)],
+        ];
         let weights = [3.0, 0.7];
-        let mut whole = HessianFactor::new(factor, weights.into_iter().zip(columns.clone()).collect());
+        let mut whole =
+            HessianFactor::new(factor, weights.into_iter().zip(columns.clone()).collect());
         let x = [DVec3::new(0.3, 0.1, -0.9), DVec3::new(2.0, 0.0, 1.0)];
-        let mut side: Vec<DVec3> = x.iter().enumerate().map(|(i, v)| *v * (DVec3::new(2.0, 3.0, 4.0) + 3.0 * i as f64)).collect();
+        let mut side: Vec<DVec3> = x
+            .iter()
+            .enumerate()
+            .map(|(i, v)| *v * (DVec3::new(2.0, 3.0, 4.0) + 3.0 * i as f64))
+            .collect();
         for (weight, column) in weights.iter().zip(&columns) {
             let share = weight * dot(column, &x);
-            side.iter_mut().zip(column).for_each(|(s, g)| *s += *g * share);
+            side.iter_mut()
+                .zip(column)
+                .for_each(|(s, g)| *s += *g * share);
         }
         whole.apply(&mut side);
-        assert!(side.iter().zip(&x).all(|(a, b)| a.distance(*b) < 1e-12), "{side:?}");
+        assert!(
+            side.iter().zip(&x).all(|(a, b)| a.distance(*b) < 1e-12),
+            "{side:?}"
+        );
     }
 }

@@ -2,39 +2,42 @@
 //!
 //! **Problem.** Lengths of edges do not say how a surface is bent across them.
 //!
-//! **Equation.** An edge from `a` to `b` has the triangles with the third corners `c` and `d`. With `e = b − a`,
-//! `n₁ = e × (c − a)`, `n₂ = (d − a) × e`,
+//! **Equation.** An edge from `a` to `b` has the triangles with the third corners `c` and `d`. With
+//! `e = b − a`, `n₁ = e × (c − a)`, `n₂ = (d − a) × e`,
 //!
 //! ```text
 //! θ = atan2((n₁ × n₂)·e / |e|, n₁·n₂)        ∇_c θ = −|e| n₁ / |n₁|²        ∇_d θ = −|e| n₂ / |n₂|²
 //! E = ½ μ (l̄² / Ā)(θ − θ̄)²
 //! ```
 //!
-//! where `l̄`, `θ̄` and the area `Ā` of both triangles are blended linearly between the shapes. Gradients at `a` and `b` follow
-//! from the feet of `c` and `d` on the edge.
+//! where `l̄`, `θ̄` and the area `Ā` of both triangles are blended linearly between the shapes.
+//! Gradients at `a` and `b` follow from the feet of `c` and `d` on the edge.
 //!
-//! **Source.** Fröhlich and Botsch, "Example-driven deformations based on discrete shells", Computer Graphics Forum 30(8), 2011;
-//! the weight `l̄² / Ā`: Grinspun, Hirani, Desbrun, Schröder, "Discrete shells", 2003; the gradients: Bridson, Marino, Fedkiw,
-//! "Simulation of clothing with folds and wrinkles", 2003.
+//! **Source.** Fröhlich and Botsch, "Example-driven deformations based on discrete shells",
+//! Computer Graphics Forum 30(8), 2011; the weight `l̄² / Ā`: Grinspun, Hirani, Desbrun, Schröder,
+//! "Discrete shells", 2003; the gradients: Bridson, Marino, Fedkiw, "Simulation of clothing with
+//! folds and wrinkles", 2003.
 //!
-//! **Ours.** Angles of several shapes are all taken within half a turn of their mean direction, so the order of the shapes does not
-//! matter and a change is never by more than half a turn between two. The weight of slivers is bounded, and edges of triangles that are
-//! next to flat lines in some shape have no angle: it would turn by half with the last digit of a corner. Nor have edges whose
-//! angle changes by almost half a turn: nothing says which way round.
+//! **Ours.** Angles of several shapes are all taken within half a turn of their mean direction, so
+//! the order of the shapes does not matter and a change is never by more than half a turn between
+//! two. The weight of slivers is bounded, and edges of triangles that are next to flat lines in
+//! some shape have no angle: it would turn by half with the last digit of a corner. Nor have edges
+//! whose angle changes by almost half a turn: nothing says which way round.
 
 use std::f64::consts::TAU;
 
 use pliant_mesh::glam::{DMat3, DVec3};
 use pliant_mesh::{Mesh, triangle_area};
 
-/// The area of two triangles counts as at least this share of the square of their edge: ours, a twentieth of what it is where both
-/// have equal sides.
+/// The area of two triangles counts as at least this share of the square of their edge: ours, a
+/// twentieth of what it is where both have equal sides.
 const LEAST_AREA: f64 = 0.05;
 
 /// Triangles less high than this share of their longest side are lines: ours.
 const LEAST_HEIGHT: f64 = 1e-3;
 
-/// Angles that change by more between shapes, in radians, have no definite way: ours, as for the mean of rotations.
+/// Angles that change by more between shapes, in radians, have no definite way: ours, as for the
+/// mean of rotations.
 const MOST_CHANGE: f64 = 2.5;
 
 /// Edges with two triangles, in each of several shapes.
@@ -59,25 +62,47 @@ impl Hinges {
     pub(crate) fn of(mesh: &Mesh, shapes: &[Vec<DVec3>]) -> Self {
         let topology = mesh.topology();
         let sound = |&[a, b, c, d]: &[u32; 4]| {
-            let is_sound = |shape: &Vec<DVec3>| [[a, b, c], [a, b, d]].iter().all(|t| !is_line(t.map(|v| shape[v as usize])));
+            let is_sound = |shape: &Vec<DVec3>| {
+                [[a, b, c], [a, b, d]]
+                    .iter()
+                    .all(|t| !is_line(t.map(|v| shape[v as usize])))
+            };
             shapes.iter().all(is_sound)
         };
-        let corners = (0..topology.edges().len()).filter_map(|edge| hinge_corners(mesh, edge)).filter(sound);
-        let corners: Vec<[u32; 4]> = corners.filter(|hinge| has_definite_way(hinge, shapes)).collect();
-        let mut forms: Vec<Vec<Form>> = shapes.iter().map(|shape| corners.iter().map(|c| Form::of(c, shape)).collect()).collect();
+        let corners = (0..topology.edges().len())
+            .filter_map(|edge| hinge_corners(mesh, edge))
+            .filter(sound);
+        let corners: Vec<[u32; 4]> = corners
+            .filter(|hinge| has_definite_way(hinge, shapes))
+            .collect();
+        let mut forms: Vec<Vec<Form>> = shapes
+            .iter()
+            .map(|shape| corners.iter().map(|c| Form::of(c, shape)).collect())
+            .collect();
         for hinge in 0..corners.len() {
             let near = mean_direction(forms.iter().map(|shape| shape[hinge].angle));
-            forms.iter_mut().for_each(|shape| shape[hinge].angle = near + wrapped(shape[hinge].angle - near));
+            forms
+                .iter_mut()
+                .for_each(|shape| shape[hinge].angle = near + wrapped(shape[hinge].angle - near));
         }
         Self { corners, forms }
     }
 
     /// The angle of a hinge at `weights` and its weight `l̄² / Ā`.
     pub(crate) fn blended(&self, hinge: usize, weights: &[f64]) -> (f64, f64) {
-        let sum = |value: fn(&Form) -> f64| self.forms.iter().zip(weights).map(|(shape, w)| value(&shape[hinge]) * w).sum::<f64>();
+        let sum = |value: fn(&Form) -> f64| {
+            self.forms
+                .iter()
+                .zip(weights)
+                .map(|(shape, w)| value(&shape[hinge]) * w)
+                .sum::<f64>()
+        };
         let square = sum(|form| form.length).powi(2);
         let area = sum(|form| form.area).max(LEAST_AREA * square);
-        (sum(|form| form.angle), if area > 0.0 { square / area } else { 0.0 })
+        (
+            sum(|form| form.angle),
+            if area > 0.0 { square / area } else { 0.0 },
+        )
     }
 }
 
@@ -85,30 +110,47 @@ impl Form {
     fn of(corners: &[u32; 4], points: &[DVec3]) -> Self {
         let [a, b, c, d] = corners.map(|v| points[v as usize]);
         let angle = angle([a, b, c, d]).map_or(0.0, |(angle, _)| angle);
-        Self { angle, length: a.distance(b), area: triangle_area([a, b, c]) + triangle_area([b, a, d]) }
+        Self {
+            angle,
+            length: a.distance(b),
+            area: triangle_area([a, b, c]) + triangle_area([b, a, d]),
+        }
     }
 }
 
 /// Whether the angle of a hinge is within [`MOST_CHANGE`] in all shapes.
 fn has_definite_way(corners: &[u32; 4], shapes: &[Vec<DVec3>]) -> bool {
-    let angles: Vec<f64> = shapes.iter().map(|shape| Form::of(corners, shape).angle).collect();
+    let angles: Vec<f64> = shapes
+        .iter()
+        .map(|shape| Form::of(corners, shape).angle)
+        .collect();
     let near = mean_direction(angles.iter().copied());
-    let (least, most) = angles.iter().map(|a| wrapped(a - near)).fold((0.0, 0.0), |(l, m): (f64, f64), a| (l.min(a), m.max(a)));
+    let (least, most) = angles
+        .iter()
+        .map(|a| wrapped(a - near))
+        .fold((0.0, 0.0), |(l, m): (f64, f64), a| (l.min(a), m.max(a)));
     most - least <= MOST_CHANGE
 }
 
 /// Whether a triangle has next to no height.
 fn is_line([a, b, c]: [DVec3; 3]) -> bool {
-    let longest = a.distance_squared(b).max(b.distance_squared(c)).max(c.distance_squared(a));
+    let longest = a
+        .distance_squared(b)
+        .max(b.distance_squared(c))
+        .max(c.distance_squared(a));
     let is_high = 2.0 * triangle_area([a, b, c]) > LEAST_HEIGHT * longest;
     !is_high
 }
 
-/// The angle over the edge from the first to the second corner and its gradients; `None` where a triangle has no area.
+/// The angle over the edge from the first to the second corner and its gradients; `None` where a
+/// triangle has no area.
 pub(crate) fn angle([a, b, c, d]: [DVec3; 4]) -> Option<(f64, [DVec3; 4])> {
     let edge = b - a;
     let (first, second) = (edge.cross(c - a), (d - a).cross(edge));
-    let (length, squares) = (edge.length(), [first.length_squared(), second.length_squared()]);
+    let (length, squares) = (
+        edge.length(),
+        [first.length_squared(), second.length_squared()],
+    );
     if !(length > 0.0 && squares[0] > 0.0 && squares[1] > 0.0) {
         return None;
     }
@@ -122,7 +164,8 @@ pub(crate) fn angle([a, b, c, d]: [DVec3; 4]) -> Option<(f64, [DVec3; 4])> {
     Some((angle, [at_a, at_b, at_c, at_d]))
 }
 
-/// The second derivative of the angle by two corners: how the gradient at `row` changes with `column`, along each axis.
+/// The second derivative of the angle by two corners: how the gradient at `row` changes with
+/// `column`, along each axis.
 pub(crate) fn angle_curvature(places: [DVec3; 4], row: usize, column: usize) -> DMat3 {
     DMat3::from_cols(
         gradient_change(places, column, DVec3::X)[row],
@@ -133,7 +176,9 @@ pub(crate) fn angle_curvature(places: [DVec3; 4], row: usize, column: usize) -> 
 
 /// How the gradients change when a corner moves; nothing where a triangle has no area.
 fn gradient_change(places: [DVec3; 4], corner: usize, step: DVec3) -> [DVec3; 4] {
-    let Some((_, [_, _, at_c, at_d])) = angle(places) else { return [DVec3::ZERO; 4] };
+    let Some((_, [_, _, at_c, at_d])) = angle(places) else {
+        return [DVec3::ZERO; 4];
+    };
     let [a, b, c, d] = places;
     let mut moves = [DVec3::ZERO; 4];
     moves[corner] = step;
@@ -142,11 +187,16 @@ fn gradient_change(places: [DVec3; 4], corner: usize, step: DVec3) -> [DVec3; 4]
     let lengthened = edge.dot(way) / length;
     let side = |third: DVec3, moved: DVec3, at: DVec3, sign: f64| {
         let (arm, swing) = (third - a, moved - moves[0]);
-        let (normal, turn) = (edge.cross(arm) * sign, (way.cross(arm) + edge.cross(swing)) * sign);
+        let (normal, turn) = (
+            edge.cross(arm) * sign,
+            (way.cross(arm) + edge.cross(swing)) * sign,
+        );
         let square = normal.length_squared();
-        let change = (normal * lengthened + turn * length) / -square - at * (2.0 * normal.dot(turn) / square);
+        let change = (normal * lengthened + turn * length) / -square
+            - at * (2.0 * normal.dot(turn) / square);
         let foot = arm.dot(edge) / (length * length);
-        let slide = (swing.dot(edge) + arm.dot(way)) / (length * length) - 2.0 * foot * lengthened / length;
+        let slide =
+            (swing.dot(edge) + arm.dot(way)) / (length * length) - 2.0 * foot * lengthened / length;
         (change, -(change * foot + at * slide))
     };
     let (first, second) = (side(c, moves[2], at_c, 1.0), side(d, moves[3], at_d, -1.0));
@@ -160,15 +210,24 @@ pub(crate) fn wrapped(angle: f64) -> f64 {
 }
 
 fn mean_direction(angles: impl Iterator<Item = f64>) -> f64 {
-    let (sine, cosine) = angles.map(f64::sin_cos).fold((0.0, 0.0), |(s, c), (sine, cosine)| (s + sine, c + cosine));
+    let (sine, cosine) = angles
+        .map(f64::sin_cos)
+        .fold((0.0, 0.0), |(s, c), (sine, cosine)| (s + sine, c + cosine));
     f64::atan2(sine, cosine)
 }
 
-/// Both ends of an edge that has two triangles, then the third corners of those; `None` where they are one.
+/// Both ends of an edge that has two triangles, then the third corners of those; `None` where they
+/// are one.
 pub(crate) fn hinge_corners(mesh: &Mesh, edge: usize) -> Option<[u32; 4]> {
     let [a, b] = mesh.topology().edges()[edge];
-    let third = |t: u32| mesh.triangles()[t as usize].into_iter().find(|&v| v != a && v != b);
-    let &[first, second] = mesh.topology().edge_triangles().row(edge) else { return None };
+    let third = |t: u32| {
+        mesh.triangles()[t as usize]
+            .into_iter()
+            .find(|&v| v != a && v != b)
+    };
+    let &[first, second] = mesh.topology().edge_triangles().row(edge) else {
+        return None;
+    };
     let (c, d) = (third(first)?, third(second)?);
     (c != d).then_some([a, b, c, d])
 }
@@ -180,7 +239,12 @@ mod tests {
 
     /// Two triangles over the x axis, the second turned up by `angle`.
     fn hinge(angle: f64) -> [DVec3; 4] {
-        [DVec3::ZERO, DVec3::X, DVec3::new(0.3, 1.0, 0.0), DVec3::new(0.6, -angle.cos(), -angle.sin())]
+        [
+            DVec3::ZERO,
+            DVec3::X,
+            DVec3::new(0.3, 1.0, 0.0),
+            DVec3::new(0.6, -angle.cos(), -angle.sin()),
+        ]
     }
 
     #[test]
@@ -206,7 +270,10 @@ mod tests {
                 let (above, below) = (moved(step), moved(-step));
                 for row in 0..4 {
                     let slope = (above[row] - below[row]) / (2.0 * step);
-                    assert!(slope.distance(angle_curvature(places, row, column).col(axis)) < 1e-7, "{turn} {row} {column} {axis}");
+                    assert!(
+                        slope.distance(angle_curvature(places, row, column).col(axis)) < 1e-7,
+                        "{turn} {row} {column} {axis}"
+                    );
                 }
             }
         }
@@ -217,8 +284,17 @@ mod tests {
         let mesh = Mesh::from_triangles(hinge(0.0).to_vec(), &[[0, 1, 2], [1, 0, 3]]).unwrap();
         let mut collapsed = hinge(0.5).to_vec();
         collapsed[3] = DVec3::X * 0.5 + DVec3::Z * 1e-9;
-        assert_eq!(Hinges::of(&mesh, &[hinge(0.0).to_vec(), hinge(0.5).to_vec()]).corners.len(), 1);
-        assert!(Hinges::of(&mesh, &[hinge(0.0).to_vec(), collapsed]).corners.is_empty());
+        assert_eq!(
+            Hinges::of(&mesh, &[hinge(0.0).to_vec(), hinge(0.5).to_vec()])
+                .corners
+                .len(),
+            1
+        );
+        assert!(
+            Hinges::of(&mesh, &[hinge(0.0).to_vec(), collapsed])
+                .corners
+                .is_empty()
+        );
     }
 
     #[test]
@@ -227,14 +303,25 @@ mod tests {
         let shapes = [hinge(PI - 0.1).to_vec(), hinge(0.2 - PI).to_vec()];
         let (half, _) = Hinges::of(&mesh, &shapes).blended(0, &[0.5, 0.5]);
         assert!(wrapped(half - (PI + 0.05)).abs() < 1e-12, "{half}");
-        let swapped = Hinges::of(&mesh, &[shapes[1].clone(), shapes[0].clone()]).blended(0, &[0.5, 0.5]).0;
+        let swapped = Hinges::of(&mesh, &[shapes[1].clone(), shapes[0].clone()])
+            .blended(0, &[0.5, 0.5])
+            .0;
         assert!((swapped - half).abs() < 1e-12);
     }
 
     #[test]
     fn an_angle_that_changes_by_almost_half_a_turn_is_left_out() {
         let mesh = Mesh::from_triangles(hinge(0.0).to_vec(), &[[0, 1, 2], [1, 0, 3]]).unwrap();
-        assert!(Hinges::of(&mesh, &[hinge(-1.5).to_vec(), hinge(1.5).to_vec()]).corners.is_empty());
-        assert_eq!(Hinges::of(&mesh, &[hinge(-1.2).to_vec(), hinge(1.2).to_vec()]).corners.len(), 1);
+        assert!(
+            Hinges::of(&mesh, &[hinge(-1.5).to_vec(), hinge(1.5).to_vec()])
+                .corners
+                .is_empty()
+        );
+        assert_eq!(
+            Hinges::of(&mesh, &[hinge(-1.2).to_vec(), hinge(1.2).to_vec()])
+                .corners
+                .len(),
+            1
+        );
     }
 }

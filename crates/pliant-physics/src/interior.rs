@@ -1,18 +1,22 @@
 //! Points and tetrahedra inside shapes, in correspondence.
 //!
-//! **Problem.** Springs on the surface alone let a large shape of small triangles crumple. Springs through the inside hold its
-//! volume; they must be the same in every shape, join nothing across a gap, and favour no shape by its place in the list.
+//! **Problem.** Springs on the surface alone let a large shape of small triangles crumple. Springs
+//! through the inside hold its volume; they must be the same in every shape, join nothing across a
+//! gap, and favour no shape by its place in the list.
 //!
-//! **Method.** For each connected part: close its small holes ([`part`]), choose the shape in which it is spread the furthest and
-//! the fullest, place points inside ([`lattice`]), join all by Delaunay tetrahedra ([`delaunay`](mod@delaunay)), keep those inside
-//! ([`cull`]), find the points in the other shapes ([`carry`]), drop what any shape turns inside out.
+//! **Method.** For each connected part: close its small holes ([`part`]), choose the shape in which
+//! it is spread the furthest and the fullest, place points inside ([`lattice`]), join all by
+//! Delaunay tetrahedra ([`delaunay`](mod@delaunay)), keep those inside ([`cull`]), find the points
+//! in the other shapes ([`carry`]), drop what any shape turns inside out.
 //!
-//! **Source.** Section 3.1 of the paper: internal springs along the edges of a constrained Delaunay tetrahedralization of the
-//! surface's vertices, refined by vertices that are added to all shapes correspondingly.
+//! **Source.** Section 3.1 of the paper: internal springs along the edges of a constrained Delaunay
+//! tetrahedralization of the surface's vertices, refined by vertices that are added to all shapes
+//! correspondingly.
 //!
-//! **Ours.** Not constrained, see [`cull`]. The paper does not say where added vertices lie in the other shapes. The chosen
-//! shape has the largest product of second moment and volume for its area, since limbs that are spread do not touch and what
-//! is flat has no inside; equal ones are told apart by their coordinates, so that the order of the shapes has no say.
+//! **Ours.** Not constrained, see [`cull`]. The paper does not say where added vertices lie in the
+//! other shapes. The chosen shape has the largest product of second moment and volume for its area,
+//! since limbs that are spread do not touch and what is flat has no inside; equal ones are told
+//! apart by their coordinates, so that the order of the shapes has no say.
 
 mod carry;
 mod cull;
@@ -32,13 +36,15 @@ pub(crate) use part::{Frame, LARGEST_CAPS, twins};
 use part::{Part, Solid};
 use tetrahedron::thickness;
 
-/// Tetrahedra that are left out are told of above this share: ours. Every bend turns over a few beside its crease, which none misses.
+/// Tetrahedra that are left out are told of above this share: ours. Every bend turns over a few
+/// beside its crease, which none misses.
 const WORTH_TELLING: f64 = 0.02;
 
 /// A tetrahedron less thick than this part of its shortest edge in any shape is dropped.
 const LEAST_THICKNESS: f64 = 1e-3;
 
-/// A shape that leaves less than this part of the chosen shape's volume, beside its size, is flat or turned inside out.
+/// A shape that leaves less than this part of the chosen shape's volume, beside its size, is flat
+/// or turned inside out.
 const LEAST_VOLUME: f64 = 1e-3;
 
 /// Coordinates beyond this overflow in the square of an area.
@@ -49,8 +55,8 @@ const COORDINATE_LIMIT: f64 = 1e70;
 pub enum InteriorPoints {
     /// None: tetrahedra join vertices of the surface, as in the paper.
     None,
-    /// At most about this many for each vertex of a part's surface; thin parts hold fewer, since points are at least
-    /// [`InteriorOptions::LEAST_SPACING`] apart.
+    /// At most about this many for each vertex of a part's surface; thin parts hold fewer, since
+    /// points are at least [`InteriorOptions::LEAST_SPACING`] apart.
     Share(f64),
     /// Beneath the surface, this many times the mean edge apart; further in the depth.
     Spacing(f64),
@@ -63,9 +69,11 @@ pub struct InteriorOptions {
 }
 
 impl InteriorOptions {
-    /// Ours: a sphere of 8 thousand vertices that defeated Newton's method converges with half as many points inside.
+    /// Ours: a sphere of 8 thousand vertices that defeated Newton's method converges with half as
+    /// many points inside.
     pub const DEFAULT_SHARE: f64 = 0.5;
-    /// Cells of the lattice have at least this many mean edges by default, so that tetrahedra beneath the surface are not flat.
+    /// Cells of the lattice have at least this many mean edges by default, so that tetrahedra
+    /// beneath the surface are not flat.
     pub const LEAST_SPACING: f64 = 1.5;
 
     /// Which points are added. Default: [`DEFAULT_SHARE`](Self::DEFAULT_SHARE).
@@ -81,14 +89,24 @@ impl InteriorOptions {
             InteriorPoints::Spacing(spacing) => ("the spacing of interior points", spacing),
         };
         let is_good = value > 0.0 && value.is_finite();
-        if is_good { Ok(()) } else { Err(MeshError::BadNumber { what, value, needed: "positive and finite" }) }
+        if is_good {
+            Ok(())
+        } else {
+            Err(MeshError::BadNumber {
+                what,
+                value,
+                needed: "positive and finite",
+            })
+        }
     }
 
     /// The least cell for a part's typical edge, and the most points.
     fn measures(&self, edge: f64, vertices: usize) -> Option<(f64, f64)> {
         match self.points {
             InteriorPoints::None => None,
-            InteriorPoints::Share(share) => Some((Self::LEAST_SPACING * edge, share * vertices as f64)),
+            InteriorPoints::Share(share) => {
+                Some((Self::LEAST_SPACING * edge, share * vertices as f64))
+            }
             InteriorPoints::Spacing(spacing) => Some((spacing * edge, f64::INFINITY)),
         }
     }
@@ -96,7 +114,9 @@ impl InteriorOptions {
 
 impl Default for InteriorOptions {
     fn default() -> Self {
-        Self { points: InteriorPoints::Share(Self::DEFAULT_SHARE) }
+        Self {
+            points: InteriorPoints::Share(Self::DEFAULT_SHARE),
+        }
     }
 }
 
@@ -111,28 +131,48 @@ pub struct Interior {
 impl Interior {
     /// No points and no tetrahedra inside any of so many shapes.
     pub(crate) fn none(shapes: usize) -> Self {
-        Self { points: vec![Vec::new(); shapes], tetrahedra: Vec::new(), notes: Vec::new() }
+        Self {
+            points: vec![Vec::new(); shapes],
+            tetrahedra: Vec::new(),
+            notes: Vec::new(),
+        }
     }
 
     /// Fills shapes that are poses of one mesh. No tetrahedron is turned inside out in any of them.
     ///
     /// # Errors
-    /// If there is no shape, shapes differ in their faces, a position is not finite or beyond 1e70, or an option is not a positive number.
+    /// If there is no shape, shapes differ in their faces, a position is not finite or beyond 1e70,
+    /// or an option is not a positive number.
     pub fn fill(shapes: &[&Mesh], options: &InteriorOptions) -> Result<Self, PhysicsError> {
         options.check()?;
         check_shapes(shapes)?;
         let surface = shapes[0].vertex_count() as u32;
         let mut interior = Self::none(shapes.len());
         let twins = twins(shapes);
-        let joined = twins.iter().enumerate().filter(|(v, twin)| **twin as usize != *v).count();
-        let mut tally = Tally { joined, ..Tally::default() };
+        let joined = twins
+            .iter()
+            .enumerate()
+            .filter(|(v, twin)| **twin as usize != *v)
+            .count();
+        let mut tally = Tally {
+            joined,
+            ..Tally::default()
+        };
         let parts = Part::all_of(shapes[0], &twins)?;
         for part in &parts {
             let filling = Filling::of(part, shapes, options, &mut tally)?;
             let first = surface + interior.points[0].len() as u32;
             let own = part.vertices.len() as u32;
-            let number = |v: u32| if v < own { part.vertices[v as usize] } else { first + v - own };
-            interior.tetrahedra.extend(filling.tetrahedra.iter().map(|t| t.map(number)));
+            let number = |v: u32| {
+                if v < own {
+                    part.vertices[v as usize]
+                } else {
+                    first + v - own
+                }
+            };
+            interior
+                .tetrahedra
+                .extend(filling.tetrahedra.iter().map(|t| t.map(number)));
             for (all, added) in interior.points.iter_mut().zip(filling.points) {
                 all.extend(added);
             }
@@ -150,8 +190,8 @@ impl Interior {
         &self.points[shape]
     }
 
-    /// Tetrahedra over vertices of the surface and added points; all have positive volume `(b − a)·((c − a) × (d − a))` in
-    /// every shape.
+    /// Tetrahedra over vertices of the surface and added points; all have positive volume `(b −
+    /// a)·((c − a) × (d − a))` in every shape.
     #[must_use]
     pub fn tetrahedra(&self) -> &[[u32; 4]] {
         &self.tetrahedra
@@ -170,7 +210,11 @@ pub(crate) fn check_shapes(shapes: &[&Mesh]) -> Result<(), PhysicsError> {
     for (shape, mesh) in shapes.iter().enumerate() {
         let (found, expected) = (mesh.vertex_count(), first.vertex_count());
         if found != expected {
-            return Err(PhysicsError::OtherCount { shape, found, expected });
+            return Err(PhysicsError::OtherCount {
+                shape,
+                found,
+                expected,
+            });
         }
         if !mesh.same_surface(first) {
             return Err(PhysicsError::OtherFaces { shape });
@@ -182,9 +226,21 @@ pub(crate) fn check_shapes(shapes: &[&Mesh]) -> Result<(), PhysicsError> {
 
 fn check_positions(mesh: &Mesh) -> Result<(), MeshError> {
     mesh.require_finite()?;
-    let largest = mesh.positions().iter().map(|p| p.abs().max_element()).fold(0.0, f64::max);
+    let largest = mesh
+        .positions()
+        .iter()
+        .map(|p| p.abs().max_element())
+        .fold(0.0, f64::max);
     let is_good = largest < COORDINATE_LIMIT;
-    if is_good { Ok(()) } else { Err(MeshError::BadNumber { what: "the largest coordinate", value: largest, needed: "below 1e70" }) }
+    if is_good {
+        Ok(())
+    } else {
+        Err(MeshError::BadNumber {
+            what: "the largest coordinate",
+            value: largest,
+            needed: "below 1e70",
+        })
+    }
 }
 
 /// What happened to the parts.
@@ -202,22 +258,43 @@ struct Tally {
 
 impl Tally {
     fn notes(&self, parts: usize) -> Vec<String> {
-        let of_parts = |count: usize| if parts == 1 { "the surface".to_owned() } else { format!("{count} of {parts} parts") };
+        let of_parts = |count: usize| {
+            if parts == 1 {
+                "the surface".to_owned()
+            } else {
+                format!("{count} of {parts} parts")
+            }
+        };
         let mut notes = Vec::new();
         if self.joined > 0 {
-            notes.push(format!("{} vertices coincide with others in every shape and are one with them inside", self.joined));
+            notes.push(format!(
+                "{} vertices coincide with others in every shape and are one with them inside",
+                self.joined
+            ));
         }
         if self.open > 0 {
-            notes.push(format!("{}: open, so without an inside; shell springs only", of_parts(self.open)));
+            notes.push(format!(
+                "{}: open, so without an inside; shell springs only",
+                of_parts(self.open)
+            ));
         }
         if self.empty > 0 {
-            notes.push(format!("{}: closed but too thin for tetrahedra; shell springs only", of_parts(self.empty)));
+            notes.push(format!(
+                "{}: closed but too thin for tetrahedra; shell springs only",
+                of_parts(self.empty)
+            ));
         }
         if self.flattened > 0 {
-            notes.push(format!("{}: flat or turned inside out in some shape; shell springs only", of_parts(self.flattened)));
+            notes.push(format!(
+                "{}: flat or turned inside out in some shape; shell springs only",
+                of_parts(self.flattened)
+            ));
         }
         if self.holes > 0 {
-            notes.push(format!("{} small hole(s) with {} boundary edges are closed for the interior", self.holes, self.hole_edges));
+            notes.push(format!(
+                "{} small hole(s) with {} boundary edges are closed for the interior",
+                self.holes, self.hole_edges
+            ));
         }
         if self.turned as f64 > WORTH_TELLING * self.inside as f64 {
             let share = 100.0 * self.turned as f64 / self.inside as f64;
@@ -237,10 +314,18 @@ struct Filling {
 
 impl Filling {
     fn none(shapes: usize) -> Self {
-        Self { points: vec![Vec::new(); shapes], tetrahedra: Vec::new() }
+        Self {
+            points: vec![Vec::new(); shapes],
+            tetrahedra: Vec::new(),
+        }
     }
 
-    fn of(part: &Part, shapes: &[&Mesh], options: &InteriorOptions, tally: &mut Tally) -> Result<Self, PhysicsError> {
+    fn of(
+        part: &Part,
+        shapes: &[&Mesh],
+        options: &InteriorOptions,
+        tally: &mut Tally,
+    ) -> Result<Self, PhysicsError> {
         let positions: Vec<Vec<DVec3>> = shapes.iter().map(|mesh| part.positions(mesh)).collect();
         let chosen = chosen_shape(&positions, &part.triangles);
         let frames: Option<Vec<Frame>> = positions.iter().map(|points| Frame::of(points)).collect();
@@ -248,13 +333,26 @@ impl Filling {
             tally.empty += 1;
             return Ok(Self::none(shapes.len()));
         };
-        let seen = |shape: usize| positions[shape].iter().map(|&p| frames[shape].local(p)).collect::<Vec<_>>();
-        let Some(solid) = Solid::close(Mesh::from_triangles(seen(chosen), &part.triangles)?)? else {
+        let seen = |shape: usize| {
+            positions[shape]
+                .iter()
+                .map(|&p| frames[shape].local(p))
+                .collect::<Vec<_>>()
+        };
+        let Some(solid) = Solid::close(Mesh::from_triangles(seen(chosen), &part.triangles)?)?
+        else {
             tally.open += 1;
             return Ok(Self::none(shapes.len()));
         };
-        let volume = |shape: usize| solid.surface.posed(seen(shape)).map(|mesh| mesh.signed_volume());
-        let volumes = (0..shapes.len()).map(volume).collect::<Result<Vec<f64>, _>>()?;
+        let volume = |shape: usize| {
+            solid
+                .surface
+                .posed(seen(shape))
+                .map(|mesh| mesh.signed_volume())
+        };
+        let volumes = (0..shapes.len())
+            .map(volume)
+            .collect::<Result<Vec<f64>, _>>()?;
         if volumes.iter().any(|v| v / volumes[chosen] < LEAST_VOLUME) {
             tally.flattened += 1;
             return Ok(Self::none(shapes.len()));
@@ -267,33 +365,73 @@ impl Filling {
         let (carried, kept) = keep_upright(carried, &tetrahedra, solid.surface.vertex_count());
         tally.turned += tetrahedra.len() - kept.len();
         tally.empty += usize::from(kept.is_empty());
-        let world = |shape: usize| carried[shape].iter().map(|&p| frames[shape].world(p)).collect();
-        Ok(Self { points: (0..shapes.len()).map(world).collect(), tetrahedra: kept })
+        let world = |shape: usize| {
+            carried[shape]
+                .iter()
+                .map(|&p| frames[shape].world(p))
+                .collect()
+        };
+        Ok(Self {
+            points: (0..shapes.len()).map(world).collect(),
+            tetrahedra: kept,
+        })
     }
 }
 
 /// The shape that is spread the furthest and is the fullest, both for its area.
 fn chosen_shape(shapes: &[Vec<DVec3>], triangles: &[[u32; 3]]) -> usize {
-    let scores: Vec<f64> = shapes.iter().map(|points| spread_and_fullness(points, triangles)).collect();
-    let order = |&a: &usize, &b: &usize| scores[a].total_cmp(&scores[b]).then_with(|| by_coordinates(&shapes[a], &shapes[b]));
+    let scores: Vec<f64> = shapes
+        .iter()
+        .map(|points| spread_and_fullness(points, triangles))
+        .collect();
+    let order = |&a: &usize, &b: &usize| {
+        scores[a]
+            .total_cmp(&scores[b])
+            .then_with(|| by_coordinates(&shapes[a], &shapes[b]))
+    };
     (0..shapes.len()).max_by(order).unwrap_or(0)
 }
 
-/// Second moment over area, times volume over area to the power 3/2: no unit, and zero for what is flat.
+/// Second moment over area, times volume over area to the power 3/2: no unit, and zero for what is
+/// flat.
 fn spread_and_fullness(points: &[DVec3], triangles: &[[u32; 3]]) -> f64 {
-    let center = points.iter().map(|p| *p / points.len() as f64).sum::<DVec3>();
+    let center = points
+        .iter()
+        .map(|p| *p / points.len() as f64)
+        .sum::<DVec3>();
     let corners = |t: &[u32; 3]| t.map(|v| points[v as usize] - center);
     let area: f64 = triangles.iter().map(|t| triangle_area(corners(t))).sum();
-    let volume = triangles.iter().map(corners).map(|[a, b, c]| a.dot(b.cross(c)) / 6.0).sum::<f64>().abs();
-    let moment = points.iter().map(|p| p.distance_squared(center)).sum::<f64>();
-    if area > 0.0 { moment / area * (volume / area.powf(1.5)) } else { 0.0 }
+    let volume = triangles
+        .iter()
+        .map(corners)
+        .map(|[a, b, c]| a.dot(b.cross(c)) / 6.0)
+        .sum::<f64>()
+        .abs();
+    let moment = points
+        .iter()
+        .map(|p| p.distance_squared(center))
+        .sum::<f64>();
+    if area > 0.0 {
+        moment / area * (volume / area.powf(1.5))
+    } else {
+        0.0
+    }
 }
 
 /// An order of shapes that does not depend on where they stand in a list.
 pub(crate) fn by_coordinates(a: &[DVec3], b: &[DVec3]) -> Ordering {
-    let numbers = |points: &[DVec3]| points.iter().flat_map(|p| p.to_array()).collect::<Vec<f64>>();
+    let numbers = |points: &[DVec3]| {
+        points
+            .iter()
+            .flat_map(|p| p.to_array())
+            .collect::<Vec<f64>>()
+    };
     let (a, b) = (numbers(a), numbers(b));
-    a.iter().zip(&b).map(|(x, y)| x.total_cmp(y)).find(|order| order.is_ne()).unwrap_or(Ordering::Equal)
+    a.iter()
+        .zip(&b)
+        .map(|(x, y)| x.total_cmp(y))
+        .find(|order| order.is_ne())
+        .unwrap_or(Ordering::Equal)
 }
 
 /// The surface's vertices and the points inside, and the tetrahedra between them that lie inside.
@@ -308,12 +446,17 @@ fn stuff(solid: &Solid, options: &InteriorOptions) -> (Vec<DVec3>, Vec<[u32; 4]>
     }
     let mut tetrahedra = cull::inside(solid, &points, &depths, delaunay::delaunay(&points));
     let stays = keep_attached(&mut tetrahedra, points.len(), solid.surface.vertex_count());
-    let kept = points.iter().zip(stays).filter(|(_, stays)| *stays).map(|(p, _)| *p).collect();
+    let kept = points
+        .iter()
+        .zip(stays)
+        .filter(|(_, stays)| *stays)
+        .map(|(p, _)| *p)
+        .collect();
     (kept, tetrahedra)
 }
 
-/// Drops inner points, and their tetrahedra, that no chain of tetrahedra joins to the surface, and numbers the others anew;
-/// returns which points stay.
+/// Drops inner points, and their tetrahedra, that no chain of tetrahedra joins to the surface, and
+/// numbers the others anew; returns which points stay.
 fn keep_attached(tetrahedra: &mut Vec<[u32; 4]>, points: usize, surface: usize) -> Vec<bool> {
     let mut attached: Vec<bool> = (0..points).map(|v| v < surface).collect();
     let mut grows = true;
@@ -358,19 +501,35 @@ fn carry_to_all(
     }
     let carrier = Carrier::new(&solid.surface, points, tetrahedra)?;
     let place = |shape: usize| {
-        if shape == chosen { Ok(points.to_vec()) } else { Ok(carrier.carry(&solid.surface.posed(seen(shape))?)) }
+        if shape == chosen {
+            Ok(points.to_vec())
+        } else {
+            Ok(carrier.carry(&solid.surface.posed(seen(shape))?))
+        }
     };
     (0..shapes).map(place).collect()
 }
 
-/// Drops tetrahedra that are flat or turned in any shape, and inner points that then hang on nothing; returns the inner points.
-fn keep_upright(mut shapes: Vec<Vec<DVec3>>, tetrahedra: &[[u32; 4]], surface: usize) -> (Vec<Vec<DVec3>>, Vec<[u32; 4]>) {
-    let upright = |t: &[u32; 4]| shapes.iter().all(|points| thickness(t.map(|v| points[v as usize])) >= LEAST_THICKNESS);
+/// Drops tetrahedra that are flat or turned in any shape, and inner points that then hang on
+/// nothing; returns the inner points.
+fn keep_upright(
+    mut shapes: Vec<Vec<DVec3>>,
+    tetrahedra: &[[u32; 4]],
+    surface: usize,
+) -> (Vec<Vec<DVec3>>, Vec<[u32; 4]>) {
+    let upright = |t: &[u32; 4]| {
+        shapes
+            .iter()
+            .all(|points| thickness(t.map(|v| points[v as usize])) >= LEAST_THICKNESS)
+    };
     let mut kept: Vec<[u32; 4]> = tetrahedra.iter().copied().filter(upright).collect();
     let stays = keep_attached(&mut kept, shapes[0].len(), surface);
     for points in &mut shapes {
         let inner = points.iter().zip(&stays).skip(surface);
-        *points = inner.filter(|(_, stays)| **stays).map(|(p, _)| *p).collect();
+        *points = inner
+            .filter(|(_, stays)| **stays)
+            .map(|(p, _)| *p)
+            .collect();
     }
     (shapes, kept)
 }

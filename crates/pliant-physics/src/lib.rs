@@ -1,4 +1,5 @@
-//! Shapes between shapes as equilibria of springs, with contact; soft patches that are pressed and pulled.
+//! Shapes between shapes as equilibria of springs, with contact; soft patches that are pressed and
+//! pulled.
 //!
 //! ```
 //! use pliant_mesh::{Mesh, glam::DVec3, shapes};
@@ -87,5 +88,8 @@ pub use snaps::snaps;
 pub use solver::Solver;
 pub use springs::SpringCounts;
 pub use support::Constraint;
-pub use touch::{Collider, SoftMaterial, SoftPatch, SoftRegion, Touch, TouchFrame, TouchMethod, TouchOptions, TouchReport, VerletOptions};
+pub use touch::{
+    Collider, SoftMaterial, SoftPatch, SoftRegion, Touch, TouchFrame, TouchMethod, TouchOptions,
+    TouchReport, VerletOptions,
+};
 pub use weight_way::{WeightKey, WeightWay};

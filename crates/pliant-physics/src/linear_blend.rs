@@ -10,7 +10,11 @@ const GRAIN: usize = 1024;
 
 /// Where a vertex is in the linear blend.
 pub(crate) fn linear_at(shapes: &[Vec<DVec3>], weights: &[f64], vertex: usize) -> DVec3 {
-    shapes.iter().zip(weights).map(|(shape, &weight)| shape[vertex] * weight).sum()
+    shapes
+        .iter()
+        .zip(weights)
+        .map(|(shape, &weight)| shape[vertex] * weight)
+        .sum()
 }
 
 /// Where the first `count` vertices are.
@@ -25,7 +29,12 @@ pub fn linear_blend(shapes: &[Vec<DVec3>], weights: &[f64], count: usize) -> Vec
 /// The shape that has all the weight.
 pub(crate) fn sole_shape(weights: &[f64]) -> Option<usize> {
     let sole = weights.iter().position(|&weight| weight == 1.0)?;
-    let others = || weights.iter().enumerate().filter(|&(shape, _)| shape != sole);
+    let others = || {
+        weights
+            .iter()
+            .enumerate()
+            .filter(|&(shape, _)| shape != sole)
+    };
     others().all(|(_, &weight)| weight == 0.0).then_some(sole)
 }
 
@@ -36,14 +45,25 @@ mod tests {
     #[test]
     fn one_shape_has_all_the_weight_only_if_the_others_have_none() {
         assert_eq!(sole_shape(&[0.0, 1.0, 0.0]), Some(1));
-        for weights in [&[0.5, 0.5][..], &[1.0, 0.5, -0.5], &[1.0 - f64::EPSILON, 0.0], &[]] {
+        for weights in [
+            &[0.5, 0.5][..],
+            &[1.0, 0.5, -0.5],
+            &[1.0 - f64::EPSILON, 0.0],
+            &[],
+        ] {
             assert_eq!(sole_shape(weights), None, "{weights:?}");
         }
     }
 
     #[test]
     fn vertices_go_along_straight_lines() {
-        let shapes = [vec![DVec3::ZERO, DVec3::X], vec![DVec3::Y, DVec3::new(3.0, 0.0, 2.0)]];
-        assert_eq!(linear_blend(&shapes, &[0.75, 0.25], 2), [DVec3::Y * 0.25, DVec3::new(1.5, 0.0, 0.5)]);
+        let shapes = [
+            vec![DVec3::ZERO, DVec3::X],
+            vec![DVec3::Y, DVec3::new(3.0, 0.0, 2.0)],
+        ];
+        assert_eq!(
+            linear_blend(&shapes, &[0.75, 0.25], 2),
+            [DVec3::Y * 0.25, DVec3::new(1.5, 0.0, 0.5)]
+        );
     }
 }

@@ -1,14 +1,17 @@
 //! Balance by Newton's method on the exact Hessian.
 //!
-//! **Problem.** The published solver: quadratic convergence, one factorisation of the full matrix per step.
+//! **Problem.** The published solver: quadratic convergence, one factorisation of the full matrix
+//! per step.
 //!
-//! **Equation.** `H(x) δ = f(x)`, `x ← x + t δ`, until no vertex is pulled by more than the tolerance.
+//! **Equation.** `H(x) δ = f(x)`, `x ← x + t δ`, until no vertex is pulled by more than the
+//! tolerance.
 //!
 //! **Source.** Ma et al. 2012, section 3.2, eqs. 3–4.
 //!
-//! **Ours.** The step is shortened where the energy would rise. Where the matrix is not positive definite, the transverse
-//! terms of squeezed springs are left out for that step. A shift far below the stiffness of a spring settles turns that
-//! nothing holds, along which there is no force either.
+//! **Ours.** The step is shortened where the energy would rise. Where the matrix is not positive
+//! definite, the transverse terms of squeezed springs are left out for that step. A shift far below
+//! the stiffness of a spring settles turns that nothing holds, along which there is no force
+//! either.
 
 use std::sync::Arc;
 
@@ -19,9 +22,13 @@ use crate::equilibrium::Equilibrium;
 use crate::hessian_factor::HessianFactor;
 use crate::quasi_newton::Preconditioner;
 
-/// Shares of the diagonal that are added, one after another, until the matrix can be factored; squeezed springs keep
-/// their transverse term in the first attempt only.
-const SHIFTS: [(Transverse, f64); 3] = [(Transverse::Exact, 1e-10), (Transverse::Projected, 1e-8), (Transverse::Projected, 1e-4)];
+/// Shares of the diagonal that are added, one after another, until the matrix can be factored;
+/// squeezed springs keep their transverse term in the first attempt only.
+const SHIFTS: [(Transverse, f64); 3] = [
+    (Transverse::Exact, 1e-10),
+    (Transverse::Projected, 1e-8),
+    (Transverse::Projected, 1e-4),
+];
 
 /// Newton's method, with the order of the unknowns kept from step to step.
 #[derive(Debug, Default)]
@@ -31,7 +38,12 @@ pub(crate) struct Newton {
 
 impl Newton {
     /// Steps until the residual is at most `tolerance`, at most `limit` of them.
-    pub(crate) fn relax(&mut self, state: &mut Equilibrium<'_>, tolerance: f64, limit: usize) -> Result<(), LinalgError> {
+    pub(crate) fn relax(
+        &mut self,
+        state: &mut Equilibrium<'_>,
+        tolerance: f64,
+        limit: usize,
+    ) -> Result<(), LinalgError> {
         for _ in 0..limit {
             if state.residual() <= tolerance {
                 return Ok(());
@@ -51,10 +63,20 @@ impl Newton {
     pub(crate) fn factor(&mut self, state: &Equilibrium<'_>) -> Result<HessianFactor, LinalgError> {
         let mut failure = None;
         for (transverse, shift) in SHIFTS {
-            let hessian = state.energy.hessian(&state.positions, state.support, transverse, shift);
+            let hessian = state
+                .energy
+                .hessian(&state.positions, state.support, transverse, shift);
             // Pushes join vertices that no spring does, so the pattern may change.
             match SpdSolver::factor_keeping(&mut self.symbolic, &hessian) {
-                Ok(factor) => return Ok(HessianFactor::new(factor, state.energy.further().columns(&state.positions, state.support))),
+                Ok(factor) => {
+                    return Ok(HessianFactor::new(
+                        factor,
+                        state
+                            .energy
+                            .further()
+                            .columns(&state.positions, state.support),
+                    ));
+                }
                 Err(error) => failure = Some(error),
             }
         }
@@ -72,30 +94,57 @@ mod tests {
 
     /// A vertex between two held ones.
     fn hanging(rest: f64) -> (SpringEnergy, Support) {
-        let spring = Spring { rest, stiffness: 1.0 / rest };
-        (SpringEnergy::new(3, &[[0, 1], [1, 2]], &[spring; 2]), Support::holding(&[true, false, true]))
+        let spring = Spring {
+            rest,
+            stiffness: 1.0 / rest,
+        };
+        (
+            SpringEnergy::new(3, &[[0, 1], [1, 2]], &[spring; 2]),
+            Support::holding(&[true, false, true]),
+        )
     }
 
     #[test]
     fn the_digits_double_with_every_step() {
         let (energy, support) = hanging(0.5);
-        let mut state = Equilibrium::start(&energy, &support, vec![DVec3::NEG_X, DVec3::new(0.3, 0.2, 0.1), DVec3::X]);
+        let mut state = Equilibrium::start(
+            &energy,
+            &support,
+            vec![DVec3::NEG_X, DVec3::new(0.3, 0.2, 0.1), DVec3::X],
+        );
         let mut residuals = Vec::new();
         while state.residual() > 1e-13 && residuals.len() < 10 {
             residuals.push(state.residual());
             Newton::default().relax(&mut state, 1e-13, 1).unwrap();
         }
         assert!(residuals.len() < 7, "{residuals:?}");
-        assert!(residuals.windows(2).skip(1).all(|r| r[1] < 3.0 * r[0] * r[0] + 1e-12), "{residuals:?}");
-        assert!(state.positions[1].length() < 1e-12, "half way between the ends");
+        assert!(
+            residuals
+                .windows(2)
+                .skip(1)
+                .all(|r| r[1] < 3.0 * r[0] * r[0] + 1e-12),
+            "{residuals:?}"
+        );
+        assert!(
+            state.positions[1].length() < 1e-12,
+            "half way between the ends"
+        );
     }
 
     #[test]
     fn squeezed_springs_buckle_rather_than_rest_on_a_hill() {
         let (energy, support) = hanging(1.25);
-        let mut state = Equilibrium::start(&energy, &support, vec![DVec3::NEG_X, DVec3::new(0.0, 1e-3, 0.0), DVec3::X]);
+        let mut state = Equilibrium::start(
+            &energy,
+            &support,
+            vec![DVec3::NEG_X, DVec3::new(0.0, 1e-3, 0.0), DVec3::X],
+        );
         Newton::default().relax(&mut state, 1e-10, 100).unwrap();
         assert!(state.residual() <= 1e-10);
-        assert!((state.positions[1].y - 0.75).abs() < 1e-9, "the third side of a triangle of 1 and 1.25: {}", state.positions[1]);
+        assert!(
+            (state.positions[1].y - 0.75).abs() < 1e-9,
+            "the third side of a triangle of 1 and 1.25: {}",
+            state.positions[1]
+        );
     }
 }

@@ -1,17 +1,19 @@
 //! Things that shapes run into: which vertices are inside, how deep, and the nearest way out.
 //!
-//! **Problem.** In every step of a blend some vertices end up inside an obstacle; each must learn the nearest point of the
-//! obstacle's surface and the direction that leads out there. One that went all the way through a thin obstacle in a single step
-//! must learn where it went in.
+//! **Problem.** In every step of a blend some vertices end up inside an obstacle; each must learn
+//! the nearest point of the obstacle's surface and the direction that leads out there. One that
+//! went all the way through a thin obstacle in a single step must learn where it went in.
 //!
-//! **Equation.** With the signed distance `d` of the obstacle, negative inside, a vertex `x` has the depth `−d(x)`, the
-//! normal `n = ∇d(x)` and the surface point `x − d(x) n`.
+//! **Equation.** With the signed distance `d` of the obstacle, negative inside, a vertex `x` has
+//! the depth `−d(x)`, the normal `n = ∇d(x)` and the surface point `x − d(x) n`.
 //!
-//! **Source.** Section 4 of the paper; Ericson, "Real-Time Collision Detection", 2005, section 5.1, for the solids in closed form.
+//! **Source.** Section 4 of the paper; Ericson, "Real-Time Collision Detection", 2005, section 5.1,
+//! for the solids in closed form.
 //!
-//! **Ours.** Box trees over the obstacle only: vertices are points, and a box test each culls them. Where the nearest
-//! point is not unique (the centre of a sphere, the axis of a capsule) one of them is taken, always the same. An obstacle may
-//! move rigidly; its queries are answered in its own frame.
+//! **Ours.** Box trees over the obstacle only: vertices are points, and a box test each culls them.
+//! Where the nearest point is not unique (the centre of a sphere, the axis of a capsule) one of
+//! them is taken, always the same. An obstacle may move rigidly; its queries are answered in its
+//! own frame.
 
 mod clearance;
 mod convex;
@@ -75,7 +77,11 @@ impl Obstacle {
     /// [`PhysicsError::ObstacleSize`] unless the radius is positive and all numbers are finite.
     pub fn sphere(center: DVec3, radius: f64) -> Result<Self, PhysicsError> {
         require_solid("sphere", radius, &[center])?;
-        Ok(Self::convex(Convex::Capsule { start: center, end: center, radius }))
+        Ok(Self::convex(Convex::Capsule {
+            start: center,
+            end: center,
+            radius,
+        }))
     }
 
     /// All points no further than `radius` from the segment between two points.
@@ -97,28 +103,48 @@ impl Obstacle {
         Ok(Self::convex(Convex::Cylinder { start, end, radius }))
     }
 
-    /// A box around `center` that reaches as far as `half_extents` along its own axes, which `rotation` turns; of any length but zero.
+    /// A box around `center` that reaches as far as `half_extents` along its own axes, which
+    /// `rotation` turns; of any length but zero.
     ///
     /// # Errors
     /// As [`sphere`](Self::sphere).
-    pub fn cuboid(center: DVec3, half_extents: DVec3, rotation: DQuat) -> Result<Self, PhysicsError> {
+    pub fn cuboid(
+        center: DVec3,
+        half_extents: DVec3,
+        rotation: DQuat,
+    ) -> Result<Self, PhysicsError> {
         let rotation = rotation.normalize();
-        require_solid("box", 2.0 * half_extents.min_element(), &[center, half_extents, rotation.xyz()])?;
-        Ok(Self::convex(Convex::Cuboid { center, half_extents, rotation }))
+        require_solid(
+            "box",
+            2.0 * half_extents.min_element(),
+            &[center, half_extents, rotation.xyz()],
+        )?;
+        Ok(Self::convex(Convex::Cuboid {
+            center,
+            half_extents,
+            rotation,
+        }))
     }
 
     /// The inside of a closed surface, whichever way its triangles look.
     ///
     /// # Errors
-    /// [`PhysicsError::OpenObstacle`] if an edge has but one triangle; a mesh without triangles or with positions that are not finite.
+    /// [`PhysicsError::OpenObstacle`] if an edge has but one triangle; a mesh without triangles or
+    /// with positions that are not finite.
     pub fn mesh(mesh: &Mesh) -> Result<Self, PhysicsError> {
         let solid = MeshSolid::new(mesh)?;
         let bounds = mesh.bounds().expect("a mesh with triangles has vertices");
-        Ok(Self { solid: Solid::Mesh(Box::new(solid)), bounds })
+        Ok(Self {
+            solid: Solid::Mesh(Box::new(solid)),
+            bounds,
+        })
     }
 
     fn convex(solid: Convex) -> Self {
-        Self { bounds: solid.bounds(), solid: Solid::Convex(solid) }
+        Self {
+            bounds: solid.bounds(),
+            solid: Solid::Convex(solid),
+        }
     }
 
     /// The box around the obstacle.
@@ -127,8 +153,8 @@ impl Obstacle {
         self.bounds
     }
 
-    /// The least extent of the solid, of a mesh along the normals of its triangles; about how far apart two of its sides are where it
-    /// is convex.
+    /// The least extent of the solid, of a mesh along the normals of its triangles; about how far
+    /// apart two of its sides are where it is convex.
     pub(crate) fn thickness(&self) -> f64 {
         match &self.solid {
             Solid::Convex(solid) => solid.thickness(),
@@ -140,8 +166,8 @@ impl Obstacle {
         matches!(self.solid, Solid::Mesh(_))
     }
 
-    /// The vertices that are inside, or outside by less than `margin`, in ascending order. Positions that are not finite
-    /// touch nothing.
+    /// The vertices that are inside, or outside by less than `margin`, in ascending order.
+    /// Positions that are not finite touch nothing.
     #[must_use]
     pub fn contacts(&self, positions: &[DVec3], margin: f64) -> Vec<Contact> {
         self.contacts_at(&RigidMotion::IDENTITY, positions, margin)
@@ -149,21 +175,39 @@ impl Obstacle {
 
     /// As [`contacts`](Self::contacts), with the obstacle moved from where it was made.
     #[must_use]
-    pub fn contacts_at(&self, motion: &RigidMotion, positions: &[DVec3], margin: f64) -> Vec<Contact> {
+    pub fn contacts_at(
+        &self,
+        motion: &RigidMotion,
+        positions: &[DVec3],
+        margin: f64,
+    ) -> Vec<Contact> {
         let back = motion.inverse();
         let found = parallel::map(positions.len(), POINTS_PER_TASK, |vertex| {
             let query = back.apply(positions[vertex]);
-            let Nearest { point, normal, depth } = self.nearest(query, margin)?;
-            Some(Contact { vertex: vertex as u32, point: motion.apply(point), normal: motion.rotation * normal, depth })
+            let Nearest {
+                point,
+                normal,
+                depth,
+            } = self.nearest(query, margin)?;
+            Some(Contact {
+                vertex: vertex as u32,
+                point: motion.apply(point),
+                normal: motion.rotation * normal,
+                depth,
+            })
         });
         found.into_iter().flatten().collect()
     }
 
-    /// The surface as `query` sees it, in the obstacle's own frame, if it is inside or outside by less than `margin`.
+    /// The surface as `query` sees it, in the obstacle's own frame, if it is inside or outside by
+    /// less than `margin`.
     pub(crate) fn nearest(&self, query: DVec3, margin: f64) -> Option<Nearest> {
         let Bounds { min, max } = self.bounds;
         // Written so that a query that is no number is near nothing.
-        if !(query.cmpge(min - DVec3::splat(margin)).all() && query.cmple(max + DVec3::splat(margin)).all() && query.is_finite()) {
+        if !(query.cmpge(min - DVec3::splat(margin)).all()
+            && query.cmple(max + DVec3::splat(margin)).all()
+            && query.is_finite())
+        {
             return None;
         }
         let nearest = match &self.solid {
@@ -173,11 +217,16 @@ impl Obstacle {
         (nearest.depth > -margin).then_some(nearest)
     }
 
-    /// Where the straight way between two points in the obstacle's own frame first enters it, and the unit normal out of it there;
-    /// `None` if the way starts inside or meets nothing. One that starts on the surface and leads inward enters at once.
+    /// Where the straight way between two points in the obstacle's own frame first enters it, and
+    /// the unit normal out of it there; `None` if the way starts inside or meets nothing. One
+    /// that starts on the surface and leads inward enters at once.
     pub(crate) fn entry(&self, from: DVec3, to: DVec3) -> Option<(DVec3, DVec3)> {
         let Bounds { min, max } = self.bounds;
-        if !(from.min(to).cmple(max).all() && from.max(to).cmpge(min).all() && from.is_finite() && to.is_finite()) {
+        if !(from.min(to).cmple(max).all()
+            && from.max(to).cmpge(min).all()
+            && from.is_finite()
+            && to.is_finite())
+        {
             return None;
         }
         match &self.solid {
@@ -189,7 +238,11 @@ impl Obstacle {
 
 fn require_solid(what: &'static str, size: f64, points: &[DVec3]) -> Result<(), PhysicsError> {
     let is_good = size > 0.0 && size.is_finite() && points.iter().all(|p| p.is_finite());
-    if is_good { Ok(()) } else { Err(PhysicsError::ObstacleSize { what, size }) }
+    if is_good {
+        Ok(())
+    } else {
+        Err(PhysicsError::ObstacleSize { what, size })
+    }
 }
 
 #[cfg(test)]

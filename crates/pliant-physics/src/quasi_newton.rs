@@ -1,13 +1,15 @@
 //! Limited-memory quasi-Newton steps on a factor that is out of date.
 //!
-//! **Problem.** A factored matrix that only resembles the Hessian gives good directions but converges slowly; what the
-//! last steps taught about the true curvature makes up for it.
+//! **Problem.** A factored matrix that only resembles the Hessian gives good directions but
+//! converges slowly; what the last steps taught about the true curvature makes up for it.
 //!
-//! **Equation.** With the last steps `sₖ` and changes of force `yₖ = f(xₖ) − f(xₖ₊₁)`, and `M⁻¹` in place of the customary
-//! multiple of the identity, the two-loop recursion gives `δ = B f`, where `B yₖ = sₖ` for the newest pair.
+//! **Equation.** With the last steps `sₖ` and changes of force `yₖ = f(xₖ) − f(xₖ₊₁)`, and `M⁻¹` in
+//! place of the customary multiple of the identity, the two-loop recursion gives `δ = B f`, where
+//! `B yₖ = sₖ` for the newest pair.
 //!
-//! **Source.** Nocedal and Wright 2006, algorithm 7.4; Liu, Bouaziz and Kavan, "Quasi-Newton methods for real-time
-//! simulation of hyperelastic materials", 2017, section 4 (the factor inside the recursion).
+//! **Source.** Nocedal and Wright 2006, algorithm 7.4; Liu, Bouaziz and Kavan, "Quasi-Newton
+//! methods for real-time simulation of hyperelastic materials", 2017, section 4 (the factor inside
+//! the recursion).
 
 use std::collections::VecDeque;
 
@@ -20,11 +22,17 @@ pub(crate) trait Preconditioner {
     /// Replaces forces on the unknowns by moves.
     fn apply(&mut self, vectors: &mut [DVec3]);
 
-    /// Called before every step but the first few: what can be done for a handful of vertices by themselves.
+    /// Called before every step but the first few: what can be done for a handful of vertices by
+    /// themselves.
     fn prepare(&mut self, _state: &mut Equilibrium<'_>, _tolerance: f64) {}
 
-    /// Takes a step that begins along `direction`; returns the move, or `None` where nothing helped.
-    fn advance(&mut self, state: &mut Equilibrium<'_>, mut direction: Vec<DVec3>) -> Option<Vec<DVec3>> {
+    /// Takes a step that begins along `direction`; returns the move, or `None` where nothing
+    /// helped.
+    fn advance(
+        &mut self,
+        state: &mut Equilibrium<'_>,
+        mut direction: Vec<DVec3>,
+    ) -> Option<Vec<DVec3>> {
         let share = state.step(&direction)?;
         direction.iter_mut().for_each(|d| *d *= share);
         Some(direction)
@@ -38,8 +46,8 @@ const PATIENCE: usize = 60;
 
 /// Steps after which forces that are left in a few places only are there for a reason: ours.
 const EVEN_AFTER: usize = 3;
-/// Steps without preparation after it did not halve the residual, at most: measured on a cow that crumples, where patches are most of
-/// the work and frames take a fifth less.
+/// Steps without preparation after it did not halve the residual, at most: measured on a cow that
+/// crumples, where patches are most of the work and frames take a fifth less.
 const MOST_PAUSE: usize = 7;
 
 struct Pair {
@@ -49,8 +57,14 @@ struct Pair {
     curvature: f64,
 }
 
-/// Walks towards balance until the residual is at most `tolerance`, at most `limit` steps; stops early where it stalls.
-pub(crate) fn relax(state: &mut Equilibrium<'_>, preconditioner: &mut impl Preconditioner, tolerance: f64, limit: usize) {
+/// Walks towards balance until the residual is at most `tolerance`, at most `limit` steps; stops
+/// early where it stalls.
+pub(crate) fn relax(
+    state: &mut Equilibrium<'_>,
+    preconditioner: &mut impl Preconditioner,
+    tolerance: f64,
+    limit: usize,
+) {
     let mut memory: VecDeque<Pair> = VecDeque::new();
     let mut best = (state.residual(), 0);
     let (mut even_from, mut pause) = (EVEN_AFTER, 0);
@@ -58,7 +72,11 @@ pub(crate) fn relax(state: &mut Equilibrium<'_>, preconditioner: &mut impl Preco
         if count >= even_from && state.residual() > tolerance {
             let before = state.residual();
             preconditioner.prepare(state, tolerance);
-            pause = if state.residual() < 0.5 * before { 0 } else { (2 * pause + 1).min(MOST_PAUSE) };
+            pause = if state.residual() < 0.5 * before {
+                0
+            } else {
+                (2 * pause + 1).min(MOST_PAUSE)
+            };
             even_from = count + 1 + pause;
         }
         let residual = state.residual();
@@ -78,19 +96,31 @@ pub(crate) fn relax(state: &mut Equilibrium<'_>, preconditioner: &mut impl Preco
                 continue;
             }
         };
-        let change: Vec<DVec3> = before.iter().zip(&state.forces).map(|(old, new)| *old - *new).collect();
+        let change: Vec<DVec3> = before
+            .iter()
+            .zip(&state.forces)
+            .map(|(old, new)| *old - *new)
+            .collect();
         let curvature = dot(&step, &change);
         if curvature > f64::EPSILON * dot(&change, &change).sqrt() * dot(&step, &step).sqrt() {
             if memory.len() == MEMORY {
                 memory.pop_front();
             }
-            memory.push_back(Pair { step, change, curvature });
+            memory.push_back(Pair {
+                step,
+                change,
+                curvature,
+            });
         }
     }
 }
 
 /// The two-loop recursion.
-fn direction(state: &Equilibrium<'_>, preconditioner: &mut impl Preconditioner, memory: &VecDeque<Pair>) -> Vec<DVec3> {
+fn direction(
+    state: &Equilibrium<'_>,
+    preconditioner: &mut impl Preconditioner,
+    memory: &VecDeque<Pair>,
+) -> Vec<DVec3> {
     let mut vector = state.forces.clone();
     let mut shares = Vec::with_capacity(memory.len());
     for pair in memory.iter().rev() {
@@ -132,14 +162,33 @@ mod tests {
     fn a_chain_is_balanced_on_a_bad_preconditioner_where_the_same_without_memory_is_not() {
         let links = 12;
         let ends: Vec<[u32; 2]> = (0..links).map(|i| [i, i + 1]).collect();
-        let springs = vec![Spring { rest: 0.5, stiffness: 2.0 }; links as usize];
+        let springs = vec![
+            Spring {
+                rest: 0.5,
+                stiffness: 2.0
+            };
+            links as usize
+        ];
         let energy = SpringEnergy::new(links as usize + 1, &ends, &springs);
-        let support = Support::holding(&(0..=links).map(|v| v == 0 || v == links).collect::<Vec<_>>());
-        let start: Vec<DVec3> = (0..=links).map(|v| DVec3::new(f64::from(v), f64::from(v * (links - v)) * 0.02, 0.0)).collect();
+        let support = Support::holding(
+            &(0..=links)
+                .map(|v| v == 0 || v == links)
+                .collect::<Vec<_>>(),
+        );
+        let start: Vec<DVec3> = (0..=links)
+            .map(|v| DVec3::new(f64::from(v), f64::from(v * (links - v)) * 0.02, 0.0))
+            .collect();
         let mut state = Equilibrium::start(&energy, &support, start.clone());
         relax(&mut state, &mut Share(0.2), 1e-9, 100);
         assert!(state.residual() <= 1e-9, "{}", state.residual());
-        assert!(state.positions.iter().enumerate().all(|(v, p)| p.distance(DVec3::X * v as f64) < 1e-8), "evenly stretched");
+        assert!(
+            state
+                .positions
+                .iter()
+                .enumerate()
+                .all(|(v, p)| p.distance(DVec3::X * v as f64) < 1e-8),
+            "evenly stretched"
+        );
         let mut plain = Equilibrium::start(&energy, &support, start);
         for _ in 0..state.iterations {
             let direction: Vec<DVec3> = plain.forces.iter().map(|f| *f * 0.2).collect();

@@ -2,8 +2,9 @@
 //!
 //! **Problem.** Sliders of a linear rig turn nothing; give the same sliders to springs.
 //!
-//! **Equation.** The shapes of a blend are the neutral one and `neutral + Δₛ` for every shape of the rig. Coefficients `cₛ` of
-//! the rig's shapes are weights of those, and the neutral has what is left, so that weights sum to one:
+//! **Equation.** The shapes of a blend are the neutral one and `neutral + Δₛ` for every shape of
+//! the rig. Coefficients `cₛ` of the rig's shapes are weights of those, and the neutral has what is
+//! left, so that weights sum to one:
 //!
 //! ```text
 //! w₀ = 1 − Σₛ cₛ        wₛ = cₛ
@@ -11,8 +12,9 @@
 //!
 //! **Source.** Ma et al. 2012, section 3.3.
 //!
-//! **Ours.** In-betweens and combinations are shapes of their own, as in the linear rig. Several sliders at one leave a
-//! negative weight for the neutral: an extrapolation, as it is in the linear rig.
+//! **Ours.** In-betweens and combinations are shapes of their own, as in the linear rig. Several
+//! sliders at one leave a negative weight for the neutral: an extrapolation, as it is in the linear
+//! rig.
 
 use pliant_rig::Rig;
 
@@ -50,7 +52,8 @@ impl RigBlend {
         &self.scene
     }
 
-    /// The shape at slider weights, one for each target, with obstacles where they are at time 0; missing weights count as zero.
+    /// The shape at slider weights, one for each target, with obstacles where they are at time 0;
+    /// missing weights count as zero.
     ///
     /// # Errors
     /// As [`SceneBlend::step`].
@@ -81,7 +84,10 @@ mod tests {
     /// A rig whose only slider bends a bar by a right angle.
     fn bending(mesh: &Mesh) -> Rig {
         let target = bent(mesh.positions(), 90.0);
-        let deltas = target.iter().zip(mesh.positions()).map(|(b, a)| (*b - *a).as_vec3());
+        let deltas = target
+            .iter()
+            .zip(mesh.positions())
+            .map(|(b, a)| (*b - *a).as_vec3());
         Rig::new(mesh.clone(), vec![Target::from_dense("bend", deltas)]).unwrap()
     }
 
@@ -96,7 +102,12 @@ mod tests {
         assert_eq!(blend.at(&[]).unwrap().positions, mesh.positions());
         let half = mesh.posed(blend.at(&[0.5]).unwrap().positions).unwrap();
         let shrunk = |m: &Mesh| (m.area() / mesh.area() - 1.0).abs();
-        assert!(shrunk(&half) < 0.02 && shrunk(&linear) > 0.05, "{} {}", shrunk(&half), shrunk(&linear));
+        assert!(
+            shrunk(&half) < 0.02 && shrunk(&linear) > 0.05,
+            "{} {}",
+            shrunk(&half),
+            shrunk(&linear)
+        );
     }
 
     #[test]
@@ -104,11 +115,19 @@ mod tests {
         let mesh = bar(24, 6).mesh;
         let rig = bending(&mesh);
         let full = rig.evaluate(&[1.0]);
-        let mut blend = RigBlend::new(rig, &SceneOptions::default().with_cage(CageSize::Vertices(200))).unwrap();
+        let mut blend = RigBlend::new(
+            rig,
+            &SceneOptions::default().with_cage(CageSize::Vertices(200)),
+        )
+        .unwrap();
         assert!(blend.scene().cage().is_some());
         assert_eq!(blend.at(&[1.0]).unwrap().positions, full);
         let half = blend.at(&[0.5]).unwrap();
-        assert!((half.volume / mesh.signed_volume() - 1.0).abs() < 0.02, "{}", half.volume);
+        assert!(
+            (half.volume / mesh.signed_volume() - 1.0).abs() < 0.02,
+            "{}",
+            half.volume
+        );
         assert!(half.linear.volume < 0.9 * mesh.signed_volume());
     }
 }

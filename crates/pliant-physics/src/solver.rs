@@ -1,10 +1,12 @@
 //! The three ways to balance springs, and what is kept between blends.
 //!
-//! **Problem.** Cheap steps serve most shapes, dear ones the soft and the crumpled; none knows beforehand which it has.
+//! **Problem.** Cheap steps serve most shapes, dear ones the soft and the crumpled; none knows
+//! beforehand which it has.
 //!
-//! **Ours.** From cheap to dear, each only as far as it helps: quasi-Newton steps on the factored Laplacian ([`crate::fast`]), then on
-//! two levels ([`crate::two_level`]) that are made anew when they are out of date, then Newton's method ([`crate::newton`]). Where there
-//! are terms beside springs, of which the first two know nothing, steps are on factors of the Hessian.
+//! **Ours.** From cheap to dear, each only as far as it helps: quasi-Newton steps on the factored
+//! Laplacian ([`crate::fast`]), then on two levels ([`crate::two_level`]) that are made anew when
+//! they are out of date, then Newton's method ([`crate::newton`]). Where there are terms beside
+//! springs, of which the first two know nothing, steps are on factors of the Hessian.
 
 use pliant_linalg::LinalgError;
 
@@ -19,7 +21,8 @@ use crate::two_level::TwoLevel;
 /// How an equilibrium is found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Solver {
-    /// Quasi-Newton steps on a Laplacian that is factored once and, for what is soft, on rigid pieces, to 1e-3.
+    /// Quasi-Newton steps on a Laplacian that is factored once and, for what is soft, on rigid
+    /// pieces, to 1e-3.
     #[default]
     Fast,
     /// The same to 1e-6.
@@ -39,7 +42,8 @@ impl Solver {
     }
 }
 
-/// Steps on the Laplacian, which are cheap, before pieces are moved too: measured, bars take under twenty to 1e-3 and a horse hundreds.
+/// Steps on the Laplacian, which are cheap, before pieces are moved too: measured, bars take under
+/// twenty to 1e-3 and a horse hundreds.
 const LAPLACIAN_STEPS: usize = 15;
 /// Below this residual a shape is nearly in balance, and its exact Hessian says what is soft.
 const NEARLY: f64 = 1e-2;
@@ -47,14 +51,17 @@ const NEARLY: f64 = 1e-2;
 const FIRST_STEPS: usize = 8;
 /// Steps on later ones: measured, new ones cost about four.
 const ROUND_STEPS: usize = 40;
-/// How often they are made before Newton's method takes over: ours, twice what the softest shapes need.
+/// How often they are made before Newton's method takes over: ours, twice what the softest shapes
+/// need.
 const ROUNDS: usize = 10;
-/// Factors of the Hessian where there are terms beside springs, and steps on each: ours, a factor costs about as much as ten steps, and
-/// the first, made where tetrahedra may still be turned over, is soon out of date.
+/// Factors of the Hessian where there are terms beside springs, and steps on each: ours, a factor
+/// costs about as much as ten steps, and the first, made where tetrahedra may still be turned over,
+/// is soon out of date.
 const FACTORS: usize = 20;
 const FIRST_FACTOR_STEPS: usize = 5;
 const FACTOR_STEPS: usize = 15;
-/// Samples are balanced to this share of the tolerance, so that what lies between them is within it.
+/// Samples are balanced to this share of the tolerance, so that what lies between them is within
+/// it.
 const SAMPLE_SHARE: f64 = 0.1;
 /// Steps of Newton's method: ours, ten times what sound shapes need.
 const NEWTON_STEPS: usize = 100;
@@ -71,11 +78,19 @@ pub(crate) struct Engine {
 
 impl Engine {
     pub(crate) fn new(laplacian: SpringLaplacian, modes: RigidModes) -> Self {
-        Self { laplacian, newton: Newton::default(), modes }
+        Self {
+            laplacian,
+            newton: Newton::default(),
+            modes,
+        }
     }
 
     /// Balances `state`. Where a solver stalls, Newton's method ends its work.
-    pub(crate) fn balance(&mut self, solver: Solver, state: &mut Equilibrium<'_>) -> Result<(), LinalgError> {
+    pub(crate) fn balance(
+        &mut self,
+        solver: Solver,
+        state: &mut Equilibrium<'_>,
+    ) -> Result<(), LinalgError> {
         let tolerance = solver.tolerance();
         if solver == Solver::Newton {
             return self.newton.relax(state, tolerance, NEWTON_STEPS);
@@ -85,7 +100,12 @@ impl Engine {
     }
 
     /// Balances `state` about to `tolerance`, as far as that is cheap.
-    pub(crate) fn near(&mut self, solver: Solver, state: &mut Equilibrium<'_>, tolerance: f64) -> Result<(), LinalgError> {
+    pub(crate) fn near(
+        &mut self,
+        solver: Solver,
+        state: &mut Equilibrium<'_>,
+        tolerance: f64,
+    ) -> Result<(), LinalgError> {
         if solver == Solver::Newton {
             self.newton.relax(state, tolerance, RESCUE_STEPS)
         } else {
@@ -93,13 +113,24 @@ impl Engine {
         }
     }
 
-    /// Balances `state` further than [`balance`](Self::balance) does, for others to start from, as far as that is cheap.
-    pub(crate) fn sample(&mut self, solver: Solver, state: &mut Equilibrium<'_>) -> Result<(), LinalgError> {
+    /// Balances `state` further than [`balance`](Self::balance) does, for others to start from, as
+    /// far as that is cheap.
+    pub(crate) fn sample(
+        &mut self,
+        solver: Solver,
+        state: &mut Equilibrium<'_>,
+    ) -> Result<(), LinalgError> {
         self.approach(state, SAMPLE_SHARE * solver.tolerance(), solver.tolerance())
     }
 
-    /// Quasi-Newton steps towards `tolerance`; no further round begins once the residual is at most `enough`.
-    fn approach(&mut self, state: &mut Equilibrium<'_>, tolerance: f64, enough: f64) -> Result<(), LinalgError> {
+    /// Quasi-Newton steps towards `tolerance`; no further round begins once the residual is at most
+    /// `enough`.
+    fn approach(
+        &mut self,
+        state: &mut Equilibrium<'_>,
+        tolerance: f64,
+        enough: f64,
+    ) -> Result<(), LinalgError> {
         if !state.energy.further().follows_springs() {
             return self.approach_on_factors(state, tolerance);
         }
@@ -116,7 +147,8 @@ impl Engine {
             } else {
                 (Transverse::Exact, ROUND_STEPS)
             };
-            let mut levels = TwoLevel::factor(&mut self.modes, &mut self.laplacian, state, transverse)?;
+            let mut levels =
+                TwoLevel::factor(&mut self.modes, &mut self.laplacian, state, transverse)?;
             relax(state, &mut levels, tolerance, steps);
             if state.residual() <= enough {
                 break;
@@ -125,14 +157,22 @@ impl Engine {
         Ok(())
     }
 
-    /// The same with terms beside springs, of which the Laplacian and the pieces know nothing: on factors of the Hessian that are made
-    /// anew when they are out of date.
-    fn approach_on_factors(&mut self, state: &mut Equilibrium<'_>, tolerance: f64) -> Result<(), LinalgError> {
+    /// The same with terms beside springs, of which the Laplacian and the pieces know nothing: on
+    /// factors of the Hessian that are made anew when they are out of date.
+    fn approach_on_factors(
+        &mut self,
+        state: &mut Equilibrium<'_>,
+        tolerance: f64,
+    ) -> Result<(), LinalgError> {
         for round in 0..FACTORS {
             if state.residual() <= tolerance {
                 break;
             }
-            let steps = if round == 0 { FIRST_FACTOR_STEPS } else { FACTOR_STEPS };
+            let steps = if round == 0 {
+                FIRST_FACTOR_STEPS
+            } else {
+                FACTOR_STEPS
+            };
             let mut factor = self.newton.factor(state)?;
             relax(state, &mut factor, tolerance, steps);
         }

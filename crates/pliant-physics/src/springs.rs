@@ -2,24 +2,27 @@
 //!
 //! **Problem.** Springs on and in a surface whose rest lengths tell one shape of it from another.
 //!
-//! **Equation.** A spring `q` joins vertices `i < j`. In shape `s` its rest length is `rˢ = |vᵢˢ − vⱼˢ|`; at the weights
-//! `w`, which sum to one,
+//! **Equation.** A spring `q` joins vertices `i < j`. In shape `s` its rest length is `rˢ = |vᵢˢ −
+//! vⱼˢ|`; at the weights `w`, which sum to one,
 //!
 //! ```text
 //! r̄ = Σₛ wₛ rˢ        k = 1 / r̄
 //! ```
 //!
-//! or, where edges alone are strained, `k = L̄ / r̄²` with the mean edge `L̄` of the surface, blended as all lengths are.
+//! or, where edges alone are strained, `k = L̄ / r̄²` with the mean edge `L̄` of the surface, blended
+//! as all lengths are.
 //!
-//! Structure springs are the edges of the triangulation, bending springs join vertices at graph distance two, internal
-//! springs are the edges of tetrahedra. A pair has one spring, of the first of these kinds that it fits.
+//! Structure springs are the edges of the triangulation, bending springs join vertices at graph
+//! distance two, internal springs are the edges of tetrahedra. A pair has one spring, of the first
+//! of these kinds that it fits.
 //!
-//! **Source.** Ma, Wang, Fyffe, Chen, Debevec, "A blendshape model that incorporates physical interaction", 2012, sections
-//! 3.1, 3.3 and 3.5.
+//! **Source.** Ma, Wang, Fyffe, Chen, Debevec, "A blendshape model that incorporates physical
+//! interaction", 2012, sections 3.1, 3.3 and 3.5.
 //!
-//! **Ours.** Weights outside 0..1 may ask for negative lengths: a rest length stays above a share of the shortest that
-//! any shape has. Vertices that coincide have a spring of no length, whose constant is bounded. A map over the vertices
-//! makes parts stiffer than others; a spring takes the mean of its ends.
+//! **Ours.** Weights outside 0..1 may ask for negative lengths: a rest length stays above a share
+//! of the shortest that any shape has. Vertices that coincide have a spring of no length, whose
+//! constant is bounded. A map over the vertices makes parts stiffer than others; a spring takes the
+//! mean of its ends.
 
 use pliant_mesh::Mesh;
 use pliant_mesh::glam::DVec3;
@@ -78,49 +81,94 @@ pub(crate) struct Spring {
     pub(crate) stiffness: f64,
 }
 
-/// Extrapolated rest lengths stay above this share of the shortest among the shapes: ours, a spring squeezed to a twentieth
-/// is a fold already.
+/// Extrapolated rest lengths stay above this share of the shortest among the shapes: ours, a spring
+/// squeezed to a twentieth is a fold already.
 pub(crate) const LEAST_SHARE: f64 = 0.05;
 
-/// The constant of a spring shorter than this share of the mean edge is that of one as long: ours, far below the edges of a sound mesh.
+/// The constant of a spring shorter than this share of the mean edge is that of one as long: ours,
+/// far below the edges of a sound mesh.
 const SHORT: f64 = 1e-3;
 
-/// Where edges alone are strained, springs to anchors only say where the shape stands: ours, small beside edges and large beside what
-/// tolerances leave open.
+/// Where edges alone are strained, springs to anchors only say where the shape stands: ours, small
+/// beside edges and large beside what tolerances leave open.
 const ANCHOR_SHARE: f64 = 1e-3;
 
 impl Springs {
-    /// Springs of `mesh` and of tetrahedra over its vertices and further points, and `extra` ones that are no part of it.
+    /// Springs of `mesh` and of tetrahedra over its vertices and further points, and `extra` ones
+    /// that are no part of it.
     ///
-    /// `shapes` holds the place of every point, surface vertices first. Indices are checked where they enter the crate.
-    pub(crate) fn new(mesh: &Mesh, tetrahedra: &[[u32; 4]], extra: &[[u32; 2]], shapes: &[Vec<DVec3>]) -> Self {
+    /// `shapes` holds the place of every point, surface vertices first. Indices are checked where
+    /// they enter the crate.
+    pub(crate) fn new(
+        mesh: &Mesh,
+        tetrahedra: &[[u32; 4]],
+        extra: &[[u32; 2]],
+        shapes: &[Vec<DVec3>],
+    ) -> Self {
         let (ends, counts) = connect(mesh, tetrahedra);
         Self::joining(ends, counts, extra, shapes)
     }
 
-    /// The edges of `mesh` alone, all with the same energy when strained by the same share, and soft `extra` ones.
+    /// The edges of `mesh` alone, all with the same energy when strained by the same share, and
+    /// soft `extra` ones.
     pub(crate) fn edges(mesh: &Mesh, extra: &[[u32; 2]], shapes: &[Vec<DVec3>]) -> Self {
-        let ends: Vec<[u32; 2]> = mesh.topology().edges().iter().map(|&e| ascending(e)).collect();
-        let counts = SpringCounts { structure: ends.len(), ..SpringCounts::default() };
-        let mut springs = Self { law: Law::InverseSquare, ..Self::joining(ends, counts, extra, shapes) };
+        let ends: Vec<[u32; 2]> = mesh
+            .topology()
+            .edges()
+            .iter()
+            .map(|&e| ascending(e))
+            .collect();
+        let counts = SpringCounts {
+            structure: ends.len(),
+            ..SpringCounts::default()
+        };
+        let mut springs = Self {
+            law: Law::InverseSquare,
+            ..Self::joining(ends, counts, extra, shapes)
+        };
         springs.stiffness[counts.structure..].fill(ANCHOR_SHARE);
         springs
     }
 
-    fn joining(mut ends: Vec<[u32; 2]>, mut counts: SpringCounts, extra: &[[u32; 2]], shapes: &[Vec<DVec3>]) -> Self {
+    fn joining(
+        mut ends: Vec<[u32; 2]>,
+        mut counts: SpringCounts,
+        extra: &[[u32; 2]],
+        shapes: &[Vec<DVec3>],
+    ) -> Self {
         counts.anchor = extra.len();
         ends.extend_from_slice(extra);
         let rest: Vec<Vec<f64>> = shapes.iter().map(|points| lengths(points, &ends)).collect();
-        let edges = rest.iter().map(|lengths| lengths[..counts.structure].iter().sum::<f64>() / counts.structure.max(1) as f64).collect();
+        let edges = rest
+            .iter()
+            .map(|lengths| {
+                lengths[..counts.structure].iter().sum::<f64>() / counts.structure.max(1) as f64
+            })
+            .collect();
         let stiffness = vec![1.0; ends.len()];
-        Self { points: shapes.first().map_or(0, Vec::len), ends, counts, rest, stiffness, edges, law: Law::Inverse }
+        Self {
+            points: shapes.first().map_or(0, Vec::len),
+            ends,
+            counts,
+            rest,
+            stiffness,
+            edges,
+            law: Law::Inverse,
+        }
     }
 
-    /// Springs as stiff as the mean of `map` at their ends, beside its mean over all points: only ratios matter.
+    /// Springs as stiff as the mean of `map` at their ends, beside its mean over all points: only
+    /// ratios matter.
     pub(crate) fn with_stiffness(mut self, map: &[f64]) -> Self {
         let mean = map.iter().sum::<f64>() / map.len().max(1) as f64;
-        let ends = self.ends.iter().map(|e| 0.5 * (map[e[0] as usize] + map[e[1] as usize]));
-        self.stiffness.iter_mut().zip(ends).for_each(|(own, k)| *own *= k / mean);
+        let ends = self
+            .ends
+            .iter()
+            .map(|e| 0.5 * (map[e[0] as usize] + map[e[1] as usize]));
+        self.stiffness
+            .iter_mut()
+            .zip(ends)
+            .for_each(|(own, k)| *own *= k / mean);
         self
     }
 
@@ -139,7 +187,9 @@ impl Springs {
     /// The springs between the shapes at `weights`.
     pub(crate) fn blended(&self, weights: &[f64]) -> Vec<Spring> {
         let edge = self.mean_edge(weights);
-        (0..self.ends.len()).map(|q| self.blend_one(q, weights, edge)).collect()
+        (0..self.ends.len())
+            .map(|q| self.blend_one(q, weights, edge))
+            .collect()
     }
 
     /// The mean edge of the surface between the shapes.
@@ -154,13 +204,21 @@ impl Springs {
             Law::Inverse => rest.max(floor),
             Law::InverseSquare => (rest * rest / edge.max(floor)).max(floor),
         };
-        Spring { rest, stiffness: self.stiffness[q] / softness }
+        Spring {
+            rest,
+            stiffness: self.stiffness[q] / softness,
+        }
     }
 }
 
-/// The weighted mean of a measure over the shapes, and at least a share of the least of them where weights extrapolate.
+/// The weighted mean of a measure over the shapes, and at least a share of the least of them where
+/// weights extrapolate.
 pub(crate) fn blended(by_shape: impl Iterator<Item = f64>, weights: &[f64]) -> f64 {
-    let (sum, least) = by_shape.zip(weights).fold((0.0, f64::INFINITY), |(sum, least), (value, w)| (sum + w * value, value.min(least)));
+    let (sum, least) = by_shape
+        .zip(weights)
+        .fold((0.0, f64::INFINITY), |(sum, least), (value, w)| {
+            (sum + w * value, value.min(least))
+        });
     sum.max(LEAST_SHARE * least)
 }
 
@@ -175,7 +233,12 @@ pub(crate) fn length(points: &[DVec3], [i, j]: [u32; 2]) -> f64 {
 
 /// Structure, bending and internal springs, in this order, each pair once.
 fn connect(mesh: &Mesh, tetrahedra: &[[u32; 4]]) -> (Vec<[u32; 2]>, SpringCounts) {
-    let mut ends: Vec<[u32; 2]> = mesh.topology().edges().iter().map(|&e| ascending(e)).collect();
+    let mut ends: Vec<[u32; 2]> = mesh
+        .topology()
+        .edges()
+        .iter()
+        .map(|&e| ascending(e))
+        .collect();
     let structure = ends.len();
     ends.extend(second_neighbors(mesh));
     let bending = ends.len() - structure;
@@ -184,7 +247,15 @@ fn connect(mesh: &Mesh, tetrahedra: &[[u32; 4]]) -> (Vec<[u32; 2]>, SpringCounts
     let mut internal = edges_of(tetrahedra);
     internal.retain(|pair| known.binary_search(pair).is_err());
     ends.extend_from_slice(&internal);
-    (ends, SpringCounts { structure, bending, internal: internal.len(), anchor: 0 })
+    (
+        ends,
+        SpringCounts {
+            structure,
+            bending,
+            internal: internal.len(),
+            anchor: 0,
+        },
+    )
 }
 
 fn second_neighbors(mesh: &Mesh) -> Vec<[u32; 2]> {
@@ -193,7 +264,13 @@ fn second_neighbors(mesh: &Mesh) -> Vec<[u32; 2]> {
     for vertex in 0..mesh.vertex_count() {
         let ring = topology.vertex_neighbors().row(vertex);
         let beyond = |&other: &u32| other as usize > vertex && ring.binary_search(&other).is_err();
-        pairs.extend(topology.two_ring(vertex).into_iter().filter(beyond).map(|other| [vertex as u32, other]));
+        pairs.extend(
+            topology
+                .two_ring(vertex)
+                .into_iter()
+                .filter(beyond)
+                .map(|other| [vertex as u32, other]),
+        );
     }
     pairs
 }
@@ -208,7 +285,12 @@ mod tests {
     use crate::test_shapes::{Bar, bar};
 
     fn springs_of(bar: &Bar) -> Springs {
-        Springs::new(&bar.mesh, &bar.tetrahedra, &[], std::slice::from_ref(&bar.points))
+        Springs::new(
+            &bar.mesh,
+            &bar.tetrahedra,
+            &[],
+            std::slice::from_ref(&bar.points),
+        )
     }
 
     #[test]
@@ -218,10 +300,18 @@ mod tests {
         let neighbors = bar.mesh.topology().vertex_neighbors();
         let mut seen = std::collections::BTreeSet::new();
         for (q, &[i, j]) in springs.ends().iter().enumerate() {
-            assert!(i < j && seen.insert([i, j]), "spring {q} joins {i} and {j} again");
+            assert!(
+                i < j && seen.insert([i, j]),
+                "spring {q} joins {i} and {j} again"
+            );
             let surface = (j as usize) < bar.mesh.vertex_count();
             let near = surface && neighbors.row(i as usize).contains(&j);
-            let second = surface && !near && neighbors.row(i as usize).iter().any(|&m| neighbors.row(m as usize).contains(&j));
+            let second = surface
+                && !near
+                && neighbors
+                    .row(i as usize)
+                    .iter()
+                    .any(|&m| neighbors.row(m as usize).contains(&j));
             let counts = springs.counts();
             let expected = if near {
                 0..counts.structure
@@ -230,10 +320,18 @@ mod tests {
             } else {
                 counts.structure + counts.bending..usize::MAX
             };
-            assert!(expected.contains(&q), "spring {q} between {i} and {j} stands among another kind");
+            assert!(
+                expected.contains(&q),
+                "spring {q} between {i} and {j} stands among another kind"
+            );
         }
-        let total: usize = (0..bar.mesh.vertex_count() as u32).map(|i| bar.mesh.topology().two_ring(i as usize).len()).sum();
-        assert_eq!(springs.counts().structure + springs.counts().bending, total / 2);
+        let total: usize = (0..bar.mesh.vertex_count() as u32)
+            .map(|i| bar.mesh.topology().two_ring(i as usize).len())
+            .sum();
+        assert_eq!(
+            springs.counts().structure + springs.counts().bending,
+            total / 2
+        );
     }
 
     #[test]
@@ -241,7 +339,10 @@ mod tests {
         let bar = bar(5, 3);
         let springs = springs_of(&bar);
         let known: std::collections::BTreeSet<_> = springs.ends().iter().copied().collect();
-        let mut corners = bar.tetrahedra.iter().flat_map(|t| t.iter().flat_map(move |&v| t.iter().map(move |&w| [v, w])));
+        let mut corners = bar
+            .tetrahedra
+            .iter()
+            .flat_map(|t| t.iter().flat_map(move |&v| t.iter().map(move |&w| [v, w])));
         assert!(corners.all(|[v, w]| v == w || known.contains(&ascending([v, w]))));
     }
 
@@ -250,12 +351,22 @@ mod tests {
         let bar = bar(4, 2);
         let half: Vec<DVec3> = bar.points.iter().map(|p| *p * 0.5).collect();
         let springs = Springs::new(&bar.mesh, &[], &[], &[bar.points.clone(), half]);
-        for (mean, spring) in springs.blended(&[0.25, 0.75]).iter().zip(springs.blended(&[-1.0, 2.0])) {
+        for (mean, spring) in springs
+            .blended(&[0.25, 0.75])
+            .iter()
+            .zip(springs.blended(&[-1.0, 2.0]))
+        {
             assert!((mean.stiffness * mean.rest - 1.0).abs() < 1e-12);
             assert!(spring.rest > 0.0 && spring.rest < mean.rest, "{spring:?}");
         }
         let lengths = lengths(&bar.points, springs.ends());
-        assert!(springs.blended(&[0.25, 0.75]).iter().zip(lengths).all(|(s, r)| (s.rest - 0.625 * r).abs() < 1e-12));
+        assert!(
+            springs
+                .blended(&[0.25, 0.75])
+                .iter()
+                .zip(lengths)
+                .all(|(s, r)| (s.rest - 0.625 * r).abs() < 1e-12)
+        );
     }
 
     #[test]
@@ -264,11 +375,15 @@ mod tests {
         let [i, j] = bar.mesh.topology().edges()[0];
         bar.points[j as usize] = bar.points[i as usize];
         let springs = springs_of(&bar).blended(&[1.0]);
-        assert!(springs.iter().any(|s| s.rest == 0.0) && springs.iter().all(|s| s.stiffness.is_finite()));
+        assert!(
+            springs.iter().any(|s| s.rest == 0.0)
+                && springs.iter().all(|s| s.stiffness.is_finite())
+        );
     }
 
     #[test]
-    fn strained_edges_weigh_by_the_mean_edge_whatever_holds_the_shape_and_an_even_map_changes_nothing() {
+    fn strained_edges_weigh_by_the_mean_edge_whatever_holds_the_shape_and_an_even_map_changes_nothing()
+     {
         let bar = bar(5, 2);
         let larger: Vec<DVec3> = bar.points.iter().map(|p| *p * 3.0).collect();
         let far = [[0, bar.points.len() as u32 - 1]; 40];
@@ -278,9 +393,20 @@ mod tests {
         assert!((edge - 2.5 * bar.mesh.mean_edge_length()).abs() < 1e-12);
         let springs = held.blended(&weights);
         let count = held.counts().structure;
-        assert!(springs[..count].iter().all(|s| (s.stiffness * s.rest * s.rest / edge - 1.0).abs() < 1e-12));
-        let even = held.with_stiffness(&vec![7.0; bar.points.len()]).blended(&weights);
-        assert!(springs.iter().zip(even).all(|(a, b)| (a.stiffness / b.stiffness - 1.0).abs() < 1e-12));
+        assert!(
+            springs[..count]
+                .iter()
+                .all(|s| (s.stiffness * s.rest * s.rest / edge - 1.0).abs() < 1e-12)
+        );
+        let even = held
+            .with_stiffness(&vec![7.0; bar.points.len()])
+            .blended(&weights);
+        assert!(
+            springs
+                .iter()
+                .zip(even)
+                .all(|(a, b)| (a.stiffness / b.stiffness - 1.0).abs() < 1e-12)
+        );
     }
 
     #[test]
@@ -288,8 +414,16 @@ mod tests {
         let bar = bar(4, 2);
         let map: Vec<f64> = (0..bar.points.len()).map(|i| 1.0 + i as f64).collect();
         let tenfold: Vec<f64> = map.iter().map(|k| 10.0 * k).collect();
-        let (one, ten) = (springs_of(&bar).with_stiffness(&map), springs_of(&bar).with_stiffness(&tenfold));
-        assert!(one.blended(&[1.0]).iter().zip(ten.blended(&[1.0])).all(|(a, b)| (a.stiffness / b.stiffness - 1.0).abs() < 1e-12));
+        let (one, ten) = (
+            springs_of(&bar).with_stiffness(&map),
+            springs_of(&bar).with_stiffness(&tenfold),
+        );
+        assert!(
+            one.blended(&[1.0])
+                .iter()
+                .zip(ten.blended(&[1.0]))
+                .all(|(a, b)| (a.stiffness / b.stiffness - 1.0).abs() < 1e-12)
+        );
         let ([a, b], [c, d]) = (one.ends()[0], one.ends()[1]);
         let ratio = one.stiffness[0] / one.stiffness[1];
         assert!((ratio - f64::from(a + b + 2) / f64::from(c + d + 2)).abs() < 1e-12);

@@ -1,7 +1,7 @@
 //! Which vertices are held, and in which directions the others may move.
 //!
-//! **Problem.** Boundary conditions of an equilibrium: vertices whose place is given for good, and vertices that touch
-//! something, which lose one direction or all of them for a while.
+//! **Problem.** Boundary conditions of an equilibrium: vertices whose place is given for good, and
+//! vertices that touch something, which lose one direction or all of them for a while.
 //!
 //! **Equation.** The moves `δ` that a constraint allows are those with `δ = P δ`:
 //!
@@ -9,12 +9,14 @@
 //! free: P = I        plane of normal n: P = I − n nᵀ        line along d: P = d dᵀ        fixed: P = 0
 //! ```
 //!
-//! A solver moves along `P δ`, balances `P f`, and its matrix is `P H P` plus anything on what `P` bars.
+//! A solver moves along `P δ`, balances `P f`, and its matrix is `P H P` plus anything on what `P`
+//! bars.
 //!
-//! **Source.** Ma et al. 2012, section 3.4 (fixed vertices); Baraff and Witkin 1998, section 5 (the filter `P`).
+//! **Source.** Ma et al. 2012, section 3.4 (fixed vertices); Baraff and Witkin 1998, section 5 (the
+//! filter `P`).
 //!
-//! **Ours.** Vertices that are held for the whole blend are no unknowns at all; contacts, which come and go, leave the
-//! unknowns and so every prefactored matrix as they are.
+//! **Ours.** Vertices that are held for the whole blend are no unknowns at all; contacts, which
+//! come and go, leave the unknowns and so every prefactored matrix as they are.
 
 use std::collections::BTreeMap;
 
@@ -44,7 +46,8 @@ pub enum Constraint {
     },
 }
 
-/// Directions whose sine is below this are the same: ours; what two of them have in common would be far away.
+/// Directions whose sine is below this are the same: ours; what two of them have in common would be
+/// far away.
 const PARALLEL: f64 = 1e-2;
 
 impl Constraint {
@@ -57,7 +60,8 @@ impl Constraint {
         }
     }
 
-    /// What both constraints allow. Where they have nothing in common, or almost nothing, the first counts.
+    /// What both constraints allow. Where they have nothing in common, or almost nothing, the first
+    /// counts.
     pub(crate) fn and(self, other: Self) -> Self {
         match (self, other) {
             (Self::Fixed(_), _) => self,
@@ -66,16 +70,34 @@ impl Constraint {
             | (Self::Plane { normal, offset }, Self::Line { point, direction }) => {
                 let slope = direction.dot(normal);
                 let line = Self::Line { point, direction };
-                if slope.abs() < PARALLEL { line } else { Self::Fixed(point + direction * ((offset - normal.dot(point)) / slope)) }
+                if slope.abs() < PARALLEL {
+                    line
+                } else {
+                    Self::Fixed(point + direction * ((offset - normal.dot(point)) / slope))
+                }
             }
-            (Self::Plane { normal, offset }, Self::Plane { normal: second, offset: far }) => {
+            (
+                Self::Plane { normal, offset },
+                Self::Plane {
+                    normal: second,
+                    offset: far,
+                },
+            ) => {
                 let across = normal.cross(second);
                 if across.length() < PARALLEL {
                     // Of two planes that face the same way, the one further out.
-                    return if normal.dot(second) > 0.0 && far > offset { other } else { self };
+                    return if normal.dot(second) > 0.0 && far > offset {
+                        other
+                    } else {
+                        self
+                    };
                 }
-                let point = (second.cross(across) * offset + across.cross(normal) * far) / across.length_squared();
-                Self::Line { point, direction: across.normalize() }
+                let point = (second.cross(across) * offset + across.cross(normal) * far)
+                    / across.length_squared();
+                Self::Line {
+                    point,
+                    direction: across.normalize(),
+                }
             }
             (Self::Line { .. }, Self::Line { .. }) => self,
         }
@@ -87,7 +109,10 @@ impl Constraint {
         match *self {
             Self::Fixed(place) => place,
             Self::Plane { normal, offset } => point - normal * (normal.dot(point) - offset),
-            Self::Line { point: start, direction } => start + direction * direction.dot(point - start),
+            Self::Line {
+                point: start,
+                direction,
+            } => start + direction * direction.dot(point - start),
         }
     }
 }
@@ -111,19 +136,29 @@ impl Support {
 
     /// Vertices with `held` stay where they are put.
     pub(crate) fn holding(held: &[bool]) -> Self {
-        let unknown_vertices: Vec<u32> = (0..held.len() as u32).filter(|&v| !held[v as usize]).collect();
+        let unknown_vertices: Vec<u32> = (0..held.len() as u32)
+            .filter(|&v| !held[v as usize])
+            .collect();
         let mut unknown_of = vec![None; held.len()];
         for (unknown, &vertex) in unknown_vertices.iter().enumerate() {
             unknown_of[vertex as usize] = Some(unknown as u32);
         }
-        Self { unknown_vertices, unknown_of, constraints: BTreeMap::new() }
+        Self {
+            unknown_vertices,
+            unknown_of,
+            constraints: BTreeMap::new(),
+        }
     }
 
     /// Replaces all constraints on vertices that are not held; those on held ones are left out.
     pub(crate) fn constrain(&mut self, constraints: impl IntoIterator<Item = (usize, Constraint)>) {
         self.constraints.clear();
-        let free = constraints.into_iter().filter(|(vertex, _)| self.unknown_of[*vertex].is_some());
-        self.constraints = free.map(|(vertex, constraint)| (vertex, (constraint, constraint.projector()))).collect();
+        let free = constraints
+            .into_iter()
+            .filter(|(vertex, _)| self.unknown_of[*vertex].is_some());
+        self.constraints = free
+            .map(|(vertex, constraint)| (vertex, (constraint, constraint.projector())))
+            .collect();
     }
 
     /// Whether every vertex that is not held may move in all directions.
@@ -144,14 +179,21 @@ impl Support {
         self.constraints.get(&vertex).map(|constraint| constraint.0)
     }
 
-    /// The directions in which a vertex may move; the identity for held ones too, which are no unknowns.
+    /// The directions in which a vertex may move; the identity for held ones too, which are no
+    /// unknowns.
     pub(crate) fn projector(&self, vertex: usize) -> DMat3 {
-        self.constraints.get(&vertex).map_or(DMat3::IDENTITY, |constraint| constraint.1)
+        self.constraints
+            .get(&vertex)
+            .map_or(DMat3::IDENTITY, |constraint| constraint.1)
     }
 
     /// `P block P` of two vertices.
     pub(crate) fn between(&self, vertex: usize, block: &DMat3, other: usize) -> DMat3 {
-        if self.constraints.is_empty() { *block } else { self.projector(vertex) * *block * self.projector(other) }
+        if self.constraints.is_empty() {
+            *block
+        } else {
+            self.projector(vertex) * *block * self.projector(other)
+        }
     }
 
     /// Puts constrained vertices on their constraints.
@@ -172,13 +214,20 @@ impl Support {
     /// Leaves of each unknown's vector what it may move along.
     pub(crate) fn project(&self, vectors: &mut [DVec3]) {
         for (&vertex, (_, projector)) in &self.constraints {
-            let unknown = self.unknown_of[vertex].expect("constraints of held vertices are left out");
+            let unknown =
+                self.unknown_of[vertex].expect("constraints of held vertices are left out");
             vectors[unknown as usize] = *projector * vectors[unknown as usize];
         }
     }
 
     /// `positions = from + step · direction` over the unknowns.
-    pub(crate) fn advance(&self, from: &[DVec3], step: f64, direction: &[DVec3], positions: &mut [DVec3]) {
+    pub(crate) fn advance(
+        &self,
+        from: &[DVec3],
+        step: f64,
+        direction: &[DVec3],
+        positions: &mut [DVec3],
+    ) {
         for (move_, &vertex) in direction.iter().zip(&self.unknown_vertices) {
             positions[vertex as usize] = from[vertex as usize] + *move_ * step;
         }
@@ -192,7 +241,10 @@ mod tests {
     #[test]
     fn a_plane_bars_its_normal_and_nothing_else() {
         let normal = DVec3::new(1.0, 2.0, -2.0) / 3.0;
-        let plane = Constraint::Plane { normal, offset: 0.5 };
+        let plane = Constraint::Plane {
+            normal,
+            offset: 0.5,
+        };
         let mut support = Support::holding(&[true, false, false]);
         support.constrain([(0, Constraint::Fixed(DVec3::ONE)), (2, plane)]);
         let mut moves = [DVec3::new(1.0, 0.0, 0.0), DVec3::new(0.3, -0.4, 2.0)];
@@ -203,25 +255,49 @@ mod tests {
         assert!((before[1] - moves[1]).cross(normal).length() < 1e-15);
         let mut points = [DVec3::ZERO, DVec3::X, DVec3::new(5.0, 1.0, 1.0)];
         support.place(&mut points);
-        assert_eq!(points[0], DVec3::ZERO, "held vertices are not moved by constraints");
+        assert_eq!(
+            points[0],
+            DVec3::ZERO,
+            "held vertices are not moved by constraints"
+        );
         assert!((points[2].dot(normal) - 0.5).abs() < 1e-15);
     }
     #[test]
     fn planes_meet_in_a_line_and_three_of_them_in_a_point() {
         let corner = DVec3::new(0.4, -1.0, 2.0);
-        let plane = |normal: DVec3| Constraint::Plane { normal, offset: normal.dot(corner) };
-        let [a, b, c] = [DVec3::X, DVec3::new(0.6, 0.8, 0.0), DVec3::new(0.0, 0.6, 0.8)].map(plane);
+        let plane = |normal: DVec3| Constraint::Plane {
+            normal,
+            offset: normal.dot(corner),
+        };
+        let [a, b, c] = [
+            DVec3::X,
+            DVec3::new(0.6, 0.8, 0.0),
+            DVec3::new(0.0, 0.6, 0.8),
+        ]
+        .map(plane);
         let line = a.and(b);
         for point in [DVec3::ZERO, DVec3::new(3.0, 4.0, -5.0)] {
             let place = line.nearest(point);
-            assert!(a.nearest(place).distance(place) < 1e-14 && b.nearest(place).distance(place) < 1e-14);
-            assert!((line.projector() * (place - point)).length() < 1e-14, "straight to it");
+            assert!(
+                a.nearest(place).distance(place) < 1e-14
+                    && b.nearest(place).distance(place) < 1e-14
+            );
+            assert!(
+                (line.projector() * (place - point)).length() < 1e-14,
+                "straight to it"
+            );
         }
         for point in [line.and(c), c.and(line)] {
-            assert!(matches!(point, Constraint::Fixed(p) if p.distance(corner) < 1e-14), "{point:?}");
+            assert!(
+                matches!(point, Constraint::Fixed(p) if p.distance(corner) < 1e-14),
+                "{point:?}"
+            );
             assert_eq!(point.and(a), point);
         }
-        let further = Constraint::Plane { normal: DVec3::X, offset: 9.0 };
+        let further = Constraint::Plane {
+            normal: DVec3::X,
+            offset: 9.0,
+        };
         assert_eq!((a.and(further), further.and(a)), (further, further));
     }
 }

@@ -1,4 +1,5 @@
-//! Shapes for tests: a bar of cubes with its tetrahedra, straight, bent and twisted; and how far shapes are apart.
+//! Shapes for tests: a bar of cubes with its tetrahedra, straight, bent and twisted; and how far
+//! shapes are apart.
 
 use pliant_linalg::RigidMotion;
 use pliant_mesh::glam::DVec3;
@@ -33,7 +34,13 @@ pub(crate) fn bar(along: usize, across: usize) -> Bar {
     }
     let at = |k: [usize; 3]| number[(k[0] * side + k[1]) * side + k[2]];
     let share = |n: usize, of: usize| n as f64 / of as f64;
-    let place = |k: &[usize; 3]| DVec3::new(LENGTH * share(k[0], along), share(k[1], across) - 0.5, share(k[2], across) - 0.5);
+    let place = |k: &[usize; 3]| {
+        DVec3::new(
+            LENGTH * share(k[0], along),
+            share(k[1], across) - 0.5,
+            share(k[2], across) - 0.5,
+        )
+    };
     let points: Vec<DVec3> = lattice.iter().map(place).collect();
     let mut tetrahedra = Vec::new();
     for i in 0..along {
@@ -43,19 +50,26 @@ pub(crate) fn bar(along: usize, across: usize) -> Bar {
             }
         }
     }
-    let mesh = Mesh::from_triangles(points[..surface].to_vec(), &outer_faces(&tetrahedra)).expect("the bar is sound");
-    Bar { mesh, points, tetrahedra }
+    let mesh = Mesh::from_triangles(points[..surface].to_vec(), &outer_faces(&tetrahedra))
+        .expect("the bar is sound");
+    Bar {
+        mesh,
+        points,
+        tetrahedra,
+    }
 }
 
 /// Six tetrahedra around the main diagonal of a cube: neighbouring cubes fit.
 fn cube_tetrahedra([i, j, k]: [usize; 3]) -> [[[usize; 3]; 4]; 6] {
     let corner = |c: usize| [i + (c & 1), j + (c >> 1 & 1), k + (c >> 2 & 1)];
-    [[1, 3], [3, 2], [2, 6], [6, 4], [4, 5], [5, 1]].map(|[a, b]| [corner(0), corner(a), corner(b), corner(7)])
+    [[1, 3], [3, 2], [2, 6], [6, 4], [4, 5], [5, 1]]
+        .map(|[a, b]| [corner(0), corner(a), corner(b), corner(7)])
 }
 
 /// The triangles that belong to one tetrahedron only, seen from outside.
 fn outer_faces(tetrahedra: &[[u32; 4]]) -> Vec<[u32; 3]> {
-    let mut seen: std::collections::BTreeMap<[u32; 3], (usize, [u32; 3])> = std::collections::BTreeMap::new();
+    let mut seen: std::collections::BTreeMap<[u32; 3], (usize, [u32; 3])> =
+        std::collections::BTreeMap::new();
     for &[a, b, c, d] in tetrahedra {
         for face in [[a, c, b], [a, b, d], [b, c, d], [a, d, c]] {
             let mut key = face;
@@ -63,7 +77,10 @@ fn outer_faces(tetrahedra: &[[u32; 4]]) -> Vec<[u32; 3]> {
             seen.entry(key).or_insert((0, face)).0 += 1;
         }
     }
-    seen.values().filter(|(count, _)| *count == 1).map(|(_, face)| *face).collect()
+    seen.values()
+        .filter(|(count, _)| *count == 1)
+        .map(|(_, face)| *face)
+        .collect()
 }
 
 /// The x axis becomes an arc; sections stay plane.
@@ -87,12 +104,18 @@ pub(crate) fn twisted(points: &[DVec3], degrees: f64) -> Vec<DVec3> {
 
 /// The vertices of the end at the origin.
 pub(crate) fn foot(bar: &Bar) -> Vec<usize> {
-    (0..bar.mesh.vertex_count()).filter(|&v| bar.points[v].x == 0.0).collect()
+    (0..bar.mesh.vertex_count())
+        .filter(|&v| bar.points[v].x == 0.0)
+        .collect()
 }
 
 /// The largest distance as a share of the diagonal.
 pub(crate) fn apart(a: &[DVec3], b: &[DVec3]) -> f64 {
-    let most = a.iter().zip(b).map(|(p, q)| p.distance(*q)).fold(0.0, f64::max);
+    let most = a
+        .iter()
+        .zip(b)
+        .map(|(p, q)| p.distance(*q))
+        .fold(0.0, f64::max);
     most / Bounds::of(b).expect("there are points").diagonal()
 }
 

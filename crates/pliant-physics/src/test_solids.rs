@@ -5,15 +5,24 @@ use pliant_mesh::glam::DVec3;
 
 use crate::test_shapes::{self, LENGTH};
 
-/// The surface of a set of grid cells, each between the planes of `xs`, `ys` and `zs`, as triangles that look outward.
+/// The surface of a set of grid cells, each between the planes of `xs`, `ys` and `zs`, as triangles
+/// that look outward.
 pub(crate) fn cells(planes: [&[f64]; 3], filled: impl Fn([usize; 3]) -> bool) -> Mesh {
     let counts = planes.map(|p| p.len() - 1);
-    let is_filled = |cell: [isize; 3]| (0..3).all(|k| (0..counts[k] as isize).contains(&cell[k])) && filled(cell.map(|c| c as usize));
+    let is_filled = |cell: [isize; 3]| {
+        (0..3).all(|k| (0..counts[k] as isize).contains(&cell[k]))
+            && filled(cell.map(|c| c as usize))
+    };
     let mut vertex_of = std::collections::BTreeMap::new();
     let mut positions = Vec::new();
     let mut polygons = Vec::new();
     for index in 0..counts.iter().product() {
-        let cell = [index % counts[0], index / counts[0] % counts[1], index / counts[0] / counts[1]].map(|c| c as isize);
+        let cell = [
+            index % counts[0],
+            index / counts[0] % counts[1],
+            index / counts[0] / counts[1],
+        ]
+        .map(|c| c as isize);
         if !is_filled(cell) {
             continue;
         }
@@ -50,7 +59,9 @@ pub(crate) fn cells(planes: [&[f64]; 3], filled: impl Fn([usize; 3]) -> bool) ->
 
 /// `count` steps from `low` to `high`.
 pub(crate) fn steps(low: f64, high: f64, count: usize) -> Vec<f64> {
-    (0..=count).map(|k| low + (high - low) * k as f64 / count as f64).collect()
+    (0..=count)
+        .map(|k| low + (high - low) * k as f64 / count as f64)
+        .collect()
 }
 
 /// A bar along x from 0 to 4, one wide and high, of `across` cells along its short sides.
@@ -61,12 +72,14 @@ pub(crate) fn bar(across: usize) -> Mesh {
 
 /// The bar bent to an arc of `degrees` that starts where it was; sections stay plane.
 pub(crate) fn bent(bar: &Mesh, degrees: f64) -> Mesh {
-    bar.posed(test_shapes::bent(bar.positions(), degrees)).expect("the same vertices")
+    bar.posed(test_shapes::bent(bar.positions(), degrees))
+        .expect("the same vertices")
 }
 
 /// The bar twisted by `degrees` from end to end.
 pub(crate) fn twisted(bar: &Mesh, degrees: f64) -> Mesh {
-    bar.posed(test_shapes::twisted(bar.positions(), degrees)).expect("the same vertices")
+    bar.posed(test_shapes::twisted(bar.positions(), degrees))
+        .expect("the same vertices")
 }
 
 /// A block below z = 0 with two prongs above it, `gap` apart across x = 0.

@@ -1,10 +1,12 @@
-//! A soft patch anywhere on a posed surface, pressed and pulled, that leaves the rest exactly alone.
+//! A soft patch anywhere on a posed surface, pressed and pulled, that leaves the rest exactly
+//! alone.
 //!
-//! **Problem.** A vertex is chosen; what is within a distance of it along the surface becomes soft and reacts to solids that touch it, to
-//! pulls, to gravity and to its own inertia, on top of any animation. Nothing else moves by a bit.
+//! **Problem.** A vertex is chosen; what is within a distance of it along the surface becomes soft
+//! and reacts to solids that touch it, to pulls, to gravity and to its own inertia, on top of any
+//! animation. Nothing else moves by a bit.
 //!
-//! **Source.** Çetinaslan, "Position manipulation techniques for facial animation", 2016, chapter 5. That method is
-//! [`verlet`]; the default is small-step XPBD ([`soft_body`]).
+//! **Source.** Çetinaslan, "Position manipulation techniques for facial animation", 2016, chapter
+//! 5. That method is [`verlet`]; the default is small-step XPBD ([`soft_body`]).
 //!
 //! **Ours.** The rest state is the animated shape of every frame, not the first one.
 
@@ -61,9 +63,11 @@ use soft_material::constants_of_nodes;
 use soft_mesh::SoftMesh;
 use verlet::VerletBody;
 
-/// A collider goes at most this share of its thickness in a substep: ours, so that skin is pushed and not passed.
+/// A collider goes at most this share of its thickness in a substep: ours, so that skin is pushed
+/// and not passed.
 const LARGEST_STEP: f64 = 0.25;
-/// Substeps in a frame at most, in multiples of those asked for: ours; beyond, ways are followed but skin reacts coarsely.
+/// Substeps in a frame at most, in multiples of those asked for: ours; beyond, ways are followed
+/// but skin reacts coarsely.
 const MOST_SUBSTEPS: usize = 16;
 /// Vertices in one parallel task.
 const GRAIN: usize = 512;
@@ -85,7 +89,8 @@ pub struct Touch {
     positions: Vec<DVec3>,
     /// Frames so far.
     frames: usize,
-    /// How fast the animated shape went in the last frame, by soft node; nothing in the first two, since a clip may begin in motion.
+    /// How fast the animated shape went in the last frame, by soft node; nothing in the first two,
+    /// since a clip may begin in motion.
     last_velocities: Option<Vec<DVec3>>,
     colliders: Vec<Collider>,
     motions: Option<Vec<RigidMotion>>,
@@ -103,7 +108,11 @@ impl Touch {
     ///
     /// # Errors
     /// Patches that [`SoftRegion::select`] declines, options that are none, pins beyond the mesh.
-    pub fn new(mesh: &Mesh, patches: &[SoftPatch], options: &TouchOptions) -> Result<Self, PhysicsError> {
+    pub fn new(
+        mesh: &Mesh,
+        patches: &[SoftPatch],
+        options: &TouchOptions,
+    ) -> Result<Self, PhysicsError> {
         Self::on(mesh, SoftRegion::select(mesh, patches)?, options)
     }
 
@@ -111,22 +120,45 @@ impl Touch {
     ///
     /// # Errors
     /// As [`new`](Self::new), and a region of a mesh with another number of vertices.
-    pub fn on(mesh: &Mesh, region: SoftRegion, options: &TouchOptions) -> Result<Self, PhysicsError> {
+    pub fn on(
+        mesh: &Mesh,
+        region: SoftRegion,
+        options: &TouchOptions,
+    ) -> Result<Self, PhysicsError> {
         options.require()?;
         region.require_mesh(mesh)?;
-        options.pins.iter().try_for_each(|&pin| mesh.require_vertex(pin))?;
+        options
+            .pins
+            .iter()
+            .try_for_each(|&pin| mesh.require_vertex(pin))?;
         let pinned: BTreeSet<usize> = options.pins.iter().copied().collect();
         let part = SoftMesh::around(mesh, region.vertices());
-        let rest: Vec<DVec3> = part.vertices.iter().map(|&v| mesh.positions()[v as usize]).collect();
+        let rest: Vec<DVec3> = part
+            .vertices
+            .iter()
+            .map(|&v| mesh.positions()[v as usize])
+            .collect();
         let engine = match &options.method {
-            TouchMethod::Xpbd => Engine::Xpbd(soft_body_at_rest(&part, &rest, &region, &pinned, &options.material)),
+            TouchMethod::Xpbd => Engine::Xpbd(soft_body_at_rest(
+                &part,
+                &rest,
+                &region,
+                &pinned,
+                &options.material,
+            )),
             TouchMethod::Verlet(verlet) => Engine::Verlet(VerletBody::new(&part, &rest, verlet)),
         };
         let mean_edge = part.mean_edge(&rest);
-        let is_soft = || (0..mesh.vertex_count()).map(|v| region.node_of(v).is_some()).collect();
+        let is_soft = || {
+            (0..mesh.vertex_count())
+                .map(|v| region.node_of(v).is_some())
+                .collect()
+        };
         Ok(Self {
             engine,
-            skin: options.skin_contact.then(|| SkinContact::new(mesh, is_soft(), mean_edge)),
+            skin: options
+                .skin_contact
+                .then(|| SkinContact::new(mesh, is_soft(), mean_edge)),
             rest: mesh.positions().to_vec(),
             positions: mesh.positions().to_vec(),
             frames: 0,
@@ -173,19 +205,34 @@ impl Touch {
         &self.positions
     }
 
-    /// Moves through a frame. In the first one, and after a collider was added, colliders do not move but are where they are given.
+    /// Moves through a frame. In the first one, and after a collider was added, colliders do not
+    /// move but are where they are given.
     ///
     /// # Errors
-    /// A shape of another length or that is not finite, another number of colliders, motions, pulls or times that are not finite, pulls of
-    /// vertices that are not soft, or pinned, or pulled twice. Nothing has changed then.
+    /// A shape of another length or that is not finite, another number of colliders, motions, pulls
+    /// or times that are not finite, pulls of vertices that are not soft, or pinned, or pulled
+    /// twice. Nothing has changed then.
     pub fn step(&mut self, frame: &TouchFrame<'_>) -> Result<TouchReport, PhysicsError> {
         self.require(frame)?;
         let ways = self.follow(frame.shape);
-        let before = self.motions.take().unwrap_or_else(|| frame.colliders.to_vec());
+        let before = self
+            .motions
+            .take()
+            .unwrap_or_else(|| frame.colliders.to_vec());
         let pace = self.pace(&before, frame);
         let solids = moving(&self.colliders, &before, frame.colliders, pace.substeps);
-        let accelerations = accelerations(&ways, self.last_velocities.as_deref(), &self.options, frame.secs);
-        let grips = Grips { region: &self.region, topology: self.mesh.topology(), rest: &self.rest, mean_edge: self.mean_edge };
+        let accelerations = accelerations(
+            &ways,
+            self.last_velocities.as_deref(),
+            &self.options,
+            frame.secs,
+        );
+        let grips = Grips {
+            region: &self.region,
+            topology: self.mesh.topology(),
+            rest: &self.rest,
+            mean_edge: self.mean_edge,
+        };
         let grips = grips.of(frame.pulls);
         if let Some(skin) = &mut self.skin {
             skin.survey(&self.rest, &self.positions);
@@ -194,15 +241,27 @@ impl Touch {
             Engine::Xpbd(body) => {
                 body.set_accelerations(&accelerations);
                 body.set_pulls(&grips);
-                let mut skin = self.skin.as_ref().map(|skin| SkinMeeting::new(skin, &self.region, &self.positions));
-                let apart = |body: &mut SoftBody| skin.iter_mut().for_each(|meeting| meeting.separate(body));
+                let mut skin = self
+                    .skin
+                    .as_ref()
+                    .map(|skin| SkinMeeting::new(skin, &self.region, &self.positions));
+                let apart = |body: &mut SoftBody| {
+                    skin.iter_mut().for_each(|meeting| meeting.separate(body))
+                };
                 let press = |block: &mut block::Block, substep: usize| {
-                    block.press(substep, pace.substeps, |from, to| meet(&solids[substep], from, to));
+                    block.press(substep, pace.substeps, |from, to| {
+                        meet(&solids[substep], from, to)
+                    });
                 };
                 body.advance(pace, apart, press);
                 body.pressed()
             }
-            Engine::Verlet(body) => push_out(body, &solids[pace.substeps - 1], self.options.gravity, frame.secs),
+            Engine::Verlet(body) => push_out(
+                body,
+                &solids[pace.substeps - 1],
+                self.options.gravity,
+                frame.secs,
+            ),
         };
         if self.frames > 0 {
             self.last_velocities = Some(ways.iter().map(|way| *way / frame.secs).collect());
@@ -221,8 +280,18 @@ impl Touch {
             }
             return vec![DVec3::ZERO; self.part.soft_count];
         };
-        let ways = self.region.vertices().iter().map(|&v| shape[v as usize] - self.rest[v as usize]).collect();
-        let nodes: Vec<DVec3> = self.part.vertices.iter().map(|&v| shape[v as usize]).collect();
+        let ways = self
+            .region
+            .vertices()
+            .iter()
+            .map(|&v| shape[v as usize] - self.rest[v as usize])
+            .collect();
+        let nodes: Vec<DVec3> = self
+            .part
+            .vertices
+            .iter()
+            .map(|&v| shape[v as usize])
+            .collect();
         self.rest.copy_from_slice(shape);
         self.positions.copy_from_slice(shape);
         match &mut self.engine {
@@ -236,38 +305,80 @@ impl Touch {
     /// Substeps enough for the material and for how fast colliders come near.
     fn pace(&self, before: &[RigidMotion], frame: &TouchFrame<'_>) -> Pace {
         if let Engine::Verlet(_) = self.engine {
-            return Pace { substeps: 1, substep_secs: frame.secs, iterations: 1 };
+            return Pace {
+                substeps: 1,
+                substep_secs: frame.secs,
+                iterations: 1,
+            };
         }
-        let asked =
-            self.options.substeps.unwrap_or_else(|| self.options.material.substeps(self.region.reaches(), self.mean_edge, frame.secs));
-        let Some(soft) = Bounds::of(&self.region.vertices().iter().map(|&v| self.positions[v as usize]).collect::<Vec<_>>()) else {
-            return Pace { substeps: asked, substep_secs: frame.secs / asked as f64, iterations: self.options.iterations };
+        let asked = self.options.substeps.unwrap_or_else(|| {
+            self.options
+                .material
+                .substeps(self.region.reaches(), self.mean_edge, frame.secs)
+        });
+        let Some(soft) = Bounds::of(
+            &self
+                .region
+                .vertices()
+                .iter()
+                .map(|&v| self.positions[v as usize])
+                .collect::<Vec<_>>(),
+        ) else {
+            return Pace {
+                substeps: asked,
+                substep_secs: frame.secs / asked as f64,
+                iterations: self.options.iterations,
+            };
         };
         let wanted = |((collider, from), to): ((&Collider, &RigidMotion), &RigidMotion)| {
             let travel = collider.travel(from, to);
             let bounds = collider.obstacle().bounds();
             let reach = 0.5 * (bounds.diagonal() + soft.diagonal()) + travel + self.mean_edge;
             let is_near = to.apply(bounds.center()).distance(soft.center()) < reach;
-            if is_near { (travel / (LARGEST_STEP * collider.obstacle().thickness())).ceil() } else { 0.0 }
+            if is_near {
+                (travel / (LARGEST_STEP * collider.obstacle().thickness())).ceil()
+            } else {
+                0.0
+            }
         };
-        let fastest = self.colliders.iter().zip(before).zip(frame.colliders).map(wanted).fold(0.0, f64::max);
+        let fastest = self
+            .colliders
+            .iter()
+            .zip(before)
+            .zip(frame.colliders)
+            .map(wanted)
+            .fold(0.0, f64::max);
         let substeps = asked.max((fastest as usize).min(asked * MOST_SUBSTEPS));
-        Pace { substeps, substep_secs: frame.secs / substeps as f64, iterations: self.options.iterations }
+        Pace {
+            substeps,
+            substep_secs: frame.secs / substeps as f64,
+            iterations: self.options.iterations,
+        }
     }
 
     fn take_positions(&mut self) {
         let soft = self.region.vertices().iter();
         match &self.engine {
-            Engine::Xpbd(body) => soft.zip(body.soft_places()).for_each(|(&v, place)| self.positions[v as usize] = place),
-            Engine::Verlet(body) => soft.zip(body.particles()).for_each(|(&v, particle)| self.positions[v as usize] = place_of(particle)),
+            Engine::Xpbd(body) => soft
+                .zip(body.soft_places())
+                .for_each(|(&v, place)| self.positions[v as usize] = place),
+            Engine::Verlet(body) => soft
+                .zip(body.particles())
+                .for_each(|(&v, particle)| self.positions[v as usize] = place_of(particle)),
         }
     }
 
     fn report(&self, motions: &[RigidMotion], substeps: usize, contacts: usize) -> TouchReport {
         let soft = self.region.vertices();
-        let solids: Vec<MovingCollider<'_>> =
-            self.colliders.iter().zip(motions).map(|(solid, at)| MovingCollider::new(solid, *at, *at)).collect();
-        let depths = parallel::map(soft.len(), GRAIN, |k| depth(&solids, self.positions[soft[k] as usize]));
+        let solids: Vec<MovingCollider<'_>> = self
+            .colliders
+            .iter()
+            .zip(motions)
+            .map(|(solid, at)| MovingCollider::new(solid, *at, *at))
+            .collect();
+        let depths = parallel::map(soft.len(), GRAIN, |k| {
+            depth(&solids, self.positions[soft[k] as usize])
+        });
         let displacement = |&v: &u32| self.positions[v as usize].distance(self.rest[v as usize]);
         TouchReport {
             substeps,
@@ -281,16 +392,27 @@ impl Touch {
         if let Some(shape) = frame.shape {
             let expected = self.mesh.vertex_count();
             if shape.len() != expected {
-                return Err(PhysicsError::PerVertex { what: "the animated shape", found: shape.len(), expected });
+                return Err(PhysicsError::PerVertex {
+                    what: "the animated shape",
+                    found: shape.len(),
+                    expected,
+                });
             }
             if let Some(vertex) = shape.iter().position(|p| !p.is_finite()) {
                 return Err(PhysicsError::AnimatedShape { vertex });
             }
         }
         if frame.colliders.len() != self.colliders.len() {
-            return Err(PhysicsError::ColliderCount { found: frame.colliders.len(), expected: self.colliders.len() });
+            return Err(PhysicsError::ColliderCount {
+                found: frame.colliders.len(),
+                expected: self.colliders.len(),
+            });
         }
-        if let Some(collider) = frame.colliders.iter().position(|m| !(m.translation.is_finite() && m.rotation.is_finite())) {
+        if let Some(collider) = frame
+            .colliders
+            .iter()
+            .position(|m| !(m.translation.is_finite() && m.rotation.is_finite()))
+        {
             return Err(PhysicsError::ColliderPath { collider });
         }
         if !(frame.secs > 0.0 && frame.secs.is_finite()) {
@@ -323,16 +445,45 @@ impl Touch {
     }
 }
 
-fn soft_body_at_rest(part: &SoftMesh, rest: &[DVec3], region: &SoftRegion, pinned: &BTreeSet<usize>, material: &SoftMaterial) -> SoftBody {
-    let (masses, constants) = (masses(part, rest), constants_of_nodes(part, region, material));
-    let is_free = |node: usize| node < part.soft_count && !pinned.contains(&(part.vertices[node] as usize));
-    let inverse_masses: Vec<f64> = (0..rest.len()).map(|node| if is_free(node) { 1.0 / masses[node] } else { 0.0 }).collect();
-    let nodes = SoftNodes { rest, constants: &constants, masses: &masses, inverse_masses: &inverse_masses, softness: region.softness() };
+fn soft_body_at_rest(
+    part: &SoftMesh,
+    rest: &[DVec3],
+    region: &SoftRegion,
+    pinned: &BTreeSet<usize>,
+    material: &SoftMaterial,
+) -> SoftBody {
+    let (masses, constants) = (
+        masses(part, rest),
+        constants_of_nodes(part, region, material),
+    );
+    let is_free =
+        |node: usize| node < part.soft_count && !pinned.contains(&(part.vertices[node] as usize));
+    let inverse_masses: Vec<f64> = (0..rest.len())
+        .map(|node| {
+            if is_free(node) {
+                1.0 / masses[node]
+            } else {
+                0.0
+            }
+        })
+        .collect();
+    let nodes = SoftNodes {
+        rest,
+        constants: &constants,
+        masses: &masses,
+        inverse_masses: &inverse_masses,
+        softness: region.softness(),
+    };
     SoftBody::new(part, &nodes)
 }
 
 /// Gravity, and the inertia of what the animated shape does, by soft node.
-fn accelerations(ways: &[DVec3], last_velocities: Option<&[DVec3]>, options: &TouchOptions, secs: f64) -> Vec<DVec3> {
+fn accelerations(
+    ways: &[DVec3],
+    last_velocities: Option<&[DVec3]>,
+    options: &TouchOptions,
+    secs: f64,
+) -> Vec<DVec3> {
     let lag = |(node, way): (usize, &DVec3)| {
         let velocity = *way / secs;
         let change = velocity - last_velocities.map_or(velocity, |last| last[node]);
@@ -342,11 +493,22 @@ fn accelerations(ways: &[DVec3], last_velocities: Option<&[DVec3]>, options: &To
 }
 
 /// The colliders in each substep of a frame.
-fn moving<'a>(colliders: &'a [Collider], before: &[RigidMotion], after: &[RigidMotion], substeps: usize) -> Vec<Vec<MovingCollider<'a>>> {
+fn moving<'a>(
+    colliders: &'a [Collider],
+    before: &[RigidMotion],
+    after: &[RigidMotion],
+    substeps: usize,
+) -> Vec<Vec<MovingCollider<'a>>> {
     let in_substep = |substep: usize| {
         let each = colliders.iter().zip(before).zip(after);
         each.map(|((collider, from), to)| {
-            let at = |substep: usize| from.between(to, substep as f64 / substeps as f64, collider.obstacle().bounds().center());
+            let at = |substep: usize| {
+                from.between(
+                    to,
+                    substep as f64 / substeps as f64,
+                    collider.obstacle().bounds().center(),
+                )
+            };
             MovingCollider::new(collider, at(substep), at(substep + 1))
         })
         .collect()
@@ -355,7 +517,12 @@ fn moving<'a>(colliders: &'a [Collider], before: &[RigidMotion], after: &[RigidM
 }
 
 /// A step of the thesis' method; how many nodes were inside a solid.
-fn push_out(body: &mut VerletBody, solids: &[MovingCollider<'_>], gravity: DVec3, secs: f64) -> usize {
+fn push_out(
+    body: &mut VerletBody,
+    solids: &[MovingCollider<'_>],
+    gravity: DVec3,
+    secs: f64,
+) -> usize {
     let mut pushed = 0;
     body.step(gravity, secs, &mut |particles: &mut [Particle]| {
         pushed = 0;

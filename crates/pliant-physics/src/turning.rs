@@ -1,7 +1,7 @@
 //! Rotations as vectors, their mean, and their extension over a mesh beyond half a turn.
 //!
-//! **Problem.** Blend rotations of several shapes by weights so that the order of the shapes does not matter, and so
-//! that a limb turned by 200° is half way at 100°, not at −80°.
+//! **Problem.** Blend rotations of several shapes by weights so that the order of the shapes does
+//! not matter, and so that a limb turned by 200° is half way at 100°, not at −80°.
 //!
 //! **Equation.** `exp(ω)` turns by `|ω|` around `ω`. The mean `R̄` of rotations `Rₛ` satisfies
 //!
@@ -9,11 +9,11 @@
 //! Σₛ wₛ log(R̄ᵀ Rₛ) = 0        R̄ ← R̄ exp(Σₛ wₛ log(R̄ᵀ Rₛ))
 //! ```
 //!
-//! **Source.** Moakher, "Means and averaging in the group of rotations", 2002, section 5; for two rotations it is Shoemake's
-//! interpolation of quaternions, 1985.
+//! **Source.** Moakher, "Means and averaging in the group of rotations", 2002, section 5; for two
+//! rotations it is Shoemake's interpolation of quaternions, 1985.
 //!
-//! **Ours.** `ω` and `ω + 2π ω/|ω|` are one rotation; along a walk over the springs each vertex takes the one nearest to
-//! that of the vertex it was reached from.
+//! **Ours.** `ω` and `ω + 2π ω/|ω|` are one rotation; along a walk over the springs each vertex
+//! takes the one nearest to that of the vertex it was reached from.
 
 use std::f64::consts::TAU;
 
@@ -21,10 +21,18 @@ use pliant_mesh::glam::{DQuat, DVec3};
 
 /// The vector of a rotation by at most half a turn.
 pub(crate) fn log(rotation: DQuat) -> DVec3 {
-    let rotation = if rotation.w < 0.0 { -rotation } else { rotation };
+    let rotation = if rotation.w < 0.0 {
+        -rotation
+    } else {
+        rotation
+    };
     let sine = rotation.xyz().length();
     // Near no turn the quotient is two to the last digit, and at none it does not exist.
-    let scale = if sine < 1e-12 { 2.0 } else { 2.0 * sine.atan2(rotation.w) / sine };
+    let scale = if sine < 1e-12 {
+        2.0
+    } else {
+        2.0 * sine.atan2(rotation.w) / sine
+    };
     rotation.xyz() * scale
 }
 
@@ -35,13 +43,18 @@ pub(crate) fn exp(turn: DVec3) -> DQuat {
 
 /// Steps of the mean; it converges by at least the square of the spread per step, so few are taken.
 const MEAN_STEPS: usize = 20;
-/// Beyond this angle from the mean the vector of a rotation is about to jump to the other side: ours, short of π.
+/// Beyond this angle from the mean the vector of a rotation is about to jump to the other side:
+/// ours, short of π.
 const NEAR: f64 = 2.8;
 
 /// The mean of weighted rotations nearest to `start`.
 ///
-/// Where one of them is almost half a turn from `start` it has no definite direction, and `start` is returned.
-pub(crate) fn mean_rotation(rotations: impl Iterator<Item = (f64, DQuat)> + Clone, start: DQuat) -> DQuat {
+/// Where one of them is almost half a turn from `start` it has no definite direction, and `start`
+/// is returned.
+pub(crate) fn mean_rotation(
+    rotations: impl Iterator<Item = (f64, DQuat)> + Clone,
+    start: DQuat,
+) -> DQuat {
     let mut mean = start;
     for _ in 0..MEAN_STEPS {
         let mut correction = DVec3::ZERO;
@@ -68,7 +81,11 @@ pub(crate) fn interpolated(from: DQuat, to: DQuat, share: f64) -> DQuat {
 /// The vector of the same rotation as `turn` that is nearest to `near`.
 pub(crate) fn unwrap_towards(turn: DVec3, near: DVec3) -> DVec3 {
     let angle = turn.length();
-    let axis = if angle > 1e-9 { turn / angle } else { near.normalize_or_zero() };
+    let axis = if angle > 1e-9 {
+        turn / angle
+    } else {
+        near.normalize_or_zero()
+    };
     turn + axis * (TAU * ((near.dot(axis) - angle) / TAU).round())
 }
 

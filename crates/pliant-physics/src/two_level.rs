@@ -1,23 +1,25 @@
 //! A preconditioner of two levels: neighbours for what is stiff, rigid pieces for what is soft.
 //!
-//! **Problem.** The Laplacian of the springs bounds the Hessian from above, and far above it where limbs bend; a factor of the
-//! full Hessian knows better but holds a thousand numbers per vertex.
+//! **Problem.** The Laplacian of the springs bounds the Hessian from above, and far above it where
+//! limbs bend; a factor of the full Hessian knows better but holds a thousand numbers per vertex.
 //!
-//! **Equation.** With the Hessian `H = A + D + Aᵀ` (`D` its diagonal blocks, `A` those below) and the motions `P` of
-//! [`RigidModes`],
+//! **Equation.** With the Hessian `H = A + D + Aᵀ` (`D` its diagonal blocks, `A` those below) and
+//! the motions `P` of [`RigidModes`],
 //!
 //! ```text
 //! M⁻¹ = (D + Aᵀ)⁻¹ D (D + A)⁻¹ + P (Pᵀ H P)⁻¹ Pᵀ
 //! ```
 //!
-//! a symmetric sweep of Gauss and Seidel over the vertices, and a small system over the pieces that is factored. Both
-//! parts are positive, so every direction leads down.
+//! a symmetric sweep of Gauss and Seidel over the vertices, and a small system over the pieces that
+//! is factored. Both parts are positive, so every direction leads down.
 //!
-//! **Source.** Dryja and Widlund, "Towards a unified theory of domain decomposition algorithms for elliptic problems", 1990
-//! (the sum of levels); Vaněk, Mandel, Brezina 1996 (pieces).
+//! **Source.** Dryja and Widlund, "Towards a unified theory of domain decomposition algorithms for
+//! elliptic problems", 1990 (the sum of levels); Vaněk, Mandel, Brezina 1996 (pieces).
 //!
-//! **Ours.** Of terms beside springs the sweep knows the diagonal. In the sweep negative transverse terms are left out; in the pieces' system only where asked or needed. Steps turn what
-//! they turn ([`crate::warp`]) and vertices that lag behind are balanced by themselves ([`crate::patch`]).
+//! **Ours.** Of terms beside springs the sweep knows the diagonal. In the sweep negative transverse
+//! terms are left out; in the pieces' system only where asked or needed. Steps turn what
+//! they turn ([`crate::warp`]) and vertices that lag behind are balanced by themselves
+//! ([`crate::patch`]).
 
 use std::collections::BTreeMap;
 
@@ -35,7 +37,8 @@ use crate::warp;
 
 /// Unknowns of a piece: its place and its turn.
 const MODES: usize = 6;
-/// The share of a diagonal entry of the pieces' system that is added: settles turns that nothing holds.
+/// The share of a diagonal entry of the pieces' system that is added: settles turns that nothing
+/// holds.
 const PIECE_SHIFT: f64 = 1e-8;
 /// The same for the blocks of vertices, all of whose springs may lie in a plane.
 const VERTEX_SHIFT: f64 = 1e-4;
@@ -50,17 +53,22 @@ pub(crate) struct TwoLevel<'a> {
 }
 
 impl<'a> TwoLevel<'a> {
-    /// Both levels where `state` stands. Where the pieces' system is not positive with the exact transverse terms, negative ones are
-    /// left out of it as well.
+    /// Both levels where `state` stands. Where the pieces' system is not positive with the exact
+    /// transverse terms, negative ones are left out of it as well.
     pub(crate) fn factor(
         modes: &'a mut RigidModes,
         laplacian: &'a mut SpringLaplacian,
         state: &Equilibrium<'_>,
         transverse: Transverse,
     ) -> Result<Self, LinalgError> {
-        let factor = factor_pieces(modes, state, transverse).or_else(|_| factor_pieces(modes, state, Transverse::Projected))?;
+        let factor = factor_pieces(modes, state, transverse)
+            .or_else(|_| factor_pieces(modes, state, Transverse::Projected))?;
         let pieces = Pieces::new(modes, factor);
-        Ok(Self { pieces, sweep: Sweep::new(state), laplacian })
+        Ok(Self {
+            pieces,
+            sweep: Sweep::new(state),
+            laplacian,
+        })
     }
 }
 
@@ -75,7 +83,11 @@ impl Preconditioner for TwoLevel<'_> {
         settle(state, tolerance);
     }
 
-    fn advance(&mut self, state: &mut Equilibrium<'_>, direction: Vec<DVec3>) -> Option<Vec<DVec3>> {
+    fn advance(
+        &mut self,
+        state: &mut Equilibrium<'_>,
+        direction: Vec<DVec3>,
+    ) -> Option<Vec<DVec3>> {
         warp::advance(state, self.laplacian, &direction)
     }
 }
@@ -92,7 +104,11 @@ impl SymmetricBlock {
 
     fn times(&self, v: DVec3) -> DVec3 {
         let [xx, xy, xz, yy, yz, zz] = self.0.map(f64::from);
-        DVec3::new(xx * v.x + xy * v.y + xz * v.z, xy * v.x + yy * v.y + yz * v.z, xz * v.x + yz * v.y + zz * v.z)
+        DVec3::new(
+            xx * v.x + xy * v.y + xz * v.z,
+            xy * v.x + yy * v.y + yz * v.z,
+            xz * v.x + yz * v.y + zz * v.z,
+        )
     }
 }
 
@@ -107,7 +123,12 @@ struct Sweep {
 
 impl Sweep {
     fn new(state: &Equilibrium<'_>) -> Self {
-        let mut sweep = Self { starts: vec![0], columns: Vec::new(), blocks: Vec::new(), inverse_diagonals: Vec::new() };
+        let mut sweep = Self {
+            starts: vec![0],
+            columns: Vec::new(),
+            blocks: Vec::new(),
+            inverse_diagonals: Vec::new(),
+        };
         let mut pushed: BTreeMap<u32, DMat3> = BTreeMap::new();
         for push in state.energy.pushing(&state.positions) {
             for (end, (vertex, _)) in push.ends.iter().enumerate() {
@@ -116,12 +137,17 @@ impl Sweep {
         }
         for (curvature, corners) in state.energy.further().stiff(&state.positions) {
             for (vertex, gradient) in corners {
-                *pushed.entry(vertex as u32).or_insert(DMat3::ZERO) += outer(gradient, gradient * curvature);
+                *pushed.entry(vertex as u32).or_insert(DMat3::ZERO) +=
+                    outer(gradient, gradient * curvature);
             }
         }
         for &vertex in state.support.unknown_vertices() {
             let mut diagonal = pushed.get(&vertex).copied().unwrap_or(DMat3::ZERO);
-            for (other, block) in state.energy.blocks(vertex as usize, &state.positions, Transverse::Projected) {
+            for (other, block) in
+                state
+                    .energy
+                    .blocks(vertex as usize, &state.positions, Transverse::Projected)
+            {
                 diagonal += block;
                 if let Some(column) = state.support.unknown_of(other) {
                     sweep.columns.push(column);
@@ -129,13 +155,21 @@ impl Sweep {
                 }
             }
             sweep.starts.push(sweep.columns.len());
-            let trace = (diagonal.x_axis.x + diagonal.y_axis.y + diagonal.z_axis.z).max(f64::MIN_POSITIVE);
-            let inverse = |block: DMat3| (block + DMat3::from_diagonal(DVec3::splat(VERTEX_SHIFT * trace))).inverse();
-            let bound = state.support.constraint(vertex as usize).map(|constraint| constraint.projector());
+            let trace =
+                (diagonal.x_axis.x + diagonal.y_axis.y + diagonal.z_axis.z).max(f64::MIN_POSITIVE);
+            let inverse = |block: DMat3| {
+                (block + DMat3::from_diagonal(DVec3::splat(VERTEX_SHIFT * trace))).inverse()
+            };
+            let bound = state
+                .support
+                .constraint(vertex as usize)
+                .map(|constraint| constraint.projector());
             // A vertex that keeps to a plane moves in it, and its neighbours see it move there.
             sweep.inverse_diagonals.push(bound.map_or_else(
                 || inverse(diagonal),
-                |free| free * inverse(free * diagonal * free + (DMat3::IDENTITY - free) * trace) * free,
+                |free| {
+                    free * inverse(free * diagonal * free + (DMat3::IDENTITY - free) * trace) * free
+                },
             ));
         }
         sweep
@@ -143,14 +177,21 @@ impl Sweep {
 
     fn apply(&self, forces: &[DVec3], moves: &mut [DVec3]) {
         for i in 0..forces.len() {
-            let below = (self.starts[i]..self.starts[i + 1]).take_while(|&at| (self.columns[at] as usize) < i);
-            let sum = below.fold(forces[i], |sum, at| sum + self.blocks[at].times(moves[self.columns[at] as usize]));
+            let below = (self.starts[i]..self.starts[i + 1])
+                .take_while(|&at| (self.columns[at] as usize) < i);
+            let sum = below.fold(forces[i], |sum, at| {
+                sum + self.blocks[at].times(moves[self.columns[at] as usize])
+            });
             moves[i] = self.inverse_diagonals[i] * sum;
         }
         // What lies below has its share in the move already.
         for i in (0..forces.len()).rev() {
-            let above = (self.starts[i]..self.starts[i + 1]).rev().take_while(|&at| self.columns[at] as usize > i);
-            let sum = above.fold(DVec3::ZERO, |sum, at| sum + self.blocks[at].times(moves[self.columns[at] as usize]));
+            let above = (self.starts[i]..self.starts[i + 1])
+                .rev()
+                .take_while(|&at| self.columns[at] as usize > i);
+            let sum = above.fold(DVec3::ZERO, |sum, at| {
+                sum + self.blocks[at].times(moves[self.columns[at] as usize])
+            });
             moves[i] += self.inverse_diagonals[i] * sum;
         }
     }
@@ -167,7 +208,13 @@ struct Pieces<'a> {
 
 impl<'a> Pieces<'a> {
     fn new(modes: &'a RigidModes, (levers, factor): (Vec<DVec3>, Option<SpdSolver>)) -> Self {
-        Self { levers, factor, motions: vec![0.0; MODES * modes.pieces()], workspace: SolveWorkspace::default(), modes }
+        Self {
+            levers,
+            factor,
+            motions: vec![0.0; MODES * modes.pieces()],
+            workspace: SolveWorkspace::default(),
+            modes,
+        }
     }
 
     /// Adds to `moves` those of the pieces under `forces`.
@@ -190,7 +237,9 @@ impl<'a> Pieces<'a> {
             for at in self.modes.range(unknown) {
                 let (piece, share) = self.modes.shares()[at];
                 let motion = &self.motions[MODES * piece as usize..][..MODES];
-                *move_ += (DVec3::from_slice(motion) + DVec3::from_slice(&motion[3..]).cross(self.levers[at])) * share;
+                *move_ += (DVec3::from_slice(motion)
+                    + DVec3::from_slice(&motion[3..]).cross(self.levers[at]))
+                    * share;
             }
         }
     }
@@ -202,7 +251,12 @@ fn factor_pieces(
     state: &Equilibrium<'_>,
     transverse: Transverse,
 ) -> Result<(Vec<DVec3>, Option<SpdSolver>), LinalgError> {
-    let places: Vec<DVec3> = state.support.unknown_vertices().iter().map(|&v| state.positions[v as usize]).collect();
+    let places: Vec<DVec3> = state
+        .support
+        .unknown_vertices()
+        .iter()
+        .map(|&v| state.positions[v as usize])
+        .collect();
     let levers = modes.levers(&places);
     if modes.pieces() == 0 {
         return Ok((levers, None));
@@ -248,10 +302,17 @@ impl Parting {
 }
 
 /// The blocks of `Pᵀ H P` on and above the diagonal, by row, columns ascending.
-fn coarse_blocks(modes: &RigidModes, levers: &[DVec3], state: &Equilibrium<'_>, transverse: Transverse) -> Vec<Vec<(u32, Block)>> {
+fn coarse_blocks(
+    modes: &RigidModes,
+    levers: &[DVec3],
+    state: &Equilibrium<'_>,
+    transverse: Transverse,
+) -> Vec<Vec<(u32, Block)>> {
     let mut rows: Vec<Vec<(u32, Block)>> = vec![Vec::new(); modes.pieces()];
     let mut partings = Vec::new();
-    let is_bound = |vertex: usize| !state.support.is_unconstrained() && state.support.constraint(vertex).is_some();
+    let is_bound = |vertex: usize| {
+        !state.support.is_unconstrained() && state.support.constraint(vertex).is_some()
+    };
     for &vertex in state.support.unknown_vertices() {
         let vertex = vertex as usize;
         for (other, block) in state.energy.blocks(vertex, &state.positions, transverse) {
@@ -260,10 +321,20 @@ fn coarse_blocks(modes: &RigidModes, levers: &[DVec3], state: &Equilibrium<'_>, 
                 continue; // Seen from its other end.
             }
             if is_bound(vertex) || is_bound(other) {
-                add_bound_spring(&mut rows, |terms| respond(modes, levers, state.support, terms), [vertex, other], &block);
+                add_bound_spring(
+                    &mut rows,
+                    |terms| respond(modes, levers, state.support, terms),
+                    [vertex, other],
+                    &block,
+                );
                 continue;
             }
-            part_ends(modes, levers, [state.support.unknown_of(vertex), far_end], &mut partings);
+            part_ends(
+                modes,
+                levers,
+                [state.support.unknown_of(vertex), far_end],
+                &mut partings,
+            );
             for q in &partings {
                 let pulls = q.pulls(&block);
                 for p in partings.iter().filter(|p| p.piece <= q.piece) {
@@ -273,7 +344,14 @@ fn coarse_blocks(modes: &RigidModes, levers: &[DVec3], state: &Equilibrium<'_>, 
         }
     }
     for push in state.energy.pushing(&state.positions) {
-        let response = respond(modes, levers, state.support, &push.ends.map(|(vertex, gradient)| (vertex as usize, gradient)));
+        let response = respond(
+            modes,
+            levers,
+            state.support,
+            &push
+                .ends
+                .map(|(vertex, gradient)| (vertex as usize, gradient)),
+        );
         add_responses(&mut rows, push.stiffness, &response, &response);
     }
     for (curvature, corners) in state.energy.further().stiff(&state.positions) {
@@ -283,20 +361,31 @@ fn coarse_blocks(modes: &RigidModes, levers: &[DVec3], state: &Equilibrium<'_>, 
     rows
 }
 
-/// How far the motions of pieces move a sum of `gradient · δ` over some vertices, each by what it may move.
+/// How far the motions of pieces move a sum of `gradient · δ` over some vertices, each by what it
+/// may move.
 type Response = Vec<(u32, [f64; MODES])>;
 
-fn respond(modes: &RigidModes, levers: &[DVec3], support: &Support, terms: &[(usize, DVec3)]) -> Response {
+fn respond(
+    modes: &RigidModes,
+    levers: &[DVec3],
+    support: &Support,
+    terms: &[(usize, DVec3)],
+) -> Response {
     let mut response: Response = Vec::new();
     for &(vertex, gradient) in terms {
-        let Some(unknown) = support.unknown_of(vertex) else { continue };
+        let Some(unknown) = support.unknown_of(vertex) else {
+            continue;
+        };
         let gradient = support.projector(vertex) * gradient;
         for at in modes.range(unknown as usize) {
             let (piece, share) = modes.shares()[at];
             let (moved, turned) = (gradient * share, levers[at].cross(gradient) * share);
             let own = [moved.x, moved.y, moved.z, turned.x, turned.y, turned.z];
             match response.iter_mut().find(|known| known.0 == piece) {
-                Some((_, known)) => known.iter_mut().zip(own).for_each(|(sum, value)| *sum += value),
+                Some((_, known)) => known
+                    .iter_mut()
+                    .zip(own)
+                    .for_each(|(sum, value)| *sum += value),
                 None => response.push((piece, own)),
             }
         }
@@ -319,15 +408,26 @@ fn add_bound_spring(
 
 /// Adds `factor · r sᵀ`, on and above the diagonal.
 fn add_responses(rows: &mut [Vec<(u32, Block)>], factor: f64, r: &Response, s: &Response) {
-    for ((p, left), (q, right)) in r.iter().flat_map(|p| s.iter().map(move |q| (p, q))).filter(|(p, q)| p.0 <= q.0) {
+    for ((p, left), (q, right)) in r
+        .iter()
+        .flat_map(|p| s.iter().map(move |q| (p, q)))
+        .filter(|(p, q)| p.0 <= q.0)
+    {
         let target = block_of(&mut rows[*p as usize], *q);
         for (row, l) in target.iter_mut().zip(left) {
-            row.iter_mut().zip(right).for_each(|(value, r)| *value += factor * l * r);
+            row.iter_mut()
+                .zip(right)
+                .for_each(|(value, r)| *value += factor * l * r);
         }
     }
 }
 
-fn part_ends(modes: &RigidModes, levers: &[DVec3], ends: [Option<u32>; 2], partings: &mut Vec<Parting>) {
+fn part_ends(
+    modes: &RigidModes,
+    levers: &[DVec3],
+    ends: [Option<u32>; 2],
+    partings: &mut Vec<Parting>,
+) {
     partings.clear();
     for (end, sign) in ends.into_iter().zip([1.0, -1.0]) {
         let Some(unknown) = end else { continue };
@@ -335,8 +435,14 @@ fn part_ends(modes: &RigidModes, levers: &[DVec3], ends: [Option<u32>; 2], parti
             let (piece, share) = modes.shares()[at];
             let (share, lever) = (sign * share, levers[at] * (sign * share));
             match partings.iter_mut().find(|p| p.piece == piece) {
-                Some(parting) => (parting.share, parting.lever) = (parting.share + share, parting.lever + lever),
-                None => partings.push(Parting { piece, share, lever }),
+                Some(parting) => {
+                    (parting.share, parting.lever) = (parting.share + share, parting.lever + lever)
+                }
+                None => partings.push(Parting {
+                    piece,
+                    share,
+                    lever,
+                }),
             }
         }
     }
@@ -354,7 +460,9 @@ fn block_of(row: &mut Vec<(u32, Block)>, piece: u32) -> &mut Block {
 fn into_matrix(rows: &[Vec<(u32, Block)>]) -> SparseMatrix {
     let mut below: Vec<Vec<(usize, &Block)>> = vec![Vec::new(); rows.len()];
     for (p, row) in rows.iter().enumerate() {
-        row.iter().filter(|(q, _)| *q as usize != p).for_each(|(q, block)| below[*q as usize].push((p, block)));
+        row.iter()
+            .filter(|(q, _)| *q as usize != p)
+            .for_each(|(q, block)| below[*q as usize].push((p, block)));
     }
     let (mut starts, mut indices, mut values) = (vec![0], Vec::new(), Vec::new());
     for (p, (row, below)) in rows.iter().zip(&below).enumerate() {
@@ -364,7 +472,13 @@ fn into_matrix(rows: &[Vec<(u32, Block)>]) -> SparseMatrix {
                 values.extend(block.iter().map(|column| column[r]));
             }
             for (q, block) in row {
-                let shift = |c: usize| if *q as usize == p && c == r { PIECE_SHIFT * block[r][r] + f64::MIN_POSITIVE } else { 0.0 };
+                let shift = |c: usize| {
+                    if *q as usize == p && c == r {
+                        PIECE_SHIFT * block[r][r] + f64::MIN_POSITIVE
+                    } else {
+                        0.0
+                    }
+                };
                 indices.extend((0..MODES).map(|c| MODES as u32 * q + c as u32));
                 values.extend((0..MODES).map(|c| block[r][c] + shift(c)));
             }
@@ -385,7 +499,12 @@ mod tests {
     use crate::test_shapes::{Bar, bar, bent};
 
     fn held_bar(bar: &Bar) -> (SpringEnergy, Support, SpringLaplacian) {
-        let springs = Springs::new(&bar.mesh, &bar.tetrahedra, &[], std::slice::from_ref(&bar.points));
+        let springs = Springs::new(
+            &bar.mesh,
+            &bar.tetrahedra,
+            &[],
+            std::slice::from_ref(&bar.points),
+        );
         let blended = springs.blended(&[1.0]);
         let energy = SpringEnergy::new(springs.points(), springs.ends(), &blended);
         let support = Support::holding(&bar.points.iter().map(|p| p.x == 0.0).collect::<Vec<_>>());
@@ -399,23 +518,39 @@ mod tests {
         let (energy, support, mut laplacian) = held_bar(&bar);
         let state = Equilibrium::start(&energy, &support, bent(&bar.points, 20.0));
         let mut modes = RigidModes::cut(&energy, &support);
-        let mut levels = TwoLevel::factor(&mut modes, &mut laplacian, &state, Transverse::Exact).unwrap();
+        let mut levels =
+            TwoLevel::factor(&mut modes, &mut laplacian, &state, Transverse::Exact).unwrap();
         let count = support.unknown_vertices().len();
-        let field =
-            |a: f64| (0..count).map(|i| DVec3::new((a * i as f64).sin(), (a + i as f64).cos(), (i as f64).sin())).collect::<Vec<_>>();
+        let field = |a: f64| {
+            (0..count)
+                .map(|i| DVec3::new((a * i as f64).sin(), (a + i as f64).cos(), (i as f64).sin()))
+                .collect::<Vec<_>>()
+        };
         let (u, v) = (field(0.7), field(1.9));
         let (mut mu, mut mv) = (u.clone(), v.clone());
         levels.apply(&mut mu);
         levels.apply(&mut mv);
-        assert!((dot(&mu, &v) - dot(&u, &mv)).abs() < 1e-9 * dot(&mu, &u).abs(), "{} {}", dot(&mu, &v), dot(&u, &mv));
+        assert!(
+            (dot(&mu, &v) - dot(&u, &mv)).abs() < 1e-9 * dot(&mu, &u).abs(),
+            "{} {}",
+            dot(&mu, &v),
+            dot(&u, &mv)
+        );
         assert!(dot(&mu, &u) > 0.0 && dot(&mv, &v) > 0.0);
     }
 
     /// The bar with the under side of its last third on a plane.
     fn lying(bar: &Bar, support: &mut Support) {
         let lies = |p: &DVec3| p.z == -0.5 && p.x > 2.6;
-        let plane = Constraint::Plane { normal: DVec3::new(0.1, 0.2, 1.0).normalize(), offset: 0.1 };
-        support.constrain((0..bar.points.len()).filter(|&v| lies(&bar.points[v])).map(|v| (v, plane)));
+        let plane = Constraint::Plane {
+            normal: DVec3::new(0.1, 0.2, 1.0).normalize(),
+            offset: 0.1,
+        };
+        support.constrain(
+            (0..bar.points.len())
+                .filter(|&v| lies(&bar.points[v]))
+                .map(|v| (v, plane)),
+        );
     }
 
     #[test]
@@ -425,10 +560,12 @@ mod tests {
         lying(&bar, &mut support);
         let state = Equilibrium::start(&energy, &support, bar.points.clone());
         let mut modes = RigidModes::cut(&energy, &support);
-        let mut levels = TwoLevel::factor(&mut modes, &mut laplacian, &state, Transverse::Exact).unwrap();
+        let mut levels =
+            TwoLevel::factor(&mut modes, &mut laplacian, &state, Transverse::Exact).unwrap();
         let moved = |levels: &mut TwoLevel<'_>, a: f64| {
-            let mut field: Vec<DVec3> =
-                (0..state.forces.len()).map(|i| DVec3::new((a * i as f64).sin(), (a + i as f64).cos(), a)).collect();
+            let mut field: Vec<DVec3> = (0..state.forces.len())
+                .map(|i| DVec3::new((a * i as f64).sin(), (a + i as f64).cos(), a))
+                .collect();
             support.project(&mut field);
             let mut moves = field.clone();
             levels.apply(&mut moves);
@@ -436,7 +573,12 @@ mod tests {
             (field, moves)
         };
         let ((u, mu), (v, mv)) = (moved(&mut levels, 0.7), moved(&mut levels, 1.9));
-        assert!((dot(&mu, &v) - dot(&u, &mv)).abs() < 1e-9 * dot(&mu, &u).abs(), "{} {}", dot(&mu, &v), dot(&u, &mv));
+        assert!(
+            (dot(&mu, &v) - dot(&u, &mv)).abs() < 1e-9 * dot(&mu, &u).abs(),
+            "{} {}",
+            dot(&mu, &v),
+            dot(&u, &mv)
+        );
         assert!(dot(&mu, &u) > 0.0 && dot(&mv, &v) > 0.0);
     }
 
@@ -450,11 +592,17 @@ mod tests {
         let mut state = Equilibrium::start(&energy, &support, bar.points.clone());
         let mut modes = RigidModes::cut(&energy, &support);
         for _ in 0..3 {
-            let mut levels = TwoLevel::factor(&mut modes, &mut laplacian, &state, Transverse::Exact).unwrap();
+            let mut levels =
+                TwoLevel::factor(&mut modes, &mut laplacian, &state, Transverse::Exact).unwrap();
             relax(&mut state, &mut levels, 1e-6, 40);
         }
         assert!(state.residual() <= 1e-6, "{}", state.residual());
-        assert!(plain.residual() > 1e-6 || 3 * state.iterations < 2 * plain.iterations, "{} {}", state.iterations, plain.iterations);
+        assert!(
+            plain.residual() > 1e-6 || 3 * state.iterations < 2 * plain.iterations,
+            "{} {}",
+            state.iterations,
+            plain.iterations
+        );
     }
 
     #[test]
@@ -467,11 +615,23 @@ mod tests {
         let mut state = Equilibrium::start(&energy, &support, start);
         let mut modes = RigidModes::cut(&energy, &support);
         for _ in 0..3 {
-            let mut levels = TwoLevel::factor(&mut modes, &mut laplacian, &state, Transverse::Exact).unwrap();
+            let mut levels =
+                TwoLevel::factor(&mut modes, &mut laplacian, &state, Transverse::Exact).unwrap();
             relax(&mut state, &mut levels, 1e-6, 40);
         }
         assert!(state.residual() <= 1e-6, "{}", state.residual());
-        assert!(plain.residual() > 1e-6 || 3 * state.iterations < 2 * plain.iterations, "{} {}", state.iterations, plain.iterations);
-        assert!(state.positions.iter().zip(&bar.points).all(|(p, q)| p.distance(*q) < 1e-3));
+        assert!(
+            plain.residual() > 1e-6 || 3 * state.iterations < 2 * plain.iterations,
+            "{} {}",
+            state.iterations,
+            plain.iterations
+        );
+        assert!(
+            state
+                .positions
+                .iter()
+                .zip(&bar.points)
+                .all(|(p, q)| p.distance(*q) < 1e-3)
+        );
     }
 }

@@ -1,7 +1,7 @@
 //! Which of several obstacles bears how much of a vertex that all of them touch.
 //!
-//! **Problem.** A vertex between two obstacles is pushed by both; whether it presses on one of them depends on what the other
-//! bears.
+//! **Problem.** A vertex between two obstacles is pushed by both; whether it presses on one of them
+//! depends on what the other bears.
 //!
 //! **Equation.** With the force `f` of the springs and the outward normals `nₖ`, the pushes are
 //!
@@ -9,8 +9,8 @@
 //! min |f + Σₖ pₖ nₖ|²        pₖ ≥ 0
 //! ```
 //!
-//! **Source.** Nonnegative least squares; one unknown after another as in Cottle, Pang, Stone, "The Linear Complementarity Problem",
-//! 1992, chapter 5.
+//! **Source.** Nonnegative least squares; one unknown after another as in Cottle, Pang, Stone, "The
+//! Linear Complementarity Problem", 1992, chapter 5.
 
 use pliant_mesh::glam::DVec3;
 
@@ -28,7 +28,11 @@ pub(crate) fn share_force(force: DVec3, normals: &[DVec3]) -> Vec<DVec3> {
             *push = next;
         }
     }
-    pushes.iter().zip(normals).map(|(push, &normal)| left - normal * *push).collect()
+    pushes
+        .iter()
+        .zip(normals)
+        .map(|(push, &normal)| left - normal * *push)
+        .collect()
 }
 
 #[cfg(test)]
@@ -40,22 +44,37 @@ mod tests {
         let [left, right] = [DVec3::new(0.6, 0.8, 0.0), DVec3::new(-0.8, 0.6, 0.0)];
         let (a, b) = (0.7, 0.2);
         let shares = share_force(-(left * a + right * b) + DVec3::Z, &[left, right]);
-        assert!(shares[0].distance(DVec3::Z - left * a) < 1e-12 && shares[1].distance(DVec3::Z - right * b) < 1e-12, "{shares:?}");
+        assert!(
+            shares[0].distance(DVec3::Z - left * a) < 1e-12
+                && shares[1].distance(DVec3::Z - right * b) < 1e-12,
+            "{shares:?}"
+        );
     }
 
     #[test]
     fn who_is_pulled_off_one_wall_presses_on_the_other_alone() {
         let [left, right] = [DVec3::X, DVec3::Y];
         let shares = share_force(DVec3::new(0.5, -2.0, 0.0), &[left, right]);
-        assert_eq!(shares, [DVec3::new(0.5, 0.0, 0.0), DVec3::new(0.5, -2.0, 0.0)]);
+        assert_eq!(
+            shares,
+            [DVec3::new(0.5, 0.0, 0.0), DVec3::new(0.5, -2.0, 0.0)]
+        );
     }
 
     #[test]
     fn a_narrow_groove_is_shared_too() {
-        let wall = |degrees: f64| DVec3::new(degrees.to_radians().cos(), degrees.to_radians().sin(), 0.0);
+        let wall =
+            |degrees: f64| DVec3::new(degrees.to_radians().cos(), degrees.to_radians().sin(), 0.0);
         let normals = [wall(80.0), wall(100.0)];
-        for share in share_force(-DVec3::Y, &normals).iter().zip(normals).map(|(f, n)| -f.dot(n)) {
-            assert!((share - 0.5 / 80.0_f64.to_radians().sin()).abs() < 1e-3, "{share}");
+        for share in share_force(-DVec3::Y, &normals)
+            .iter()
+            .zip(normals)
+            .map(|(f, n)| -f.dot(n))
+        {
+            assert!(
+                (share - 0.5 / 80.0_f64.to_radians().sin()).abs() < 1e-3,
+                "{share}"
+            );
         }
     }
 }

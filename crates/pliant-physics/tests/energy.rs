@@ -17,16 +17,37 @@ fn half_way(other: usize, energy: EnergyTerms) -> Option<BlendFrame> {
 #[test]
 fn the_shell_of_a_crumpled_cow_is_balanced_and_keeps_its_edges() {
     for other in [12, 30, 45] {
-        let Some(frame) = half_way(other, EnergyTerms::shell()) else { return };
+        let Some(frame) = half_way(other, EnergyTerms::shell()) else {
+            return;
+        };
         assert!(frame.report.converged, "{other}: {:?}", frame.report);
-        assert!(frame.strain < 0.1 * frame.linear.strain, "{other}: {} {}", frame.strain, frame.linear.strain);
+        assert!(
+            frame.strain < 0.1 * frame.linear.strain,
+            "{other}: {} {}",
+            frame.strain,
+            frame.linear.strain
+        );
     }
 }
 
 #[test]
 fn springs_turn_elements_of_a_crumpled_cow_over_and_volumes_keep_them_upright() {
-    let Some(springs) = half_way(12, EnergyTerms::springs()) else { return };
-    let Some(volumes) = half_way(12, EnergyTerms::springs().with_volume(1.0)) else { return };
-    assert!(springs.report.converged && volumes.report.converged, "{:?} {:?}", springs.report, volumes.report);
-    assert!(springs.inverted > 0 && volumes.inverted == 0, "{} {}", springs.inverted, volumes.inverted);
+    let Some(springs) = half_way(12, EnergyTerms::springs()) else {
+        return;
+    };
+    let Some(volumes) = half_way(12, EnergyTerms::springs().with_volume(1.0)) else {
+        return;
+    };
+    assert!(
+        springs.report.converged && volumes.report.converged,
+        "{:?} {:?}",
+        springs.report,
+        volumes.report
+    );
+    assert!(
+        springs.inverted > 0 && volumes.inverted == 0,
+        "{} {}",
+        springs.inverted,
+        volumes.inverted
+    );
 }

@@ -1,7 +1,9 @@
-//! Positions and normals of a face rig: all sliders at once, five of them moving, and the plain sum beside it.
+//! Positions and normals of a face rig: all sliders at once, five of them moving, and the plain sum
+//! beside it.
 //!
-//! With `PLIANT_DATA` set to the data folder: the ICT face (26 719 vertices, 57 expressions that move 44 % of all
-//! pairs of shape and vertex, in runs of six on average). Without it: a sheet of that size with shapes of that density.
+//! With `PLIANT_DATA` set to the data folder: the ICT face (26 719 vertices, 57 expressions that
+//! move 44 % of all pairs of shape and vertex, in runs of six on average). Without it: a sheet of
+//! that size with shapes of that density.
 
 mod face;
 
@@ -28,21 +30,44 @@ fn evaluate(criterion: &mut Criterion) {
 
 fn evaluate_rig(criterion: &mut Criterion, name: &str, rig: &Rig) {
     let mut group = criterion.benchmark_group(format!("evaluate_{name}"));
-    let shapes = || rig.targets().iter().map(|t| (t.vertices.as_slice(), t.deltas.as_slice()));
+    let shapes = || {
+        rig.targets()
+            .iter()
+            .map(|t| (t.vertices.as_slice(), t.deltas.as_slice()))
+    };
     let evaluator = Evaluator::new(rig.neutral(), shapes());
-    let weights = |offset: usize| -> Vec<f64> { (0..SHAPES).map(|k| 0.1 + ((k * 7 + offset) % 13) as f64 * 0.05).collect() };
+    let weights = |offset: usize| -> Vec<f64> {
+        (0..SHAPES)
+            .map(|k| 0.1 + ((k * 7 + offset) % 13) as f64 * 0.05)
+            .collect()
+    };
     // Every coefficient differs between the two poses.
     let poses = [weights(0), weights(1)];
     let mut dragged = weights(0);
-    dragged.iter_mut().step_by(SHAPES / DRAGGED).take(DRAGGED).for_each(|weight| *weight += 0.1);
+    dragged
+        .iter_mut()
+        .step_by(SHAPES / DRAGGED)
+        .take(DRAGGED)
+        .for_each(|weight| *weight += 0.1);
 
     let mut positions = rig.neutral().positions().to_vec();
     let mut normals = vec![DVec3::ZERO; positions.len()];
-    group.bench_function("plain-sum/positions", |b| b.iter(|| rig.evaluate(black_box(&poses[0]))));
-    group.bench_function("positions", |b| b.iter(|| evaluator.positions_into(black_box(&poses[0]), &mut positions)));
+    group.bench_function("plain-sum/positions", |b| {
+        b.iter(|| rig.evaluate(black_box(&poses[0])))
+    });
+    group.bench_function("positions", |b| {
+        b.iter(|| evaluator.positions_into(black_box(&poses[0]), &mut positions))
+    });
     group.bench_function("normals", |b| {
         let mesh = rig.neutral();
-        b.iter(|| vertex_normals_into(mesh.topology(), mesh.triangles(), black_box(&positions), &mut normals));
+        b.iter(|| {
+            vertex_normals_into(
+                mesh.topology(),
+                mesh.triangles(),
+                black_box(&positions),
+                &mut normals,
+            )
+        });
     });
     let mut drag = |case: &str, poses: [&[f64]; 2]| {
         let mut pose = evaluator.start();
@@ -60,7 +85,9 @@ fn evaluate_rig(criterion: &mut Criterion, name: &str, rig: &Rig) {
     drag("1-of-57", [&poses[0], &[&[0.9], &poses[0][1..]].concat()]);
     // As on most faces: nearly all sliders at rest.
     drag("5-active", [&[0.0; SHAPES], &poses[0][..DRAGGED]]);
-    group.bench_function("new", |b| b.iter(|| Evaluator::new(rig.neutral(), black_box(shapes()))));
+    group.bench_function("new", |b| {
+        b.iter(|| Evaluator::new(rig.neutral(), black_box(shapes())))
+    });
     group.finish();
 }
 

@@ -1,8 +1,10 @@
-//! The inverse rig on whole meshes: 130 sliders with 260 products of two of them, 26,719 vertices, ten frames.
+//! The inverse rig on whole meshes: 130 sliders with 260 products of two of them, 26,719 vertices,
+//! ten frames.
 //!
-//! Reads the problem of `benches/peers/inverse_rig_numpy.py --write FOLDER` from the folder PLIANT_INVERSE_RIG, where the numpy
-//! peer solves the same frames, and skips politely without it. Each frame has its own fifteen sliders, so nothing is gained from
-//! the frame before. Prints the error of the weights that were planted.
+//! Reads the problem of `benches/peers/inverse_rig_numpy.py --write FOLDER` from the folder
+//! PLIANT_INVERSE_RIG, where the numpy peer solves the same frames, and skips politely without it.
+//! Each frame has its own fifteen sliders, so nothing is gained from the frame before. Prints the
+//! error of the weights that were planted.
 
 #![allow(clippy::print_stderr, reason = "a bench reports to its reader")]
 
@@ -24,23 +26,39 @@ struct Planted {
 
 fn frames(criterion: &mut Criterion) {
     let Some(folder) = std::env::var_os("PLIANT_INVERSE_RIG").map(PathBuf::from) else {
-        eprintln!("PLIANT_INVERSE_RIG names no folder; write one with benches/peers/inverse_rig_numpy.py --write FOLDER");
+        eprintln!(
+            "PLIANT_INVERSE_RIG names no folder; write one with benches/peers/inverse_rig_numpy.py --write FOLDER"
+        );
         return;
     };
     let planted = read(&folder);
     let mut group = criterion.benchmark_group("invert");
     group.sample_size(20);
-    // The first fits frame by frame, as the peer does; the second ties the frames together, which these random ones defy.
-    for (name, roughness) in [("frames", 0.0), ("smooth", InvertOptions::DEFAULT_ROUGHNESS)] {
+    // The first fits frame by frame, as the peer does; the second ties the frames together, which
+    // these random ones defy.
+    for (name, roughness) in [
+        ("frames", 0.0),
+        ("smooth", InvertOptions::DEFAULT_ROUGHNESS),
+    ] {
         let options = InvertOptions::default().with_roughness(roughness);
-        let factor = || Inverter::factor(black_box(&planted.rig), &options).expect("the bench rig is sound");
+        let factor =
+            || Inverter::factor(black_box(&planted.rig), &options).expect("the bench rig is sound");
         let inverter = factor();
-        let solve = || inverter.invert(black_box(&planted.clip)).expect("the bench clip is sound");
+        let solve = || {
+            inverter
+                .invert(black_box(&planted.clip))
+                .expect("the bench clip is sound")
+        };
         tell(name, &planted, &inverter, &solve);
-        group.bench_function(format!("{name}/{}", planted.clip.frames().len()), |b| b.iter(solve));
+        group.bench_function(format!("{name}/{}", planted.clip.frames().len()), |b| {
+            b.iter(solve)
+        });
     }
     let factor = || Inverter::factor(black_box(&planted.rig), &InvertOptions::default());
-    group.bench_function(format!("factor/{}", planted.rig.neutral().vertex_count()), |b| b.iter(factor));
+    group.bench_function(
+        format!("factor/{}", planted.rig.neutral().vertex_count()),
+        |b| b.iter(factor),
+    );
     group.finish();
 }
 
@@ -53,12 +71,28 @@ fn tell(name: &str, planted: &Planted, inverter: &Inverter<'_>, solve: &dyn Fn()
     }
     times.sort_by(f64::total_cmp);
     let inverse = solve();
-    let pairs = || inverse.track.keys().iter().flatten().zip(planted.weights.iter().flatten());
-    let square = pairs().map(|(found, planted)| (found - planted).powi(2)).sum::<f64>() / pairs().count() as f64;
-    let worst = pairs().map(|(found, planted)| (found - planted).abs()).fold(0.0, f64::max);
-    let active = pairs().filter(|(found, _)| **found > 0.0).count() as f64 / planted.weights.len() as f64;
-    let misses = inverter.misses(&planted.clip, &inverse).expect("the bench clip is sound");
-    let rms = (misses.iter().map(|miss| miss.rms.powi(2)).sum::<f64>() / misses.len() as f64).sqrt();
+    let pairs = || {
+        inverse
+            .track
+            .keys()
+            .iter()
+            .flatten()
+            .zip(planted.weights.iter().flatten())
+    };
+    let square = pairs()
+        .map(|(found, planted)| (found - planted).powi(2))
+        .sum::<f64>()
+        / pairs().count() as f64;
+    let worst = pairs()
+        .map(|(found, planted)| (found - planted).abs())
+        .fold(0.0, f64::max);
+    let active =
+        pairs().filter(|(found, _)| **found > 0.0).count() as f64 / planted.weights.len() as f64;
+    let misses = inverter
+        .misses(&planted.clip, &inverse)
+        .expect("the bench clip is sound");
+    let rms =
+        (misses.iter().map(|miss| miss.rms.powi(2)).sum::<f64>() / misses.len() as f64).sqrt();
     eprintln!(
         "{name}: {:.3} ms a frame (median of {}, from {:.3}); weights RMS {:.2e}, worst {worst:.2e}; mesh RMS {rms:.2e}; {active:.1} sliders; \
          {} sweeps, {} linearisations, KKT {:.1e}",
@@ -79,24 +113,39 @@ fn read(folder: &Path) -> Planted {
     let (of_weights, weights) = read_npy(&folder.join("weights.npy"));
     let (_, positions) = read_npy(&folder.join("frames.npy"));
     let (vertices, sliders) = (shape[1], of_weights[1]);
-    let points = |numbers: &[f64]| -> Vec<DVec3> { numbers.chunks_exact(3).map(DVec3::from_slice).collect() };
+    let points = |numbers: &[f64]| -> Vec<DVec3> {
+        numbers.chunks_exact(3).map(DVec3::from_slice).collect()
+    };
     let mesh = Mesh::from_triangles(points(&neutral), &[]).expect("points are a mesh");
     let shapes: Vec<Target> = deltas
         .chunks_exact(3 * vertices)
         .enumerate()
         .map(|(k, row)| {
-            Target::from_dense(format!("shape {k}"), row.chunks_exact(3).map(|d| DVec3::from_slice(d).as_vec3()).collect::<Vec<Vec3>>())
+            Target::from_dense(
+                format!("shape {k}"),
+                row.chunks_exact(3)
+                    .map(|d| DVec3::from_slice(d).as_vec3())
+                    .collect::<Vec<Vec3>>(),
+            )
         })
         .collect();
-    let combined = shapes[sliders..].iter().zip(pairs.chunks_exact(2)).map(|(shape, pair)| Combination {
-        name: shape.name.clone(),
-        drivers: pair.iter().map(|&k| Driver::Slider(k as usize)).collect(),
-        rule: Rule::Product,
-        vertices: shape.vertices.clone(),
-        deltas: shape.deltas.clone(),
-    });
-    let rig = Rig::new(mesh.clone(), shapes[..sliders].to_vec()).and_then(|rig| rig.with_combinations(combined.collect()));
-    let clip = Clip::new("planted", mesh, positions.chunks_exact(3 * vertices).map(points).collect());
+    let combined = shapes[sliders..]
+        .iter()
+        .zip(pairs.chunks_exact(2))
+        .map(|(shape, pair)| Combination {
+            name: shape.name.clone(),
+            drivers: pair.iter().map(|&k| Driver::Slider(k as usize)).collect(),
+            rule: Rule::Product,
+            vertices: shape.vertices.clone(),
+            deltas: shape.deltas.clone(),
+        });
+    let rig = Rig::new(mesh.clone(), shapes[..sliders].to_vec())
+        .and_then(|rig| rig.with_combinations(combined.collect()));
+    let clip = Clip::new(
+        "planted",
+        mesh,
+        positions.chunks_exact(3 * vertices).map(points).collect(),
+    );
     Planted {
         rig: rig.expect("the arrays make a rig"),
         clip: clip.expect("the arrays make a clip"),
@@ -109,13 +158,22 @@ fn read_npy(path: &Path) -> (Vec<usize>, Vec<f64>) {
     let bytes = std::fs::read(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
     let header_end = 10 + usize::from(u16::from_le_bytes([bytes[8], bytes[9]]));
     let header = String::from_utf8_lossy(&bytes[10..header_end]).into_owned();
-    let (_, shape) = header.split_once("'shape': (").expect("a header with a shape");
+    let (_, shape) = header
+        .split_once("'shape': (")
+        .expect("a header with a shape");
     let lengths = shape.split(')').next().expect("a closed list").split(',');
     let shape = lengths.filter_map(|n| n.trim().parse().ok()).collect();
     let body = &bytes[header_end..];
-    let wide = |number: fn([u8; 8]) -> f64| body.chunks_exact(8).map(|b| number(b.try_into().expect("eight bytes"))).collect();
+    let wide = |number: fn([u8; 8]) -> f64| {
+        body.chunks_exact(8)
+            .map(|b| number(b.try_into().expect("eight bytes")))
+            .collect()
+    };
     let values = match header {
-        h if h.contains("<f4") => body.chunks_exact(4).map(|b| f64::from(f32::from_le_bytes(b.try_into().expect("four bytes")))).collect(),
+        h if h.contains("<f4") => body
+            .chunks_exact(4)
+            .map(|b| f64::from(f32::from_le_bytes(b.try_into().expect("four bytes"))))
+            .collect(),
         h if h.contains("<f8") => wide(f64::from_le_bytes),
         _ => wide(|b| i64::from_le_bytes(b) as f64),
     };

@@ -1,12 +1,14 @@
 //! Drags of five pins on a face: preparing, one solve, and a whole frame.
 //!
-//! `cargo bench -p pliant-rig --bench pose`. With `PLIANT_DATA` set to the data folder: the ICT face with pins on both corners
-//! of the mouth, the chin and the brows, of which one corner goes round a loop of 1 cm radius in 60 moments while the others
-//! hold a pose. Without it: a sheet of that size. `130+260` has 130 sliders and 260 shapes for products of two of them
-//! on the same neutral, in the manner of `benches/peers/inverse_rig_numpy.py`. Times are per moment.
+//! `cargo bench -p pliant-rig --bench pose`. With `PLIANT_DATA` set to the data folder: the ICT
+//! face with pins on both corners of the mouth, the chin and the brows, of which one corner goes
+//! round a loop of 1 cm radius in 60 moments while the others hold a pose. Without it: a sheet of
+//! that size. `130+260` has 130 sliders and 260 shapes for products of two of them on the same
+//! neutral, in the manner of `benches/peers/inverse_rig_numpy.py`. Times are per moment.
 //!
-//! With `-- --write FOLDER` the quadratic programmes of the drag are written instead, for `benches/peers/pose_peers.py`, and the
-//! medians of single calls printed, which is how that script times the peers.
+//! With `-- --write FOLDER` the quadratic programmes of the drag are written instead, for
+//! `benches/peers/pose_peers.py`, and the medians of single calls printed, which is how that script
+//! times the peers.
 
 #![allow(clippy::print_stdout, reason = "a bench reports to its reader")]
 
@@ -21,7 +23,9 @@ use face::{SHAPES, face_folder, face_rig, sheet_rig};
 use pliant_linalg::{BoxQuadratic, BoxTerms, BoxWorkspace};
 use pliant_mesh::glam::{DVec3, Vec3};
 use pliant_mesh::{Mesh, SurfaceIndex};
-use pliant_rig::{Bounded, BoxProblem, Combination, Driver, Evaluator, Grab, Pin, Poser, Range, Rig, Rule, Target};
+use pliant_rig::{
+    Bounded, BoxProblem, Combination, Driver, Evaluator, Grab, Pin, Poser, Range, Rig, Rule, Target,
+};
 
 const MOMENTS: usize = 60;
 /// Of Multi-PIE: the corner of the mouth that is dragged, the other one, the chin, the brows.
@@ -53,39 +57,76 @@ fn one_programme() -> Bounded {
 fn place() -> Place {
     if let Some(folder) = face_folder() {
         let path = folder.join("landmarks-multipie68.txt");
-        let text = std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("cannot read {}: {error}", path.display()));
-        let landmarks: Vec<usize> = text.split_whitespace().map(|word| word.parse().expect("landmarks are vertices")).collect();
-        return Place { name: "ict", rig: face_rig(&folder), vertices: LANDMARKS.map(|k| landmarks[k]), centimetre: 1.0 };
+        let text = std::fs::read_to_string(&path)
+            .unwrap_or_else(|error| panic!("cannot read {}: {error}", path.display()));
+        let landmarks: Vec<usize> = text
+            .split_whitespace()
+            .map(|word| word.parse().expect("landmarks are vertices"))
+            .collect();
+        return Place {
+            name: "ict",
+            rig: face_rig(&folder),
+            vertices: LANDMARKS.map(|k| landmarks[k]),
+            centimetre: 1.0,
+        };
     }
     let side = 164;
-    let vertices = [(60, 50), (60, 110), (30, 80), (120, 55), (120, 105)].map(|(row, column)| row * side + column);
-    Place { name: "sheet", rig: sheet_rig(), vertices, centimetre: 0.005 }
+    let vertices = [(60, 50), (60, 110), (30, 80), (120, 55), (120, 105)]
+        .map(|(row, column)| row * side + column);
+    Place {
+        name: "sheet",
+        rig: sheet_rig(),
+        vertices,
+        centimetre: 0.005,
+    }
 }
 
 impl Drag {
     /// Pins at a pose of every fifth slider or so, the first of them on its way round.
     fn new(rig: Rig, vertices: [usize; 5], radius: f64) -> Self {
         let count = rig.targets().len();
-        let start: Vec<f64> = (0..count).map(|k| if k % 5 == 2 { 0.2 + 0.6 * (k as f64 * 0.618).fract() } else { 0.0 }).collect();
+        let start: Vec<f64> = (0..count)
+            .map(|k| {
+                if k % 5 == 2 {
+                    0.2 + 0.6 * (k as f64 * 0.618).fract()
+                } else {
+                    0.0
+                }
+            })
+            .collect();
         let (posed, rest) = (rig.evaluate(&start), rig.neutral().positions());
         let held = vertices.map(|v| posed[v] - rest[v]);
         let moment = |k: usize| {
             let turn = std::f64::consts::TAU * k as f64 / MOMENTS as f64;
             let mut displacements = held.to_vec();
-            displacements[0] += DVec3::new(turn.sin(), 1.0 - turn.cos(), 0.5 * (2.0 * turn).sin()) * radius;
+            displacements[0] +=
+                DVec3::new(turn.sin(), 1.0 - turn.cos(), 0.5 * (2.0 * turn).sin()) * radius;
             displacements
         };
-        Self { rig, pins: vertices.map(Pin::hold).to_vec(), moments: (0..MOMENTS).map(moment).collect() }
+        Self {
+            rig,
+            pins: vertices.map(Pin::hold).to_vec(),
+            moments: (0..MOMENTS).map(moment).collect(),
+        }
     }
 
     fn grab<'p>(&self, poser: &'p Poser<'p>) -> Grab<'p> {
-        poser.grab(&[], &self.pins, &one_programme(), Range::Clip).expect("the pins are on the mesh")
+        poser
+            .grab(&[], &self.pins, &one_programme(), Range::Clip)
+            .expect("the pins are on the mesh")
     }
 
     fn problems(&self) -> Vec<BoxProblem> {
         let poser = Poser::new(&self.rig).expect("the rig has targets");
         let grab = self.grab(&poser);
-        self.moments.iter().map(|moment| one_programme().problem(grab.system(), moment).expect("the grab was ready")).collect()
+        self.moments
+            .iter()
+            .map(|moment| {
+                one_programme()
+                    .problem(grab.system(), moment)
+                    .expect("the grab was ready")
+            })
+            .collect()
     }
 }
 
@@ -93,30 +134,71 @@ impl Drag {
 fn combined(place: &Place) -> Rig {
     let neutral = place.rig.neutral();
     let places = neutral.positions();
-    let unit = |k: f64| DVec3::new((k * 12.9).sin(), (k * 78.2).sin(), (k * 37.7).cos()).normalize();
+    let unit =
+        |k: f64| DVec3::new((k * 12.9).sin(), (k * 78.2).sin(), (k * 37.7).cos()).normalize();
     let bump = |centre: DVec3, width: f64, offset: DVec3| -> Vec<Vec3> {
-        let hill = |p: &DVec3| (-0.5 * p.distance_squared(centre) / (0.5 * width * place.centimetre).powi(2)).exp();
-        places.iter().map(hill).map(|h| if h < 1e-3 { Vec3::ZERO } else { (offset * h * place.centimetre).as_vec3() }).collect()
+        let hill = |p: &DVec3| {
+            (-0.5 * p.distance_squared(centre) / (0.5 * width * place.centimetre).powi(2)).exp()
+        };
+        places
+            .iter()
+            .map(hill)
+            .map(|h| {
+                if h < 1e-3 {
+                    Vec3::ZERO
+                } else {
+                    (offset * h * place.centimetre).as_vec3()
+                }
+            })
+            .collect()
     };
     // Half of the bumps lie around the pins, the others anywhere.
     let centre = |k: usize| {
         let anywhere = places[(k * 7919) % places.len()];
-        if k.is_multiple_of(2) { places[place.vertices[k / 2 % 5]].lerp(anywhere, 0.15) } else { anywhere }
+        if k.is_multiple_of(2) {
+            places[place.vertices[k / 2 % 5]].lerp(anywhere, 0.15)
+        } else {
+            anywhere
+        }
     };
     let width = |k: usize| 1.0 + 3.0 * (k as f64 * 0.618).fract();
-    let target = |k: usize| Target::from_dense(format!("bump {k}"), bump(centre(k), width(k), unit(k as f64)));
-    let overlap = |&(i, j): &(usize, usize)| centre(i).distance(centre(j)) < (width(i) + width(j)) * place.centimetre;
-    let pairs = (0..SLIDERS).flat_map(|i| (i + 1..SLIDERS).map(move |j| (i, j))).filter(overlap);
+    let target = |k: usize| {
+        Target::from_dense(
+            format!("bump {k}"),
+            bump(centre(k), width(k), unit(k as f64)),
+        )
+    };
+    let overlap = |&(i, j): &(usize, usize)| {
+        centre(i).distance(centre(j)) < (width(i) + width(j)) * place.centimetre
+    };
+    let pairs = (0..SLIDERS)
+        .flat_map(|i| (i + 1..SLIDERS).map(move |j| (i, j)))
+        .filter(overlap);
     let pairs: Vec<_> = pairs.collect();
     let combination = |k: usize| {
         let (i, j) = pairs[k * pairs.len() / PAIRS];
         let middle = centre(i).midpoint(centre(j));
-        let between = Target::from_dense("", bump(middle, 0.6 * width(i).min(width(j)), unit(k as f64 + 0.5) * 0.3));
+        let between = Target::from_dense(
+            "",
+            bump(
+                middle,
+                0.6 * width(i).min(width(j)),
+                unit(k as f64 + 0.5) * 0.3,
+            ),
+        );
         let drivers = vec![Driver::Slider(i), Driver::Slider(j)];
-        Combination { name: format!("pair {k}"), drivers, rule: Rule::Product, vertices: between.vertices, deltas: between.deltas }
+        Combination {
+            name: format!("pair {k}"),
+            drivers,
+            rule: Rule::Product,
+            vertices: between.vertices,
+            deltas: between.deltas,
+        }
     };
-    let rig = Rig::new(neutral.clone(), (0..SLIDERS).map(target).collect()).expect("bumps fit their mesh");
-    rig.with_combinations((0..PAIRS).map(combination).collect()).expect("pairs of sliders that are there")
+    let rig = Rig::new(neutral.clone(), (0..SLIDERS).map(target).collect())
+        .expect("bumps fit their mesh");
+    rig.with_combinations((0..PAIRS).map(combination).collect())
+        .expect("pairs of sliders that are there")
 }
 
 fn prepare(criterion: &mut Criterion, name: &str, drag: &Drag) {
@@ -130,14 +212,19 @@ fn prepare(criterion: &mut Criterion, name: &str, drag: &Drag) {
     });
     let poser = Poser::new(&drag.rig).expect("the rig has targets");
     drag.grab(&poser);
-    group.bench_function(format!("grab-again/{name}"), |b| b.iter(|| drag.grab(black_box(&poser))));
+    group.bench_function(format!("grab-again/{name}"), |b| {
+        b.iter(|| drag.grab(black_box(&poser)))
+    });
     // One of the pins on a vertex that was no pin before.
     let mut pins = drag.pins.clone();
     let mut vertices = (0..drag.rig.neutral().vertex_count()).step_by(17).cycle();
     group.bench_function(format!("grab-with-new-pin/{name}"), |b| {
         b.iter(|| {
             pins[0] = Pin::hold(vertices.next().expect("there are vertices"));
-            poser.grab(&[], black_box(&pins), &Bounded::default(), Range::Clip).expect("the pins are on the mesh").reset();
+            poser
+                .grab(&[], black_box(&pins), &Bounded::default(), Range::Clip)
+                .expect("the pins are on the mesh")
+                .reset();
         });
     });
     group.finish();
@@ -154,7 +241,9 @@ fn solve(criterion: &mut Criterion, name: &str, drag: &Drag) {
                 if forgets {
                     grab.reset();
                 }
-                grab.solve(black_box(moments.next().expect("a drag goes round and round")))
+                grab.solve(black_box(
+                    moments.next().expect("a drag goes round and round"),
+                ))
             });
         });
     }
@@ -165,23 +254,41 @@ fn solve(criterion: &mut Criterion, name: &str, drag: &Drag) {
 fn programme(criterion: &mut Criterion, name: &str, drag: &Drag) {
     let mut group = criterion.benchmark_group("pose");
     let problems = drag.problems();
-    let terms = |p: &'_ BoxProblem| -> [Vec<f64>; 4] { [p.linear.clone(), p.prices.clone(), p.lower.clone(), p.upper.clone()] };
+    let terms = |p: &'_ BoxProblem| -> [Vec<f64>; 4] {
+        [
+            p.linear.clone(),
+            p.prices.clone(),
+            p.lower.clone(),
+            p.upper.clone(),
+        ]
+    };
     let terms: Vec<[Vec<f64>; 4]> = problems.iter().map(terms).collect();
     let hessian = &problems[0].hessian;
     let quadratic = BoxQuadratic::new(hessian.clone()).expect("damping makes it definite");
     let mut workspace = BoxWorkspace::default();
     let mut x = vec![0.0; quadratic.size()];
-    for (start, forgets, fresh) in [("warm", false, false), ("cold", true, false), ("fresh", true, true)] {
+    for (start, forgets, fresh) in [
+        ("warm", false, false),
+        ("cold", true, false),
+        ("fresh", true, true),
+    ] {
         let mut moments = terms.iter().cycle();
         group.bench_function(format!("programme/{name}/{start}"), |b| {
             b.iter(|| {
-                let [linear, prices, lower, upper] = moments.next().expect("a drag goes round and round");
+                let [linear, prices, lower, upper] =
+                    moments.next().expect("a drag goes round and round");
                 if forgets {
                     x.fill(0.0);
                 }
-                let terms = BoxTerms { linear, prices, lower, upper };
+                let terms = BoxTerms {
+                    linear,
+                    prices,
+                    lower,
+                    upper,
+                };
                 if fresh {
-                    let quadratic = BoxQuadratic::new(black_box(hessian).clone()).expect("damping makes it definite");
+                    let quadratic = BoxQuadratic::new(black_box(hessian).clone())
+                        .expect("damping makes it definite");
                     quadratic.solve(&terms, &mut x, &mut BoxWorkspace::default())
                 } else {
                     quadratic.solve(&terms, &mut x, &mut workspace)
@@ -200,7 +307,14 @@ fn frame(criterion: &mut Criterion, name: &str, drag: &Drag) {
     let evaluator = Evaluator::new(drag.rig.neutral(), drag.rig.shapes());
     let mut evaluated = evaluator.start();
     let from = grab.system().places()[0];
-    let eye = from + DVec3::Z * 10.0 * drag.rig.neutral().bounds().map_or(1.0, |bounds| bounds.diagonal());
+    let eye = from
+        + DVec3::Z
+            * 10.0
+            * drag
+                .rig
+                .neutral()
+                .bounds()
+                .map_or(1.0, |bounds| bounds.diagonal());
     let mut moments = drag.moments.iter().cycle();
     let mut coefficients = vec![0.0; drag.rig.activation().shape_count()];
     group.bench_function(format!("frame/{name}"), |b| {
@@ -208,9 +322,12 @@ fn frame(criterion: &mut Criterion, name: &str, drag: &Drag) {
             let mut displacements = moments.next().expect("a drag goes round and round").clone();
             let ray = (from + displacements[0] - eye).normalize();
             // The pixel's ray, on the plane through the pin that faces the camera.
-            displacements[0] = eye + ray * ((from - eye).dot(DVec3::NEG_Z) / ray.dot(DVec3::NEG_Z)) - from;
+            displacements[0] =
+                eye + ray * ((from - eye).dot(DVec3::NEG_Z) / ray.dot(DVec3::NEG_Z)) - from;
             let pose = grab.solve(black_box(&displacements));
-            drag.rig.activation().coefficients_into(&pose.weights, &mut coefficients);
+            drag.rig
+                .activation()
+                .coefficients_into(&pose.weights, &mut coefficients);
             evaluator.update(&mut evaluated, &coefficients);
             (evaluated.positions()[0], evaluated.normals()[0])
         });
@@ -218,8 +335,19 @@ fn frame(criterion: &mut Criterion, name: &str, drag: &Drag) {
     // What a click costs beside: a search tree over the pose, and a ray through it.
     group.bench_function(format!("pick/{name}"), |b| {
         b.iter_batched(
-            || drag.rig.neutral().posed(evaluated.positions().to_vec()).expect("finite positions"),
-            |posed: Mesh| SurfaceIndex::new(&posed).expect("a surface").cast_ray(eye, from - eye, f64::INFINITY),
+            || {
+                drag.rig
+                    .neutral()
+                    .posed(evaluated.positions().to_vec())
+                    .expect("finite positions")
+            },
+            |posed: Mesh| {
+                SurfaceIndex::new(&posed).expect("a surface").cast_ray(
+                    eye,
+                    from - eye,
+                    f64::INFINITY,
+                )
+            },
             BatchSize::LargeInput,
         );
     });
@@ -231,22 +359,54 @@ fn write(folder: &Path, drag: &Drag) -> std::io::Result<()> {
     std::fs::create_dir_all(folder)?;
     let problems = drag.problems();
     let (first, n) = (&problems[0], problems[0].sliders.len());
-    assert!(first.lower.iter().all(|&low| low == 0.0), "a drag from the neutral begins at the lower limits");
-    let linear = |p: &BoxProblem| -> Vec<f64> { p.linear.iter().zip(&p.prices).map(|(f, price)| price - f).collect() };
+    assert!(
+        first.lower.iter().all(|&low| low == 0.0),
+        "a drag from the neutral begins at the lower limits"
+    );
+    let linear = |p: &BoxProblem| -> Vec<f64> {
+        p.linear
+            .iter()
+            .zip(&p.prices)
+            .map(|(f, price)| price - f)
+            .collect()
+    };
     let poser = Poser::new(&drag.rig).expect("the rig has targets");
     let mut grab = drag.grab(&poser);
-    let weights: Vec<Vec<f64>> = drag.moments.iter().map(|moment| grab.solve(moment).weights).collect();
-    let solution = weights.iter().flat_map(|w| first.sliders.iter().map(|&k| w[k]));
-    let pulls: Vec<Vec<DVec3>> = first.sliders.iter().map(|&k| grab.system().pulls(k)).collect();
-    let rows = (0..3 * drag.pins.len()).flat_map(|row| pulls.iter().map(move |pull| pull[row / 3][row % 3]));
+    let weights: Vec<Vec<f64>> = drag
+        .moments
+        .iter()
+        .map(|moment| grab.solve(moment).weights)
+        .collect();
+    let solution = weights
+        .iter()
+        .flat_map(|w| first.sliders.iter().map(|&k| w[k]));
+    let pulls: Vec<Vec<DVec3>> = first
+        .sliders
+        .iter()
+        .map(|&k| grab.system().pulls(k))
+        .collect();
+    let rows = (0..3 * drag.pins.len())
+        .flat_map(|row| pulls.iter().map(move |pull| pull[row / 3][row % 3]));
     let goals = drag.moments.iter().flatten().flat_map(|d| d.to_array());
-    write_npy(&folder.join("H.npy"), &[n, n], first.hessian.iter().copied())?;
-    write_npy(&folder.join("f.npy"), &[MOMENTS, n], problems.iter().flat_map(linear))?;
+    write_npy(
+        &folder.join("H.npy"),
+        &[n, n],
+        first.hessian.iter().copied(),
+    )?;
+    write_npy(
+        &folder.join("f.npy"),
+        &[MOMENTS, n],
+        problems.iter().flat_map(linear),
+    )?;
     write_npy(&folder.join("lower.npy"), &[n], first.lower.iter().copied())?;
     write_npy(&folder.join("upper.npy"), &[n], first.upper.iter().copied())?;
     write_npy(&folder.join("solution.npy"), &[MOMENTS, n], solution)?;
     write_npy(&folder.join("B.npy"), &[3 * drag.pins.len(), n], rows)?;
-    write_npy(&folder.join("m.npy"), &[MOMENTS, 3 * drag.pins.len()], goals)
+    write_npy(
+        &folder.join("m.npy"),
+        &[MOMENTS, 3 * drag.pins.len()],
+        goals,
+    )
 }
 
 /// The median milliseconds of single solves, in 15 rounds of the drag.
@@ -265,11 +425,18 @@ fn time_calls(drag: &Drag) {
         }
         times.sort_by(f64::total_cmp);
         let [low, median, high] = [1, 5, 9].map(|tenth| times[times.len() * tenth / 10]);
-        println!("solve_{start} {median:.5} ms (median of {}, 10–90 %: {low:.5} to {high:.5})", times.len());
+        println!(
+            "solve_{start} {median:.5} ms (median of {}, 10–90 %: {low:.5} to {high:.5})",
+            times.len()
+        );
     }
 }
 
-fn write_npy(path: &Path, shape: &[usize], values: impl Iterator<Item = f64>) -> std::io::Result<()> {
+fn write_npy(
+    path: &Path,
+    shape: &[usize],
+    values: impl Iterator<Item = f64>,
+) -> std::io::Result<()> {
     let sizes: String = shape.iter().map(|n| format!("{n}, ")).collect();
     let header = format!("{{'descr': '<f8', 'fortran_order': False, 'shape': ({sizes}), }}");
     // Magic, version and length take 10 bytes; the data begins at a multiple of 64.
@@ -285,7 +452,11 @@ fn main() -> std::io::Result<()> {
     let place = place();
     let drag = Drag::new(place.rig.clone(), place.vertices, place.centimetre);
     let arguments: Vec<String> = std::env::args().collect();
-    if let Some(folder) = arguments.iter().position(|a| a == "--write").and_then(|k| arguments.get(k + 1)) {
+    if let Some(folder) = arguments
+        .iter()
+        .position(|a| a == "--write")
+        .and_then(|k| arguments.get(k + 1))
+    {
         time_calls(&drag);
         return write(Path::new(folder), &drag);
     }

@@ -1,12 +1,14 @@
 //! From slider weights to coefficients of shapes.
 //!
-//! **Problem.** A rig is linear in its shapes but not in its sliders: in-betweens bend a slider's path, combinations
-//! appear where sliders meet. Solvers need the coefficients and their derivatives.
+//! **Problem.** A rig is linear in its shapes but not in its sliders: in-betweens bend a slider's
+//! path, combinations appear where sliders meet. Solvers need the coefficients and their
+//! derivatives.
 //!
-//! **Equation.** `x = x₀ + Σₛ φₛ(w) δₛ`. A target with keys `(w₀, d₀), (w₁, d₁), …` (among them `(0, 0)` and `(1, δ)`)
-//! gives each key's shape a hat function, or the cardinal function of a cubic Hermite spline whose slope at a key is
-//! that of the parabola through its two neighbours; at the two ends it is the secant's. Beyond the outer keys both go on
-//! straight. Combinations are functions of their drivers.
+//! **Equation.** `x = x₀ + Σₛ φₛ(w) δₛ`. A target with keys `(w₀, d₀), (w₁, d₁), …` (among them
+//! `(0, 0)` and `(1, δ)`) gives each key's shape a hat function, or the cardinal function of a
+//! cubic Hermite spline whose slope at a key is that of the parabola through its two neighbours; at
+//! the two ends it is the secant's. Beyond the outer keys both go on straight. Combinations are
+//! functions of their drivers.
 //!
 //! **Source.** Piecewise linear in-betweens as FBX and UsdSkel define them; the spline is *ours*.
 
@@ -17,8 +19,8 @@ use crate::{Path, Slider, Target};
 
 /// The map from slider weights to coefficients of shapes.
 ///
-/// Shapes are ordered by slider, each target's own shape before its in-betweens, and combinations last; a rig with
-/// neither has one shape per slider, and its coefficients are its weights.
+/// Shapes are ordered by slider, each target's own shape before its in-betweens, and combinations
+/// last; a rig with neither has one shape per slider, and its coefficients are its weights.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Activation {
     sliders: Vec<Keys>,
@@ -49,20 +51,42 @@ struct Keys {
 type Around = [(usize, f64, f64); 4];
 
 impl Activation {
-    pub(crate) fn new(targets: &[Target], sliders: &[Slider], combinations: &[Combination]) -> Self {
+    pub(crate) fn new(
+        targets: &[Target],
+        sliders: &[Slider],
+        combinations: &[Combination],
+    ) -> Self {
         let mut next = 0;
         let sliders = targets.iter().zip(sliders).map(|(target, slider)| {
             let first_shape = next;
             next += 1 + target.in_betweens.len();
-            let between = target.in_betweens.iter().enumerate().map(|(k, b)| (b.weight, Some(first_shape + 1 + k)));
-            // In-betweens may lie below 0 or beyond 1, so the neutral and the target take their places among them.
-            let mut keys: Vec<_> = between.chain([(0.0, None), (1.0, Some(first_shape))]).collect();
+            let between = target
+                .in_betweens
+                .iter()
+                .enumerate()
+                .map(|(k, b)| (b.weight, Some(first_shape + 1 + k)));
+            // In-betweens may lie below 0 or beyond 1, so the neutral and the target take their
+            // places among them.
+            let mut keys: Vec<_> = between
+                .chain([(0.0, None), (1.0, Some(first_shape))])
+                .collect();
             keys.sort_by(|a, b| a.0.total_cmp(&b.0));
-            Keys { first_shape, keys, path: slider.path }
+            Keys {
+                first_shape,
+                keys,
+                path: slider.path,
+            }
         });
         let sliders: Vec<Keys> = sliders.collect();
-        let combinations: Vec<_> = combinations.iter().map(|c| (c.drivers.clone(), c.rule)).collect();
-        Self { shape_count: next + combinations.len(), sliders, combinations }
+        let combinations: Vec<_> = combinations
+            .iter()
+            .map(|c| (c.drivers.clone(), c.rule))
+            .collect();
+        Self {
+            shape_count: next + combinations.len(),
+            sliders,
+            combinations,
+        }
     }
 
     /// How many shapes there are.
@@ -100,7 +124,12 @@ impl Activation {
         let first = self.shape_count - self.combinations.len();
         let mut values = Vec::new();
         for (k, (drivers, rule)) in self.combinations.iter().enumerate() {
-            driver_values(drivers, weights, &coefficients[first..first + k], &mut values);
+            driver_values(
+                drivers,
+                weights,
+                &coefficients[first..first + k],
+                &mut values,
+            );
             coefficients[first + k] = rule.coefficient(&values);
         }
     }
@@ -111,9 +140,19 @@ impl Activation {
         let mut slopes = Vec::with_capacity(self.shape_count);
         for (slider, keys) in self.sliders.iter().enumerate() {
             let weight = weights.get(slider).copied().unwrap_or(0.0);
-            keys.around(weight, |shape, _, value| slopes.push(Slope { shape, slider, value }));
+            keys.around(weight, |shape, _, value| {
+                slopes.push(Slope {
+                    shape,
+                    slider,
+                    value,
+                })
+            });
         }
-        let coefficients = if self.combinations.is_empty() { Vec::new() } else { self.coefficients(weights) };
+        let coefficients = if self.combinations.is_empty() {
+            Vec::new()
+        } else {
+            self.coefficients(weights)
+        };
         let first = self.shape_count - self.combinations.len();
         let mut values = Vec::new();
         // Where the slopes of each combination are among all.
@@ -124,11 +163,19 @@ impl Activation {
             for (i, driver) in drivers.iter().enumerate() {
                 let outer = rule.derivative(&values, i);
                 match *driver {
-                    Driver::Slider(slider) => slopes.push(Slope { shape: first + k, slider, value: outer }),
+                    Driver::Slider(slider) => slopes.push(Slope {
+                        shape: first + k,
+                        slider,
+                        value: outer,
+                    }),
                     Driver::Combination(c) => {
                         for inner in rows[c].clone() {
                             let Slope { slider, value, .. } = slopes[inner];
-                            slopes.push(Slope { shape: first + k, slider, value: outer * value });
+                            slopes.push(Slope {
+                                shape: first + k,
+                                slider,
+                                value: outer * value,
+                            });
                         }
                     }
                 }
@@ -153,7 +200,8 @@ impl Keys {
     /// Calls `each(shape, value, derivative)` for the shapes around `weight`.
     fn around(&self, weight: f64, mut each: impl FnMut(usize, f64, f64)) {
         if self.keys.len() == 2 {
-            // Straight from the neutral to the target: the coefficient is the weight itself, to the bit.
+            // Straight from the neutral to the target: the coefficient is the weight itself, to the
+            // bit.
             return each(self.first_shape, weight, 1.0);
         }
         let around = match self.path {
@@ -167,7 +215,8 @@ impl Keys {
         }
     }
 
-    /// The segment around `weight`: the index of its lower key. Outer segments go on beyond their ends.
+    /// The segment around `weight`: the index of its lower key. Outer segments go on beyond their
+    /// ends.
     fn segment(&self, weight: f64) -> usize {
         let upper = self.keys.partition_point(|key| key.0 <= weight);
         upper.clamp(1, self.keys.len() - 1) - 1
@@ -178,11 +227,21 @@ impl Keys {
         let (from, to) = (self.keys[lower].0, self.keys[lower + 1].0);
         let span = to - from;
         // Two keys at one weight are a jump, on its far side.
-        let (along, slope) = if span > 0.0 { ((weight - from) / span, 1.0 / span) } else { (1.0, 0.0) };
-        [(lower, 1.0 - along, -slope), (lower + 1, along, slope), (lower, 0.0, 0.0), (lower, 0.0, 0.0)]
+        let (along, slope) = if span > 0.0 {
+            ((weight - from) / span, 1.0 / span)
+        } else {
+            (1.0, 0.0)
+        };
+        [
+            (lower, 1.0 - along, -slope),
+            (lower + 1, along, slope),
+            (lower, 0.0, 0.0),
+            (lower, 0.0, 0.0),
+        ]
     }
 
-    /// Hermite: `h₀₀ p₀ + h₁₀ Δ m₀ + h₀₁ p₁ + h₁₁ Δ m₁` with slopes `m` that are linear in the keys' shapes.
+    /// Hermite: `h₀₀ p₀ + h₁₀ Δ m₀ + h₀₁ p₁ + h₁₁ Δ m₁` with slopes `m` that are linear in the
+    /// keys' shapes.
     fn spline(&self, weight: f64) -> Around {
         let (first, last) = (self.keys[0].0, self.keys[self.keys.len() - 1].0);
         let lower = self.segment(weight);
@@ -193,8 +252,18 @@ impl Keys {
         let inside = weight.clamp(first, last);
         let s = (inside - self.keys[lower].0) / span;
         let (mut values, mut slopes) = ([0.0; 4], [0.0; 4]); // Of the keys lower − 1 … lower + 2.
-        let h = [2.0 * s * s * s - 3.0 * s * s + 1.0, s * s * s - 2.0 * s * s + s, 3.0 * s * s - 2.0 * s * s * s, s * s * s - s * s];
-        let dh = [6.0 * s * s - 6.0 * s, 3.0 * s * s - 4.0 * s + 1.0, 6.0 * s - 6.0 * s * s, 3.0 * s * s - 2.0 * s];
+        let h = [
+            2.0 * s * s * s - 3.0 * s * s + 1.0,
+            s * s * s - 2.0 * s * s + s,
+            3.0 * s * s - 2.0 * s * s * s,
+            s * s * s - s * s,
+        ];
+        let dh = [
+            6.0 * s * s - 6.0 * s,
+            3.0 * s * s - 4.0 * s + 1.0,
+            6.0 * s - 6.0 * s * s,
+            3.0 * s * s - 2.0 * s,
+        ];
         for (basis, out, scale) in [(h, &mut values, 1.0), (dh, &mut slopes, 1.0 / span)] {
             out[1] += basis[0] * scale;
             out[2] += basis[2] * scale;
@@ -212,12 +281,19 @@ impl Keys {
     /// The slope at a key as shares of the keys around it: (key, share).
     fn slope_shares(&self, key: usize) -> Vec<(usize, f64)> {
         let at = |k: usize| self.keys[k].0;
-        let secant = |a: usize, scale: f64| [(a, -scale / (at(a + 1) - at(a))), (a + 1, scale / (at(a + 1) - at(a)))];
+        let secant = |a: usize, scale: f64| {
+            [
+                (a, -scale / (at(a + 1) - at(a))),
+                (a + 1, scale / (at(a + 1) - at(a))),
+            ]
+        };
         let usable = |a: usize| at(a + 1) > at(a);
         let before = (key > 0 && usable(key - 1)).then(|| at(key) - at(key - 1));
         let after = (key + 1 < self.keys.len() && usable(key)).then(|| at(key + 1) - at(key));
         match (before, after) {
-            (Some(h0), Some(h1)) => [secant(key - 1, h1 / (h0 + h1)), secant(key, h0 / (h0 + h1))].concat(),
+            (Some(h0), Some(h1)) => {
+                [secant(key - 1, h1 / (h0 + h1)), secant(key, h0 / (h0 + h1))].concat()
+            }
             (Some(_), None) => secant(key - 1, 1.0).to_vec(),
             (None, Some(_)) => secant(key, 1.0).to_vec(),
             (None, None) => Vec::new(),
@@ -233,13 +309,23 @@ mod tests {
 
     fn lid(weights: &[f64]) -> Target {
         let mut lid = Target::from_dense("lid", [Vec3::Z]);
-        lid.in_betweens =
-            weights.iter().map(|&weight| InBetween { name: String::new(), weight, vertices: vec![0], deltas: vec![Vec3::X] }).collect();
+        lid.in_betweens = weights
+            .iter()
+            .map(|&weight| InBetween {
+                name: String::new(),
+                weight,
+                vertices: vec![0],
+                deltas: vec![Vec3::X],
+            })
+            .collect();
         lid
     }
 
     fn slider(path: Path) -> Slider {
-        Slider { path, ..Slider::default() }
+        Slider {
+            path,
+            ..Slider::default()
+        }
     }
 
     fn one(weights: &[f64], path: Path) -> Activation {
@@ -255,9 +341,20 @@ mod tests {
                 let mut wanted = vec![0.0; 4];
                 wanted[k + 1] = 1.0;
                 let found = activation.coefficients(&[weight]);
-                assert!(found.iter().zip(&wanted).all(|(a, b)| (a - b).abs() < 1e-14), "{path:?} {weight}: {found:?}");
+                assert!(
+                    found
+                        .iter()
+                        .zip(&wanted)
+                        .all(|(a, b)| (a - b).abs() < 1e-14),
+                    "{path:?} {weight}: {found:?}"
+                );
             }
-            assert!(activation.coefficients(&[0.0]).iter().all(|c| c.abs() < 1e-14));
+            assert!(
+                activation
+                    .coefficients(&[0.0])
+                    .iter()
+                    .all(|c| c.abs() < 1e-14)
+            );
         }
     }
 
@@ -268,7 +365,10 @@ mod tests {
             let activation = one(&[0.2, 0.5, 0.8], path);
             for weight in [-0.4, 0.1, 0.33, 0.5, 0.77, 1.0, 1.6] {
                 let c = activation.coefficients(&[weight]);
-                assert!((c[0] + 0.2 * c[1] + 0.5 * c[2] + 0.8 * c[3] - weight).abs() < 1e-14, "{path:?} {weight}");
+                assert!(
+                    (c[0] + 0.2 * c[1] + 0.5 * c[2] + 0.8 * c[3] - weight).abs() < 1e-14,
+                    "{path:?} {weight}"
+                );
             }
         }
     }
@@ -284,7 +384,8 @@ mod tests {
             assert!((parabola(weight) - weight * weight).abs() < 1e-14);
         }
         for key in [0.0, 0.25, 0.5, 0.75, 1.0] {
-            let [left, right] = [-1e-6, 1e-6].map(|step| (parabola(key + step) - parabola(key)) / step);
+            let [left, right] =
+                [-1e-6, 1e-6].map(|step| (parabola(key + step) - parabola(key)) / step);
             assert!((left - right).abs() < 1e-4, "{key}: {left} {right}");
         }
     }
@@ -292,17 +393,33 @@ mod tests {
     #[test]
     fn slopes_agree_with_differences_through_in_betweens_and_nested_combinations() {
         let targets = [lid(&[0.3, 0.6]), lid(&[]), lid(&[0.5])];
-        let sliders = [slider(Path::Spline), slider(Path::Linear), slider(Path::Linear)];
-        let shape = |drivers: Vec<Driver>, rule| Combination { name: String::new(), drivers, rule, vertices: vec![], deltas: vec![] };
+        let sliders = [
+            slider(Path::Spline),
+            slider(Path::Linear),
+            slider(Path::Linear),
+        ];
+        let shape = |drivers: Vec<Driver>, rule| Combination {
+            name: String::new(),
+            drivers,
+            rule,
+            vertices: vec![],
+            deltas: vec![],
+        };
         let combinations = [
             shape(vec![Driver::Slider(0), Driver::Slider(1)], Rule::Product),
-            shape(vec![Driver::Combination(0), Driver::Slider(2)], Rule::SmoothLowest),
+            shape(
+                vec![Driver::Combination(0), Driver::Slider(2)],
+                Rule::SmoothLowest,
+            ),
         ];
         let activation = Activation::new(&targets, &sliders, &combinations);
         assert_eq!(activation.shape_count(), 8);
         let weights = [0.4, 0.7, 0.35];
         let mut jacobian = [[0.0; 3]; 8];
-        activation.slopes(&weights).iter().for_each(|s| jacobian[s.shape][s.slider] += s.value);
+        activation
+            .slopes(&weights)
+            .iter()
+            .for_each(|s| jacobian[s.shape][s.slider] += s.value);
         for slider in 0..3 {
             let shifted = |by: f64| {
                 let mut moved = weights;
@@ -312,14 +429,21 @@ mod tests {
             let (up, down) = (shifted(1e-6), shifted(-1e-6));
             for shape in 0..8 {
                 let difference = (up[shape] - down[shape]) / 2e-6;
-                assert!((jacobian[shape][slider] - difference).abs() < 1e-7, "shape {shape} slider {slider}");
+                assert!(
+                    (jacobian[shape][slider] - difference).abs() < 1e-7,
+                    "shape {shape} slider {slider}"
+                );
             }
         }
     }
 
     #[test]
     fn without_in_betweens_coefficients_are_the_weights_to_the_bit() {
-        let activation = Activation::new(&[lid(&[]), lid(&[])], &[Slider::default(), Slider::default()], &[]);
+        let activation = Activation::new(
+            &[lid(&[]), lid(&[])],
+            &[Slider::default(), Slider::default()],
+            &[],
+        );
         assert!(activation.is_linear());
         assert_eq!(activation.coefficients(&[0.1, -2.7]), [0.1, -2.7]);
     }

@@ -12,6 +12,11 @@ pub(crate) struct Terms {
 
 impl Terms {
     pub(crate) fn borrow(&self) -> BoxTerms<'_> {
-        BoxTerms { linear: &self.linear, prices: &self.prices, lower: &self.lower, upper: &self.upper }
+        BoxTerms {
+            linear: &self.linear,
+            prices: &self.prices,
+            lower: &self.lower,
+            upper: &self.upper,
+        }
     }
 }

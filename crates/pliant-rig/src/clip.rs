@@ -18,33 +18,55 @@ pub struct Clip {
 }
 
 impl Clip {
-    /// The rate of a clip whose file says none. *Ours*: that of film, and of Blender's default scene.
+    /// The rate of a clip whose file says none. *Ours*: that of film, and of Blender's default
+    /// scene.
     pub const DEFAULT_FRAMES_PER_SECOND: f64 = 24.0;
-    /// Times nearer to a frame than this part of its length are on it: rounding of `k / rate` times `rate`.
+    /// Times nearer to a frame than this part of its length are on it: rounding of `k / rate` times
+    /// `rate`.
     const ON_A_FRAME: f64 = 1e-9;
 
     /// A clip of absolute positions, each frame in the vertex order of `reference`.
-    pub fn new(name: impl Into<String>, reference: Mesh, frames: Vec<Vec<DVec3>>) -> Result<Self, RigError> {
+    pub fn new(
+        name: impl Into<String>,
+        reference: Mesh,
+        frames: Vec<Vec<DVec3>>,
+    ) -> Result<Self, RigError> {
         let expected = reference.vertex_count();
         for (k, frame) in frames.iter().enumerate() {
             if frame.len() != expected {
-                return Err(RigError::VertexCount { what: format!("frame {k}"), found: frame.len(), expected });
+                return Err(RigError::VertexCount {
+                    what: format!("frame {k}"),
+                    found: frame.len(),
+                    expected,
+                });
             }
         }
         let frames_per_second = Self::DEFAULT_FRAMES_PER_SECOND;
-        Ok(Self { name: name.into(), reference, frames, frame_names: Vec::new(), frames_per_second })
+        Ok(Self {
+            name: name.into(),
+            reference,
+            frames,
+            frame_names: Vec::new(),
+            frames_per_second,
+        })
     }
 
     /// The same clip with a name for each frame.
     #[must_use]
     pub fn with_frame_names(self, frame_names: Vec<String>) -> Self {
-        Self { frame_names, ..self }
+        Self {
+            frame_names,
+            ..self
+        }
     }
 
     /// The same clip at another rate.
     #[must_use]
     pub fn with_frames_per_second(self, frames_per_second: f64) -> Self {
-        Self { frames_per_second, ..self }
+        Self {
+            frames_per_second,
+            ..self
+        }
     }
 
     /// The clip's name, often that of its file.
@@ -83,17 +105,21 @@ impl Clip {
         self.frames.len().saturating_sub(1) as f64 / self.frames_per_second
     }
 
-    /// Positions at a time: a frame as it is where one is due, a Catmull-Rom spline between, so that speeds do not jump at frames. Before
-    /// the first frame and after the last they stay; a clip without frames is its reference.
+    /// Positions at a time: a frame as it is where one is due, a Catmull-Rom spline between, so
+    /// that speeds do not jump at frames. Before the first frame and after the last they stay;
+    /// a clip without frames is its reference.
     #[must_use]
     pub fn positions_at(&self, secs: f64) -> Cow<'_, [DVec3]> {
-        let Some(last) = self.frames.len().checked_sub(1) else { return Cow::Borrowed(self.reference.positions()) };
+        let Some(last) = self.frames.len().checked_sub(1) else {
+            return Cow::Borrowed(self.reference.positions());
+        };
         let at = (secs * self.frames_per_second).clamp(0.0, last as f64);
         if (at - at.round()).abs() < Self::ON_A_FRAME || at.is_nan() {
             return Cow::Borrowed(&self.frames[at.round() as usize]);
         }
         let (k, t) = (at as usize, at.fract());
-        let [a, b, c, d] = [k.saturating_sub(1), k, k + 1, (k + 2).min(last)].map(|k| &self.frames[k]);
+        let [a, b, c, d] =
+            [k.saturating_sub(1), k, k + 1, (k + 2).min(last)].map(|k| &self.frames[k]);
         let between = |v: usize| {
             let (out, into) = (0.5 * (c[v] - a[v]), 0.5 * (d[v] - b[v]));
             let way = c[v] - b[v];
@@ -104,7 +130,10 @@ impl Clip {
 
     /// One frame as a mesh.
     pub fn mesh_at(&self, frame: usize) -> Result<Mesh, RigError> {
-        let positions = self.frames.get(frame).ok_or(RigError::NoSuchFrame { frame, frames: self.frames.len() })?;
+        let positions = self.frames.get(frame).ok_or(RigError::NoSuchFrame {
+            frame,
+            frames: self.frames.len(),
+        })?;
         Ok(self.reference.posed(positions.clone())?)
     }
 }
@@ -115,20 +144,37 @@ mod tests {
 
     #[test]
     fn frames_count_from_zero_and_the_reference_is_not_one() {
-        let mesh = Mesh::from_triangles(vec![DVec3::ZERO, DVec3::X, DVec3::Y], &[[0, 1, 2]]).unwrap();
+        let mesh =
+            Mesh::from_triangles(vec![DVec3::ZERO, DVec3::X, DVec3::Y], &[[0, 1, 2]]).unwrap();
         let clip = Clip::new("up", mesh, vec![vec![DVec3::Z; 3], vec![DVec3::ONE; 3]]).unwrap();
         assert_eq!(clip.mesh_at(1).unwrap().positions(), &[DVec3::ONE; 3]);
-        assert_eq!(clip.mesh_at(2).unwrap_err(), RigError::NoSuchFrame { frame: 2, frames: 2 });
+        assert_eq!(
+            clip.mesh_at(2).unwrap_err(),
+            RigError::NoSuchFrame {
+                frame: 2,
+                frames: 2
+            }
+        );
     }
 
     #[test]
     fn a_clip_passes_through_its_frames_and_between_them_at_a_speed_that_does_not_jump() {
-        let mesh = Mesh::from_triangles(vec![DVec3::ZERO, DVec3::X, DVec3::Y], &[[0, 1, 2]]).unwrap();
+        let mesh =
+            Mesh::from_triangles(vec![DVec3::ZERO, DVec3::X, DVec3::Y], &[[0, 1, 2]]).unwrap();
         let height = |k: usize| DVec3::Z * (k * k) as f64;
-        let clip = Clip::new("up", mesh.clone(), (0..6).map(|k| vec![height(k); 3]).collect()).unwrap().with_frames_per_second(30.0);
+        let clip = Clip::new(
+            "up",
+            mesh.clone(),
+            (0..6).map(|k| vec![height(k); 3]).collect(),
+        )
+        .unwrap()
+        .with_frames_per_second(30.0);
         assert_eq!(clip.duration_secs(), 5.0 / 30.0);
         for k in 0..6 {
-            assert_eq!(clip.positions_at(k as f64 / 30.0), [height(k); 3].as_slice());
+            assert_eq!(
+                clip.positions_at(k as f64 / 30.0),
+                [height(k); 3].as_slice()
+            );
         }
         assert_eq!(clip.positions_at(-1.0), [height(0); 3].as_slice());
         assert_eq!(clip.positions_at(9.0), [height(5); 3].as_slice());
@@ -139,6 +185,11 @@ mod tests {
         }
         let slope = |frame: f64, step: f64| (z(frame + step) - z(frame)) / step;
         assert!((1..5).all(|k| (slope(k as f64, 1e-5) - slope(k as f64, -1e-5)).abs() < 1e-3));
-        assert_eq!(Clip::new("none", mesh.clone(), Vec::new()).unwrap().positions_at(0.5), mesh.positions());
+        assert_eq!(
+            Clip::new("none", mesh.clone(), Vec::new())
+                .unwrap()
+                .positions_at(0.5),
+            mesh.positions()
+        );
     }
 }

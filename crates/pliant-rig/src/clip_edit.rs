@@ -1,13 +1,14 @@
 //! A drag at one moment of a clip, fading out before and after it.
 //!
-//! **Problem.** A pose that is corrected in one frame should blend into the frames around it, and sliders that the drag left alone
-//! should keep their curves and their keys.
+//! **Problem.** A pose that is corrected in one frame should blend into the frames around it, and
+//! sliders that the drag left alone should keep their curves and their keys.
 //!
-//! **Equation.** `wₖ(t) ← clamp(wₖ(t) + b(|t − t₀| / r) Δₖ)` for every slider with `Δₖ ≠ 0`, with a bell `b` that is 1 at 0, 0 from 1 on,
-//! and whose slope vanishes at both ends.
+//! **Equation.** `wₖ(t) ← clamp(wₖ(t) + b(|t − t₀| / r) Δₖ)` for every slider with `Δₖ ≠ 0`, with a
+//! bell `b` that is 1 at 0, 0 from 1 on, and whose slope vanishes at both ends.
 //!
-//! **Ours.** A slider gets keys inside the bell only: where the clip has them anyway, and where those are farther apart than a
-//! sixteenth of the radius, at which straight lines miss the steeper bell by at most 1.2 % of the change.
+//! **Ours.** A slider gets keys inside the bell only: where the clip has them anyway, and where
+//! those are farther apart than a sixteenth of the radius, at which straight lines miss the steeper
+//! bell by at most 1.2 % of the change.
 
 use crate::keyed_curves::{Key, KeyedCurves};
 use crate::{Limits, RigError, WeightTrack};
@@ -18,7 +19,8 @@ pub enum Bell {
     /// `1 − 3t² + 2t³`.
     #[default]
     Smooth,
-    /// Whole as far as half the radius, then as the smooth one on the rest: for a pose that is to be held.
+    /// Whole as far as half the radius, then as the smooth one on the rest: for a pose that is to
+    /// be held.
     Plateau,
 }
 
@@ -58,9 +60,13 @@ impl ClipEdit {
     pub fn apply(&self, curves: &KeyedCurves, limits: &[Limits]) -> Result<KeyedCurves, RigError> {
         self.check(curves, limits)?;
         let clip_times = curves.to_track().times_secs().to_vec();
-        let sliders = curves.sliders().iter().enumerate().map(|(slider, keys)| match self.change.get(slider) {
-            Some(&change) if change != 0.0 => self.bent(curves, slider, change, limits[slider], &clip_times),
-            _ => keys.clone(),
+        let sliders = curves.sliders().iter().enumerate().map(|(slider, keys)| {
+            match self.change.get(slider) {
+                Some(&change) if change != 0.0 => {
+                    self.bent(curves, slider, change, limits[slider], &clip_times)
+                }
+                _ => keys.clone(),
+            }
         });
         KeyedCurves::new(curves.start_secs(), curves.end_secs(), sliders.collect())
     }
@@ -68,25 +74,49 @@ impl ClipEdit {
     fn check(&self, curves: &KeyedCurves, limits: &[Limits]) -> Result<(), RigError> {
         let expected = curves.sliders().len();
         if limits.len() != expected || self.change.len() > expected {
-            let found = if limits.len() == expected { self.change.len() } else { limits.len() };
+            let found = if limits.len() == expected {
+                self.change.len()
+            } else {
+                limits.len()
+            };
             return Err(RigError::SliderCount { found, expected });
         }
         if !(self.falloff_secs > 0.0 && self.falloff_secs.is_finite()) {
-            return Err(RigError::BadOption { what: "falloff", value: self.falloff_secs, needed: "a time above 0" });
+            return Err(RigError::BadOption {
+                what: "falloff",
+                value: self.falloff_secs,
+                needed: "a time above 0",
+            });
         }
         if let Some(slider) = self.change.iter().position(|change| !change.is_finite()) {
-            return Err(RigError::BadWeight { name: format!("number {slider}") });
+            return Err(RigError::BadWeight {
+                name: format!("number {slider}"),
+            });
         }
         if !(curves.start_secs() <= self.time_secs && self.time_secs <= curves.end_secs()) {
-            return Err(RigError::BadOption { what: "the time of the edit", value: self.time_secs, needed: "a moment of the clip" });
+            return Err(RigError::BadOption {
+                what: "the time of the edit",
+                value: self.time_secs,
+                needed: "a moment of the clip",
+            });
         }
         Ok(())
     }
 
     /// The keys of one slider with the change.
-    fn bent(&self, curves: &KeyedCurves, slider: usize, change: f64, limits: Limits, clip_times: &[f64]) -> Vec<Key> {
+    fn bent(
+        &self,
+        curves: &KeyedCurves,
+        slider: usize,
+        change: f64,
+        limits: Limits,
+        clip_times: &[f64],
+    ) -> Vec<Key> {
         let inside = |time: f64| (time - self.time_secs).abs() < self.falloff_secs;
-        let own = curves.sliders()[slider].iter().map(|key| key.time_secs).filter(|&time| !inside(time));
+        let own = curves.sliders()[slider]
+            .iter()
+            .map(|key| key.time_secs)
+            .filter(|&time| !inside(time));
         let mut times: Vec<f64> = own.chain(self.times(curves, clip_times)).collect();
         times.sort_by(f64::total_cmp);
         times.dedup();
@@ -94,22 +124,43 @@ impl ClipEdit {
             let before = curves.at(slider, time);
             let share = self.bell.at((time - self.time_secs) / self.falloff_secs);
             // What lay outside its limits stays there where the edit does not reach.
-            if share == 0.0 { before } else { limits.clamp(before + share * change) }
+            if share == 0.0 {
+                before
+            } else {
+                limits.clamp(before + share * change)
+            }
         };
-        times.into_iter().map(|time_secs| Key { time_secs, weight: weight(time_secs) }).collect()
+        times
+            .into_iter()
+            .map(|time_secs| Key {
+                time_secs,
+                weight: weight(time_secs),
+            })
+            .collect()
     }
 
     /// The clip's times inside the bell, its ends and its middle, with gaps filled.
     fn times(&self, curves: &KeyedCurves, clip_times: &[f64]) -> Vec<f64> {
         let within = |time: f64| time.max(curves.start_secs()).min(curves.end_secs());
-        let (from, to) = (within(self.time_secs - self.falloff_secs), within(self.time_secs + self.falloff_secs));
-        let mut times: Vec<f64> = clip_times.iter().copied().filter(|&t| from < t && t < to).chain([from, self.time_secs, to]).collect();
+        let (from, to) = (
+            within(self.time_secs - self.falloff_secs),
+            within(self.time_secs + self.falloff_secs),
+        );
+        let mut times: Vec<f64> = clip_times
+            .iter()
+            .copied()
+            .filter(|&t| from < t && t < to)
+            .chain([from, self.time_secs, to])
+            .collect();
         times.sort_by(f64::total_cmp);
         times.dedup();
         let mut filled = vec![times[0]];
         for pair in times.windows(2) {
-            let pieces = ((pair[1] - pair[0]) * Self::PIECES / self.falloff_secs).ceil().max(1.0);
-            let inner = (1..pieces as usize).map(|k| pair[0] + (pair[1] - pair[0]) * k as f64 / pieces);
+            let pieces = ((pair[1] - pair[0]) * Self::PIECES / self.falloff_secs)
+                .ceil()
+                .max(1.0);
+            let inner =
+                (1..pieces as usize).map(|k| pair[0] + (pair[1] - pair[0]) * k as f64 / pieces);
             filled.extend(inner.chain([pair[1]]));
         }
         filled
@@ -118,10 +169,16 @@ impl ClipEdit {
 
 /// The track with `edit`, inside `limits`, one for each slider.
 ///
-/// The track must go straight from key to key. Rows of all weights have no place for keys of single sliders; an edit of
-/// [`KeyedCurves`] adds keys to the sliders it changes only.
-pub fn edit_clip(track: &WeightTrack, edit: &ClipEdit, limits: &[Limits]) -> Result<WeightTrack, RigError> {
-    Ok(edit.apply(&KeyedCurves::from_track(track, 0.0)?, limits)?.to_track())
+/// The track must go straight from key to key. Rows of all weights have no place for keys of single
+/// sliders; an edit of [`KeyedCurves`] adds keys to the sliders it changes only.
+pub fn edit_clip(
+    track: &WeightTrack,
+    edit: &ClipEdit,
+    limits: &[Limits],
+) -> Result<WeightTrack, RigError> {
+    Ok(edit
+        .apply(&KeyedCurves::from_track(track, 0.0)?, limits)?
+        .to_track())
 }
 
 #[cfg(test)]
@@ -134,7 +191,12 @@ mod tests {
     }
 
     fn edit(time_secs: f64, change: &[f64], falloff_secs: f64) -> ClipEdit {
-        ClipEdit { time_secs, change: change.to_vec(), falloff_secs, bell: Bell::Smooth }
+        ClipEdit {
+            time_secs,
+            change: change.to_vec(),
+            falloff_secs,
+            bell: Bell::Smooth,
+        }
     }
 
     #[test]
@@ -142,8 +204,12 @@ mod tests {
         for bell in [Bell::Smooth, Bell::Plateau] {
             assert_eq!((bell.at(0.0), bell.at(1.0), bell.at(-3.0)), (1.0, 0.0, 0.0));
             for place in [0.0, 0.5, 1.0, -1.0] {
-                let slopes = [-1e-7, 1e-7].map(|step| (bell.at(place + step) - bell.at(place)) / step);
-                assert!((slopes[0] - slopes[1]).abs() < 1e-5, "{bell:?} has no corner at {place}");
+                let slopes =
+                    [-1e-7, 1e-7].map(|step| (bell.at(place + step) - bell.at(place)) / step);
+                assert!(
+                    (slopes[0] - slopes[1]).abs() < 1e-5,
+                    "{bell:?} has no corner at {place}"
+                );
             }
             assert_eq!(bell.at(0.3), bell.at(-0.3));
         }
@@ -154,7 +220,10 @@ mod tests {
     fn an_edit_reaches_its_moment_whole_and_nothing_beyond_its_falloff() {
         let curves = resting(4.0, 3);
         for bell in [Bell::Smooth, Bell::Plateau] {
-            let edit = ClipEdit { bell, ..edit(2.0, &[0.0, 0.5], 0.75) };
+            let edit = ClipEdit {
+                bell,
+                ..edit(2.0, &[0.0, 0.5], 0.75)
+            };
             let edited = edit.apply(&curves, &[Limits::default(); 3]).unwrap();
             assert_eq!(edited.moving(), [1], "keys only on the slider that changed");
             assert_eq!(edited.at(1, 2.0), 0.5);
@@ -171,11 +240,28 @@ mod tests {
 
     #[test]
     fn an_edit_stays_inside_limits_and_leaves_other_curves_alone() {
-        let ramp = |a, b| vec![Key { time_secs: 0.0, weight: a }, Key { time_secs: 2.0, weight: b }];
+        let ramp = |a, b| {
+            vec![
+                Key {
+                    time_secs: 0.0,
+                    weight: a,
+                },
+                Key {
+                    time_secs: 2.0,
+                    weight: b,
+                },
+            ]
+        };
         let curves = KeyedCurves::new(0.0, 2.0, vec![ramp(0.0, 1.0), ramp(1.0, 0.0)]).unwrap();
-        let edited = edit(1.0, &[0.9], 0.5).apply(&curves, &[Limits::default(); 2]).unwrap();
+        let edited = edit(1.0, &[0.9], 0.5)
+            .apply(&curves, &[Limits::default(); 2])
+            .unwrap();
         assert_eq!(edited.at(0, 1.0), 1.0);
-        assert!(edited.sliders()[0].iter().all(|key| (0.0..=1.0).contains(&key.weight)));
+        assert!(
+            edited.sliders()[0]
+                .iter()
+                .all(|key| (0.0..=1.0).contains(&key.weight))
+        );
         assert_eq!(edited.sliders()[1], curves.sliders()[1]);
         assert_eq!(edited.at(0, 0.25), curves.at(0, 0.25));
     }
@@ -183,13 +269,22 @@ mod tests {
     #[test]
     fn an_edit_and_its_opposite_cancel_at_every_frame() {
         let times: Vec<f64> = (0..49).map(|t| f64::from(t) / 24.0).collect();
-        let rows = times.iter().map(|t| vec![0.5 + 0.3 * (3.0 * t).sin(), 0.2 * t]).collect();
+        let rows = times
+            .iter()
+            .map(|t| vec![0.5 + 0.3 * (3.0 * t).sin(), 0.2 * t])
+            .collect();
         let track = WeightTrack::new(times.clone(), rows, Interpolation::Linear).unwrap();
         let there = edit_clip(&track, &edit(1.0, &[0.1, -0.2], 0.4), &[Limits::FREE; 2]).unwrap();
         assert!((there.at(1.0)[0] - track.at(1.0)[0] - 0.1).abs() < 1e-12);
         let back = edit_clip(&there, &edit(1.0, &[-0.1, 0.2], 0.4), &[Limits::FREE; 2]).unwrap();
         for &time in &times {
-            assert!(back.at(time).iter().zip(track.at(time)).all(|(a, b)| (a - b).abs() < 1e-12), "{time}");
+            assert!(
+                back.at(time)
+                    .iter()
+                    .zip(track.at(time))
+                    .all(|(a, b)| (a - b).abs() < 1e-12),
+                "{time}"
+            );
         }
     }
 

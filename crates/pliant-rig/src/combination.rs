@@ -1,8 +1,10 @@
 //! Shapes that appear when several sliders meet.
 //!
-//! **Problem.** A smile and an open jaw added up give a mouth nobody has; a corrective shape, driven by both, mends it.
+//! **Problem.** A smile and an open jaw added up give a mouth nobody has; a corrective shape,
+//! driven by both, mends it.
 //!
-//! **Equation.** A combination's coefficient is a function of its drivers' values `dᵢ ≥ 0` (values below zero count as zero):
+//! **Equation.** A combination's coefficient is a function of its drivers' values `dᵢ ≥ 0` (values
+//! below zero count as zero):
 //!
 //! ```text
 //! product         Π dᵢ
@@ -12,8 +14,8 @@
 //!
 //! All three are 0 where a driver is 0 and 1 where all are 1.
 //!
-//! **Source.** The first two are those of Maya's combination shapes. **Ours:** the third, a power mean: it has no kink
-//! where two drivers are equal.
+//! **Source.** The first two are those of Maya's combination shapes. **Ours:** the third, a power
+//! mean: it has no kink where two drivers are equal.
 
 use pliant_mesh::glam::Vec3;
 use serde::{Deserialize, Serialize};
@@ -56,7 +58,8 @@ pub struct Combination {
 }
 
 impl Rule {
-    /// The exponent `p` of the smooth minimum, whose root is two square roots. *Ours*: at 4 the mean of (0.5, 1) is 0.59.
+    /// The exponent `p` of the smooth minimum, whose root is two square roots. *Ours*: at 4 the
+    /// mean of (0.5, 1) is 0.59.
     const SHARPNESS: i32 = 4;
 
     /// The coefficient of drivers at `values`.
@@ -67,7 +70,11 @@ impl Rule {
             Self::Product => values().product(),
             Self::Lowest => values().fold(f64::INFINITY, f64::min),
             Self::SmoothLowest if values().any(|d| d == 0.0) => 0.0,
-            Self::SmoothLowest => (values().map(|d| d.powi(-Self::SHARPNESS)).sum::<f64>() / values().len() as f64).sqrt().sqrt().recip(),
+            Self::SmoothLowest => (values().map(|d| d.powi(-Self::SHARPNESS)).sum::<f64>()
+                / values().len() as f64)
+                .sqrt()
+                .sqrt()
+                .recip(),
         }
     }
 
@@ -78,13 +85,23 @@ impl Rule {
             return 0.0;
         }
         match self {
-            Self::Product => (0..values.len()).filter(|&j| j != k).map(|j| values[j].max(0.0)).product(),
+            Self::Product => (0..values.len())
+                .filter(|&j| j != k)
+                .map(|j| values[j].max(0.0))
+                .product(),
             // Where two are lowest, raising one of them changes nothing.
-            Self::Lowest => f64::from((0..values.len()).all(|j| j == k || values[k].max(0.0) < values[j].max(0.0))),
+            Self::Lowest => f64::from(
+                (0..values.len()).all(|j| j == k || values[k].max(0.0) < values[j].max(0.0)),
+            ),
             Self::SmoothLowest => {
                 let whole = self.coefficient(values);
-                let ratio = if values[k] == 0.0 { 1.0 } else { whole / values[k] };
-                // d/dx of (Σ x⁻ᵖ / n)^(−1/p) is (M / x)^(p + 1) / n; at x → 0 that tends to n^(1/p).
+                let ratio = if values[k] == 0.0 {
+                    1.0
+                } else {
+                    whole / values[k]
+                };
+                // d/dx of (Σ x⁻ᵖ / n)^(−1/p) is (M / x)^(p + 1) / n; at x → 0 that tends to
+                // n^(1/p).
                 if values[k] == 0.0 && values.iter().filter(|d| **d <= 0.0).count() == 1 {
                     (values.len() as f64).sqrt().sqrt()
                 } else if whole == 0.0 {
@@ -124,7 +141,10 @@ mod tests {
                         rule.coefficient(&moved)
                     };
                     let difference = (shifted(step) - shifted(-step)) / (2.0 * step);
-                    assert!((rule.derivative(&values, k) - difference).abs() < 1e-8, "{rule:?} {values:?} {k}");
+                    assert!(
+                        (rule.derivative(&values, k) - difference).abs() < 1e-8,
+                        "{rule:?} {values:?} {k}"
+                    );
                 }
             }
         }
@@ -135,10 +155,17 @@ mod tests {
         for rule in RULES {
             let values = [0.0, 0.8];
             let difference = rule.coefficient(&[1e-7, 0.8]) / 1e-7;
-            assert!((rule.derivative(&values, 0) - difference).abs() < 1e-5, "{rule:?}");
+            assert!(
+                (rule.derivative(&values, 0) - difference).abs() < 1e-5,
+                "{rule:?}"
+            );
         }
         for k in 0..2 {
-            assert_eq!(Rule::Lowest.derivative(&[0.4, 0.4], k), 0.0, "one of two equals does not raise the lowest");
+            assert_eq!(
+                Rule::Lowest.derivative(&[0.4, 0.4], k),
+                0.0,
+                "one of two equals does not raise the lowest"
+            );
         }
     }
 

@@ -1,17 +1,19 @@
 //! Weights over time, through keys.
 //!
-//! **Problem.** Between keys a weight goes as an animator expects: it jumps, goes straight, or eases without ever leaving the range of
-//! the two keys around it, so that a smile keyed from 0 to 1 never asks a slider for more than it has.
+//! **Problem.** Between keys a weight goes as an animator expects: it jumps, goes straight, or
+//! eases without ever leaving the range of the two keys around it, so that a smile keyed from 0 to
+//! 1 never asks a slider for more than it has.
 //!
-//! **Equation.** With `s = (t − t₀) / h₀`, `h₀ = t₁ − t₀` and slopes `m`, the smooth curve is Hermite's cubic. At a key between pieces with
-//! secants `δ₋₁` and `δ₀` of lengths `h₋₁` and `h₀` the slope is zero where the secants differ in sign, otherwise
+//! **Equation.** With `s = (t − t₀) / h₀`, `h₀ = t₁ − t₀` and slopes `m`, the smooth curve is
+//! Hermite's cubic. At a key between pieces with secants `δ₋₁` and `δ₀` of lengths `h₋₁` and `h₀`
+//! the slope is zero where the secants differ in sign, otherwise
 //!
 //! ```text
 //! m = 3 (h₋₁ + h₀) / ((2 h₀ + h₋₁) / δ₋₁ + (h₀ + 2 h₋₁) / δ₀)
 //! ```
 //!
-//! **Source.** Fritsch and Butland, "A method for constructing local monotone piecewise cubic interpolants", SIAM J. Sci. Stat. Comput.
-//! 1984.
+//! **Source.** Fritsch and Butland, "A method for constructing local monotone piecewise cubic
+//! interpolants", SIAM J. Sci. Stat. Comput. 1984.
 //!
 //! **Ours.** The slope is zero at the first and the last key: motion starts and ends at rest.
 
@@ -51,7 +53,11 @@ impl EasedKey {
     /// A key that a hand sets: smooth.
     #[must_use]
     pub fn new(frame: u32, weight: f64) -> Self {
-        Self { frame, weight, ease: Ease::Smooth }
+        Self {
+            frame,
+            weight,
+            ease: Ease::Smooth,
+        }
     }
 }
 
@@ -77,7 +83,10 @@ fn between(keys: &[EasedKey], k: usize, frame: f64) -> f64 {
         Ease::Smooth => {
             let (leaving, arriving) = (slope(keys, k) * span, slope(keys, k + 1) * span);
             let rise = b.weight - a.weight;
-            let weight = a.weight + s * (leaving + s * (3.0 * rise - 2.0 * leaving - arriving + s * (leaving + arriving - 2.0 * rise)));
+            let weight = a.weight
+                + s * (leaving
+                    + s * (3.0 * rise - 2.0 * leaving - arriving
+                        + s * (leaving + arriving - 2.0 * rise)));
             weight.clamp(a.weight.min(b.weight), a.weight.max(b.weight)) // Only rounding is cut.
         }
     }
@@ -88,9 +97,18 @@ fn slope(keys: &[EasedKey], k: usize) -> f64 {
     if k == 0 || k + 1 == keys.len() {
         return 0.0;
     }
-    let piece = |a: EasedKey, b: EasedKey| (f64::from(b.frame - a.frame), (b.weight - a.weight) / f64::from(b.frame - a.frame));
+    let piece = |a: EasedKey, b: EasedKey| {
+        (
+            f64::from(b.frame - a.frame),
+            (b.weight - a.weight) / f64::from(b.frame - a.frame),
+        )
+    };
     let ((h0, d0), (h1, d1)) = (piece(keys[k - 1], keys[k]), piece(keys[k], keys[k + 1]));
-    if d0 * d1 <= 0.0 { 0.0 } else { 3.0 * (h0 + h1) / ((2.0 * h1 + h0) / d0 + (h1 + 2.0 * h0) / d1) }
+    if d0 * d1 <= 0.0 {
+        0.0
+    } else {
+        3.0 * (h0 + h1) / ((2.0 * h1 + h0) / d0 + (h1 + 2.0 * h0) / d1)
+    }
 }
 
 #[cfg(test)]
@@ -98,18 +116,40 @@ mod tests {
     use super::*;
 
     fn keys(ease: Ease, keys: &[(u32, f64)]) -> Vec<EasedKey> {
-        keys.iter().map(|&(frame, weight)| EasedKey { frame, weight, ease }).collect()
+        keys.iter()
+            .map(|&(frame, weight)| EasedKey {
+                frame,
+                weight,
+                ease,
+            })
+            .collect()
     }
 
-    /// Uneven spacing, a plateau, turns, and a steep step beside a shallow one: where cubics overshoot.
-    const HARD: &[(u32, f64)] = &[(0, 0.0), (2, 0.1), (3, 1.0), (20, 1.0), (21, 0.98), (40, -0.5), (44, 0.2)];
+    /// Uneven spacing, a plateau, turns, and a steep step beside a shallow one: where cubics
+    /// overshoot.
+    const HARD: &[(u32, f64)] = &[
+        (0, 0.0),
+        (2, 0.1),
+        (3, 1.0),
+        (20, 1.0),
+        (21, 0.98),
+        (40, -0.5),
+        (44, 0.2),
+    ];
 
     #[test]
     fn a_curve_passes_its_keys_and_rests_outside_whatever_its_ease() {
         for ease in Ease::ALL {
             let keys = keys(ease, HARD);
-            assert!(keys.iter().all(|key| eased_weight(&keys, f64::from(key.frame)) == key.weight), "{ease:?}");
-            assert_eq!((eased_weight(&keys, -3.0), eased_weight(&keys, 99.0)), (0.0, 0.2));
+            assert!(
+                keys.iter()
+                    .all(|key| eased_weight(&keys, f64::from(key.frame)) == key.weight),
+                "{ease:?}"
+            );
+            assert_eq!(
+                (eased_weight(&keys, -3.0), eased_weight(&keys, 99.0)),
+                (0.0, 0.2)
+            );
         }
         assert_eq!(eased_weight(&[], 3.0), 0.0);
     }
@@ -120,11 +160,25 @@ mod tests {
             let keys = keys(ease, HARD);
             for pair in keys.windows(2) {
                 let sign = (pair[1].weight - pair[0].weight).signum();
-                let frames = (0..=200).map(|k| f64::from(pair[0].frame) + f64::from(pair[1].frame - pair[0].frame) * f64::from(k) / 200.0);
+                let frames = (0..=200).map(|k| {
+                    f64::from(pair[0].frame)
+                        + f64::from(pair[1].frame - pair[0].frame) * f64::from(k) / 200.0
+                });
                 let weights: Vec<f64> = frames.map(|frame| eased_weight(&keys, frame)).collect();
-                assert!(weights.windows(2).all(|w| (w[1] - w[0]) * sign >= -f64::EPSILON), "{ease:?} {pair:?}");
-                let (low, high) = (pair[0].weight.min(pair[1].weight), pair[0].weight.max(pair[1].weight));
-                assert!(weights.iter().all(|w| (low..=high).contains(w)), "{ease:?} {pair:?}");
+                assert!(
+                    weights
+                        .windows(2)
+                        .all(|w| (w[1] - w[0]) * sign >= -f64::EPSILON),
+                    "{ease:?} {pair:?}"
+                );
+                let (low, high) = (
+                    pair[0].weight.min(pair[1].weight),
+                    pair[0].weight.max(pair[1].weight),
+                );
+                assert!(
+                    weights.iter().all(|w| (low..=high).contains(w)),
+                    "{ease:?} {pair:?}"
+                );
             }
         }
     }
@@ -134,8 +188,10 @@ mod tests {
         let curve = keys(Ease::Smooth, HARD);
         for key in &curve[1..curve.len() - 1] {
             let (at, step) = (f64::from(key.frame), 1e-6);
-            let (before, after) =
-                ((key.weight - eased_weight(&curve, at - step)) / step, (eased_weight(&curve, at + step) - key.weight) / step);
+            let (before, after) = (
+                (key.weight - eased_weight(&curve, at - step)) / step,
+                (eased_weight(&curve, at + step) - key.weight) / step,
+            );
             assert!((before - after).abs() < 1e-4, "{key:?}: {before} {after}");
         }
         let two = keys(Ease::Smooth, &[(0, 0.0), (24, 0.8)]);
@@ -153,6 +209,13 @@ mod tests {
     #[test]
     fn keys_of_older_documents_are_straight() {
         let key: EasedKey = serde_json::from_str(r#"{"frame": 3, "weight": 0.5}"#).unwrap();
-        assert_eq!(key, EasedKey { frame: 3, weight: 0.5, ease: Ease::Linear });
+        assert_eq!(
+            key,
+            EasedKey {
+                frame: 3,
+                weight: 0.5,
+                ease: Ease::Linear
+            }
+        );
     }
 }

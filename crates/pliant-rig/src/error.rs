@@ -25,7 +25,9 @@ pub enum RigError {
         vertex: usize,
     },
     /// Influences of a vertex that are no weights of bones.
-    #[error("the influences of vertex {vertex} sum to {sum}; they must be at least 0, sum to 1 and be of the {bones} bones there are")]
+    #[error(
+        "the influences of vertex {vertex} sum to {sum}; they must be at least 0, sum to 1 and be of the {bones} bones there are"
+    )]
     BadInfluences {
         /// The vertex.
         vertex: usize,
@@ -57,7 +59,9 @@ pub enum RigError {
         frames: usize,
     },
     /// Keys of a track that do not fit together.
-    #[error("a weight track has {found} {what} where {expected} are needed; export the animation again")]
+    #[error(
+        "a weight track has {found} {what} where {expected} are needed; export the animation again"
+    )]
     Track {
         /// Keys, weights in a key, or tangents.
         what: &'static str,
@@ -67,13 +71,17 @@ pub enum RigError {
         expected: usize,
     },
     /// The times of a track's keys go back or are not finite.
-    #[error("key {key} of a weight track is not later than the one before it; sort the keys by time")]
+    #[error(
+        "key {key} of a weight track is not later than the one before it; sort the keys by time"
+    )]
     KeyOrder {
         /// The key, counted from 0.
         key: usize,
     },
     /// A shape whose list of vertices and list of displacements differ in length.
-    #[error("{what} lists {vertices} vertices but {displacements} displacements; give one for each")]
+    #[error(
+        "{what} lists {vertices} vertices but {displacements} displacements; give one for each"
+    )]
     Displacements {
         /// The target or combination, by name.
         what: String,
@@ -83,7 +91,9 @@ pub enum RigError {
         displacements: usize,
     },
     /// Settings of more or fewer sliders than there are targets.
-    #[error("there are settings of {found} sliders, but the rig has {expected} targets; give one for each")]
+    #[error(
+        "there are settings of {found} sliders, but the rig has {expected} targets; give one for each"
+    )]
     SliderCount {
         /// How many were given.
         found: usize,
@@ -109,7 +119,9 @@ pub enum RigError {
         max: f64,
     },
     /// A combination whose drivers are missing, or come after it.
-    #[error("combination '{name}' needs drivers that are sliders of the rig or combinations before it; correct its drivers")]
+    #[error(
+        "combination '{name}' needs drivers that are sliders of the rig or combinations before it; correct its drivers"
+    )]
     BadDriver {
         /// The combination.
         name: String,
@@ -121,7 +133,9 @@ pub enum RigError {
         name: String,
     },
     /// Pairs or a mirror map of another rig.
-    #[error("the mirror {what} has {found} entries, but the rig has {expected}; make it from this rig")]
+    #[error(
+        "the mirror {what} has {found} entries, but the rig has {expected}; make it from this rig"
+    )]
     OtherMirror {
         /// Sliders or vertices.
         what: &'static str,
@@ -154,7 +168,9 @@ pub enum RigError {
     #[error(transparent)]
     Linalg(#[from] LinalgError),
     /// A pin that asks for nothing that can be reached.
-    #[error("the pin on {place} needs a finite goal, a direction that is not zero and a stiffness of 0 or more; correct it")]
+    #[error(
+        "the pin on {place} needs a finite goal, a direction that is not zero and a stiffness of 0 or more; correct it"
+    )]
     BadPin {
         /// The pin's vertex or triangle.
         place: String,
@@ -184,13 +200,17 @@ pub enum RigError {
         point: usize,
     },
     /// A stroke that no ray carries onto the model.
-    #[error("none of the stroke's {points} points lies on the model as the camera sees it; draw on the model, or check the camera")]
+    #[error(
+        "none of the stroke's {points} points lies on the model as the camera sees it; draw on the model, or check the camera"
+    )]
     StrokeOffModel {
         /// How many points were drawn.
         points: usize,
     },
     /// Pins of one stroke on one vertex.
-    #[error("two pins of the stroke fall on vertex {vertex}; draw a longer stroke, or put its pins anywhere on the surface")]
+    #[error(
+        "two pins of the stroke fall on vertex {vertex}; draw a longer stroke, or put its pins anywhere on the surface"
+    )]
     PinsCoincide {
         /// The vertex.
         vertex: usize,
@@ -206,7 +226,9 @@ pub enum RigError {
         needed: &'static str,
     },
     /// Landmarks that cannot be paired.
-    #[error("{found} landmarks are given where the saved stroke has {expected}; name the same places in the same order")]
+    #[error(
+        "{found} landmarks are given where the saved stroke has {expected}; name the same places in the same order"
+    )]
     Landmarks {
         /// How many are given.
         found: usize,
@@ -220,7 +242,9 @@ pub enum RigError {
         vertex: usize,
     },
     /// A frame of markers with more or fewer of them than there are places.
-    #[error("frame {frame} has {found} markers, but {expected} places are given; mark missing ones as missing")]
+    #[error(
+        "frame {frame} has {found} markers, but {expected} places are given; mark missing ones as missing"
+    )]
     MarkerCount {
         /// The frame, counted from 0.
         frame: usize,
@@ -246,7 +270,9 @@ pub enum RigError {
         known: String,
     },
     /// A track of steps or cubic curves where straight lines are needed.
-    #[error("the weight track goes in steps or cubic curves, but straight lines are needed; sample it at its frames first")]
+    #[error(
+        "the weight track goes in steps or cubic curves, but straight lines are needed; sample it at its frames first"
+    )]
     NotLinear,
     /// The mesh itself.
     #[error(transparent)]

@@ -50,27 +50,33 @@ pub use invert::{Inverse, InverseReport, InvertOptions, Inverter, MarkerClip, Mi
 pub use keyed_curves::{Key, KeyedCurves};
 pub use marker_track::{MarkerGap, MarkerTrack};
 pub use names::{
-    Likeness, NameMap, NamePair, Side, SideStyle, SliderName, Vocabulary, all_groups, did_you_mean, match_names, mirrored_name,
+    Likeness, NameMap, NamePair, Side, SideStyle, SliderName, Vocabulary, all_groups, did_you_mean,
+    match_names, mirrored_name,
 };
 pub use pin::{Aim, Pin, Support};
 pub use pose::{
-    Bounded, BoxProblem, Explanation, Factored, Grab, Hybrid, Localized, Near, Outcome, PinResult, PinShare, PinSystem, Pose, PoseSolver,
-    Poser, PseudoInverse, Range, SliderMove, Tikhonov, Transpose, Units, weight_error,
+    Bounded, BoxProblem, Explanation, Factored, Grab, Hybrid, Localized, Near, Outcome, PinResult,
+    PinShare, PinSystem, Pose, PoseSolver, Poser, PseudoInverse, Range, SliderMove, Tikhonov,
+    Transpose, Units, weight_error,
 };
-pub use residual::{KeyedResidual, Residual, ResidualLayer, ResidualOptions, ResidualReport, unreachable_map};
+pub use residual::{
+    KeyedResidual, Residual, ResidualLayer, ResidualOptions, ResidualReport, unreachable_map,
+};
 pub use rig::{InBetween, Rig, Target};
 pub use settings::{CombinationSettings, InBetweenSettings, RigSettings};
 pub use skeleton::{Joint, Skeleton};
 pub use skin::{Influence, Skin};
 pub use slider::{Limits, Path, Slider, SliderGroup};
 pub use stroke::{
-    CubicSpline, CurveDirection, CurvePinOptions, Cut, DrawingPlane, Earlier, EndAim, HorizontalCurve, HorizontalFrame, LandmarkWarp,
-    PinDepth, PinPlace, ProjectedStroke, ReusedStroke, SavedPin, SavedStroke, SideStretch, Sketch, SketchCamera, SketchOptions,
-    SketchSurface, SketchedDrag, SketchedPose, Stroke, StrokeLibrary, StrokePiece, SurfaceCurve, curve_pins,
+    CubicSpline, CurveDirection, CurvePinOptions, Cut, DrawingPlane, Earlier, EndAim,
+    HorizontalCurve, HorizontalFrame, LandmarkWarp, PinDepth, PinPlace, ProjectedStroke,
+    ReusedStroke, SavedPin, SavedStroke, SideStretch, Sketch, SketchCamera, SketchOptions,
+    SketchSurface, SketchedDrag, SketchedPose, Stroke, StrokeLibrary, StrokePiece, SurfaceCurve,
+    curve_pins,
 };
 pub use symmetry::{
-    MirrorPlane, SliderPairs, SplitOptions, SplitRig, VertexMirror, front_side, mirror_rig, split_rig, split_target, splittable_targets,
-    symmetric_rig,
+    MirrorPlane, SliderPairs, SplitOptions, SplitRig, VertexMirror, front_side, mirror_rig,
+    split_rig, split_target, splittable_targets, symmetric_rig,
 };
 pub use track::{Interpolation, WeightTrack};
 pub use vertex_order::{Scrambled, find_scrambled};

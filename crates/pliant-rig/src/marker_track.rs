@@ -26,22 +26,38 @@ pub struct MarkerGap {
 }
 
 impl MarkerTrack {
-    /// A take with one place, or none, per name and frame. A name that was there before gets a number, as in `hand#2`; one
-    /// that is empty becomes the marker's index. A rate that is no number above zero counts as unknown.
+    /// A take with one place, or none, per name and frame. A name that was there before gets a
+    /// number, as in `hand#2`; one that is empty becomes the marker's index. A rate that is no
+    /// number above zero counts as unknown.
     ///
     /// # Errors
     /// Frames of another length than `names`; places that are not finite.
-    pub fn new(names: Vec<String>, fps: Option<f64>, frames: Vec<Vec<Option<DVec3>>>) -> Result<Self, RigError> {
+    pub fn new(
+        names: Vec<String>,
+        fps: Option<f64>,
+        frames: Vec<Vec<Option<DVec3>>>,
+    ) -> Result<Self, RigError> {
         for (frame, places) in frames.iter().enumerate() {
             if places.len() != names.len() {
-                return Err(RigError::MarkerCount { frame, found: places.len(), expected: names.len() });
+                return Err(RigError::MarkerCount {
+                    frame,
+                    found: places.len(),
+                    expected: names.len(),
+                });
             }
-            if let Some(marker) = places.iter().position(|place| place.is_some_and(|p| !p.is_finite())) {
+            if let Some(marker) = places
+                .iter()
+                .position(|place| place.is_some_and(|p| !p.is_finite()))
+            {
                 return Err(RigError::MarkerNotFinite { frame, marker });
             }
         }
         let fps = fps.filter(|fps| fps.is_finite() && *fps > 0.0);
-        Ok(Self { names: distinct(names), fps, frames })
+        Ok(Self {
+            names: distinct(names),
+            fps,
+            frames,
+        })
     }
 
     /// The markers' names; no two are alike.
@@ -74,11 +90,17 @@ impl MarkerTrack {
     /// [`RigError::NoSuchMarker`] with names that are like it.
     pub fn marker(&self, name: &str) -> Result<usize, RigError> {
         let called = self.names.iter().position(|other| other == name);
-        let numbered = || name.parse().ok().filter(|&marker: &usize| marker < self.names.len());
-        called.or_else(numbered).ok_or_else(|| RigError::NoSuchMarker {
-            marker: format!("'{name}'"),
-            known: did_you_mean(name, self.names.iter().map(String::as_str)),
-        })
+        let numbered = || {
+            name.parse()
+                .ok()
+                .filter(|&marker: &usize| marker < self.names.len())
+        };
+        called
+            .or_else(numbered)
+            .ok_or_else(|| RigError::NoSuchMarker {
+                marker: format!("'{name}'"),
+                known: did_you_mean(name, self.names.iter().map(String::as_str)),
+            })
     }
 
     /// Every run of frames without a marker, marker by marker.
@@ -91,13 +113,21 @@ impl MarkerTrack {
                 match (places[marker].is_none(), first) {
                     (true, None) => first = Some(frame),
                     (false, Some(began)) => {
-                        gaps.push(MarkerGap { marker, first: began, length: frame - began });
+                        gaps.push(MarkerGap {
+                            marker,
+                            first: began,
+                            length: frame - began,
+                        });
                         first = None;
                     }
                     _ => {}
                 }
             }
-            gaps.extend(first.map(|first| MarkerGap { marker, first, length: self.frames.len() - first }));
+            gaps.extend(first.map(|first| MarkerGap {
+                marker,
+                first,
+                length: self.frames.len() - first,
+            }));
         }
         gaps
     }
@@ -105,7 +135,10 @@ impl MarkerTrack {
     /// How many frames show no marker at all.
     #[must_use]
     pub fn blind_frames(&self) -> usize {
-        self.frames.iter().filter(|places| places.iter().all(Option::is_none)).count()
+        self.frames
+            .iter()
+            .filter(|places| places.iter().all(Option::is_none))
+            .count()
     }
 }
 
@@ -130,22 +163,37 @@ mod tests {
 
     fn take() -> MarkerTrack {
         let seen = Some(DVec3::X);
-        let frames = vec![vec![None, seen], vec![seen, None], vec![None, None], vec![None, seen]];
+        let frames = vec![
+            vec![None, seen],
+            vec![seen, None],
+            vec![None, None],
+            vec![None, seen],
+        ];
         MarkerTrack::new(vec!["wrist".into(), "elbow".into()], Some(120.0), frames).unwrap()
     }
 
     #[test]
     fn gaps_are_found_at_both_ends_and_between() {
-        let gap = |marker, first, length| MarkerGap { marker, first, length };
+        let gap = |marker, first, length| MarkerGap {
+            marker,
+            first,
+            length,
+        };
         assert_eq!(take().gaps(), [gap(0, 0, 1), gap(0, 2, 2), gap(1, 1, 2)]);
         assert_eq!(take().blind_frames(), 1);
     }
 
     #[test]
     fn markers_are_found_by_name_then_by_number_and_likely_names_are_told() {
-        assert_eq!((take().marker("elbow").unwrap(), take().marker("1").unwrap()), (1, 1));
+        assert_eq!(
+            (take().marker("elbow").unwrap(), take().marker("1").unwrap()),
+            (1, 1)
+        );
         let told = take().marker("elbo").unwrap_err().to_string();
-        assert!(told.contains("'elbo'") && told.contains("did you mean elbow"), "{told}");
+        assert!(
+            told.contains("'elbo'") && told.contains("did you mean elbow"),
+            "{told}"
+        );
         assert!(take().marker("2").is_err());
     }
 
@@ -164,6 +212,11 @@ mod tests {
     fn frames_that_do_not_fit_are_declined() {
         assert!(MarkerTrack::new(vec!["a".into()], None, vec![vec![]]).is_err());
         assert!(MarkerTrack::new(vec!["a".into()], None, vec![vec![Some(DVec3::NAN)]]).is_err());
-        assert_eq!(MarkerTrack::new(Vec::new(), Some(0.0), Vec::new()).unwrap().fps(), None);
+        assert_eq!(
+            MarkerTrack::new(Vec::new(), Some(0.0), Vec::new())
+                .unwrap()
+                .fps(),
+            None
+        );
     }
 }

@@ -1,13 +1,16 @@
 //! A place on the surface and where it should go.
 //!
-//! **Problem.** A hand drags in the plane of a screen, a brush pushes along a normal, a lip should only come to lie
-//! on a line. Each asks for some of the three coordinates of a point and leaves the others to the rig.
+//! **Problem.** A hand drags in the plane of a screen, a brush pushes along a normal, a lip should
+//! only come to lie on a line. Each asks for some of the three coordinates of a point and leaves
+//! the others to the rig.
 //!
-//! **Equation.** A pin at the current place `p` with the displacement `m` asks for `P (x − p − m) = 0`, where `P`
-//! projects onto the coordinates that matter: all of them, one direction `n nᵀ`, or the plane `I − n nᵀ` across it.
-//! A curve asks for the plane across its tangent at the point of it that is nearest to `x`.
+//! **Equation.** A pin at the current place `p` with the displacement `m` asks for `P (x − p − m) =
+//! 0`, where `P` projects onto the coordinates that matter: all of them, one direction `n nᵀ`, or
+//! the plane `I − n nᵀ` across it. A curve asks for the plane across its tangent at the point of it
+//! that is nearest to `x`.
 //!
-//! **Source.** Lewis and Anjyo, "Direct manipulation blendshapes", 2010, for pins in space; the projections are *ours*.
+//! **Source.** Lewis and Anjyo, "Direct manipulation blendshapes", 2010, for pins in space; the
+//! projections are *ours*.
 
 use pliant_linalg::outer;
 use pliant_mesh::glam::{DMat3, DVec3, Vec3};
@@ -20,7 +23,8 @@ use crate::RigError;
 pub struct Pin {
     /// Where it holds the surface.
     pub at: SurfacePoint,
-    /// The way to its goal from where the point is in the current pose; zero holds the point there.
+    /// The way to its goal from where the point is in the current pose; zero holds the point
+    /// there.
     pub displacement: DVec3,
     /// Which coordinates matter.
     pub aim: Aim,
@@ -34,12 +38,13 @@ pub enum Aim {
     /// All three.
     #[default]
     Point,
-    /// Those across a direction, which is free: a drag in the plane of a camera that looks along it, or, with the
-    /// surface's normal, in its tangent plane.
+    /// Those across a direction, which is free: a drag in the plane of a camera that looks along
+    /// it, or, with the surface's normal, in its tangent plane.
     Across(DVec3),
     /// The one along a direction: a push along a normal.
     Along(DVec3),
-    /// The nearest point of a polyline (absolute places) instead of the pin's own goal; sliding along it is free.
+    /// The nearest point of a polyline (absolute places) instead of the pin's own goal; sliding
+    /// along it is free.
     Curve(Vec<DVec3>),
 }
 
@@ -47,7 +52,12 @@ impl Pin {
     /// A pin in space on a vertex.
     #[must_use]
     pub fn new(vertex: usize, displacement: DVec3) -> Self {
-        Self { at: SurfacePoint::Vertex(vertex as u32), displacement, aim: Aim::Point, stiffness: 1.0 }
+        Self {
+            at: SurfacePoint::Vertex(vertex as u32),
+            displacement,
+            aim: Aim::Point,
+            stiffness: 1.0,
+        }
     }
 
     /// A pin that keeps a vertex where it is.
@@ -59,8 +69,16 @@ impl Pin {
     /// The same pin, held where it is; one that slid along a curve stays at the point it slid to.
     #[must_use]
     pub fn held(&self) -> Self {
-        let aim = if matches!(self.aim, Aim::Curve(_)) { Aim::Point } else { self.aim.clone() };
-        Self { displacement: DVec3::ZERO, aim, ..self.clone() }
+        let aim = if matches!(self.aim, Aim::Curve(_)) {
+            Aim::Point
+        } else {
+            self.aim.clone()
+        };
+        Self {
+            displacement: DVec3::ZERO,
+            aim,
+            ..self.clone()
+        }
     }
 
     /// The same pin with other coordinates that matter.
@@ -79,11 +97,17 @@ impl Pin {
     #[must_use]
     pub fn support(&self, mesh: &Mesh) -> Support {
         match self.at {
-            SurfacePoint::Vertex(v) => Support { vertices: [v; 3], shares: [1.0, 0.0, 0.0] },
+            SurfacePoint::Vertex(v) => Support {
+                vertices: [v; 3],
+                shares: [1.0, 0.0, 0.0],
+            },
             SurfacePoint::InTriangle(point) => {
                 // Shares from a file sum to one only to its precision.
                 let sum: f64 = point.barycentric.iter().sum();
-                Support { vertices: mesh.triangles()[point.triangle as usize], shares: point.barycentric.map(|share| share / sum) }
+                Support {
+                    vertices: mesh.triangles()[point.triangle as usize],
+                    shares: point.barycentric.map(|share| share / sum),
+                }
             }
         }
     }
@@ -96,13 +120,21 @@ impl Pin {
             Aim::Across(n) | Aim::Along(n) => std::slice::from_ref(n),
             Aim::Curve(points) => points,
         };
-        let finite = self.displacement.length().is_finite() && self.stiffness.is_finite() && directions.iter().all(|d| d.is_finite());
+        let finite = self.displacement.length().is_finite()
+            && self.stiffness.is_finite()
+            && directions.iter().all(|d| d.is_finite());
         let meaningful = match &self.aim {
             Aim::Across(n) | Aim::Along(n) => n.length_squared() > 0.0,
             Aim::Curve(points) => !points.is_empty(),
             Aim::Point => true,
         };
-        if finite && meaningful && self.stiffness >= 0.0 { Ok(()) } else { Err(RigError::BadPin { place: self.place() }) }
+        if finite && meaningful && self.stiffness >= 0.0 {
+            Ok(())
+        } else {
+            Err(RigError::BadPin {
+                place: self.place(),
+            })
+        }
     }
 
     /// Its place in words: `vertex 12`, `triangle 7`.
@@ -129,13 +161,25 @@ impl Support {
     #[must_use]
     pub fn of(&self, values: &[DVec3]) -> DVec3 {
         let [a, b, c] = self.vertices.map(|v| values[v as usize]);
-        if self.shares[0] == 1.0 { a } else { a * self.shares[0] + b * self.shares[1] + c * self.shares[2] }
+        if self.shares[0] == 1.0 {
+            a
+        } else {
+            a * self.shares[0] + b * self.shares[1] + c * self.shares[2]
+        }
     }
 
     /// The displacement of the point by a sparse shape: ascending vertices and their displacements.
     pub(crate) fn displacement(&self, (vertices, deltas): (&[u32], &[Vec3])) -> DVec3 {
-        let at = |vertex: u32| vertices.binary_search(&vertex).map_or(DVec3::ZERO, |k| deltas[k].as_dvec3());
-        let shares = self.vertices.iter().zip(self.shares).filter(|(_, share)| *share != 0.0);
+        let at = |vertex: u32| {
+            vertices
+                .binary_search(&vertex)
+                .map_or(DVec3::ZERO, |k| deltas[k].as_dvec3())
+        };
+        let shares = self
+            .vertices
+            .iter()
+            .zip(self.shares)
+            .filter(|(_, share)| *share != 0.0);
         shares.map(|(&vertex, share)| at(vertex) * share).sum()
     }
 }
@@ -156,14 +200,18 @@ impl Aim {
     }
 }
 
-/// The nearest point of a polyline and its direction there: at a corner between those of its two segments, and none at the
-/// ends of an open one, which are points to reach whole.
+/// The nearest point of a polyline and its direction there: at a corner between those of its two
+/// segments, and none at the ends of an open one, which are points to reach whole.
 fn nearest_on_polyline(points: &[DVec3], place: DVec3) -> (DVec3, DVec3) {
     let mut best = (points[0], 0, 0.0, place.distance_squared(points[0]));
     for (k, pair) in points.windows(2).enumerate() {
         let along = pair[1] - pair[0];
         let length_squared = along.length_squared();
-        let s = if length_squared > 0.0 { ((place - pair[0]).dot(along) / length_squared).clamp(0.0, 1.0) } else { 0.0 };
+        let s = if length_squared > 0.0 {
+            ((place - pair[0]).dot(along) / length_squared).clamp(0.0, 1.0)
+        } else {
+            0.0
+        };
         let nearest = pair[0] + along * s;
         let distance = place.distance_squared(nearest);
         if distance < best.3 {
@@ -178,7 +226,11 @@ fn nearest_on_polyline(points: &[DVec3], place: DVec3) -> (DVec3, DVec3) {
         _ if points.len() < 2 => DVec3::ZERO,
         s if s > 0.0 && s < 1.0 => direction(segment),
         s => {
-            let (before, after) = if s >= 1.0 { (Some(segment), segment + 1) } else { (segment.checked_sub(1), segment) };
+            let (before, after) = if s >= 1.0 {
+                (Some(segment), segment + 1)
+            } else {
+                (segment.checked_sub(1), segment)
+            };
             match (before, (after <= last).then_some(after)) {
                 (Some(before), Some(after)) => direction(before) + direction(after),
                 _ if closed => direction(last) + direction(0),
@@ -200,8 +252,17 @@ mod tests {
 
     #[test]
     fn a_pin_inside_a_triangle_stands_on_its_corners() {
-        let pin = Pin { at: SurfacePoint::InTriangle(TrianglePoint { triangle: 0, barycentric: [0.5, 0.25, 0.25] }), ..Pin::hold(0) };
-        assert_eq!(pin.support(&triangle()).of(triangle().positions()), DVec3::new(0.25, 0.25, 0.0));
+        let pin = Pin {
+            at: SurfacePoint::InTriangle(TrianglePoint {
+                triangle: 0,
+                barycentric: [0.5, 0.25, 0.25],
+            }),
+            ..Pin::hold(0)
+        };
+        assert_eq!(
+            pin.support(&triangle()).of(triangle().positions()),
+            DVec3::new(0.25, 0.25, 0.0)
+        );
     }
 
     #[test]
@@ -220,7 +281,11 @@ mod tests {
         assert_eq!(goal, DVec3::new(1.0, 1.0, 0.0));
         assert_eq!(across * DVec3::X, DVec3::ZERO);
         let (whole, end) = line.measure(DVec3::new(9.0, 0.0, 0.0), DVec3::ZERO);
-        assert_eq!((whole, end), (DMat3::IDENTITY, DVec3::new(4.0, 1.0, 0.0)), "beyond an end the end is the goal");
+        assert_eq!(
+            (whole, end),
+            (DMat3::IDENTITY, DVec3::new(4.0, 1.0, 0.0)),
+            "beyond an end the end is the goal"
+        );
     }
 
     #[test]
@@ -230,7 +295,13 @@ mod tests {
         assert_eq!(goal, DVec3::X);
         let bisector = DVec3::new(1.0, -1.0, 0.0).normalize();
         assert!((across * bisector).length() < 1e-15);
-        let square = vec![DVec3::ZERO, DVec3::X, DVec3::new(1.0, 1.0, 0.0), DVec3::Y, DVec3::ZERO];
+        let square = vec![
+            DVec3::ZERO,
+            DVec3::X,
+            DVec3::new(1.0, 1.0, 0.0),
+            DVec3::Y,
+            DVec3::ZERO,
+        ];
         let (seam, _) = Aim::Curve(square).measure(DVec3::new(-1.0, -1.0, 0.0), DVec3::ZERO);
         assert!((seam * bisector).length() < 1e-15);
     }
@@ -241,8 +312,18 @@ mod tests {
         assert!(Pin::hold(3).check(&mesh).is_err());
         assert!(Pin::new(0, DVec3::NAN).check(&mesh).is_err());
         assert!(Pin::hold(0).with_stiffness(-1.0).check(&mesh).is_err());
-        assert!(Pin::hold(0).with_aim(Aim::Along(DVec3::ZERO)).check(&mesh).is_err());
-        assert!(Pin::hold(0).with_aim(Aim::Curve(Vec::new())).check(&mesh).is_err());
+        assert!(
+            Pin::hold(0)
+                .with_aim(Aim::Along(DVec3::ZERO))
+                .check(&mesh)
+                .is_err()
+        );
+        assert!(
+            Pin::hold(0)
+                .with_aim(Aim::Curve(Vec::new()))
+                .check(&mesh)
+                .is_err()
+        );
         assert!(Pin::hold(2).check(&mesh).is_ok());
     }
 }

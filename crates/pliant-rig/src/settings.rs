@@ -1,16 +1,20 @@
-//! What files of meshes cannot say about a rig: limits, locks, groups, and which targets are correctives or in-betweens.
+//! What files of meshes cannot say about a rig: limits, locks, groups, and which targets are
+//! correctives or in-betweens.
 //!
-//! **Problem.** glTF and most exporters store every shape as one more slider of equal rank. A corrective such as `smile_jawOpen`
-//! or an in-between such as `blink50` then becomes a slider of its own, which no one should drag.
+//! **Problem.** glTF and most exporters store every shape as one more slider of equal rank. A
+//! corrective such as `smile_jawOpen` or an in-between such as `blink50` then becomes a slider of
+//! its own, which no one should drag.
 //!
-//! **Ours.** Settings are kept beside the asset, by the names of its targets: a target that is named as a combination or an
-//! in-between stops being a slider and takes its place in the rig.
+//! **Ours.** Settings are kept beside the asset, by the names of its targets: a target that is
+//! named as a combination or an in-between stops being a slider and takes its place in the rig.
 
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Combination, Driver, InBetween, Limits, Path, Rig, RigError, Rule, Slider, SliderGroup, Target};
+use crate::{
+    Combination, Driver, InBetween, Limits, Path, Rig, RigError, Rule, Slider, SliderGroup, Target,
+};
 
 /// Settings of a rig by the names of its targets.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
@@ -54,27 +58,54 @@ pub struct CombinationSettings {
 }
 
 impl RigSettings {
-    /// The rig with these settings; its targets that are in-betweens or combinations are no sliders any more.
+    /// The rig with these settings; its targets that are in-betweens or combinations are no sliders
+    /// any more.
     pub fn apply(&self, rig: &Rig) -> Result<Rig, RigError> {
-        self.names().try_for_each(|name| rig.slider_named(name).map(|_| ()))?;
-        if let Some(name) = self.in_betweens.keys().find(|name| self.combinations.contains_key(*name)) {
+        self.names()
+            .try_for_each(|name| rig.slider_named(name).map(|_| ()))?;
+        if let Some(name) = self
+            .in_betweens
+            .keys()
+            .find(|name| self.combinations.contains_key(*name))
+        {
             return Err(RigError::BadDriver { name: name.clone() });
         }
-        let named = |name: &str| rig.targets().iter().find(|t| t.name == name).expect("names were looked up above");
-        let inner = |t: &&Target| !self.combinations.contains_key(&t.name) && !self.in_betweens.contains_key(&t.name);
+        let named = |name: &str| {
+            rig.targets()
+                .iter()
+                .find(|t| t.name == name)
+                .expect("names were looked up above")
+        };
+        let inner = |t: &&Target| {
+            !self.combinations.contains_key(&t.name) && !self.in_betweens.contains_key(&t.name)
+        };
         let mut targets: Vec<Target> = rig.targets().iter().filter(inner).cloned().collect();
         for (name, place) in &self.in_betweens {
             let (shape, weight) = (named(name), place.at);
             let whole = targets
                 .iter_mut()
                 .find(|t| t.name == place.of)
-                .ok_or_else(|| RigError::BadInBetween { name: name.clone(), of: place.of.clone() })?;
+                .ok_or_else(|| RigError::BadInBetween {
+                    name: name.clone(),
+                    of: place.of.clone(),
+                })?;
             if !weight.is_finite() || weight == 0.0 || weight == 1.0 {
-                return Err(RigError::BadOption { what: "the place of an in-between", value: weight, needed: "neither 0 nor 1" });
+                return Err(RigError::BadOption {
+                    what: "the place of an in-between",
+                    value: weight,
+                    needed: "neither 0 nor 1",
+                });
             }
-            let between = InBetween { name: name.clone(), weight, vertices: shape.vertices.clone(), deltas: shape.deltas.clone() };
+            let between = InBetween {
+                name: name.clone(),
+                weight,
+                vertices: shape.vertices.clone(),
+                deltas: shape.deltas.clone(),
+            };
             whole.in_betweens.push(between);
-            whole.in_betweens.sort_by(|a, b| a.weight.total_cmp(&b.weight));
+            whole
+                .in_betweens
+                .sort_by(|a, b| a.weight.total_cmp(&b.weight));
         }
         let changed = rig.with_targets(targets)?;
         let combinations = self.combined(&changed, named)?;
@@ -83,33 +114,73 @@ impl RigSettings {
 
     /// Every name that must be a target.
     fn names(&self) -> impl Iterator<Item = &str> {
-        let lists = self.groups.values().flatten().chain(&self.locked).chain(&self.smooth).chain(self.exclusive.iter().flatten());
+        let lists = self
+            .groups
+            .values()
+            .flatten()
+            .chain(&self.locked)
+            .chain(&self.smooth)
+            .chain(self.exclusive.iter().flatten());
         let drivers = self.combinations.values().flat_map(|c| &c.drivers);
-        let places = self.in_betweens.iter().flat_map(|(name, place)| [name, &place.of]);
-        lists.chain(drivers).chain(places).chain(self.limits.keys()).chain(self.combinations.keys()).map(String::as_str)
+        let places = self
+            .in_betweens
+            .iter()
+            .flat_map(|(name, place)| [name, &place.of]);
+        lists
+            .chain(drivers)
+            .chain(places)
+            .chain(self.limits.keys())
+            .chain(self.combinations.keys())
+            .map(String::as_str)
     }
 
     /// The combinations, each after those that drive it.
-    fn combined<'a>(&self, rig: &Rig, named: impl Fn(&str) -> &'a Target) -> Result<Vec<Combination>, RigError> {
+    fn combined<'a>(
+        &self,
+        rig: &Rig,
+        named: impl Fn(&str) -> &'a Target,
+    ) -> Result<Vec<Combination>, RigError> {
         let mut done: Vec<&str> = Vec::new();
         let mut combinations = rig.combinations().to_vec();
         let kept = combinations.len();
         while done.len() < self.combinations.len() {
             let before = done.len();
-            for (name, settings) in self.combinations.iter().filter(|(name, _)| !done.contains(&name.as_str())).collect::<Vec<_>>() {
+            for (name, settings) in self
+                .combinations
+                .iter()
+                .filter(|(name, _)| !done.contains(&name.as_str()))
+                .collect::<Vec<_>>()
+            {
                 let driver = |driver: &String| match done.iter().position(|d| d == driver) {
                     Some(place) => Some(Driver::Combination(kept + place)),
                     None => rig.slider_named(driver).ok().map(Driver::Slider),
                 };
-                let Some(drivers) = settings.drivers.iter().map(driver).collect::<Option<Vec<_>>>() else { continue };
+                let Some(drivers) = settings
+                    .drivers
+                    .iter()
+                    .map(driver)
+                    .collect::<Option<Vec<_>>>()
+                else {
+                    continue;
+                };
                 let (shape, rule) = (named(name), settings.rule);
                 let (vertices, deltas) = (shape.vertices.clone(), shape.deltas.clone());
-                combinations.push(Combination { name: name.clone(), drivers, rule, vertices, deltas });
+                combinations.push(Combination {
+                    name: name.clone(),
+                    drivers,
+                    rule,
+                    vertices,
+                    deltas,
+                });
                 done.push(name);
             }
             if done.len() == before {
                 // What is left drives itself, or is driven by an in-between.
-                let name = self.combinations.keys().find(|name| !done.contains(&name.as_str())).expect("some are left");
+                let name = self
+                    .combinations
+                    .keys()
+                    .find(|name| !done.contains(&name.as_str()))
+                    .expect("some are left");
                 return Err(RigError::BadDriver { name: name.clone() });
             }
         }
@@ -127,15 +198,32 @@ impl RigSettings {
         for name in &self.smooth {
             sliders[rig.slider_named(name)?].path = Path::Spline;
         }
-        let all = |names: &[String]| names.iter().map(|name| rig.slider_named(name)).collect::<Result<Vec<_>, _>>();
-        let group = |(name, members): (&String, &Vec<String>)| Ok(SliderGroup { name: name.clone(), sliders: all(members)? });
+        let all = |names: &[String]| {
+            names
+                .iter()
+                .map(|name| rig.slider_named(name))
+                .collect::<Result<Vec<_>, _>>()
+        };
+        let group = |(name, members): (&String, &Vec<String>)| {
+            Ok(SliderGroup {
+                name: name.clone(),
+                sliders: all(members)?,
+            })
+        };
         let mut groups = rig.groups().to_vec();
-        groups.extend(self.groups.iter().map(group).collect::<Result<Vec<_>, RigError>>()?);
+        groups.extend(
+            self.groups
+                .iter()
+                .map(group)
+                .collect::<Result<Vec<_>, RigError>>()?,
+        );
         let mut exclusive = rig.exclusive_pairs().to_vec();
         for [a, b] in &self.exclusive {
             exclusive.push([rig.slider_named(a)?, rig.slider_named(b)?]);
         }
-        rig.with_sliders(sliders)?.with_groups(groups)?.with_exclusive_pairs(exclusive)
+        rig.with_sliders(sliders)?
+            .with_groups(groups)?
+            .with_exclusive_pairs(exclusive)
     }
 }
 
@@ -146,9 +234,25 @@ mod tests {
     use pliant_mesh::glam::{DVec3, Vec3};
 
     fn rig() -> Rig {
-        let mesh = Mesh::from_triangles(vec![DVec3::ZERO, DVec3::X, DVec3::Y], &[[0, 1, 2]]).unwrap();
-        let names = ["smile", "jaw", "blink", "blink50", "smile_jaw", "smile_jaw_blink"];
-        Rig::new(mesh, names.iter().enumerate().map(|(k, n)| Target::from_dense(*n, [Vec3::Z * (k + 1) as f32])).collect()).unwrap()
+        let mesh =
+            Mesh::from_triangles(vec![DVec3::ZERO, DVec3::X, DVec3::Y], &[[0, 1, 2]]).unwrap();
+        let names = [
+            "smile",
+            "jaw",
+            "blink",
+            "blink50",
+            "smile_jaw",
+            "smile_jaw_blink",
+        ];
+        Rig::new(
+            mesh,
+            names
+                .iter()
+                .enumerate()
+                .map(|(k, n)| Target::from_dense(*n, [Vec3::Z * (k + 1) as f32]))
+                .collect(),
+        )
+        .unwrap()
     }
 
     fn settings(text: &str) -> RigSettings {
@@ -168,7 +272,11 @@ mod tests {
         let rig = settings(text).apply(&rig()).unwrap();
         let names: Vec<&str> = rig.targets().iter().map(|t| t.name.as_str()).collect();
         assert_eq!(names, ["smile", "jaw", "blink"]);
-        assert!(rig.sliders()[0].locked && rig.sliders()[1].limits == Limits::new(-1.0, 2.0) && rig.sliders()[2].path == Path::Spline);
+        assert!(
+            rig.sliders()[0].locked
+                && rig.sliders()[1].limits == Limits::new(-1.0, 2.0)
+                && rig.sliders()[2].path == Path::Spline
+        );
         assert_eq!(rig.groups()[0].sliders, [0, 1]);
         let lift = |weights: [f64; 3]| rig.evaluate(&weights)[0].z;
         assert_eq!(lift([0.0, 0.0, 0.5]), 4.0, "the in-between itself");
@@ -181,11 +289,24 @@ mod tests {
     #[test]
     fn names_that_are_not_there_and_circles_are_declined() {
         let apply = |text: &str| settings(text).apply(&rig()).unwrap_err();
-        assert!(matches!(apply(r#"{"locked": ["smlie"]}"#), RigError::NoSuchSlider { .. }));
-        let circle = r#"{"combinations": {"jaw": {"drivers": ["blink"]}, "blink": {"drivers": ["jaw"]}}}"#;
+        assert!(matches!(
+            apply(r#"{"locked": ["smlie"]}"#),
+            RigError::NoSuchSlider { .. }
+        ));
+        let circle =
+            r#"{"combinations": {"jaw": {"drivers": ["blink"]}, "blink": {"drivers": ["jaw"]}}}"#;
         assert!(matches!(apply(circle), RigError::BadDriver { .. }));
-        assert!(matches!(apply(r#"{"limits": {"jaw": [1, 0]}}"#), RigError::EmptyLimits { .. }));
-        assert!(matches!(apply(r#"{"in_betweens": {"blink50": {"of": "blink", "at": 1.0}}}"#), RigError::BadOption { .. }));
-        assert!(serde_json::from_str::<RigSettings>(r#"{"limit": {}}"#).is_err(), "a key that means nothing is a slip");
+        assert!(matches!(
+            apply(r#"{"limits": {"jaw": [1, 0]}}"#),
+            RigError::EmptyLimits { .. }
+        ));
+        assert!(matches!(
+            apply(r#"{"in_betweens": {"blink50": {"of": "blink", "at": 1.0}}}"#),
+            RigError::BadOption { .. }
+        ));
+        assert!(
+            serde_json::from_str::<RigSettings>(r#"{"limit": {}}"#).is_err(),
+            "a key that means nothing is a slip"
+        );
     }
 }

@@ -39,7 +39,10 @@ impl Skeleton {
         for joint in 0..joints.len() {
             let mut at = Some(joint);
             while let Some(above) = at {
-                let bad = RigError::BadJoint { joint, joints: joints.len() };
+                let bad = RigError::BadJoint {
+                    joint,
+                    joints: joints.len(),
+                };
                 match walked_from.get(above) {
                     None => return Err(bad),
                     Some(&from) if from == joint => return Err(bad),
@@ -66,13 +69,20 @@ mod tests {
     #[test]
     fn rings_and_missing_parents_are_declined() {
         let joints = |parents: &[Option<usize>]| {
-            let joint =
-                |(k, &parent): (usize, &Option<usize>)| Joint { name: format!("{k}"), origin: DVec3::ZERO, axes: DQuat::IDENTITY, parent };
+            let joint = |(k, &parent): (usize, &Option<usize>)| Joint {
+                name: format!("{k}"),
+                origin: DVec3::ZERO,
+                axes: DQuat::IDENTITY,
+                parent,
+            };
             Skeleton::new(parents.iter().enumerate().map(joint).collect())
         };
         assert_eq!(joints(&[Some(1), None, Some(0)]).unwrap().joints().len(), 3);
         for bad in [&[Some(0)][..], &[Some(1), Some(0)], &[None, Some(2)]] {
-            assert!(matches!(joints(bad), Err(RigError::BadJoint { .. })), "{bad:?}");
+            assert!(
+                matches!(joints(bad), Err(RigError::BadJoint { .. })),
+                "{bad:?}"
+            );
         }
     }
 }

@@ -13,7 +13,10 @@ pub struct Limits {
 
 impl Limits {
     /// Any weight.
-    pub const FREE: Self = Self { min: f64::NEG_INFINITY, max: f64::INFINITY };
+    pub const FREE: Self = Self {
+        min: f64::NEG_INFINITY,
+        max: f64::INFINITY,
+    };
 
     /// The range from `min` to `max`.
     #[must_use]
@@ -27,11 +30,16 @@ impl Limits {
         weight.max(self.min).min(self.max)
     }
 
-    /// The distance between the limits, the unit of a slider's travel; 1 where there is none or it is endless.
+    /// The distance between the limits, the unit of a slider's travel; 1 where there is none or it
+    /// is endless.
     #[must_use]
     pub fn range(&self) -> f64 {
         let range = self.max - self.min;
-        if range > 0.0 && range.is_finite() { range } else { 1.0 }
+        if range > 0.0 && range.is_finite() {
+            range
+        } else {
+            1.0
+        }
     }
 
     /// Whether a weight is inside.
@@ -42,7 +50,15 @@ impl Limits {
 
     pub(crate) fn check(&self, name: &str) -> Result<(), RigError> {
         // Written so that NaN is declined.
-        if self.min <= self.max { Ok(()) } else { Err(RigError::EmptyLimits { name: name.to_owned(), min: self.min, max: self.max }) }
+        if self.min <= self.max {
+            Ok(())
+        } else {
+            Err(RigError::EmptyLimits {
+                name: name.to_owned(),
+                min: self.min,
+                max: self.max,
+            })
+        }
     }
 }
 

@@ -1,11 +1,11 @@
 //! Slider weights over time, as keys.
 //!
-//! **Problem.** An animation of weights must come back from a file as weights at its own keys, and also
-//! give the weights at any moment between them.
+//! **Problem.** An animation of weights must come back from a file as weights at its own keys, and
+//! also give the weights at any moment between them.
 //!
-//! **Equation.** Between keys `(t₀, p₀)` and `(t₁, p₁)` with `s = (t − t₀) / (t₁ − t₀)`: `p₀` (step),
-//! `(1 − s) p₀ + s p₁` (linear), or the cubic Hermite curve with the tangents `(t₁ − t₀) b₀` and
-//! `(t₁ − t₀) a₁`:
+//! **Equation.** Between keys `(t₀, p₀)` and `(t₁, p₁)` with `s = (t − t₀) / (t₁ − t₀)`: `p₀`
+//! (step), `(1 − s) p₀ + s p₁` (linear), or the cubic Hermite curve with the tangents `(t₁ − t₀)
+//! b₀` and `(t₁ − t₀) a₁`:
 //!
 //! ```text
 //! (2s³ − 3s² + 1) p₀ + (s³ − 2s² + s)(t₁ − t₀) b₀ + (3s² − 2s³) p₁ + (s³ − s²)(t₁ − t₀) a₁
@@ -25,7 +25,8 @@ pub enum Interpolation {
     /// A straight line from key to key.
     #[default]
     Linear,
-    /// A cubic curve with given tangents, one row per key, one number per weight, in weight per second.
+    /// A cubic curve with given tangents, one row per key, one number per weight, in weight per
+    /// second.
     Cubic {
         /// Tangents on arriving at each key.
         arriving: Vec<Vec<f64>>,
@@ -44,22 +45,42 @@ pub struct WeightTrack {
 
 impl WeightTrack {
     /// A track whose key `k` has one weight per slider, reached at `times_secs[k]`.
-    pub fn new(times_secs: Vec<f64>, keys: Vec<Vec<f64>>, interpolation: Interpolation) -> Result<Self, RigError> {
-        let rows = |what, rows: &[Vec<f64>]| check_rows(what, rows, times_secs.len(), keys.first().map_or(0, Vec::len));
+    pub fn new(
+        times_secs: Vec<f64>,
+        keys: Vec<Vec<f64>>,
+        interpolation: Interpolation,
+    ) -> Result<Self, RigError> {
+        let rows = |what, rows: &[Vec<f64>]| {
+            check_rows(
+                what,
+                rows,
+                times_secs.len(),
+                keys.first().map_or(0, Vec::len),
+            )
+        };
         rows("keys", &keys)?;
         if let Interpolation::Cubic { arriving, leaving } = &interpolation {
             rows("arriving tangents", arriving)?;
             rows("leaving tangents", leaving)?;
         }
         if keys.is_empty() {
-            return Err(RigError::Track { what: "keys", found: 0, expected: 1 });
+            return Err(RigError::Track {
+                what: "keys",
+                found: 0,
+                expected: 1,
+            });
         }
         // Written so that NaN, which is neither less nor more, counts as disorder.
-        let rising = |k: usize| times_secs[k].is_finite() && (k == 0 || times_secs[k - 1] < times_secs[k]);
+        let rising =
+            |k: usize| times_secs[k].is_finite() && (k == 0 || times_secs[k - 1] < times_secs[k]);
         if let Some(key) = (0..times_secs.len()).find(|&k| !rising(k)) {
             return Err(RigError::KeyOrder { key });
         }
-        Ok(Self { times_secs, keys, interpolation })
+        Ok(Self {
+            times_secs,
+            keys,
+            interpolation,
+        })
     }
 
     /// The time of each key, ascending, in seconds.
@@ -92,12 +113,23 @@ impl WeightTrack {
     /// If the track has no such slider.
     #[must_use]
     pub fn of_sliders(&self, sliders: &[usize]) -> Self {
-        let pick = |rows: &[Vec<f64>]| rows.iter().map(|row| sliders.iter().map(|&k| row[k]).collect()).collect();
+        let pick = |rows: &[Vec<f64>]| {
+            rows.iter()
+                .map(|row| sliders.iter().map(|&k| row[k]).collect())
+                .collect()
+        };
         let interpolation = match &self.interpolation {
-            Interpolation::Cubic { arriving, leaving } => Interpolation::Cubic { arriving: pick(arriving), leaving: pick(leaving) },
+            Interpolation::Cubic { arriving, leaving } => Interpolation::Cubic {
+                arriving: pick(arriving),
+                leaving: pick(leaving),
+            },
             other => other.clone(),
         };
-        Self { times_secs: self.times_secs.clone(), keys: pick(&self.keys), interpolation }
+        Self {
+            times_secs: self.times_secs.clone(),
+            keys: pick(&self.keys),
+            interpolation,
+        }
     }
 
     /// The weights at one moment.
@@ -113,27 +145,47 @@ impl WeightTrack {
         let (from, to) = (&self.keys[last], &self.keys[next]);
         match &self.interpolation {
             Interpolation::Step => from.clone(),
-            Interpolation::Linear => from.iter().zip(to).map(|(a, b)| (1.0 - s) * a + s * b).collect(),
-            Interpolation::Cubic { arriving, leaving } => {
-                (0..from.len()).map(|k| hermite(s, span, from[k], leaving[last][k], to[k], arriving[next][k])).collect()
-            }
+            Interpolation::Linear => from
+                .iter()
+                .zip(to)
+                .map(|(a, b)| (1.0 - s) * a + s * b)
+                .collect(),
+            Interpolation::Cubic { arriving, leaving } => (0..from.len())
+                .map(|k| hermite(s, span, from[k], leaving[last][k], to[k], arriving[next][k]))
+                .collect(),
         }
     }
 }
 
-fn check_rows(what: &'static str, rows: &[Vec<f64>], count: usize, width: usize) -> Result<(), RigError> {
+fn check_rows(
+    what: &'static str,
+    rows: &[Vec<f64>],
+    count: usize,
+    width: usize,
+) -> Result<(), RigError> {
     if rows.len() != count {
-        return Err(RigError::Track { what, found: rows.len(), expected: count });
+        return Err(RigError::Track {
+            what,
+            found: rows.len(),
+            expected: count,
+        });
     }
     match rows.iter().find(|row| row.len() != width) {
-        Some(row) => Err(RigError::Track { what: "weights in a key", found: row.len(), expected: width }),
+        Some(row) => Err(RigError::Track {
+            what: "weights in a key",
+            found: row.len(),
+            expected: width,
+        }),
         None => Ok(()),
     }
 }
 
 fn hermite(s: f64, span: f64, from: f64, leaving: f64, to: f64, arriving: f64) -> f64 {
     let (s2, s3) = (s * s, s * s * s);
-    (2.0 * s3 - 3.0 * s2 + 1.0) * from + (s3 - 2.0 * s2 + s) * span * leaving + (3.0 * s2 - 2.0 * s3) * to + (s3 - s2) * span * arriving
+    (2.0 * s3 - 3.0 * s2 + 1.0) * from
+        + (s3 - 2.0 * s2 + s) * span * leaving
+        + (3.0 * s2 - 2.0 * s3) * to
+        + (s3 - s2) * span * arriving
 }
 
 #[cfg(test)]
@@ -146,7 +198,10 @@ mod tests {
 
     #[test]
     fn a_track_passes_its_keys_and_holds_still_outside_them() {
-        let cubic = Interpolation::Cubic { arriving: vec![vec![1.0]; 2], leaving: vec![vec![2.0]; 2] };
+        let cubic = Interpolation::Cubic {
+            arriving: vec![vec![1.0]; 2],
+            leaving: vec![vec![2.0]; 2],
+        };
         for interpolation in [Interpolation::Step, Interpolation::Linear, cubic] {
             let track = track(interpolation);
             for (time, weight) in [(0.0, 0.0), (1.0, 0.0), (3.0, 8.0), (9.0, 8.0)] {
@@ -160,13 +215,18 @@ mod tests {
         assert_eq!(track(Interpolation::Step).at(2.9), [0.0]);
         assert_eq!(track(Interpolation::Linear).at(2.5), [6.0]);
         // The parabola (t − 1)² · 2 has slope 0 and 8 at the keys; a cubic curve reproduces it.
-        let parabola = Interpolation::Cubic { arriving: vec![vec![0.0], vec![8.0]], leaving: vec![vec![0.0], vec![8.0]] };
+        let parabola = Interpolation::Cubic {
+            arriving: vec![vec![0.0], vec![8.0]],
+            leaving: vec![vec![0.0], vec![8.0]],
+        };
         assert!((track(parabola).at(2.5)[0] - 4.5).abs() < 1e-14);
     }
 
     #[test]
     fn a_sampled_track_passes_the_samples() {
-        let steps = track(Interpolation::Step).sampled(vec![0.0, 2.0, 4.0]).unwrap();
+        let steps = track(Interpolation::Step)
+            .sampled(vec![0.0, 2.0, 4.0])
+            .unwrap();
         assert_eq!(steps.keys(), [[0.0], [0.0], [8.0]]);
         assert_eq!(steps.at(3.0), [4.0]);
     }
@@ -174,7 +234,10 @@ mod tests {
     #[test]
     fn some_sliders_of_a_track_keep_their_curves() {
         let rows = |scale: f64| vec![vec![scale, 2.0 * scale, 3.0 * scale]; 2];
-        let cubic = Interpolation::Cubic { arriving: rows(1.0), leaving: rows(-2.0) };
+        let cubic = Interpolation::Cubic {
+            arriving: rows(1.0),
+            leaving: rows(-2.0),
+        };
         let whole = WeightTrack::new(vec![0.0, 1.0], rows(5.0), cubic).unwrap();
         let some = whole.of_sliders(&[2, 0]);
         for time in [0.0, 0.3, 1.0] {
@@ -185,12 +248,41 @@ mod tests {
     #[test]
     fn keys_that_do_not_fit_are_declined() {
         let new = |times: &[f64], keys: &[&[f64]]| {
-            WeightTrack::new(times.to_vec(), keys.iter().map(|k| k.to_vec()).collect(), Interpolation::Linear).unwrap_err()
+            WeightTrack::new(
+                times.to_vec(),
+                keys.iter().map(|k| k.to_vec()).collect(),
+                Interpolation::Linear,
+            )
+            .unwrap_err()
         };
-        assert_eq!(new(&[0.0, 0.0], &[&[1.0], &[2.0]]), RigError::KeyOrder { key: 1 });
+        assert_eq!(
+            new(&[0.0, 0.0], &[&[1.0], &[2.0]]),
+            RigError::KeyOrder { key: 1 }
+        );
         assert_eq!(new(&[f64::NAN], &[&[1.0]]), RigError::KeyOrder { key: 0 });
-        assert_eq!(new(&[0.0], &[]), RigError::Track { what: "keys", found: 0, expected: 1 });
-        assert_eq!(new(&[0.0, 1.0], &[&[1.0], &[2.0, 3.0]]), RigError::Track { what: "weights in a key", found: 2, expected: 1 });
-        assert_eq!(new(&[], &[]), RigError::Track { what: "keys", found: 0, expected: 1 });
+        assert_eq!(
+            new(&[0.0], &[]),
+            RigError::Track {
+                what: "keys",
+                found: 0,
+                expected: 1
+            }
+        );
+        assert_eq!(
+            new(&[0.0, 1.0], &[&[1.0], &[2.0, 3.0]]),
+            RigError::Track {
+                what: "weights in a key",
+                found: 2,
+                expected: 1
+            }
+        );
+        assert_eq!(
+            new(&[], &[]),
+            RigError::Track {
+                what: "keys",
+                found: 0,
+                expected: 1
+            }
+        );
     }
 }

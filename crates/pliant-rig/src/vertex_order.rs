@@ -1,17 +1,19 @@
 //! Targets whose vertices come in another order than the neutral's.
 //!
-//! **Problem.** A sculpting tool or a scan pipeline writes the same vertices in another order. The counts agree, so every
-//! reader takes the target, and the surface tears into spikes when the slider moves.
+//! **Problem.** A sculpting tool or a scan pipeline writes the same vertices in another order. The
+//! counts agree, so every reader takes the target, and the surface tears into spikes when the
+//! slider moves.
 //!
-//! **Equation.** The stretch of an edge is `|xᵢ − xⱼ| / max(|x⁰ᵢ − x⁰ⱼ|, ℓᵢ, ℓⱼ)` with the mean length `ℓ` of the
-//! neutral's edges around each end. A vertex is torn out where all but a quarter of its edges are stretched [`TORN`]
-//! times or more; with [`LEAST_TORN`] of those in a target, the vertices around them that are stretched
-//! [`TORN_BESIDE`] times belong to them too.
+//! **Equation.** The stretch of an edge is `|xᵢ − xⱼ| / max(|x⁰ᵢ − x⁰ⱼ|, ℓᵢ, ℓⱼ)` with the mean
+//! length `ℓ` of the neutral's edges around each end. A vertex is torn out where all but a quarter
+//! of its edges are stretched [`TORN`] times or more; with [`LEAST_TORN`] of those in a target, the
+//! vertices around them that are stretched [`TORN_BESIDE`] times belong to them too.
 //!
-//! **Ours.** Opening lips and lids stretch edges tenfold, but in one direction: along the lip the edges stay as they
-//! are. Measured: the lower quartile of a vertex' stretches stays below 2.7 in the targets of every face at hand (ICT,
-//! Face Cap, MakeHuman, our own), and below 3.2 in the poses of clips of animals, hands and cloth; only an elastic cow
-//! in free flight has one or two vertices at 4.7 in some frames.
+//! **Ours.** Opening lips and lids stretch edges tenfold, but in one direction: along the lip the
+//! edges stay as they are. Measured: the lower quartile of a vertex' stretches stays below 2.7 in
+//! the targets of every face at hand (ICT, Face Cap, MakeHuman, our own), and below 3.2 in the
+//! poses of clips of animals, hands and cloth; only an elastic cow in free flight has one or two
+//! vertices at 4.7 in some frames.
 
 use pliant_mesh::Mesh;
 use pliant_mesh::glam::{DVec3, Vec3};
@@ -41,9 +43,18 @@ pub struct Scrambled {
 pub fn find_scrambled(rig: &Rig) -> Vec<Scrambled> {
     let surroundings = Surroundings::of(rig.neutral());
     let targets = rig.targets();
-    let found = pliant_linalg::parallel::map(targets.len(), 1, |k| surroundings.torn_out(&targets[k]));
-    let named = targets.iter().zip(found).filter(|(_, vertices)| !vertices.is_empty());
-    named.map(|(target, vertices)| Scrambled { target: target.name.clone(), vertices }).collect()
+    let found =
+        pliant_linalg::parallel::map(targets.len(), 1, |k| surroundings.torn_out(&targets[k]));
+    let named = targets
+        .iter()
+        .zip(found)
+        .filter(|(_, vertices)| !vertices.is_empty());
+    named
+        .map(|(target, vertices)| Scrambled {
+            target: target.name.clone(),
+            vertices,
+        })
+        .collect()
 }
 
 /// A neutral with the mean edge around each vertex.
@@ -56,18 +67,33 @@ impl<'a> Surroundings<'a> {
     fn of(mesh: &'a Mesh) -> Self {
         let (points, rings) = (mesh.positions(), mesh.topology().vertex_neighbors());
         let mean = |(v, ring): (usize, &[u32])| {
-            let total: f64 = ring.iter().map(|&w| points[v].distance(points[w as usize])).sum();
+            let total: f64 = ring
+                .iter()
+                .map(|&w| points[v].distance(points[w as usize]))
+                .sum();
             total / ring.len().max(1) as f64
         };
-        Self { mesh, mean_edges: rings.iter().enumerate().map(mean).collect() }
+        Self {
+            mesh,
+            mean_edges: rings.iter().enumerate().map(mean).collect(),
+        }
     }
 
     /// The vertices that are torn out by a target; none where too few are to be believed.
     fn torn_out(&self, target: &Target) -> Vec<u32> {
         let deltas = target.to_dense(self.mesh.vertex_count());
         // Who has not moved has not changed places.
-        let torn: Vec<u32> = target.vertices.iter().copied().filter(|&v| self.is_stretched(v, &deltas, TORN)).collect();
-        if torn.len() < LEAST_TORN { Vec::new() } else { self.spread(torn, &deltas) }
+        let torn: Vec<u32> = target
+            .vertices
+            .iter()
+            .copied()
+            .filter(|&v| self.is_stretched(v, &deltas, TORN))
+            .collect();
+        if torn.len() < LEAST_TORN {
+            Vec::new()
+        } else {
+            self.spread(torn, &deltas)
+        }
     }
 
     /// The torn vertices and those around them that are stretched too.
@@ -76,9 +102,17 @@ impl<'a> Surroundings<'a> {
         torn.iter().for_each(|&v| known[v as usize] = true);
         let mut next = 0;
         while next < torn.len() {
-            for &neighbor in self.mesh.topology().vertex_neighbors().row(torn[next] as usize) {
+            for &neighbor in self
+                .mesh
+                .topology()
+                .vertex_neighbors()
+                .row(torn[next] as usize)
+            {
                 let v = neighbor as usize;
-                if !known[v] && deltas[v] != Vec3::ZERO && self.is_stretched(neighbor, deltas, TORN_BESIDE) {
+                if !known[v]
+                    && deltas[v] != Vec3::ZERO
+                    && self.is_stretched(neighbor, deltas, TORN_BESIDE)
+                {
                     known[v] = true;
                     torn.push(neighbor);
                 }
@@ -95,8 +129,10 @@ impl<'a> Surroundings<'a> {
         let ring = self.mesh.topology().vertex_neighbors().row(v);
         // An edge cannot grow by more than its ends part; most vertices are done after two edges.
         let least_parting = ((times - 1.0) * self.mean_edges[v]) as f32 * 0.999;
-        let is_short =
-            |w: usize| deltas[v].distance_squared(deltas[w]) < least_parting * least_parting || !self.is_long(v, w, deltas, times);
+        let is_short = |w: usize| {
+            deltas[v].distance_squared(deltas[w]) < least_parting * least_parting
+                || !self.is_long(v, w, deltas, times)
+        };
         let mut short_left = ring.len() / 4;
         !ring.is_empty()
             && ring.iter().all(|&w| {
@@ -112,7 +148,10 @@ impl<'a> Surroundings<'a> {
     fn is_long(&self, v: usize, w: usize, deltas: &[Vec3], times: f64) -> bool {
         let points = self.mesh.positions();
         let place = |v: usize| -> DVec3 { points[v] + deltas[v].as_dvec3() };
-        let unit = points[v].distance(points[w]).max(self.mean_edges[v]).max(self.mean_edges[w]);
+        let unit = points[v]
+            .distance(points[w])
+            .max(self.mean_edges[v])
+            .max(self.mean_edges[w]);
         place(v).distance(place(w)) >= times * unit
     }
 }
@@ -132,8 +171,13 @@ mod tests {
     }
 
     fn rig(mesh: &Mesh, shape: &[DVec3]) -> Rig {
-        let deltas = shape.iter().zip(mesh.positions()).map(|(a, b)| (*a - *b).as_vec3());
-        Rig::still(mesh.clone()).with_targets(vec![Target::from_dense("bend", deltas)]).unwrap()
+        let deltas = shape
+            .iter()
+            .zip(mesh.positions())
+            .map(|(a, b)| (*a - *b).as_vec3());
+        Rig::still(mesh.clone())
+            .with_targets(vec![Target::from_dense("bend", deltas)])
+            .unwrap()
     }
 
     /// A fixed shuffle of the vertices of a block (Fisher and Yates with a linear congruence).
@@ -141,8 +185,13 @@ mod tests {
         let mut shape = shape.to_vec();
         let mut state = 12345_u64;
         for k in (block.start + 1..block.end).rev() {
-            state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-            shape.swap(k, block.start + (state >> 33) as usize % (k + 1 - block.start));
+            state = state
+                .wrapping_mul(6364136223846793005)
+                .wrapping_add(1442695040888963407);
+            shape.swap(
+                k,
+                block.start + (state >> 33) as usize % (k + 1 - block.start),
+            );
         }
         shape
     }
@@ -159,11 +208,17 @@ mod tests {
         for first in [0, 400, 1201] {
             let block = first..first + 300;
             let scrambled = shuffled(&shape, block.clone());
-            let truth: Vec<u32> = block.filter(|&v| scrambled[v] != shape[v]).map(|v| v as u32).collect();
+            let truth: Vec<u32> = block
+                .filter(|&v| scrambled[v] != shape[v])
+                .map(|v| v as u32)
+                .collect();
             let found = find_scrambled(&rig(&mesh, &scrambled));
             assert_eq!(found.len(), 1);
             let (precision, recall) = precision_and_recall(&found[0].vertices, &truth);
-            assert!(precision > 0.95 && recall > 0.95, "precision {precision}, recall {recall}");
+            assert!(
+                precision > 0.95 && recall > 0.95,
+                "precision {precision}, recall {recall}"
+            );
         }
     }
 
@@ -172,10 +227,22 @@ mod tests {
         let (mesh, shape) = bent_sheet();
         assert!(find_scrambled(&rig(&mesh, &shape)).is_empty());
         let far = |p: &DVec3| DVec3::new(p.x * 3.0, -p.y, p.z + 70.0);
-        assert!(find_scrambled(&rig(&mesh, &mesh.positions().iter().map(far).collect::<Vec<_>>())).is_empty());
+        assert!(
+            find_scrambled(&rig(
+                &mesh,
+                &mesh.positions().iter().map(far).collect::<Vec<_>>()
+            ))
+            .is_empty()
+        );
         // A slit that opens by ten edges: its edges across are stretched, those along it are not.
         let open = |p: &DVec3| *p + DVec3::Y * if p.y > 0.5 { 0.25 } else { 0.0 };
-        assert!(find_scrambled(&rig(&mesh, &mesh.positions().iter().map(open).collect::<Vec<_>>())).is_empty());
+        assert!(
+            find_scrambled(&rig(
+                &mesh,
+                &mesh.positions().iter().map(open).collect::<Vec<_>>()
+            ))
+            .is_empty()
+        );
     }
 
     #[test]

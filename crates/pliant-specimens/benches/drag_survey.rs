@@ -1,12 +1,14 @@
 //! How good the default drag is, over pins spread on whole faces: a table, no timings.
 //!
-//! `cargo test -p pliant-specimens --bench drag_survey`, with `PLIANT_DATA` set to the data folder also for the ICT face. Forty pins, farthest
-//! from each other among lively vertices that look ahead, are dragged to the sides, up, down, out and in, by 2 and by 6 % of the face's
-//! size. Goals on the screen leave depth free, as a hand's do.
+//! `cargo test -p pliant-specimens --bench drag_survey`, with `PLIANT_DATA` set to the data folder
+//! also for the ICT face. Forty pins, farthest from each other among lively vertices that look
+//! ahead, are dragged to the sides, up, down, out and in, by 2 and by 6 % of the face's size. Goals
+//! on the screen leave depth free, as a hand's do.
 //!
-//! For each face: what pins miss of their ways, sliders that move, of them *idle* ones (that move the pin by less than 2 % of its way),
-//! surface whose normal turns by more than a right angle, and the largest change of a weight when the goal moves by one part in a
-//! hundred of its way along a path out and around.
+//! For each face: what pins miss of their ways, sliders that move, of them *idle* ones (that move
+//! the pin by less than 2 % of its way), surface whose normal turns by more than a right angle, and
+//! the largest change of a weight when the goal moves by one part in a hundred of its way along a
+//! path out and around.
 
 #![allow(clippy::print_stdout, reason = "a bench reports to its reader")]
 
@@ -22,7 +24,14 @@ use pliant_rig::{Aim, Bounded, Grab, Pin, Pose, Poser, Range, Rig, Target};
 const PINS: usize = 40;
 /// Ways in parts of the face's size.
 const LENGTHS: [f64; 2] = [0.02, 0.06];
-const DIRECTIONS: [DVec3; 6] = [DVec3::X, DVec3::NEG_X, DVec3::Y, DVec3::NEG_Y, DVec3::Z, DVec3::NEG_Z];
+const DIRECTIONS: [DVec3; 6] = [
+    DVec3::X,
+    DVec3::NEG_X,
+    DVec3::Y,
+    DVec3::NEG_Y,
+    DVec3::Z,
+    DVec3::NEG_Z,
+];
 /// A slider counts as moved above this change, and as idle below this part of the pin's way.
 const MOVED: f64 = 0.02;
 const IDLE: f64 = 0.02;
@@ -45,15 +54,23 @@ fn main() {
         // The skin of the face comes first in the file.
         survey("ict", &rig, 9409);
     }
-    let head = pliant_specimens::specimen("head").expect("it is built in").rig;
+    let head = pliant_specimens::specimen("head")
+        .expect("it is built in")
+        .rig;
     let count = head.neutral().vertex_count();
     survey("head", &head, count);
 }
 
 fn named(rig: Rig, path: &std::path::Path) -> Rig {
-    let text = std::fs::read_to_string(path).unwrap_or_else(|error| panic!("cannot read {}: {error}", path.display()));
+    let text = std::fs::read_to_string(path)
+        .unwrap_or_else(|error| panic!("cannot read {}: {error}", path.display()));
     let targets = rig.targets().iter().zip(text.split_whitespace());
-    let targets: Vec<Target> = targets.map(|(target, name)| Target { name: name.to_owned(), ..target.clone() }).collect();
+    let targets: Vec<Target> = targets
+        .map(|(target, name)| Target {
+            name: name.to_owned(),
+            ..target.clone()
+        })
+        .collect();
     rig.with_targets(targets).expect("only names are new")
 }
 
@@ -66,9 +83,15 @@ fn survey(name: &str, rig: &Rig, skin: usize) {
         for &vertex in &pins {
             for direction in DIRECTIONS {
                 let way = direction * (length * poser.size());
-                let aim = if direction.z == 0.0 { Aim::Across(DVec3::NEG_Z) } else { Aim::Point };
+                let aim = if direction.z == 0.0 {
+                    Aim::Across(DVec3::NEG_Z)
+                } else {
+                    Aim::Point
+                };
                 let pin = Pin::new(vertex, way).with_aim(aim);
-                let mut grab = poser.grab(&[], &[pin], &Bounded::default(), Range::Clip).expect("a pin on the face");
+                let mut grab = poser
+                    .grab(&[], &[pin], &Bounded::default(), Range::Clip)
+                    .expect("a pin on the face");
                 let pose = grab.solve(&[way]);
                 figures.add(&grab, &pose, way);
                 figures.jump.push(largest_jump(&mut grab, way));
@@ -81,35 +104,71 @@ fn survey(name: &str, rig: &Rig, skin: usize) {
     }
 }
 
-/// Goals that one to three sliders reach, and the same four times as far: what pins miss, and by how much more than they must.
+/// Goals that one to three sliders reach, and the same four times as far: what pins miss, and by
+/// how much more than they must.
 fn planted(name: &str, poser: &Poser<'_>, pins: &[usize]) {
     let rig = poser.rig();
     let (mut missed, mut moved, mut above) = (Vec::new(), Vec::new(), Vec::new());
     for (k, &vertex) in pins.iter().enumerate() {
-        let grab = |solver: &Bounded| poser.grab(&[], &[Pin::hold(vertex)], solver, Range::Clip).expect("a pin on the face");
+        let grab = |solver: &Bounded| {
+            poser
+                .grab(&[], &[Pin::hold(vertex)], solver, Range::Clip)
+                .expect("a pin on the face")
+        };
         let mut usual = grab(&Bounded::default());
-        let pulls: Vec<DVec3> = (0..rig.targets().len()).map(|slider| usual.system().pulls(slider)[0]).collect();
+        let pulls: Vec<DVec3> = (0..rig.targets().len())
+            .map(|slider| usual.system().pulls(slider)[0])
+            .collect();
         let most = pulls.iter().map(|pull| pull.length()).fold(0.0, f64::max);
-        let lively: Vec<DVec3> = pulls.into_iter().filter(|pull| pull.length() > 0.2 * most).collect();
-        let way: DVec3 = (0..=k % 3).map(|i| lively[(7 * k + 5 * i) % lively.len()] * (0.2 + 0.1 * ((k + i) % 7) as f64)).sum();
+        let lively: Vec<DVec3> = pulls
+            .into_iter()
+            .filter(|pull| pull.length() > 0.2 * most)
+            .collect();
+        let way: DVec3 = (0..=k % 3)
+            .map(|i| lively[(7 * k + 5 * i) % lively.len()] * (0.2 + 0.1 * ((k + i) % 7) as f64))
+            .sum();
         let pose = usual.solve(&[way]);
         missed.push(pose.pins[0].error / way.length());
         moved.push(pose.active_sliders() as f64);
         let far = way * 4.0;
-        let best = grab(&Bounded::default().with_refund(false).with_sparsity(0.0).with_damping(1e-7)).solve(&[far]).pins[0].error;
+        let best = grab(
+            &Bounded::default()
+                .with_refund(false)
+                .with_sparsity(0.0)
+                .with_damping(1e-7),
+        )
+        .solve(&[far])
+        .pins[0]
+            .error;
         above.push((usual.solve(&[far]).pins[0].error - best) / far.length());
     }
     missed.sort_by(f64::total_cmp);
     above.sort_by(f64::total_cmp);
     let sliders = moved.iter().sum::<f64>() / moved.len() as f64;
-    let (missed, above) = (100.0 * missed[missed.len() / 2], 100.0 * above[above.len() / 2]);
-    println!("{name}: in reach, missed {missed:.2} % (median) by {sliders:.1} sliders; beyond, {above:.1} % above the least (median)");
+    let (missed, above) = (
+        100.0 * missed[missed.len() / 2],
+        100.0 * above[above.len() / 2],
+    );
+    println!(
+        "{name}: in reach, missed {missed:.2} % (median) by {sliders:.1} sliders; beyond, {above:.1} % above the least (median)"
+    );
 }
 
 fn tell(rig: &Rig, grab: &Grab<'_>, pose: &Pose, vertex: usize, way: DVec3) {
     let moves = grab.explain(pose).moves;
-    let words = moves.iter().map(|m| format!("{} {:.2} ({:.0} %)", rig.targets()[m.slider].name, m.to, 100.0 * m.shares[0].of_goal));
-    println!("{vertex} at {:.2} by {way:.2}: {}", rig.neutral().positions()[vertex], words.collect::<Vec<_>>().join(", "));
+    let words = moves.iter().map(|m| {
+        format!(
+            "{} {:.2} ({:.0} %)",
+            rig.targets()[m.slider].name,
+            m.to,
+            100.0 * m.shares[0].of_goal
+        )
+    });
+    println!(
+        "{vertex} at {:.2} by {way:.2}: {}",
+        rig.neutral().positions()[vertex],
+        words.collect::<Vec<_>>().join(", ")
+    );
 }
 
 /// Lively vertices that look ahead, farthest from each other.
@@ -117,15 +176,30 @@ fn spread_pins(rig: &Rig, skin: usize) -> Vec<usize> {
     let positions = rig.neutral().positions();
     let mut reach = vec![0.0_f32; positions.len()];
     for target in rig.targets() {
-        target.vertices.iter().zip(&target.deltas).for_each(|(&v, d)| reach[v as usize] = reach[v as usize].max(d.length()));
+        target
+            .vertices
+            .iter()
+            .zip(&target.deltas)
+            .for_each(|(&v, d)| reach[v as usize] = reach[v as usize].max(d.length()));
     }
     let most = reach[..skin].iter().copied().fold(0.0, f32::max);
     let normals = vertex_normals(rig.neutral());
-    let lively: Vec<usize> = (0..skin).filter(|&v| reach[v] > 0.2 * most && normals[v].z > 0.2).collect();
+    let lively: Vec<usize> = (0..skin)
+        .filter(|&v| reach[v] > 0.2 * most && normals[v].z > 0.2)
+        .collect();
     let mut chosen = vec![lively[0]];
     while chosen.len() < PINS.min(lively.len()) {
-        let apart = |v: usize| chosen.iter().map(|&c| positions[c].distance(positions[v])).fold(f64::INFINITY, f64::min);
-        let next = lively.iter().copied().max_by(|&a, &b| apart(a).total_cmp(&apart(b))).expect("some are lively");
+        let apart = |v: usize| {
+            chosen
+                .iter()
+                .map(|&c| positions[c].distance(positions[v]))
+                .fold(f64::INFINITY, f64::min)
+        };
+        let next = lively
+            .iter()
+            .copied()
+            .max_by(|&a, &b| apart(a).total_cmp(&apart(b)))
+            .expect("some are lively");
         chosen.push(next);
     }
     chosen
@@ -136,13 +210,21 @@ fn largest_jump(grab: &mut Grab<'_>, way: DVec3) -> f64 {
     let side = if way.y == 0.0 { DVec3::Y } else { DVec3::X } * way.length();
     let moment = |k: usize| {
         let t = k as f64 / MOMENTS as f64;
-        if t < 0.5 { way * (2.0 * t) } else { way + side * (2.0 * t - 1.0) }
+        if t < 0.5 {
+            way * (2.0 * t)
+        } else {
+            way + side * (2.0 * t - 1.0)
+        }
     };
     let mut last = grab.solve(&[DVec3::ZERO]).weights;
     let mut jump: f64 = 0.0;
     for k in 1..=MOMENTS {
         let next = grab.solve(&[moment(k)]).weights;
-        jump = last.iter().zip(&next).map(|(a, b)| (a - b).abs()).fold(jump, f64::max);
+        jump = last
+            .iter()
+            .zip(&next)
+            .map(|(a, b)| (a - b).abs())
+            .fold(jump, f64::max);
         last = next;
     }
     jump
@@ -151,11 +233,15 @@ fn largest_jump(grab: &mut Grab<'_>, way: DVec3) -> f64 {
 impl Figures {
     fn add(&mut self, grab: &Grab<'_>, pose: &Pose, way: DVec3) {
         let rig = grab.system().rig();
-        let moved: Vec<usize> = (0..pose.weights.len()).filter(|&k| pose.weights[k].abs() > MOVED).collect();
-        let share = |k: usize| (grab.system().pulls(k)[0] * pose.weights[k]).length() / way.length();
+        let moved: Vec<usize> = (0..pose.weights.len())
+            .filter(|&k| pose.weights[k].abs() > MOVED)
+            .collect();
+        let share =
+            |k: usize| (grab.system().pulls(k)[0] * pose.weights[k]).length() / way.length();
         self.missed.push(pose.pins[0].error / way.length());
         self.moved.push(moved.len() as f64);
-        self.idle.push(moved.iter().filter(|&&k| share(k) < IDLE).count() as f64);
+        self.idle
+            .push(moved.iter().filter(|&&k| share(k) < IDLE).count() as f64);
         self.folded.push(folded_share(rig, &pose.weights));
     }
 
@@ -185,8 +271,12 @@ impl Figures {
 /// The part of the area whose normal is turned by more than a right angle.
 fn folded_share(rig: &Rig, weights: &[f64]) -> f64 {
     let neutral = rig.neutral();
-    let posed = neutral.posed(rig.evaluate(weights)).expect("the same vertices");
-    let normals = triangle_normals(neutral).into_iter().zip(triangle_normals(&posed));
+    let posed = neutral
+        .posed(rig.evaluate(weights))
+        .expect("the same vertices");
+    let normals = triangle_normals(neutral)
+        .into_iter()
+        .zip(triangle_normals(&posed));
     let (mut folded, mut whole) = (0.0, 0.0);
     for (k, (before, after)) in normals.enumerate() {
         let area = pliant_mesh::triangle_area(neutral.triangle_points(k));

@@ -1,16 +1,18 @@
 //! A bar with bevelled edges: the plainest body that can bend, twist and stretch.
 //!
-//! **Problem.** Blending shapes linearly shortens a bend and thins a twist; a bar whose true shapes are known in
-//! closed form shows by how much.
+//! **Problem.** Blending shapes linearly shortens a bend and thins a twist; a bar whose true shapes
+//! are known in closed form shows by how much.
 //!
-//! **Equation.** The bar lies along `x` in `[−L/2, L/2]` with the section in `y`, `z`. Bent by `φ`, with the curvature
-//! `κ = φ / L`, the section at `x` turns by `κx` and rides on an arc of the same length:
+//! **Equation.** The bar lies along `x` in `[−L/2, L/2]` with the section in `y`, `z`. Bent by `φ`,
+//! with the curvature `κ = φ / L`, the section at `x` turns by `κx` and rides on an arc of the same
+//! length:
 //!
 //! ```text
 //! (x, y, z) ↦ (sin κx / κ − y sin κx,  (1 − cos κx) / κ + y cos κx,  z)
 //! ```
 //!
-//! Twisted by `φ`, the section turns by `κx` about the axis; stretched by `s`, it shrinks by `1/√s` and keeps the volume.
+//! Twisted by `φ`, the section turns by `κx` about the axis; stretched by `s`, it shrinks by `1/√s`
+//! and keeps the volume.
 
 use std::collections::HashMap;
 use std::f64::consts::{FRAC_PI_2, FRAC_PI_4};
@@ -50,26 +52,38 @@ impl Resolution {
     }
 }
 
-/// The bar with targets `bent`, `twisted` and `stretched` and a clip that leads to each of the first two.
+/// The bar with targets `bent`, `twisted` and `stretched` and a clip that leads to each of the
+/// first two.
 pub(crate) fn build(resolution: Resolution) -> (Rig, Vec<Clip>) {
     let mesh = mesh(resolution).named("bar");
-    let target =
-        |name: &str, place: &dyn Fn(DVec3) -> DVec3| Target::from_dense(name, mesh.positions().iter().map(|&p| (place(p) - p).as_vec3()));
+    let target = |name: &str, place: &dyn Fn(DVec3) -> DVec3| {
+        Target::from_dense(
+            name,
+            mesh.positions().iter().map(|&p| (place(p) - p).as_vec3()),
+        )
+    };
     let targets = vec![
         target("bent", &|p| bent(p, FRAC_PI_2)),
         target("twisted", &|p| twisted(p, FRAC_PI_2)),
         target("stretched", &|p| stretched(p, STRETCH)),
     ];
     let clips = vec![clip("bend", &mesh, bent), clip("twist", &mesh, twisted)];
-    (Rig::new(mesh, targets).expect("targets are made from the bar's own vertices"), clips)
+    (
+        Rig::new(mesh, targets).expect("targets are made from the bar's own vertices"),
+        clips,
+    )
 }
 
 fn clip(name: &str, mesh: &Mesh, place: impl Fn(DVec3, f64) -> DVec3) -> Clip {
     let frames = (0..=CLIP_STEPS).map(|k| {
         let angle_rad = FRAC_PI_2 * math::smooth_step(0.0, CLIP_STEPS as f64, k as f64);
-        mesh.positions().iter().map(|&p| place(p, angle_rad)).collect()
+        mesh.positions()
+            .iter()
+            .map(|&p| place(p, angle_rad))
+            .collect()
     });
-    Clip::new(name, mesh.clone(), frames.collect()).expect("frames are made from the bar's own vertices")
+    Clip::new(name, mesh.clone(), frames.collect())
+        .expect("frames are made from the bar's own vertices")
 }
 
 /// Where a point of the straight bar goes when the bar is bent upwards by `angle_rad` in all.
@@ -79,7 +93,11 @@ fn bent(p: DVec3, angle_rad: f64) -> DVec3 {
         return p;
     }
     let (sin, cos) = (math::sin(curvature * p.x), math::cos(curvature * p.x));
-    DVec3::new(sin / curvature - p.y * sin, (1.0 - cos) / curvature + p.y * cos, p.z)
+    DVec3::new(
+        sin / curvature - p.y * sin,
+        (1.0 - cos) / curvature + p.y * cos,
+        p.z,
+    )
 }
 
 /// Where a point goes when one end is turned against the other by `angle_rad`.
@@ -96,8 +114,11 @@ fn stretched(p: DVec3, factor: f64) -> DVec3 {
 /// The box's surface as a lattice, its edges rounded.
 fn mesh(resolution: Resolution) -> Mesh {
     let [along, across, bevel] = resolution.segments();
-    let lines =
-        [lattice_lines(0.5 * LENGTH, along, bevel), lattice_lines(HALF_SIDE, across, bevel), lattice_lines(HALF_SIDE, across, bevel)];
+    let lines = [
+        lattice_lines(0.5 * LENGTH, along, bevel),
+        lattice_lines(HALF_SIDE, across, bevel),
+        lattice_lines(HALF_SIDE, across, bevel),
+    ];
     let mut vertex_of: HashMap<[usize; 3], u32> = HashMap::new();
     let mut positions = Vec::new();
     let mut quads = Vec::new();
@@ -108,7 +129,11 @@ fn mesh(resolution: Resolution) -> Mesh {
                     corners
                         .map(|at| {
                             *vertex_of.entry(at).or_insert_with(|| {
-                                positions.push(rounded(DVec3::new(lines[0][at[0]], lines[1][at[1]], lines[2][at[2]])));
+                                positions.push(rounded(DVec3::new(
+                                    lines[0][at[0]],
+                                    lines[1][at[1]],
+                                    lines[2][at[2]],
+                                )));
                                 positions.len() as u32 - 1
                             })
                         })
@@ -120,8 +145,14 @@ fn mesh(resolution: Resolution) -> Mesh {
     Mesh::from_polygons(positions, &quads).expect("lattice corners are numbered as they are met")
 }
 
-/// Calls `emit` with the lattice corners of every quad on one side of the box, counter-clockwise seen from outside.
-fn side_quads(lines: &[Vec<f64>; 3], axis: usize, far_side: bool, mut emit: impl FnMut([[usize; 3]; 4])) {
+/// Calls `emit` with the lattice corners of every quad on one side of the box, counter-clockwise
+/// seen from outside.
+fn side_quads(
+    lines: &[Vec<f64>; 3],
+    axis: usize,
+    far_side: bool,
+    mut emit: impl FnMut([[usize; 3]; 4]),
+) {
     let (u, v) = ((axis + 1) % 3, (axis + 2) % 3);
     for j in 0..lines[v].len() - 1 {
         for i in 0..lines[u].len() - 1 {
@@ -149,7 +180,9 @@ fn lattice_lines(half: f64, flat_segments: usize, bevel_segments: usize) -> Vec<
     };
     let on_flat = (0..=flat_segments).map(|k| flat * (2.0 * k as f64 / flat_segments as f64 - 1.0));
     let low = (1..=bevel_segments).rev().map(|k| -on_bevel(k));
-    low.chain(on_flat).chain((1..=bevel_segments).map(on_bevel)).collect()
+    low.chain(on_flat)
+        .chain((1..=bevel_segments).map(on_bevel))
+        .collect()
 }
 
 /// Pulls a point of the box's surface onto the box with rounded edges.
@@ -179,7 +212,9 @@ mod tests {
 
     #[test]
     fn a_bend_keeps_the_length_of_the_centre_line() {
-        let points: Vec<DVec3> = (0..=4000).map(|k| bent(DVec3::X * LENGTH * (f64::from(k) / 4000.0 - 0.5), FRAC_PI_2)).collect();
+        let points: Vec<DVec3> = (0..=4000)
+            .map(|k| bent(DVec3::X * LENGTH * (f64::from(k) / 4000.0 - 0.5), FRAC_PI_2))
+            .collect();
         let length: f64 = points.windows(2).map(|w| w[0].distance(w[1])).sum();
         // Chords are shorter than arcs by (κΔ)²/24.
         let chord_loss = (FRAC_PI_2 / 4000.0).powi(2) / 24.0;
@@ -193,13 +228,22 @@ mod tests {
             assert!((place(a, 1.1).distance(place(b, 1.1)) - a.distance(b)).abs() < 1e-14);
         }
         let mesh = mesh(Resolution::Coarse);
-        let long = mesh.posed(mesh.positions().iter().map(|&p| stretched(p, STRETCH)).collect()).unwrap();
+        let long = mesh
+            .posed(
+                mesh.positions()
+                    .iter()
+                    .map(|&p| stretched(p, STRETCH))
+                    .collect(),
+            )
+            .unwrap();
         assert!((long.signed_volume() / mesh.signed_volume() - 1.0).abs() < 1e-12);
     }
 
     #[test]
     fn the_ends_of_the_bend_are_at_a_right_angle() {
-        let end = |x: f64| bent(DVec3::new(x, 1.0, 0.0), FRAC_PI_2) - bent(DVec3::new(x, 0.0, 0.0), FRAC_PI_2);
+        let end = |x: f64| {
+            bent(DVec3::new(x, 1.0, 0.0), FRAC_PI_2) - bent(DVec3::new(x, 0.0, 0.0), FRAC_PI_2)
+        };
         assert!(end(-0.5 * LENGTH).dot(end(0.5 * LENGTH)).abs() < 1e-15);
     }
 }

@@ -51,7 +51,17 @@ pub struct Performance {
 /// The specimens, by name.
 #[must_use]
 pub fn names() -> &'static [&'static str] {
-    &["bar", "bar:coarse", "bar:fine", "hand", "hand:play", "hand:smooth", "head", "hound", "tapir"]
+    &[
+        "bar",
+        "bar:coarse",
+        "bar:fine",
+        "hand",
+        "hand:play",
+        "hand:smooth",
+        "head",
+        "hound",
+        "tapir",
+    ]
 }
 
 /// Builds the specimen called `name`; `None` where [`names`] does not list it.
@@ -74,5 +84,10 @@ pub fn specimen(name: &str) -> Option<Specimen> {
         "tapir" => quadruped::tapir(),
         _ => return None,
     };
-    Some(Specimen { name: name.to_owned(), rig, clips, performances })
+    Some(Specimen {
+        name: name.to_owned(),
+        rig,
+        clips,
+        performances,
+    })
 }

@@ -2,16 +2,17 @@
 //!
 //! **Problem.** Turn bones and let the surface follow without the collapse of blended matrices.
 //!
-//! **Equation.** Bone `b` moves points by the rotation `q_b` and the translation `t_b`; as a dual quaternion
-//! `q_b + ε ½ t_b q_b`. A vertex moves by `Σ w_b (q_b + ε ½ t_b q_b)`, divided by the length of its real part.
+//! **Equation.** Bone `b` moves points by the rotation `q_b` and the translation `t_b`; as a dual
+//! quaternion `q_b + ε ½ t_b q_b`. A vertex moves by `Σ w_b (q_b + ε ½ t_b q_b)`, divided by the
+//! length of its real part.
 //!
-//! **Source.** Kavan, Collins, Žára, O'Sullivan, "Geometric skinning with approximate dual quaternion
-//! blending", TOG 2008.
+//! **Source.** Kavan, Collins, Žára, O'Sullivan, "Geometric skinning with approximate dual
+//! quaternion blending", TOG 2008.
 //!
-//! **Ours.** Weights come from the solids that made the surface: `exp(−(d_b − d_min) / s)` with the limb's
-//! softness `s`, where only bones of
-//! the vertex's own limb compete, and then diffuse over the mesh. So a finger never pulls its neighbour
-//! across the gap between them.
+//! **Ours.** Weights come from the solids that made the surface: `exp(−(d_b − d_min) / s)` with the
+//! limb's softness `s`, where only bones of
+//! the vertex's own limb compete, and then diffuse over the mesh. So a finger never pulls its
+//! neighbour across the gap between them.
 
 use pliant_linalg::parallel;
 use pliant_mesh::glam::{DQuat, DVec3};
@@ -57,8 +58,19 @@ impl Motion {
 
 impl Skeleton {
     /// Adds a bone and returns its index.
-    pub(crate) fn add(&mut self, name: impl Into<String>, parent: Option<usize>, head: DVec3, tail: DVec3) -> usize {
-        self.bones.push(Bone { name: name.into(), parent, head, tail });
+    pub(crate) fn add(
+        &mut self,
+        name: impl Into<String>,
+        parent: Option<usize>,
+        head: DVec3,
+        tail: DVec3,
+    ) -> usize {
+        self.bones.push(Bone {
+            name: name.into(),
+            parent,
+            head,
+            tail,
+        });
         self.bones.len() - 1
     }
 
@@ -78,19 +90,28 @@ impl Skeleton {
     /// # Panics
     /// If there is none: names are literals of this crate.
     pub(crate) fn find(&self, name: &str) -> usize {
-        self.bones.iter().position(|b| b.name == name).unwrap_or_else(|| panic!("no bone is named {name}"))
+        self.bones
+            .iter()
+            .position(|b| b.name == name)
+            .unwrap_or_else(|| panic!("no bone is named {name}"))
     }
 
-    /// The motion of every bone, given the turn of each relative to its parent in the axes of the rest pose, and
-    /// the shift of those without a parent.
+    /// The motion of every bone, given the turn of each relative to its parent in the axes of the
+    /// rest pose, and the shift of those without a parent.
     pub(crate) fn motions(&self, turns: &[DQuat], root_shift: DVec3) -> Vec<Motion> {
         let mut motions: Vec<Motion> = Vec::with_capacity(self.bones.len());
         for (bone, &turn) in self.bones.iter().zip(turns) {
             let (turn, head) = match bone.parent {
-                Some(parent) => (motions[parent].turn * turn, motions[parent].apply(bone.head)),
+                Some(parent) => (
+                    motions[parent].turn * turn,
+                    motions[parent].apply(bone.head),
+                ),
                 None => (turn, bone.head + root_shift),
             };
-            motions.push(Motion { turn, shift: head - turn * bone.head });
+            motions.push(Motion {
+                turn,
+                shift: head - turn * bone.head,
+            });
         }
         motions
     }
@@ -112,21 +133,32 @@ impl Skin {
     ///
     /// `rounds` of diffusion widen joints by about the root of their number in edges.
     pub(crate) fn bind(body: &Body, bone_count: usize, mesh: &QuadMesh, rounds: usize) -> Self {
-        let mut dense = parallel::map(mesh.positions.len(), GRAIN, |v| bone_weights(body, bone_count, mesh.positions[v]));
+        let mut dense = parallel::map(mesh.positions.len(), GRAIN, |v| {
+            bone_weights(body, bone_count, mesh.positions[v])
+        });
         let neighbours = surface_nets::neighbours(mesh);
         for _ in 0..rounds {
             let old = &dense;
-            dense = parallel::map(old.len(), GRAIN, |v| diffuse(&old[v], neighbours[v].iter().map(|&w| &old[w as usize])));
+            dense = parallel::map(old.len(), GRAIN, |v| {
+                diffuse(&old[v], neighbours[v].iter().map(|&w| &old[w as usize]))
+            });
         }
-        Self { weights: dense.iter().map(|row| strongest(row)).collect() }
+        Self {
+            weights: dense.iter().map(|row| strongest(row)).collect(),
+        }
     }
 
-    /// The part of the skeleton that each quad follows most: the name of the bone without its number in a chain.
+    /// The part of the skeleton that each quad follows most: the name of the bone without its
+    /// number in a chain.
     pub(crate) fn parts<'a>(&self, skeleton: &'a Skeleton, mesh: &QuadMesh) -> Vec<&'a str> {
         let part = |quad: &[u32; 4]| {
-            let strongest = quad.iter().map(|&v| self.weights[v as usize][0]).max_by(|a, b| a.1.total_cmp(&b.1));
+            let strongest = quad
+                .iter()
+                .map(|&v| self.weights[v as usize][0])
+                .max_by(|a, b| a.1.total_cmp(&b.1));
             let name = &skeleton.bones[strongest.map_or(0, |(bone, _)| bone)].name;
-            name.trim_end_matches(|c: char| c.is_ascii_digit()).trim_end_matches('_')
+            name.trim_end_matches(|c: char| c.is_ascii_digit())
+                .trim_end_matches('_')
         };
         mesh.quads.iter().map(part).collect()
     }
@@ -134,7 +166,9 @@ impl Skin {
     /// The positions that `motions` give to vertices resting at `rest`.
     pub(crate) fn pose(&self, motions: &[Motion], rest: &[DVec3]) -> Vec<DVec3> {
         let doubles: Vec<[DQuat; 2]> = motions.iter().map(dual_quaternion).collect();
-        parallel::map(rest.len(), GRAIN, |v| blend(&doubles, &self.weights[v], rest[v]))
+        parallel::map(rest.len(), GRAIN, |v| {
+            blend(&doubles, &self.weights[v], rest[v])
+        })
     }
 }
 
@@ -164,7 +198,12 @@ fn diffuse<'a>(own: &[f64], around: impl ExactSizeIterator<Item = &'a Vec<f64>>)
 /// The strongest weights, each less [`FAINT`], which fades faint ones to nothing without a jump.
 fn strongest(row: &[f64]) -> Vec<(usize, f64)> {
     let cut = FAINT.min(0.5 * row.iter().copied().fold(0.0, f64::max));
-    let mut kept: Vec<(usize, f64)> = row.iter().map(|w| w - cut).enumerate().filter(|(_, w)| *w > 0.0).collect();
+    let mut kept: Vec<(usize, f64)> = row
+        .iter()
+        .map(|w| w - cut)
+        .enumerate()
+        .filter(|(_, w)| *w > 0.0)
+        .collect();
     kept.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
     kept.truncate(INFLUENCES);
     let total: f64 = kept.iter().map(|(_, w)| w).sum();
@@ -187,12 +226,18 @@ fn dual_quaternion(motion: &Motion) -> [DQuat; 2] {
 }
 
 fn blend(doubles: &[[DQuat; 2]], weights: &[(usize, f64)], point: DVec3) -> DVec3 {
-    let Some(&(strongest, _)) = weights.first() else { return point };
+    let Some(&(strongest, _)) = weights.first() else {
+        return point;
+    };
     let zero = DQuat::from_xyzw(0.0, 0.0, 0.0, 0.0);
     let (mut real, mut dual) = (zero, zero);
     for &(bone, weight) in weights {
         // Both signs stand for one rotation; take the one on the side of the strongest bone.
-        let sign = if doubles[bone][0].dot(doubles[strongest][0]) < 0.0 { -weight } else { weight };
+        let sign = if doubles[bone][0].dot(doubles[strongest][0]) < 0.0 {
+            -weight
+        } else {
+            weight
+        };
         real += doubles[bone][0] * sign;
         dual += doubles[bone][1] * sign;
     }
@@ -228,7 +273,9 @@ mod tests {
         let skeleton = two_bones();
         let turn = math::turn(DVec3::new(0.6, 0.0, 0.8), 2.1);
         let motions = skeleton.motions(&[turn, DQuat::IDENTITY], DVec3::X);
-        let skin = Skin { weights: vec![vec![(0, 0.4), (1, 0.6)]] };
+        let skin = Skin {
+            weights: vec![vec![(0, 0.4), (1, 0.6)]],
+        };
         let point = DVec3::new(0.3, 1.2, -0.4);
         assert!(skin.pose(&motions, &[point])[0].distance(turn * point + DVec3::X) < 1e-14);
     }
@@ -236,8 +283,13 @@ mod tests {
     #[test]
     fn half_of_a_quarter_turn_is_an_eighth_and_keeps_the_distance_from_the_joint() {
         let skeleton = two_bones();
-        let motions = skeleton.motions(&[DQuat::IDENTITY, math::turn(DVec3::Z, FRAC_PI_2)], DVec3::ZERO);
-        let skin = Skin { weights: vec![vec![(0, 0.5), (1, 0.5)]] };
+        let motions = skeleton.motions(
+            &[DQuat::IDENTITY, math::turn(DVec3::Z, FRAC_PI_2)],
+            DVec3::ZERO,
+        );
+        let skin = Skin {
+            weights: vec![vec![(0, 0.5), (1, 0.5)]],
+        };
         let bent = skin.pose(&motions, &[DVec3::new(0.5, 1.0, 0.0)])[0];
         let eighth = math::turn(DVec3::Z, 0.5 * FRAC_PI_2) * DVec3::X * 0.5 + DVec3::Y;
         assert!(bent.distance(eighth) < 1e-15);

@@ -2,14 +2,15 @@
 //!
 //! **Problem.** Turn a signed distance into quads that are even, smooth and lie on the surface.
 //!
-//! **Equation.** Every grid cell that the surface cuts holds one vertex, at first the mean of the crossings on
-//! the cell's edges; every grid edge that the surface cuts makes one quad of the four cells around it. Then
-//! vertices move alternately to the mean of their neighbours and back to the surface along the gradient.
+//! **Equation.** Every grid cell that the surface cuts holds one vertex, at first the mean of the
+//! crossings on the cell's edges; every grid edge that the surface cuts makes one quad of the four
+//! cells around it. Then vertices move alternately to the mean of their neighbours and back to the
+//! surface along the gradient.
 //!
 //! **Source.** Gibson, "Constrained elastic surface nets", MICCAI 1998.
 //!
-//! **Ours.** The grid's planes may be closer where the body is finer. Cells that the surface cuts twice are
-//! mended before meshing, so the mesh is a manifold.
+//! **Ours.** The grid's planes may be closer where the body is finer. Cells that the surface cuts
+//! twice are mended before meshing, so the mesh is a manifold.
 
 use pliant_linalg::parallel;
 use pliant_mesh::glam::DVec3;
@@ -42,16 +43,35 @@ pub(crate) struct QuadMesh {
 }
 
 impl QuadMesh {
-    /// The mesh under `name`, with a group for each quad and a colour for each vertex of the rest pose.
-    pub(crate) fn into_mesh<'a>(self, name: &str, groups: impl IntoIterator<Item = &'a str>, color: impl Fn(DVec3) -> DVec3) -> Mesh {
-        let colors = self.positions.iter().map(|&p| color(p).extend(1.0)).collect();
-        let mut builder = MeshBuilder { name: name.to_owned(), positions: self.positions, ..Default::default() };
+    /// The mesh under `name`, with a group for each quad and a colour for each vertex of the rest
+    /// pose.
+    pub(crate) fn into_mesh<'a>(
+        self,
+        name: &str,
+        groups: impl IntoIterator<Item = &'a str>,
+        color: impl Fn(DVec3) -> DVec3,
+    ) -> Mesh {
+        let colors = self
+            .positions
+            .iter()
+            .map(|&p| color(p).extend(1.0))
+            .collect();
+        let mut builder = MeshBuilder {
+            name: name.to_owned(),
+            positions: self.positions,
+            ..Default::default()
+        };
         builder.groups = FaceLabels::from_names(groups);
-        builder.colors.push(VertexLayer { name: "color".to_owned(), values: colors });
+        builder.colors.push(VertexLayer {
+            name: "color".to_owned(),
+            values: colors,
+        });
         for quad in &self.quads {
             builder.push_face(quad);
         }
-        builder.build().expect("surface nets number their own vertices, and every quad has a group")
+        builder
+            .build()
+            .expect("surface nets number their own vertices, and every quad has a group")
     }
 }
 
@@ -70,7 +90,9 @@ impl Grid {
     /// Planes that mirror each other about zero, which lies between two of them.
     pub(crate) fn mirrored_planes(half_width: f64, spacing: f64) -> Vec<f64> {
         let count = (half_width / spacing).ceil() as i32;
-        (-count..count).map(|k| (f64::from(k) + 0.5) * spacing).collect()
+        (-count..count)
+            .map(|k| (f64::from(k) + 0.5) * spacing)
+            .collect()
     }
 
     fn counts(&self) -> [usize; 3] {
@@ -82,7 +104,8 @@ impl Grid {
     }
 }
 
-/// Meshes the surface of `body` inside `grid` and evens it out in `rounds` of smoothing and projection.
+/// Meshes the surface of `body` inside `grid` and evens it out in `rounds` of smoothing and
+/// projection.
 pub(crate) fn mesh(body: &Body, grid: &Grid, rounds: usize) -> QuadMesh {
     let [nx, ny, nz] = grid.counts();
     let index = |[i, j, k]: [usize; 3]| (k * ny + j) * nx + i;
@@ -106,14 +129,24 @@ pub(crate) fn mesh(body: &Body, grid: &Grid, rounds: usize) -> QuadMesh {
     mesh
 }
 
-/// Distances at all grid points, `x` fastest; blocks that the surface stays away from hold the distance of their middle.
+/// Distances at all grid points, `x` fastest; blocks that the surface stays away from hold the
+/// distance of their middle.
 fn sample_near_surface(body: &Body, grid: &Grid) -> Vec<f64> {
     let [nx, ny, nz] = grid.counts();
     let blocks = [nx.div_ceil(BLOCK), ny.div_ceil(BLOCK), nz.div_ceil(BLOCK)];
     let block_count = blocks[0] * blocks[1] * blocks[2];
     let sampled = parallel::map(block_count, 8, |n| {
-        let first = [n % blocks[0], n / blocks[0] % blocks[1], n / (blocks[0] * blocks[1])].map(|b| b * BLOCK);
-        let last = [(first[0] + BLOCK).min(nx), (first[1] + BLOCK).min(ny), (first[2] + BLOCK).min(nz)];
+        let first = [
+            n % blocks[0],
+            n / blocks[0] % blocks[1],
+            n / (blocks[0] * blocks[1]),
+        ]
+        .map(|b| b * BLOCK);
+        let last = [
+            (first[0] + BLOCK).min(nx),
+            (first[1] + BLOCK).min(ny),
+            (first[2] + BLOCK).min(nz),
+        ];
         (first, sample_block(body, grid, first, last))
     });
     let mut values = vec![0.0; nx * ny * nz];
@@ -126,16 +159,27 @@ fn sample_near_surface(body: &Body, grid: &Grid) -> Vec<f64> {
 }
 
 /// Distances at the points of one block, by their place in it.
-fn sample_block(body: &Body, grid: &Grid, first: [usize; 3], end: [usize; 3]) -> Vec<([usize; 3], f64)> {
+fn sample_block(
+    body: &Body,
+    grid: &Grid,
+    first: [usize; 3],
+    end: [usize; 3],
+) -> Vec<([usize; 3], f64)> {
     let (low, high) = (grid.point(first), grid.point(end.map(|e| e - 1)));
     let middle = body.sample((low + high) * 0.5).distance;
-    // First-order distances may be wrong by a part of themselves; twice the block's radius is far enough.
+    // First-order distances may be wrong by a part of themselves; twice the block's radius is far
+    // enough.
     let far = middle.abs() > (high - low).length();
     let mut values = Vec::with_capacity(BLOCK * BLOCK * BLOCK);
     for k in 0..end[2] - first[2] {
         for j in 0..end[1] - first[1] {
             for i in 0..end[0] - first[0] {
-                let value = if far { middle } else { body.sample(grid.point([first[0] + i, first[1] + j, first[2] + k])).distance };
+                let value = if far {
+                    middle
+                } else {
+                    body.sample(grid.point([first[0] + i, first[1] + j, first[2] + k]))
+                        .distance
+                };
                 values.push(([i, j, k], value));
             }
         }
@@ -145,24 +189,30 @@ fn sample_block(body: &Body, grid: &Grid, first: [usize; 3], end: [usize; 3]) ->
 
 /// Flips grid points until no cell is cut twice, where the mesh would touch itself.
 ///
-/// In such a cell the inside or the outside corners fall apart; of the corners that stand alone, the one
-/// closest to the surface changes sides.
+/// In such a cell the inside or the outside corners fall apart; of the corners that stand alone,
+/// the one closest to the surface changes sides.
 fn remove_pinches(values: &mut [f64], [nx, ny, nz]: [usize; 3]) {
     let offsets = [0, 1].map(|k| [0, 1].map(|j| [0, 1].map(|i| (k * ny + j) * nx + i)));
     let offsets: Vec<usize> = offsets.iter().flatten().flatten().copied().collect();
-    let cells: Vec<usize> = (0..(nz - 1) * ny * nx).filter(|&n| n % nx < nx - 1 && n / nx % ny < ny - 1).collect();
+    let cells: Vec<usize> = (0..(nz - 1) * ny * nx)
+        .filter(|&n| n % nx < nx - 1 && n / nx % ny < ny - 1)
+        .collect();
     for _ in 0..PINCH_ROUNDS {
         let mut flipped = false;
         for &cell in &cells {
-            let inside = (0..8).fold(0_u8, |mask, c| mask | u8::from(values[cell + offsets[c]] < 0.0) << c);
+            let inside = (0..8).fold(0_u8, |mask, c| {
+                mask | u8::from(values[cell + offsets[c]] < 0.0) << c
+            });
             if inside == 0 || inside == 255 {
                 continue;
             }
             for mask in [inside, !inside] {
                 let loose = mask & !connected_corners(mask);
-                let closest = (0..8)
-                    .filter(|c| loose >> c & 1 == 1)
-                    .min_by(|&a, &b| values[cell + offsets[a]].abs().total_cmp(&values[cell + offsets[b]].abs()));
+                let closest = (0..8).filter(|c| loose >> c & 1 == 1).min_by(|&a, &b| {
+                    values[cell + offsets[a]]
+                        .abs()
+                        .total_cmp(&values[cell + offsets[b]].abs())
+                });
                 if let Some(corner) = closest {
                     let value = &mut values[cell + offsets[corner]];
                     *value = if *value < 0.0 { TOUCH } else { -TOUCH };
@@ -193,8 +243,19 @@ fn connected_corners(mask: u8) -> u8 {
 }
 
 /// The mean of the surface's crossings with the twelve edges of a cell.
-fn cell_crossing(grid: &Grid, values: &[f64], cell: [usize; 3], index: impl Fn([usize; 3]) -> usize) -> Option<DVec3> {
-    let corner = |c: usize| [cell[0] + (c & 1), cell[1] + (c >> 1 & 1), cell[2] + (c >> 2)];
+fn cell_crossing(
+    grid: &Grid,
+    values: &[f64],
+    cell: [usize; 3],
+    index: impl Fn([usize; 3]) -> usize,
+) -> Option<DVec3> {
+    let corner = |c: usize| {
+        [
+            cell[0] + (c & 1),
+            cell[1] + (c >> 1 & 1),
+            cell[2] + (c >> 2),
+        ]
+    };
     let mut sum = DVec3::ZERO;
     let mut crossings = 0;
     for a in 0..8 {
@@ -205,7 +266,9 @@ fn cell_crossing(grid: &Grid, values: &[f64], cell: [usize; 3], index: impl Fn([
             }
             let (va, vb) = (values[index(corner(a))], values[index(corner(b))]);
             if (va < 0.0) != (vb < 0.0) {
-                sum += grid.point(corner(a)).lerp(grid.point(corner(b)), va / (va - vb));
+                sum += grid
+                    .point(corner(a))
+                    .lerp(grid.point(corner(b)), va / (va - vb));
                 crossings += 1;
             }
         }
@@ -213,7 +276,12 @@ fn cell_crossing(grid: &Grid, values: &[f64], cell: [usize; 3], index: impl Fn([
     (crossings > 0).then(|| sum / f64::from(crossings))
 }
 
-fn quads(values: &[f64], cell_vertex: &[u32], [nx, ny, nz]: [usize; 3], index: impl Fn([usize; 3]) -> usize) -> Vec<[u32; 4]> {
+fn quads(
+    values: &[f64],
+    cell_vertex: &[u32],
+    [nx, ny, nz]: [usize; 3],
+    index: impl Fn([usize; 3]) -> usize,
+) -> Vec<[u32; 4]> {
     let mut quads = Vec::new();
     for k in 1..nz - 1 {
         for j in 1..ny - 1 {
@@ -222,7 +290,8 @@ fn quads(values: &[f64], cell_vertex: &[u32], [nx, ny, nz]: [usize; 3], index: i
                 for axis in 0..3 {
                     let mut next = here;
                     next[axis] += 1;
-                    let (inside, next_inside) = (values[index(here)] < 0.0, values[index(next)] < 0.0);
+                    let (inside, next_inside) =
+                        (values[index(here)] < 0.0, values[index(next)] < 0.0);
                     if inside == next_inside {
                         continue;
                     }
@@ -284,7 +353,9 @@ mod tests {
     use pliant_mesh::Health;
 
     fn grid(step: f64) -> Grid {
-        Grid { planes: [0, 1, 2].map(|_| Grid::planes(-1.5, 1.5, |_| step)) }
+        Grid {
+            planes: [0, 1, 2].map(|_| Grid::planes(-1.5, 1.5, |_| step)),
+        }
     }
 
     fn meshed(solids: impl IntoIterator<Item = Solid>, step: f64) -> (Body, Mesh) {
@@ -292,7 +363,10 @@ mod tests {
         for solid in solids {
             limb.add(solid);
         }
-        let body = Body { limbs: vec![limb], fillet: 0.0 };
+        let body = Body {
+            limbs: vec![limb],
+            fillet: 0.0,
+        };
         let quads = mesh(&body, &grid(step), 8);
         let groups = vec!["all"; quads.quads.len()];
         let mesh = quads.into_mesh("test", groups, |_| DVec3::ONE);
@@ -304,7 +378,11 @@ mod tests {
         let (_, mesh) = meshed([Solid::ball(0, DVec3::new(0.1, 0.0, -0.05), 1.0)], 0.11);
         assert!(Health::of(&mesh).problems().is_empty() && mesh.topology().is_closed());
         assert_eq!(mesh.vertex_count() - mesh.face_count(), 2); // Euler: V − E + F = 2 with E = 2F.
-        assert!(mesh.positions().iter().all(|p| (p.distance(DVec3::new(0.1, 0.0, -0.05)) - 1.0).abs() < 1e-12));
+        assert!(
+            mesh.positions()
+                .iter()
+                .all(|p| (p.distance(DVec3::new(0.1, 0.0, -0.05)) - 1.0).abs() < 1e-12)
+        );
         let ball = 4.0 / 3.0 * std::f64::consts::PI;
         assert!(mesh.signed_volume() > 0.98 * ball && mesh.signed_volume() < ball);
     }
@@ -312,9 +390,13 @@ mod tests {
     #[test]
     fn solids_that_touch_within_a_cell_still_give_a_manifold() {
         for gap in [-0.02, 0.0, 0.02, 0.05] {
-            let balls = [DVec3::X, DVec3::NEG_X, DVec3::Y].map(|side| Solid::ball(0, side * (0.6 + 0.5 * gap), 0.6));
+            let balls = [DVec3::X, DVec3::NEG_X, DVec3::Y]
+                .map(|side| Solid::ball(0, side * (0.6 + 0.5 * gap), 0.6));
             let (_, mesh) = meshed(balls, 0.13);
-            assert!(Health::of(&mesh).problems().is_empty() && mesh.topology().is_closed(), "gap {gap}");
+            assert!(
+                Health::of(&mesh).problems().is_empty() && mesh.topology().is_closed(),
+                "gap {gap}"
+            );
         }
     }
 }

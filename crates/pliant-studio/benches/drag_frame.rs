@@ -1,8 +1,9 @@
 //! The work of one frame while a hand drags a pin, without a window.
 //!
-//! `frame` is all of it: the ray and the plane of the drag, the step of the history, the worker's answer (solve, explanation,
-//! evaluation, normals, single precision), the weights back in the document, a ray for the pin's visibility, and the bytes for the card.
-//! The goal on the scanned head (26,719 vertices, 57 sliders) is 8 ms on two cores. The others are its parts.
+//! `frame` is all of it: the ray and the plane of the drag, the step of the history, the worker's
+//! answer (solve, explanation, evaluation, normals, single precision), the weights back in the
+//! document, a ray for the pin's visibility, and the bytes for the card. The goal on the scanned
+//! head (26,719 vertices, 57 sliders) is 8 ms on two cores. The others are its parts.
 
 use std::hint::black_box;
 use std::path::{Path, PathBuf};
@@ -32,18 +33,35 @@ impl Face {
     fn new(name: &'static str, locator: &str, slider: &str) -> Self {
         let loaded = Arc::new(library::load(locator, Path::new(".")).expect("the asset is sound"));
         let rig = &loaded.rig;
-        let target = rig.targets().iter().find(|target| target.name == slider).expect("the slider is there");
-        let longest = (0..target.deltas.len()).max_by(|&a, &b| target.deltas[a].length().total_cmp(&target.deltas[b].length()));
+        let target = rig
+            .targets()
+            .iter()
+            .find(|target| target.name == slider)
+            .expect("the slider is there");
+        let longest = (0..target.deltas.len()).max_by(|&a, &b| {
+            target.deltas[a]
+                .length()
+                .total_cmp(&target.deltas[b].length())
+        });
         let vertex = target.vertices[longest.expect("it moves something")];
         let mut camera = Camera::default();
         camera.frame_in(rig.neutral().bounds().expect("it has vertices"), 1.2);
-        Self { name, loaded, vertex, view: View { camera, rect: Rect::from_min_max(Pos2::ZERO, pos2(1200.0, 1000.0)) } }
+        Self {
+            name,
+            loaded,
+            vertex,
+            view: View {
+                camera,
+                rect: Rect::from_min_max(Pos2::ZERO, pos2(1200.0, 1000.0)),
+            },
+        }
     }
 
     fn all() -> Vec<Self> {
         let mut faces = vec![Self::new("head", "specimen:head", "mouthSmileLeft")];
         if let Some(folder) = std::env::var_os("PLIANT_DATA") {
-            let pair = PathBuf::from(folder).join("ict-facekit/generic_neutral_mesh.obj+expressions.delta.npy");
+            let pair = PathBuf::from(folder)
+                .join("ict-facekit/generic_neutral_mesh.obj+expressions.delta.npy");
             faces.push(Self::new("ict", &pair.to_string_lossy(), "mouthSmile_L"));
         }
         faces
@@ -57,7 +75,11 @@ impl Face {
     fn goal(&self, k: u64) -> DVec3 {
         let from = self.view.project(self.place()).expect("it is seen");
         let angle = k as f32 * 0.1;
-        self.view.drag_in_view_plane(self.place(), from, from + 12.0 * eframe::egui::Vec2::angled(angle) - eframe::egui::vec2(0.0, 12.0))
+        self.view.drag_in_view_plane(
+            self.place(),
+            from,
+            from + 12.0 * eframe::egui::Vec2::angled(angle) - eframe::egui::vec2(0.0, 12.0),
+        )
     }
 
     fn aim(&self) -> Aim {
@@ -75,7 +97,10 @@ impl Desk {
     fn new() -> Self {
         let (ring, bell) = mpsc::channel();
         let wake: Wake = Arc::new(move || ring.send(()).unwrap_or(()));
-        Self { worker: character::start(wake), bell }
+        Self {
+            worker: character::start(wake),
+            bell,
+        }
     }
 
     fn answer(&self, question: Question) -> Posed {
@@ -91,14 +116,30 @@ impl Desk {
 
 fn question(face: &Face, goal: DVec3, k: u64) -> Question {
     let pins = vec![Pulled::new(face.vertex, goal, face.aim())];
-    let drag = Drag { gesture: 1, serial: k, base: Default::default(), method: Method::default(), hand: Hand::Pull(pins) };
-    let rig = RigSpec { loaded: face.loaded.clone(), character: Character::default() };
-    Question { rig, ask: Ask::Drag(drag) }
+    let drag = Drag {
+        gesture: 1,
+        serial: k,
+        base: Default::default(),
+        method: Method::default(),
+        hand: Hand::Pull(pins),
+    };
+    let rig = RigSpec {
+        loaded: face.loaded.clone(),
+        character: Character::default(),
+    };
+    Question {
+        rig,
+        ask: Ask::Drag(drag),
+    }
 }
 
 /// The bytes that go to the card.
 fn staged(vertices: &Vertices) -> Vec<u8> {
-    let numbers = vertices.positions.iter().zip(&vertices.normals).map(|(p, n)| [p.to_array(), n.to_array()]);
+    let numbers = vertices
+        .positions
+        .iter()
+        .zip(&vertices.normals)
+        .map(|(p, n)| [p.to_array(), n.to_array()]);
     let rows: Vec<[[f32; 3]; 2]> = numbers.collect();
     bytemuck::cast_slice(&rows).to_vec()
 }
@@ -106,10 +147,24 @@ fn staged(vertices: &Vertices) -> Vec<u8> {
 fn frame(face: &Face, desk: &Desk, history: &mut History, k: u64) -> Vec<u8> {
     let goal = face.goal(k);
     let change = move |document: &mut Document| document.pose.pins[0].goal = Some(goal.to_array());
-    history.apply(Edit { label: "Drag pin".into(), gesture: Some(1), change: Box::new(change) });
+    history.apply(Edit {
+        label: "Drag pin".into(),
+        gesture: Some(1),
+        change: Box::new(change),
+    });
     let posed = desk.answer(question(face, goal, k));
-    let weights: Vec<(String, f64)> = posed.rig.targets().iter().map(|t| t.name.clone()).zip(posed.weights.iter().copied()).collect();
-    history.apply_to_open(1, |document| weights.iter().for_each(|(name, weight)| document.character.set_weight(name, *weight)));
+    let weights: Vec<(String, f64)> = posed
+        .rig
+        .targets()
+        .iter()
+        .map(|t| t.name.clone())
+        .zip(posed.weights.iter().copied())
+        .collect();
+    history.apply_to_open(1, |document| {
+        weights
+            .iter()
+            .for_each(|(name, weight)| document.character.set_weight(name, *weight))
+    });
     let scene = Scene::of(Model::new(posed.surface.clone(), posed.vertices.clone()));
     black_box(scene.pick(&face.view.ray(face.view.project(goal).expect("it is seen"))));
     staged(&posed.vertices)
@@ -117,7 +172,14 @@ fn frame(face: &Face, desk: &Desk, history: &mut History, k: u64) -> Vec<u8> {
 
 fn grab<'p>(poser: &'p Poser<'_>, face: &Face) -> Grab<'p> {
     let pin = Pin::hold(face.vertex as usize).with_aim(face.aim());
-    poser.grab(&[], &[pin], &*Method::default().solver(&face.loaded.rig, &[]), Range::Clip).expect("the pin is on the face")
+    poser
+        .grab(
+            &[],
+            &[pin],
+            &*Method::default().solver(&face.loaded.rig, &[]),
+            Range::Clip,
+        )
+        .expect("the pin is on the face")
 }
 
 fn drag_frame(criterion: &mut Criterion) {
@@ -125,7 +187,11 @@ fn drag_frame(criterion: &mut Criterion) {
         let (desk, rig) = (Desk::new(), &face.loaded.rig);
         let mut history = History::new(Document::default());
         let pin = pliant_studio::rooms::pose::PinMark::new(face.vertex);
-        history.apply(Edit { label: "Add pin".into(), gesture: None, change: Box::new(move |document| document.pose.pins.push(pin)) });
+        history.apply(Edit {
+            label: "Add pin".into(),
+            gesture: None,
+            change: Box::new(move |document| document.pose.pins.push(pin)),
+        });
         frame(&face, &desk, &mut history, 0);
         report_memory(&face);
         let mut group = criterion.benchmark_group(format!("drag/{}", face.name));
@@ -134,11 +200,15 @@ fn drag_frame(criterion: &mut Criterion) {
             k += 1;
             k
         };
-        group.bench_function("frame", |bencher| bencher.iter(|| frame(&face, &desk, &mut history, next())));
+        group.bench_function("frame", |bencher| {
+            bencher.iter(|| frame(&face, &desk, &mut history, next()))
+        });
         let poser = Poser::new(rig).expect("a sound rig");
         let mut held = grab(&poser, &face);
         group.bench_function("grab", |bencher| bencher.iter(|| grab(&poser, &face)));
-        group.bench_function("solve", |bencher| bencher.iter(|| held.solve(&[face.goal(next()) - face.place()])));
+        group.bench_function("solve", |bencher| {
+            bencher.iter(|| held.solve(&[face.goal(next()) - face.place()]))
+        });
         let pose = held.solve(&[face.goal(1) - face.place()]);
         group.bench_function("explain", |bencher| bencher.iter(|| held.explain(&pose)));
         let evaluator = Evaluator::new(rig.neutral(), rig.shapes());
@@ -149,8 +219,12 @@ fn drag_frame(criterion: &mut Criterion) {
                 evaluator.update(&mut shown, &rig.activation().coefficients(&pose.weights));
             });
         });
-        group.bench_function("single_precision", |bencher| bencher.iter(|| Vertices::from((shown.positions(), shown.normals()))));
-        group.bench_function("bytes", |bencher| bencher.iter(|| staged(&face.loaded.neutral)));
+        group.bench_function("single_precision", |bencher| {
+            bencher.iter(|| Vertices::from((shown.positions(), shown.normals())))
+        });
+        group.bench_function("bytes", |bencher| {
+            bencher.iter(|| staged(&face.loaded.neutral))
+        });
         group.finish();
     }
 }
@@ -159,7 +233,10 @@ fn drag_frame(criterion: &mut Criterion) {
 #[expect(clippy::print_stderr, reason = "a bench reports")]
 fn report_memory(face: &Face) {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
-    for line in status.lines().filter(|line| line.starts_with("VmHWM") || line.starts_with("VmRSS")) {
+    for line in status
+        .lines()
+        .filter(|line| line.starts_with("VmHWM") || line.starts_with("VmRSS"))
+    {
         eprintln!("{}: {line}", face.name);
     }
 }

@@ -1,7 +1,9 @@
-//! Results too big for a page of text: takes and models, written once beside the project and named by their content.
+//! Results too big for a page of text: takes and models, written once beside the project and named
+//! by their content.
 //!
-//! In the project's text a blob is its name; its bytes are a file of that name (see [`project`](crate::project)). Bytes never change, so a
-//! save writes only those that are not there yet.
+//! In the project's text a blob is its name; its bytes are a file of that name (see
+//! [`project`](crate::project)). Bytes never change, so a save writes only those that are not there
+//! yet.
 
 use std::fmt;
 use std::sync::Arc;
@@ -19,7 +21,10 @@ impl Blob {
     /// Names `bytes` by their content, with `ending` (such as `npy`) for the file.
     #[must_use]
     pub fn new(bytes: Vec<u8>, ending: &str) -> Self {
-        Self { name: format!("{:032x}.{ending}", fingerprint(&bytes)), bytes: bytes.into() }
+        Self {
+            name: format!("{:032x}.{ending}", fingerprint(&bytes)),
+            bytes: bytes.into(),
+        }
     }
 
     /// The name of its file.
@@ -37,7 +42,9 @@ impl Blob {
     /// Whether a file's name is one that [`new`](Self::new) gives.
     #[must_use]
     pub fn is_name(name: &str) -> bool {
-        name.split_once('.').is_some_and(|(stem, _)| stem.len() == 32 && stem.bytes().all(|byte| byte.is_ascii_hexdigit()))
+        name.split_once('.').is_some_and(|(stem, _)| {
+            stem.len() == 32 && stem.bytes().all(|byte| byte.is_ascii_hexdigit())
+        })
     }
 
     /// Takes the bytes that belong to the name; says `false`, and takes nothing, if they do not.
@@ -52,11 +59,14 @@ impl Blob {
     }
 }
 
-/// FNV-1a in 128 bits: names differ for any two results that a person will ever make, and come out equal on every machine.
+/// FNV-1a in 128 bits: names differ for any two results that a person will ever make, and come out
+/// equal on every machine.
 pub(crate) fn fingerprint(bytes: &[u8]) -> u128 {
     const OFFSET: u128 = 0x6c62_272e_07bb_0142_62b8_2175_6295_c58d;
     const PRIME: u128 = 0x0000_0000_0100_0000_0000_0000_0000_013b;
-    bytes.iter().fold(OFFSET, |hash, byte| (hash ^ u128::from(*byte)).wrapping_mul(PRIME))
+    bytes.iter().fold(OFFSET, |hash, byte| {
+        (hash ^ u128::from(*byte)).wrapping_mul(PRIME)
+    })
 }
 
 impl PartialEq for Blob {
@@ -80,11 +90,17 @@ impl Serialize for Blob {
 impl<'de> Deserialize<'de> for Blob {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let name = String::deserialize(deserializer)?;
-        // A name is a file beside the project and nothing else: a foreign project must not reach elsewhere.
+        // A name is a file beside the project and nothing else: a foreign project must not reach
+        // elsewhere.
         if !name.chars().all(|c| c.is_ascii_alphanumeric() || c == '.') || name.starts_with('.') {
-            return Err(serde::de::Error::custom(format!("'{name}' is no name of a file of results")));
+            return Err(serde::de::Error::custom(format!(
+                "'{name}' is no name of a file of results"
+            )));
         }
-        Ok(Self { name, bytes: Arc::from([]) })
+        Ok(Self {
+            name,
+            bytes: Arc::from([]),
+        })
     }
 }
 
@@ -105,7 +121,10 @@ mod tests {
     #[test]
     fn a_name_that_leads_elsewhere_is_declined() {
         for name in ["../secret", "/etc/passwd", ".hidden", "a\\b"] {
-            assert!(serde_json::from_value::<Blob>(name.into()).is_err(), "{name}");
+            assert!(
+                serde_json::from_value::<Blob>(name.into()).is_err(),
+                "{name}"
+            );
         }
     }
 }

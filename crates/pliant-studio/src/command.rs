@@ -12,7 +12,8 @@ use crate::rooms::RoomName;
 pub enum Command {
     /// Change the document.
     Edit(Edit),
-    /// Change the document as a part of the step that the edit's gesture made; not after that was taken back or another followed.
+    /// Change the document as a part of the step that the edit's gesture made; not after that was
+    /// taken back or another followed.
     Amend(Edit),
     /// Take the latest step back.
     Undo,
@@ -28,13 +29,15 @@ pub enum Command {
     AskOpen,
     /// Ask for files and import them.
     AskImport,
-    /// Ask for files for the open room, which gets them by [`Room::take_files`](crate::rooms::Room::take_files).
+    /// Ask for files for the open room, which gets them by
+    /// [`Room::take_files`](crate::rooms::Room::take_files).
     AskFiles(Wanted),
     /// Ask for a file to export to.
     AskExport,
     /// Ask for the name of a picture.
     AskScreenshot,
-    /// Open a project, or a new one without a file whose character is an asset; a file that only moves the character is imported.
+    /// Open a project, or a new one without a file whose character is an asset; a file that only
+    /// moves the character is imported.
     Open(Locator),
     /// Bring files into this project: another character, targets or takes of it.
     Import(Vec<PathBuf>),
@@ -92,18 +95,27 @@ impl Notice {
     /// Something was done.
     #[must_use]
     pub fn done(text: impl Into<String>) -> Self {
-        Self { text: text.into(), mood: Mood::Done }
+        Self {
+            text: text.into(),
+            mood: Mood::Done,
+        }
     }
 
     /// Something should be known.
     #[must_use]
     pub fn hint(text: impl Into<String>) -> Self {
-        Self { text: text.into(), mood: Mood::Hint }
+        Self {
+            text: text.into(),
+            mood: Mood::Hint,
+        }
     }
 
     /// Something did not work; the sentence says what and what to do.
     #[must_use]
     pub fn trouble(text: impl Into<String>) -> Self {
-        Self { text: text.into(), mood: Mood::Trouble }
+        Self {
+            text: text.into(),
+            mood: Mood::Trouble,
+        }
     }
 }

@@ -69,7 +69,13 @@ impl Clock {
         self.frame += secs * frames_per_second;
         if self.frame > last {
             match looping {
-                Looping::Around => self.frame = if last > 0.0 { self.frame.rem_euclid(last) } else { 0.0 },
+                Looping::Around => {
+                    self.frame = if last > 0.0 {
+                        self.frame.rem_euclid(last)
+                    } else {
+                        0.0
+                    }
+                }
                 Looping::Once => (self.frame, self.playing) = (last, false),
             }
         }
@@ -82,10 +88,25 @@ mod tests {
 
     #[test]
     fn a_clock_goes_around_or_stops_at_the_end() {
-        let mut clock = Clock { frame: 9.0, playing: true };
+        let mut clock = Clock {
+            frame: 9.0,
+            playing: true,
+        };
         clock.tick(0.25, 8.0, 10, Looping::Around);
-        assert_eq!(clock, Clock { frame: 1.0, playing: true });
+        assert_eq!(
+            clock,
+            Clock {
+                frame: 1.0,
+                playing: true
+            }
+        );
         clock.tick(9.0, 8.0, 10, Looping::Once);
-        assert_eq!(clock, Clock { frame: 10.0, playing: false });
+        assert_eq!(
+            clock,
+            Clock {
+                frame: 10.0,
+                playing: false
+            }
+        );
     }
 }

@@ -1,4 +1,5 @@
-//! Choosing files, drawn by the studio itself: the same on every system, in a browser, and in a test.
+//! Choosing files, drawn by the studio itself: the same on every system, in a browser, and in a
+//! test.
 //!
 //! Folders are listed by a worker, so that a share that sleeps does not stop the window.
 
@@ -56,11 +57,15 @@ impl FileDialog {
     #[must_use]
     pub fn new(request: Request, files: Arc<dyn Files>, wake: Wake) -> Self {
         let place_looker = place_looker(files.clone(), wake.clone());
-        let lister = Latest::new("Listing a folder", wake, move |inbox: &Inbox<Look>, outbox: &Outbox<Listing>| {
-            while let Some(question) = inbox.next() {
-                outbox.put(look(&*files, question));
-            }
-        });
+        let lister = Latest::new(
+            "Listing a folder",
+            wake,
+            move |inbox: &Inbox<Look>, outbox: &Outbox<Listing>| {
+                while let Some(question) = inbox.next() {
+                    outbox.put(look(&*files, question));
+                }
+            },
+        );
         place_looker.ask(request.folders.clone());
         let (folder, name) = (absolute(&request.folder), request.name.clone());
         let mut dialog = Self {
@@ -168,20 +173,22 @@ impl FileDialog {
             return Some(answer);
         }
         let keys = self.keys(ctx);
-        let modal = egui::Modal::new(egui::Id::unique("file dialog")).frame(modal_frame(ctx)).show(ctx, |ui| {
-            let size = ui.ctx().content_rect().size();
-            ui.set_width((size.x * 0.6).clamp(320.0, 760.0));
-            ui.heading(&self.request.title);
-            ui.add_space(4.0);
-            self.folder_ui(ui);
-            ui.separator();
-            let picked = self.columns_ui(ui, (size.y * 0.5).clamp(120.0, 420.0));
-            ui.separator();
-            self.name_ui(ui);
-            ui.add_space(6.0);
-            let pressed = self.buttons_ui(ui);
-            picked.or(pressed)
-        });
+        let modal = egui::Modal::new(egui::Id::unique("file dialog"))
+            .frame(modal_frame(ctx))
+            .show(ctx, |ui| {
+                let size = ui.ctx().content_rect().size();
+                ui.set_width((size.x * 0.6).clamp(320.0, 760.0));
+                ui.heading(&self.request.title);
+                ui.add_space(4.0);
+                self.folder_ui(ui);
+                ui.separator();
+                let picked = self.columns_ui(ui, (size.y * 0.5).clamp(120.0, 420.0));
+                ui.separator();
+                self.name_ui(ui);
+                ui.add_space(6.0);
+                let pressed = self.buttons_ui(ui);
+                picked.or(pressed)
+            });
         let away = self.overwrite.is_none() && modal.should_close();
         let waited = (self.accepted && self.listed().is_some()).then_some(Press::Accept);
         match modal.inner.or(keys).or(waited) {
@@ -204,7 +211,9 @@ impl FileDialog {
         let count = self.shown().len();
         let step = isize::from(pressed(Key::ArrowDown)) - isize::from(pressed(Key::ArrowUp));
         if step != 0 && count > 0 {
-            let from = self.cursor.map_or(if step > 0 { -1 } else { count as isize }, |at| at as isize);
+            let from = self
+                .cursor
+                .map_or(if step > 0 { -1 } else { count as isize }, |at| at as isize);
             self.cursor = Some((from + step).clamp(0, count as isize - 1) as usize);
         }
         // In the field of the folder Enter goes there.
@@ -215,12 +224,17 @@ impl FileDialog {
     fn folder_ui(&mut self, ui: &mut Ui) {
         ui.horizontal(|ui| {
             let up = self.folder.parent().map(Path::to_owned);
-            if ui.add_enabled(up.is_some(), egui::Button::new("Up")).on_hover_text("To the folder above").clicked() {
+            if ui
+                .add_enabled(up.is_some(), egui::Button::new("Up"))
+                .on_hover_text("To the folder above")
+                .clicked()
+            {
                 self.go(up.unwrap_or_default());
             }
             let label = ui.label("Folder");
-            let field =
-                egui::TextEdit::singleline(&mut self.folder_text).id(egui::Id::unique("dialog folder")).desired_width(f32::INFINITY);
+            let field = egui::TextEdit::singleline(&mut self.folder_text)
+                .id(egui::Id::unique("dialog folder"))
+                .desired_width(f32::INFINITY);
             let response = ui.add(field).labelled_by(label.id);
             if response.lost_focus() && ui.input(|input| input.key_pressed(Key::Enter)) {
                 self.go(absolute(&expanded(&self.folder_text)));
@@ -228,31 +242,54 @@ impl FileDialog {
         });
     }
 
-    /// Places on the left, the folder beside them, in a space of fixed size: lists may grow, the window may not.
+    /// Places on the left, the folder beside them, in a space of fixed size: lists may grow, the
+    /// window may not.
     fn columns_ui(&mut self, ui: &mut Ui, height: f32) -> Option<Press> {
-        let (whole, _) = ui.allocate_exact_size(egui::vec2(ui.available_width(), height), egui::Sense::hover());
+        let (whole, _) = ui.allocate_exact_size(
+            egui::vec2(ui.available_width(), height),
+            egui::Sense::hover(),
+        );
         let (left, right) = whole.split_left_right_at_x(whole.left() + PLACES_WIDTH);
-        let places = egui::UiBuilder::new().max_rect(left).layout(Layout::top_down_justified(Align::Min));
+        let places = egui::UiBuilder::new()
+            .max_rect(left)
+            .layout(Layout::top_down_justified(Align::Min));
         self.places_ui(&mut ui.new_child(places), height);
         let list = right.with_min_x(right.left() + 8.0);
-        ui.painter().rect_filled(list, 4.0, ui.visuals().extreme_bg_color);
+        ui.painter()
+            .rect_filled(list, 4.0, ui.visuals().extreme_bg_color);
         let inside = list.shrink(6.0);
-        let rows = egui::UiBuilder::new().max_rect(inside).layout(Layout::top_down_justified(Align::Min));
+        let rows = egui::UiBuilder::new()
+            .max_rect(inside)
+            .layout(Layout::top_down_justified(Align::Min));
         self.entries_ui(&mut ui.new_child(rows), inside.height())
     }
 
     fn places_ui(&mut self, ui: &mut Ui, height: f32) {
-        let mut places: Vec<(String, PathBuf)> = home().map(|home| ("Home".to_owned(), home)).into_iter().collect();
-        let recent = self.places.iter().filter(|folder| folder.file_name().is_some());
+        let mut places: Vec<(String, PathBuf)> = home()
+            .map(|home| ("Home".to_owned(), home))
+            .into_iter()
+            .collect();
+        let recent = self
+            .places
+            .iter()
+            .filter(|folder| folder.file_name().is_some());
         places.extend(recent.map(|folder| (shown(folder), folder.clone())));
-        egui::ScrollArea::vertical().id_salt("dialog places").max_height(height).auto_shrink(false).show(ui, |ui| {
-            for (name, folder) in places {
-                let here = folder == self.folder;
-                if ui.selectable_label(here, name).on_hover_text(folder.display().to_string()).clicked() {
-                    self.go(folder);
+        egui::ScrollArea::vertical()
+            .id_salt("dialog places")
+            .max_height(height)
+            .auto_shrink(false)
+            .show(ui, |ui| {
+                for (name, folder) in places {
+                    let here = folder == self.folder;
+                    if ui
+                        .selectable_label(here, name)
+                        .on_hover_text(folder.display().to_string())
+                        .clicked()
+                    {
+                        self.go(folder);
+                    }
                 }
-            }
-        });
+            });
     }
 
     fn entries_ui(&mut self, ui: &mut Ui, height: f32) -> Option<Press> {
@@ -265,7 +302,10 @@ impl FileDialog {
         }
         let mut press = None;
         let row = ui.spacing().interact_size.y;
-        let rows = egui::ScrollArea::vertical().id_salt("dialog entries").max_height(height).auto_shrink(false);
+        let rows = egui::ScrollArea::vertical()
+            .id_salt("dialog entries")
+            .max_height(height)
+            .auto_shrink(false);
         rows.show_rows(ui, row, shown.len(), |ui, range| {
             for k in range {
                 let pressed = self.entry_ui(ui, k, &shown[k]);
@@ -277,9 +317,16 @@ impl FileDialog {
 
     fn entry_ui(&mut self, ui: &mut Ui, k: usize, entry: &Entry) -> Option<Press> {
         let lit = self.marked.contains(&entry.name) || self.cursor == Some(k);
-        let text = if entry.folder { RichText::new(format!("{}/", entry.name)).strong() } else { RichText::new(&entry.name) };
+        let text = if entry.folder {
+            RichText::new(format!("{}/", entry.name)).strong()
+        } else {
+            RichText::new(&entry.name)
+        };
         let response = ui.selectable_label(lit, text);
-        if self.cursor == Some(k) && ui.input(|input| input.key_pressed(Key::ArrowDown) || input.key_pressed(Key::ArrowUp)) {
+        if self.cursor == Some(k)
+            && ui
+                .input(|input| input.key_pressed(Key::ArrowDown) || input.key_pressed(Key::ArrowUp))
+        {
             response.scroll_to_me(None);
         }
         if response.double_clicked() || (entry.folder && response.clicked()) {
@@ -310,46 +357,62 @@ impl FileDialog {
     }
 
     fn name_ui(&mut self, ui: &mut Ui) {
-        egui::Grid::new("dialog name").num_columns(2).show(ui, |ui| {
-            let label = ui.label("Name");
-            let field = egui::TextEdit::singleline(&mut self.name).id(egui::Id::unique("dialog name field")).desired_width(f32::INFINITY);
-            let response = ui.add(field).labelled_by(label.id);
-            if std::mem::take(&mut self.fresh) {
-                response.request_focus();
-                select_stem(ui, response.id, &self.name);
-            }
-            if response.changed() {
-                self.accepted = false;
-                self.marked.clear();
-                self.cursor = None;
-                (self.following, self.trouble) = (false, None);
-            }
-            if response.lost_focus() && ui.input(|input| input.key_pressed(Key::Tab)) {
-                self.follow(Take::Nothing);
-            }
-            ui.end_row();
-            if !self.request.kinds.is_empty() {
-                let kinds: Vec<&str> = self.request.kinds.iter().map(|kind| &*kind.label).collect();
-                list_ui(ui, "Kind", &kinds, &mut self.kind);
-                ui.end_row();
-            }
-            if !self.request.choices.is_empty() {
-                let (choices, before): (Vec<&str>, usize) =
-                    (self.request.choices.iter().map(|choice| &*choice.name).collect(), self.choice);
-                list_ui(ui, &self.request.choice_label, &choices, &mut self.choice);
-                if self.choice != before {
-                    self.follow_choice();
+        egui::Grid::new("dialog name")
+            .num_columns(2)
+            .show(ui, |ui| {
+                let label = ui.label("Name");
+                let field = egui::TextEdit::singleline(&mut self.name)
+                    .id(egui::Id::unique("dialog name field"))
+                    .desired_width(f32::INFINITY);
+                let response = ui.add(field).labelled_by(label.id);
+                if std::mem::take(&mut self.fresh) {
+                    response.request_focus();
+                    select_stem(ui, response.id, &self.name);
+                }
+                if response.changed() {
+                    self.accepted = false;
+                    self.marked.clear();
+                    self.cursor = None;
+                    (self.following, self.trouble) = (false, None);
+                }
+                if response.lost_focus() && ui.input(|input| input.key_pressed(Key::Tab)) {
+                    self.follow(Take::Nothing);
                 }
                 ui.end_row();
-            }
-        });
+                if !self.request.kinds.is_empty() {
+                    let kinds: Vec<&str> =
+                        self.request.kinds.iter().map(|kind| &*kind.label).collect();
+                    list_ui(ui, "Kind", &kinds, &mut self.kind);
+                    ui.end_row();
+                }
+                if !self.request.choices.is_empty() {
+                    let (choices, before): (Vec<&str>, usize) = (
+                        self.request
+                            .choices
+                            .iter()
+                            .map(|choice| &*choice.name)
+                            .collect(),
+                        self.choice,
+                    );
+                    list_ui(ui, &self.request.choice_label, &choices, &mut self.choice);
+                    if self.choice != before {
+                        self.follow_choice();
+                    }
+                    ui.end_row();
+                }
+            });
     }
 
-    /// Another choice may go with other kinds of files; the name loses the ending that it had for the old one.
+    /// Another choice may go with other kinds of files; the name loses the ending that it had for
+    /// the old one.
     fn follow_choice(&mut self) {
         let kinds = self.request.choices[self.choice].kinds.clone();
         if let Some((stem, _)) = self.name.rsplit_once('.')
-            && self.request.kinds.iter().any(|kind| !kind.endings.is_empty() && kind.holds(&self.name))
+            && self
+                .request
+                .kinds
+                .iter()
+                .any(|kind| !kind.endings.is_empty() && kind.holds(&self.name))
             && !kinds.iter().any(|kind| kind.holds(&self.name))
         {
             self.name = stem.to_owned();
@@ -368,15 +431,27 @@ impl FileDialog {
                 if ui.button("Keep it").on_hover_text("Escape").clicked() {
                     self.overwrite = None;
                 }
-                ui.button("Replace").on_hover_text("Enter").clicked().then_some(Press::Replace)
+                ui.button("Replace")
+                    .on_hover_text("Enter")
+                    .clicked()
+                    .then_some(Press::Replace)
             })
             .inner
         } else {
             ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
-                let accept =
-                    ui.add_enabled(!self.name.trim().is_empty(), egui::Button::new(&self.request.action)).on_hover_text("Enter").clicked();
+                let accept = ui
+                    .add_enabled(
+                        !self.name.trim().is_empty(),
+                        egui::Button::new(&self.request.action),
+                    )
+                    .on_hover_text("Enter")
+                    .clicked();
                 let cancel = ui.button("Cancel").on_hover_text("Escape").clicked();
-                if cancel { Some(Press::Cancel) } else { accept.then_some(Press::Accept) }
+                if cancel {
+                    Some(Press::Cancel)
+                } else {
+                    accept.then_some(Press::Accept)
+                }
             })
             .inner
         }
@@ -384,24 +459,39 @@ impl FileDialog {
 
     /// What is in this folder; `None` while it is being listed.
     fn listed(&self) -> Option<Result<&[Entry], &str>> {
-        let listing = self.listing.as_ref().filter(|listing| listing.folder == self.folder)?;
+        let listing = self
+            .listing
+            .as_ref()
+            .filter(|listing| listing.folder == self.folder)?;
         Some(listing.entries.as_deref().map_err(|sentence| &**sentence))
     }
 
     /// What the list shows: visible files of the kind whose names hold what is typed.
     fn shown(&self) -> Vec<Entry> {
         let listed = self.listed().and_then(Result::ok);
-        let is_search = !self.request.saves && self.marked.is_empty() && self.typed_path().is_none();
-        let typed = if is_search { self.name.trim().to_lowercase() } else { String::new() };
-        let kind = self.request.kinds.get(self.kind).cloned().unwrap_or_default();
+        let is_search =
+            !self.request.saves && self.marked.is_empty() && self.typed_path().is_none();
+        let typed = if is_search {
+            self.name.trim().to_lowercase()
+        } else {
+            String::new()
+        };
+        let kind = self
+            .request
+            .kinds
+            .get(self.kind)
+            .cloned()
+            .unwrap_or_default();
         let fits = |entry: &&Entry| {
             let kind = entry.folder || kind.holds(&entry.name);
-            kind && !entry.name.starts_with('.') && (typed.is_empty() || entry.name.to_lowercase().contains(&typed))
+            kind && !entry.name.starts_with('.')
+                && (typed.is_empty() || entry.name.to_lowercase().contains(&typed))
         };
         listed.into_iter().flatten().filter(fits).cloned().collect()
     }
 
-    /// Enter or the button: goes into a folder, completes a name, asks before it writes over a file, or is the answer.
+    /// Enter or the button: goes into a folder, completes a name, asks before it writes over a
+    /// file, or is the answer.
     fn accept(&mut self) -> Option<Answer> {
         if self.cursor.is_none() && self.follow(Take::It) {
             return None;
@@ -410,7 +500,10 @@ impl FileDialog {
         let at_cursor = self.cursor.and_then(|k| shown.get(k).cloned());
         let typed = self.name.trim().to_owned();
         let exact = shown.iter().find(|entry| entry.name == typed).cloned();
-        let only = shown.first().filter(|_| shown.len() == 1 && !self.request.saves && !typed.is_empty()).cloned();
+        let only = shown
+            .first()
+            .filter(|_| shown.len() == 1 && !self.request.saves && !typed.is_empty())
+            .cloned();
         if let Some(entry) = at_cursor.or(exact.filter(|entry| entry.folder)).or(only) {
             self.pick(&entry, false);
             if entry.folder {
@@ -422,16 +515,23 @@ impl FileDialog {
         if self.request.saves {
             return self.accept_name();
         }
-        let names = if self.marked.is_empty() { BTreeSet::from([self.name.trim().to_owned()]) } else { self.marked.clone() };
+        let names = if self.marked.is_empty() {
+            BTreeSet::from([self.name.trim().to_owned()])
+        } else {
+            self.marked.clone()
+        };
         if let Some(name) = names.iter().find(|name| !self.may_open(name)) {
-            self.trouble = Some(format!("There is no file '{name}' in this folder; choose one from the list."));
+            self.trouble = Some(format!(
+                "There is no file '{name}' in this folder; choose one from the list."
+            ));
             return None;
         }
         let paths = names.iter().map(|name| self.folder.join(name)).collect();
         Some(self.chosen(paths))
     }
 
-    /// Whether a name can be opened: one of a file that is there, or of a part of one (`FILE#PART`, `MESH+DELTAS`).
+    /// Whether a name can be opened: one of a file that is there, or of a part of one (`FILE#PART`,
+    /// `MESH+DELTAS`).
     fn may_open(&self, name: &str) -> bool {
         let there = |entries: &[Entry]| entries.iter().any(|entry| entry.name == name);
         name.contains(['#', '+', '@']) || self.listed().is_none_or(|listed| listed.is_ok_and(there))
@@ -439,11 +539,30 @@ impl FileDialog {
 
     fn accept_name(&mut self) -> Option<Answer> {
         let typed = self.name.trim().to_owned();
-        let endings = self.request.kinds.get(self.kind).map(|kind| kind.endings.clone()).unwrap_or_default();
-        let known = self.request.kinds.iter().any(|kind| !kind.endings.is_empty() && kind.holds(&typed));
-        let name = if known { typed } else { endings.first().map_or(typed.clone(), |ending| format!("{typed}.{ending}")) };
+        let endings = self
+            .request
+            .kinds
+            .get(self.kind)
+            .map(|kind| kind.endings.clone())
+            .unwrap_or_default();
+        let known = self
+            .request
+            .kinds
+            .iter()
+            .any(|kind| !kind.endings.is_empty() && kind.holds(&typed));
+        let name = if known {
+            typed
+        } else {
+            endings
+                .first()
+                .map_or(typed.clone(), |ending| format!("{typed}.{ending}"))
+        };
         self.accepted = self.listed().is_none();
-        let exists = self.listed()?.is_ok_and(|entries| entries.iter().any(|entry| !entry.folder && entry.name == name));
+        let exists = self.listed()?.is_ok_and(|entries| {
+            entries
+                .iter()
+                .any(|entry| !entry.folder && entry.name == name)
+        });
         let path = self.folder.join(name);
         if exists {
             self.overwrite = Some(path);
@@ -453,7 +572,10 @@ impl FileDialog {
     }
 
     fn chosen(&self, paths: Vec<PathBuf>) -> Answer {
-        Answer::Chosen { paths, choice: self.choice }
+        Answer::Chosen {
+            paths,
+            choice: self.choice,
+        }
     }
 }
 
@@ -470,19 +592,27 @@ enum Press {
 
 fn list_ui(ui: &mut Ui, label: &str, texts: &[&str], chosen: &mut usize) {
     let name = ui.label(label);
-    let list = egui::ComboBox::new(("dialog list", label), "").selected_text(texts[*chosen]).show_ui(ui, |ui| {
-        for (k, text) in texts.iter().enumerate() {
-            ui.selectable_value(chosen, k, *text);
-        }
-    });
+    let list = egui::ComboBox::new(("dialog list", label), "")
+        .selected_text(texts[*chosen])
+        .show_ui(ui, |ui| {
+            for (k, text) in texts.iter().enumerate() {
+                ui.selectable_value(chosen, k, *text);
+            }
+        });
     list.response.labelled_by(name.id);
 }
 
 /// Selects what a person types another name over: all but the ending.
 fn select_stem(ui: &Ui, field: egui::Id, name: &str) {
-    let stem = name.rsplit_once('.').map_or(name, |(stem, _)| stem).chars().count();
+    let stem = name
+        .rsplit_once('.')
+        .map_or(name, |(stem, _)| stem)
+        .chars()
+        .count();
     let mut state = egui::text_edit::TextEditState::load(ui.ctx(), field).unwrap_or_default();
-    state.cursor.set_char_range(Some(CCursorRange::two(CCursor::new(0), CCursor::new(stem))));
+    state
+        .cursor
+        .set_char_range(Some(CCursorRange::two(CCursor::new(0), CCursor::new(stem))));
     state.store(ui.ctx(), field);
 }
 
@@ -502,7 +632,9 @@ mod tests {
     /// A frame of the window.
     fn frame(dialog: &mut FileDialog) -> Option<Answer> {
         let mut answer = None;
-        let mut output = egui::Context::default().run_ui(egui::RawInput::default(), |ui| answer = dialog.dialog_ui(ui.ctx()));
+        let mut output = egui::Context::default().run_ui(egui::RawInput::default(), |ui| {
+            answer = dialog.dialog_ui(ui.ctx())
+        });
         // Nobody paints it.
         output.textures_delta.clear();
         answer
@@ -521,7 +653,12 @@ mod tests {
         std::fs::write(root.path().join("there/face.pliant"), "x").unwrap();
         std::fs::write(root.path().join("other.pliant"), "x").unwrap();
         let kinds = vec![Kind::new("Project", vec!["pliant".into()])];
-        let request = Request { saves: true, kinds, folder: root.path().into(), ..Request::default() };
+        let request = Request {
+            saves: true,
+            kinds,
+            folder: root.path().into(),
+            ..Request::default()
+        };
         let mut dialog = FileDialog::new(request, Arc::new(NativeFiles), Arc::new(|| ()));
         assert_eq!(settle(&mut dialog), None);
         (root, dialog)
@@ -532,19 +669,41 @@ mod tests {
         let (root, mut dialog) = begin();
         dialog.go(root.path().join("there"));
         dialog.name = "face".into();
-        assert_eq!((dialog.accept(), &dialog.overwrite), (None, &None), "nobody knows yet");
+        assert_eq!(
+            (dialog.accept(), &dialog.overwrite),
+            (None, &None),
+            "nobody knows yet"
+        );
         assert_eq!(settle(&mut dialog), None);
-        assert_eq!(dialog.overwrite, Some(root.path().join("there/face.pliant")));
+        assert_eq!(
+            dialog.overwrite,
+            Some(root.path().join("there/face.pliant"))
+        );
     }
 
     #[test]
     fn a_choice_brings_its_own_ending() {
         let (root, mut dialog) = begin();
-        let recipe = Choice { name: "Recipe".into(), kinds: vec![Kind::new("Recipe", vec!["toml".into()])] };
-        dialog.request.choices = vec![Choice { name: "Project".into(), kinds: dialog.request.kinds.clone() }, recipe];
+        let recipe = Choice {
+            name: "Recipe".into(),
+            kinds: vec![Kind::new("Recipe", vec!["toml".into()])],
+        };
+        dialog.request.choices = vec![
+            Choice {
+                name: "Project".into(),
+                kinds: dialog.request.kinds.clone(),
+            },
+            recipe,
+        ];
         (dialog.name, dialog.choice) = ("walk.pliant".into(), 1);
         dialog.follow_choice();
-        assert_eq!(dialog.accept(), Some(Answer::Chosen { paths: vec![root.path().join("walk.toml")], choice: 1 }));
+        assert_eq!(
+            dialog.accept(),
+            Some(Answer::Chosen {
+                paths: vec![root.path().join("walk.toml")],
+                choice: 1
+            })
+        );
     }
 
     #[test]
@@ -554,7 +713,13 @@ mod tests {
         dialog.name = "other".into();
         assert_eq!(dialog.accept(), None);
         let path = root.path().join("there/other.pliant");
-        assert_eq!(settle(&mut dialog), Some(Answer::Chosen { paths: vec![path], choice: 0 }));
+        assert_eq!(
+            settle(&mut dialog),
+            Some(Answer::Chosen {
+                paths: vec![path],
+                choice: 0
+            })
+        );
     }
 
     fn type_name(dialog: &mut FileDialog, name: impl Into<String>) -> Option<Answer> {
@@ -566,10 +731,26 @@ mod tests {
     fn a_path_that_is_typed_is_taken_as_it_stands() {
         let (root, mut dialog) = begin();
         let path = root.path().join("there/new.pliant");
-        assert_eq!(type_name(&mut dialog, "there/new"), Some(Answer::Chosen { paths: vec![path], choice: 0 }));
+        assert_eq!(
+            type_name(&mut dialog, "there/new"),
+            Some(Answer::Chosen {
+                paths: vec![path],
+                choice: 0
+            })
+        );
         let (root, mut dialog) = begin();
-        assert_eq!(type_name(&mut dialog, root.path().join("there/face").display().to_string()), None);
-        assert_eq!(dialog.overwrite, Some(root.path().join("there/face.pliant")), "a file that is there is a question");
+        assert_eq!(
+            type_name(
+                &mut dialog,
+                root.path().join("there/face").display().to_string()
+            ),
+            None
+        );
+        assert_eq!(
+            dialog.overwrite,
+            Some(root.path().join("there/face.pliant")),
+            "a file that is there is a question"
+        );
     }
 
     #[test]
@@ -577,11 +758,25 @@ mod tests {
         let (root, mut dialog) = begin();
         dialog.request.name = "Untitled.pliant".into();
         assert_eq!(type_name(&mut dialog, "there/"), None);
-        assert_eq!((&dialog.folder, &*dialog.name), (&root.path().join("there"), "Untitled.pliant"));
+        assert_eq!(
+            (&dialog.folder, &*dialog.name),
+            (&root.path().join("there"), "Untitled.pliant")
+        );
         assert_eq!(type_name(&mut dialog, "../gone/face"), None);
-        assert_eq!((&dialog.folder, &*dialog.name), (&root.path().join("there"), "../gone/face"), "as it was typed");
+        assert_eq!(
+            (&dialog.folder, &*dialog.name),
+            (&root.path().join("there"), "../gone/face"),
+            "as it was typed"
+        );
         let gone = root.path().join("gone").display().to_string();
-        assert!(dialog.trouble.as_ref().is_some_and(|sentence| sentence.contains(&gone)), "{:?}", dialog.trouble);
+        assert!(
+            dialog
+                .trouble
+                .as_ref()
+                .is_some_and(|sentence| sentence.contains(&gone)),
+            "{:?}",
+            dialog.trouble
+        );
     }
 
     #[test]
@@ -600,9 +795,19 @@ mod tests {
         let (root, mut dialog) = begin();
         dialog.request.saves = false;
         assert_eq!(type_name(&mut dialog, "there/none.pliant"), None);
-        assert!(dialog.trouble.as_ref().is_some_and(|sentence| sentence.contains("none.pliant")), "{:?}", dialog.trouble);
+        assert!(
+            dialog
+                .trouble
+                .as_ref()
+                .is_some_and(|sentence| sentence.contains("none.pliant")),
+            "{:?}",
+            dialog.trouble
+        );
         let paths = vec![root.path().join("there/face.pliant")];
-        assert_eq!(type_name(&mut dialog, "../there/face.pliant"), Some(Answer::Chosen { paths, choice: 0 }));
+        assert_eq!(
+            type_name(&mut dialog, "../there/face.pliant"),
+            Some(Answer::Chosen { paths, choice: 0 })
+        );
     }
 
     #[test]
@@ -610,9 +815,16 @@ mod tests {
         let root = tempfile::tempdir().unwrap();
         let (kept, gone) = (root.path().join("kept"), root.path().join("gone/deep"));
         std::fs::create_dir(&kept).unwrap();
-        let request = Request { folder: gone.clone(), folders: vec![gone, kept.clone()], ..Request::default() };
+        let request = Request {
+            folder: gone.clone(),
+            folders: vec![gone, kept.clone()],
+            ..Request::default()
+        };
         let mut dialog = FileDialog::new(request, Arc::new(NativeFiles), Arc::new(|| ()));
         assert_eq!(settle(&mut dialog), None);
-        assert_eq!((dialog.places, dialog.folder), (vec![kept], root.path().to_owned()));
+        assert_eq!(
+            (dialog.places, dialog.folder),
+            (vec![kept], root.path().to_owned())
+        );
     }
 }

@@ -1,8 +1,9 @@
 //! What a person makes: the part of a project that undo knows.
 //!
-//! A document holds choices and results, never what follows from them: assets are named, not embedded, and sliders are named, so
-//! that a document still means the same when a rig gains targets. Whatever is big sits behind an [`Arc`], and a copy of a document is
-//! cheap enough to make one for every step of the [history](crate::history).
+//! A document holds choices and results, never what follows from them: assets are named, not
+//! embedded, and sliders are named, so that a document still means the same when a rig gains
+//! targets. Whatever is big sits behind an [`Arc`], and a copy of a document is cheap enough to
+//! make one for every step of the [history](crate::history).
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -77,8 +78,10 @@ pub struct AddedTarget {
 impl PartialEq for AddedTarget {
     fn eq(&self, other: &Self) -> bool {
         // Asked in every frame: thousands of numbers are looked at only where they may differ.
-        let same = Arc::ptr_eq(&self.vertices, &other.vertices) && Arc::ptr_eq(&self.deltas, &other.deltas);
-        self.name == other.name && (same || (&self.vertices, &self.deltas) == (&other.vertices, &other.deltas))
+        let same = Arc::ptr_eq(&self.vertices, &other.vertices)
+            && Arc::ptr_eq(&self.deltas, &other.deltas);
+        self.name == other.name
+            && (same || (&self.vertices, &self.deltas) == (&other.vertices, &other.deltas))
     }
 }
 
@@ -100,7 +103,11 @@ impl Document {
 
     /// Visits every big result, so that a project can keep it beside its text.
     pub fn for_each_blob(&mut self, visit: &mut dyn FnMut(&mut Blob)) {
-        self.timeline.takes.iter_mut().filter_map(|take| take.blob_mut()).for_each(&mut *visit);
+        self.timeline
+            .takes
+            .iter_mut()
+            .filter_map(|take| take.blob_mut())
+            .for_each(&mut *visit);
         for room in RoomName::ALL {
             self.for_each_blob_of(room, visit);
         }
@@ -125,7 +132,11 @@ impl Character {
     /// The weight that counts for the shape.
     #[must_use]
     pub fn shown_weight(&self, slider: &str) -> f64 {
-        if self.is_silent(slider) { 0.0 } else { self.weights.get(slider).copied().unwrap_or(0.0) }
+        if self.is_silent(slider) {
+            0.0
+        } else {
+            self.weights.get(slider).copied().unwrap_or(0.0)
+        }
     }
 
     /// Sets a weight; zero is not remembered.
@@ -145,10 +156,29 @@ mod tests {
     #[test]
     fn a_target_is_the_same_as_its_copy_and_as_one_of_equal_numbers() {
         let numbers = |z: f32| Arc::new(vec![[0.0, 1.0, z]]);
-        let target = AddedTarget { name: "dent".into(), vertices: Arc::new(vec![3]), deltas: numbers(f32::NAN) };
+        let target = AddedTarget {
+            name: "dent".into(),
+            vertices: Arc::new(vec![3]),
+            deltas: numbers(f32::NAN),
+        };
         assert_eq!(target, target.clone(), "what is shared is not looked at");
-        let finite = AddedTarget { deltas: numbers(2.0), ..target };
-        assert_eq!(finite, AddedTarget { deltas: numbers(2.0), ..finite.clone() });
-        assert_ne!(finite, AddedTarget { deltas: numbers(3.0), ..finite.clone() });
+        let finite = AddedTarget {
+            deltas: numbers(2.0),
+            ..target
+        };
+        assert_eq!(
+            finite,
+            AddedTarget {
+                deltas: numbers(2.0),
+                ..finite.clone()
+            }
+        );
+        assert_ne!(
+            finite,
+            AddedTarget {
+                deltas: numbers(3.0),
+                ..finite.clone()
+            }
+        );
     }
 }

@@ -49,8 +49,14 @@ impl fmt::Debug for Exportable {
 
 impl Exportable {
     /// An asset called `name`.
-    pub fn new(name: impl Into<String>, make: impl Fn() -> Result<Asset, String> + Send + Sync + 'static) -> Self {
-        Self { name: name.into(), make: Make::Asset(Arc::new(make)) }
+    pub fn new(
+        name: impl Into<String>,
+        make: impl Fn() -> Result<Asset, String> + Send + Sync + 'static,
+    ) -> Self {
+        Self {
+            name: name.into(),
+            make: Make::Asset(Arc::new(make)),
+        }
     }
 
     /// Files called `name`, of a kind of their own.
@@ -59,7 +65,10 @@ impl Exportable {
         kind: Kind,
         make: impl Fn(&Path) -> Result<Vec<NewFile>, String> + Send + Sync + 'static,
     ) -> Self {
-        Self { name: name.into(), make: Make::Files(kind, Arc::new(make)) }
+        Self {
+            name: name.into(),
+            make: Make::Files(kind, Arc::new(make)),
+        }
     }
 
     /// The kinds of files that it can be written to, the usual one first.
@@ -70,32 +79,49 @@ impl Exportable {
             Make::Asset(_) => {
                 let mut endings = writable_endings();
                 endings.sort_by_key(|ending| ending != "glb");
-                endings.into_iter().map(|ending| Kind::new(ending.to_uppercase(), vec![ending])).collect()
+                endings
+                    .into_iter()
+                    .map(|ending| Kind::new(ending.to_uppercase(), vec![ending]))
+                    .collect()
             }
         }
     }
 }
 
-/// What every room can export: the posed mesh, the rig, the animation of its sliders, and takes. Relative locators begin at `folder`.
+/// What every room can export: the posed mesh, the rig, the animation of its sliders, and takes.
+/// Relative locators begin at `folder`.
 #[must_use]
-pub fn exportables(document: &Document, character: Option<(&Arc<Loaded>, &Arc<Posed>)>, folder: &Path) -> Vec<Exportable> {
+pub fn exportables(
+    document: &Document,
+    character: Option<(&Arc<Loaded>, &Arc<Posed>)>,
+    folder: &Path,
+) -> Vec<Exportable> {
     let mut all = Vec::new();
     if let Some((loaded, posed)) = character {
         let (loaded, posed) = (loaded.clone(), posed.clone());
-        let spec = RigSpec { loaded: loaded.clone(), character: document.character.clone() };
+        let spec = RigSpec {
+            loaded: loaded.clone(),
+            character: document.character.clone(),
+        };
         let asset = loaded.clone();
-        all.push(Exportable::new("Posed mesh", move || asset.asset.posed(&posed.positions).map_err(sentence)));
+        all.push(Exportable::new("Posed mesh", move || {
+            asset.asset.posed(&posed.positions).map_err(sentence)
+        }));
         if !loaded.rig.targets().is_empty() || !spec.character.added.is_empty() {
             let (rig, moving, timeline) = (spec.clone(), spec, document.timeline.clone());
             all.push(Exportable::new("Rig", move || rig_asset(&rig)));
             if timeline.keys.values().any(|keys| !keys.is_empty()) {
-                all.push(Exportable::new("Animation of the sliders", move || animation(&moving, &timeline)));
+                all.push(Exportable::new("Animation of the sliders", move || {
+                    animation(&moving, &timeline)
+                }));
             }
         }
     }
     for take in &document.timeline.takes {
         let (take, folder) = (take.clone(), folder.to_owned());
-        all.push(Exportable::new(format!("Take {}", take.name), move || take_asset(&take, &folder)));
+        all.push(Exportable::new(format!("Take {}", take.name), move || {
+            take_asset(&take, &folder)
+        }));
     }
     all
 }
@@ -107,30 +133,59 @@ fn sentence(error: IoError) -> String {
 /// The character's asset with its targets and limits, whatever is muted or locked while working.
 fn rig_asset(spec: &RigSpec) -> Result<Asset, String> {
     let Character { added, limits, .. } = spec.character.clone();
-    let own = RigSpec { loaded: spec.loaded.clone(), character: Character { added, limits, ..Character::default() } };
+    let own = RigSpec {
+        loaded: spec.loaded.clone(),
+        character: Character {
+            added,
+            limits,
+            ..Character::default()
+        },
+    };
     let mut asset = spec.loaded.asset.with_rig(&*own.rig()?).map_err(sentence)?;
     asset.clips.clear();
     Ok(asset)
 }
 
-/// The rig with the timeline's keys as a clip of weights: keys where some slider has one, which between them are straight, as here.
+/// The rig with the timeline's keys as a clip of weights: keys where some slider has one, which
+/// between them are straight, as here.
 fn animation(spec: &RigSpec, timeline: &Timeline) -> Result<Asset, String> {
     let asset = rig_asset(spec)?;
     let last = timeline.last_frame;
     let keys = || timeline.keys.values().flatten();
     // Formats go straight from key to key; curves need all their frames.
     let straight = keys().all(|key| key.ease == Ease::Linear);
-    let keyed: BTreeSet<u32> = keys().map(|key| key.frame).filter(|frame| *frame <= last).chain([0, last]).collect();
-    let frames: Vec<u32> = if straight { keyed.into_iter().collect() } else { (0..=last).collect() };
+    let keyed: BTreeSet<u32> = keys()
+        .map(|key| key.frame)
+        .filter(|frame| *frame <= last)
+        .chain([0, last])
+        .collect();
+    let frames: Vec<u32> = if straight {
+        keyed.into_iter().collect()
+    } else {
+        (0..=last).collect()
+    };
     let names = asset.target_names();
     let weights_at = |frame: &u32| {
         let mut character = spec.character.clone();
-        timeline.weights_at(f64::from(*frame)).iter().for_each(|(name, weight)| character.set_weight(name, *weight));
-        names.iter().map(|name| character.shown_weight(name)).collect()
+        timeline
+            .weights_at(f64::from(*frame))
+            .iter()
+            .for_each(|(name, weight)| character.set_weight(name, *weight));
+        names
+            .iter()
+            .map(|name| character.shown_weight(name))
+            .collect()
     };
-    let times = frames.iter().map(|frame| f64::from(*frame) / timeline.frames_per_second).collect();
-    let track =
-        WeightTrack::new(times, frames.iter().map(weights_at).collect(), Interpolation::Linear).map_err(|error| error.to_string())?;
+    let times = frames
+        .iter()
+        .map(|frame| f64::from(*frame) / timeline.frames_per_second)
+        .collect();
+    let track = WeightTrack::new(
+        times,
+        frames.iter().map(weights_at).collect(),
+        Interpolation::Linear,
+    )
+    .map_err(|error| error.to_string())?;
     let mut clip = Animation::new("Animation", last as usize + 1);
     clip.frames_per_second = timeline.frames_per_second;
     asset.with_weight_clip(clip, &track).map_err(sentence)
@@ -149,7 +204,12 @@ pub(crate) fn take_asset(take: &Take, folder: &Path) -> Result<Asset, String> {
         Some(points.into_iter().map(|point| point.as_dvec3()).collect())
     };
     let frames: Option<Vec<Vec<DVec3>>> = (0..take.frame_count).map(frame).collect();
-    let frames = frames.ok_or_else(|| format!("Take '{}' is empty or belongs to another mesh; make it again.", take.name))?;
+    let frames = frames.ok_or_else(|| {
+        format!(
+            "Take '{}' is empty or belongs to another mesh; make it again.",
+            take.name
+        )
+    })?;
     let mut clip = Animation::new(&*take.name, frames.len());
     clip.frames_per_second = take.frames_per_second;
     asset.with_point_clip(clip, &frames).map_err(sentence)
@@ -158,10 +218,15 @@ pub(crate) fn take_asset(take: &Take, folder: &Path) -> Result<Asset, String> {
 /// The formats that can be written, by their endings.
 #[must_use]
 pub fn writable_endings() -> Vec<String> {
-    Format::ALL.into_iter().filter(|format| format.can_write()).map(|format| format.ending().to_owned()).collect()
+    Format::ALL
+        .into_iter()
+        .filter(|format| format.can_write())
+        .map(|format| format.ending().to_owned())
+        .collect()
 }
 
-/// Makes an asset and writes it to a file whose ending names the format; says what was written, and what was left out.
+/// Makes an asset and writes it to a file whose ending names the format; says what was written, and
+/// what was left out.
 pub fn export(make: &Make, path: &Path, files: &dyn Files) -> Result<String, String> {
     match make {
         Make::Asset(make) => export_asset(&make()?, path),
@@ -171,8 +236,16 @@ pub fn export(make: &Make, path: &Path, files: &dyn Files) -> Result<String, Str
 
 fn export_asset(asset: &Asset, path: &Path) -> Result<String, String> {
     let saved = pliant::io::save(asset, path).map_err(sentence)?;
-    let names: Vec<String> = saved.files.iter().map(|file: &PathBuf| shown(file)).collect();
-    let left_out = if saved.left_out.is_empty() { String::new() } else { format!("; left out: {}", saved.left_out.join(", ")) };
+    let names: Vec<String> = saved
+        .files
+        .iter()
+        .map(|file: &PathBuf| shown(file))
+        .collect();
+    let left_out = if saved.left_out.is_empty() {
+        String::new()
+    } else {
+        format!("; left out: {}", saved.left_out.join(", "))
+    };
     Ok(format!("Exported {}{left_out}.", names.join(" and ")))
 }
 
@@ -182,9 +255,17 @@ fn export_asset(asset: &Asset, path: &Path) -> Result<String, String> {
 /// A sentence about the first that could not be written.
 pub fn write_files(made: &[NewFile], files: &dyn Files) -> Result<String, String> {
     for (path, bytes) in made {
-        files.write(path, bytes).map_err(|error| format!("'{}' was not written because {}.", shown(path), why(&error)))?;
+        files.write(path, bytes).map_err(|error| {
+            format!("'{}' was not written because {}.", shown(path), why(&error))
+        })?;
     }
-    Ok(format!("Exported {}.", made.iter().map(|(path, _)| shown(path)).collect::<Vec<_>>().join(" and ")))
+    Ok(format!(
+        "Exported {}.",
+        made.iter()
+            .map(|(path, _)| shown(path))
+            .collect::<Vec<_>>()
+            .join(" and ")
+    ))
 }
 
 #[cfg(test)]
@@ -195,7 +276,10 @@ mod tests {
 
     fn spec(change: impl FnOnce(&mut Character)) -> RigSpec {
         let loaded = Arc::new(library::load("specimen:head", Path::new(".")).unwrap());
-        let mut character = Character { asset: "specimen:head".into(), ..Character::default() };
+        let mut character = Character {
+            asset: "specimen:head".into(),
+            ..Character::default()
+        };
         change(&mut character);
         RigSpec { loaded, character }
     }
@@ -203,14 +287,23 @@ mod tests {
     #[test]
     fn a_rig_goes_out_with_added_targets_and_comes_back() {
         let folder = tempfile::tempdir().unwrap();
-        let added = AddedTarget { name: "dent".into(), vertices: Arc::new(vec![3]), deltas: Arc::new(vec![[0.0, 0.25, 0.0]]) };
+        let added = AddedTarget {
+            name: "dent".into(),
+            vertices: Arc::new(vec![3]),
+            deltas: Arc::new(vec![[0.0, 0.25, 0.0]]),
+        };
         let spec = spec(|character| {
             character.added.push(added);
             character.muted.insert("dent".into());
         });
         let count = spec.loaded.rig.targets().len();
         let path = folder.path().join("rig.glb");
-        let said = export(&Make::Asset(Arc::new(move || rig_asset(&spec))), &path, &NativeFiles).unwrap();
+        let said = export(
+            &Make::Asset(Arc::new(move || rig_asset(&spec))),
+            &path,
+            &NativeFiles,
+        )
+        .unwrap();
         assert!(said.starts_with("Exported rig.glb"), "{said}");
         let back = library::load(path.to_str().unwrap(), folder.path()).unwrap();
         assert_eq!(back.rig.targets().len(), count + 1);
@@ -222,22 +315,40 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let spec = spec(|_| ());
         let names = spec.loaded.asset.target_names();
-        let mut timeline = Timeline { last_frame: 12, frames_per_second: 30.0, ..Timeline::default() };
+        let mut timeline = Timeline {
+            last_frame: 12,
+            frames_per_second: 30.0,
+            ..Timeline::default()
+        };
         timeline.set_key(&names[0], 3, 0.25);
         timeline.set_key(&names[0], 9, 1.0);
         timeline.set_key(&names[1], 6, 0.5);
         let path = folder.path().join("shot.usda");
         let (moving, keys) = (spec.clone(), timeline.clone());
-        export(&Make::Asset(Arc::new(move || animation(&moving, &keys))), &path, &NativeFiles).unwrap();
-        let back = library::load(path.to_str().unwrap(), folder.path()).unwrap().asset;
-        assert_eq!((back.clips[0].frame_count, back.clips[0].frames_per_second), (13, 30.0));
+        export(
+            &Make::Asset(Arc::new(move || animation(&moving, &keys))),
+            &path,
+            &NativeFiles,
+        )
+        .unwrap();
+        let back = library::load(path.to_str().unwrap(), folder.path())
+            .unwrap()
+            .asset;
+        assert_eq!(
+            (back.clips[0].frame_count, back.clips[0].frames_per_second),
+            (13, 30.0)
+        );
         for frame in 0..=12 {
             let mut weights = vec![0.0; names.len()];
             let keyed = timeline.weights_at(frame as f64);
             (weights[0], weights[1]) = (keyed[&names[0]], keyed[&names[1]]);
             let wanted = spec.loaded.rig.evaluate(&weights);
             let found = back.frame_positions(frame).unwrap();
-            let apart = wanted.iter().zip(&found).map(|(a, b)| a.distance(*b)).fold(0.0, f64::max);
+            let apart = wanted
+                .iter()
+                .zip(&found)
+                .map(|(a, b)| a.distance(*b))
+                .fold(0.0, f64::max);
             // Files hold single precision; the head is about two units tall.
             assert!(apart < 1e-5, "frame {frame}: {apart}");
         }
@@ -246,16 +357,38 @@ mod tests {
     #[test]
     fn a_take_made_here_becomes_a_point_cache_and_an_empty_one_is_told() {
         let folder = tempfile::tempdir().unwrap();
-        let rest = library::load("specimen:head", folder.path()).unwrap().rig.neutral().positions().to_vec();
-        let frames: Vec<Vec<DVec3>> = (0..3).map(|k| rest.iter().map(|p| *p + DVec3::Y * f64::from(k)).collect()).collect();
+        let rest = library::load("specimen:head", folder.path())
+            .unwrap()
+            .rig
+            .neutral()
+            .positions()
+            .to_vec();
+        let frames: Vec<Vec<DVec3>> = (0..3)
+            .map(|k| rest.iter().map(|p| *p + DVec3::Y * f64::from(k)).collect())
+            .collect();
         let take = Take::made("lift", "specimen:head", &frames, 25.0);
         let (path, here) = (folder.path().join("lift.pc2"), folder.path().to_owned());
         let moved = take.clone();
-        let said = export(&Make::Asset(Arc::new(move || take_asset(&moved, &here))), &path, &NativeFiles).unwrap();
+        let said = export(
+            &Make::Asset(Arc::new(move || take_asset(&moved, &here))),
+            &path,
+            &NativeFiles,
+        )
+        .unwrap();
         assert!(said.contains("lift.pc2"), "{said}");
-        let back = library::load(path.to_str().unwrap(), folder.path()).unwrap().asset;
+        let back = library::load(path.to_str().unwrap(), folder.path())
+            .unwrap()
+            .asset;
         assert_eq!(back.clips[0].frame_count, 3);
-        let other = Take { of: "specimen:hound".into(), frame_count: 300, ..take };
-        assert!(take_asset(&other, folder.path()).unwrap_err().contains("make it again"));
+        let other = Take {
+            of: "specimen:hound".into(),
+            frame_count: 300,
+            ..take
+        };
+        assert!(
+            take_asset(&other, folder.path())
+                .unwrap_err()
+                .contains("make it again")
+        );
     }
 }

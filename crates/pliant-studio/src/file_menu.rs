@@ -16,7 +16,8 @@ pub const OPEN: KeyboardShortcut = KeyboardShortcut::new(Modifiers::COMMAND, Key
 /// Save.
 pub const SAVE: KeyboardShortcut = KeyboardShortcut::new(Modifiers::COMMAND, Key::S);
 /// Save under another name.
-pub const SAVE_AS: KeyboardShortcut = KeyboardShortcut::new(Modifiers::COMMAND.plus(Modifiers::SHIFT), Key::S);
+pub const SAVE_AS: KeyboardShortcut =
+    KeyboardShortcut::new(Modifiers::COMMAND.plus(Modifiers::SHIFT), Key::S);
 /// Import files.
 pub const IMPORT: KeyboardShortcut = KeyboardShortcut::new(Modifiers::COMMAND, Key::I);
 /// Export.
@@ -49,9 +50,22 @@ impl Studio {
         });
     }
 
-    fn item_ui(&mut self, ui: &mut Ui, label: &str, shortcut: Option<KeyboardShortcut>, tip: &str, command: impl FnOnce() -> Command) {
-        let keys = shortcut.map(|shortcut| ui.ctx().format_shortcut(&shortcut)).unwrap_or_default();
-        if ui.add(egui::Button::new(label).shortcut_text(keys)).on_hover_text(tip).clicked() {
+    fn item_ui(
+        &mut self,
+        ui: &mut Ui,
+        label: &str,
+        shortcut: Option<KeyboardShortcut>,
+        tip: &str,
+        command: impl FnOnce() -> Command,
+    ) {
+        let keys = shortcut
+            .map(|shortcut| ui.ctx().format_shortcut(&shortcut))
+            .unwrap_or_default();
+        if ui
+            .add(egui::Button::new(label).shortcut_text(keys))
+            .on_hover_text(tip)
+            .clicked()
+        {
             self.push(command());
             ui.close();
         }
@@ -64,8 +78,9 @@ impl Studio {
         }
         for (path, exists) in recent {
             let response = ui.add_enabled(exists, egui::Button::new(name(&path)));
-            let response =
-                response.on_hover_text(path.display().to_string()).on_disabled_hover_text(format!("{} is not there", path.display()));
+            let response = response
+                .on_hover_text(path.display().to_string())
+                .on_disabled_hover_text(format!("{} is not there", path.display()));
             if response.clicked() {
                 self.push(Command::Open(path.display().to_string()));
                 ui.close();
@@ -74,7 +89,13 @@ impl Studio {
     }
 
     fn lost_ui(&mut self, ui: &mut Ui) {
-        for Lost { text, kept, project, .. } in self.filing.lost().to_vec() {
+        for Lost {
+            text,
+            kept,
+            project,
+            ..
+        } in self.filing.lost().to_vec()
+        {
             let minutes = kept.elapsed().unwrap_or_default().as_secs() / 60;
             let what = project.as_deref().map_or_else(|| "Untitled".into(), name);
             if ui.button(format!("{what}, {minutes} min ago")).clicked() {
@@ -89,7 +110,8 @@ impl Studio {
         if self.filing.is_asking() {
             return;
         }
-        let pressed = |shortcut: &KeyboardShortcut| ctx.input_mut(|input| input.consume_shortcut(shortcut));
+        let pressed =
+            |shortcut: &KeyboardShortcut| ctx.input_mut(|input| input.consume_shortcut(shortcut));
         // Save as first: its keys hold those of save.
         let table = [
             (&SAVE_AS, Command::AskSave),
@@ -109,5 +131,8 @@ impl Studio {
 }
 
 fn name(path: &Path) -> String {
-    path.file_stem().unwrap_or_default().to_string_lossy().into_owned()
+    path.file_stem()
+        .unwrap_or_default()
+        .to_string_lossy()
+        .into_owned()
 }

@@ -1,7 +1,7 @@
 //! Files as bytes: the one place that opens them.
 //!
-//! A browser puts its own [`Files`] in; everything above sees folders, names and bytes. Calls may take long (a sleeping disk, a share that is
-//! gone), so only workers make them.
+//! A browser puts its own [`Files`] in; everything above sees folders, names and bytes. Calls may
+//! take long (a sleeping disk, a share that is gone), so only workers make them.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, ErrorKind, Write as _};
@@ -35,7 +35,8 @@ pub trait Files: Send + Sync {
     /// The bytes of a file, if they are no more than `at_most`.
     fn read(&self, path: &Path, at_most: u64) -> io::Result<Vec<u8>>;
 
-    /// Puts `bytes` in place of a file: whoever looks, whatever happens, finds all of the old ones or all of the new ones.
+    /// Puts `bytes` in place of a file: whoever looks, whatever happens, finds all of the old ones
+    /// or all of the new ones.
     fn write(&self, path: &Path, bytes: &[u8]) -> io::Result<()>;
 
     /// Makes a folder and those above it.
@@ -57,11 +58,22 @@ impl Files for NativeFiles {
         let mut entries = Vec::new();
         for found in fs::read_dir(folder)? {
             let found = found?;
-            // A name that is no text cannot be shown, nor kept in a project; a link that leads nowhere is nothing to open.
-            let (Ok(name), Ok(about)) = (found.file_name().into_string(), fs::metadata(found.path())) else { continue };
-            entries.push(Entry { name, folder: about.is_dir(), size: about.len() });
+            // A name that is no text cannot be shown, nor kept in a project; a link that leads
+            // nowhere is nothing to open.
+            let (Ok(name), Ok(about)) =
+                (found.file_name().into_string(), fs::metadata(found.path()))
+            else {
+                continue;
+            };
+            entries.push(Entry {
+                name,
+                folder: about.is_dir(),
+                size: about.len(),
+            });
         }
-        entries.sort_by_cached_key(|entry| (!entry.folder, entry.name.to_lowercase(), entry.name.clone()));
+        entries.sort_by_cached_key(|entry| {
+            (!entry.folder, entry.name.to_lowercase(), entry.name.clone())
+        });
         Ok(entries)
     }
 
@@ -72,12 +84,19 @@ impl Files for NativeFiles {
     fn size(&self, path: &Path) -> io::Result<u64> {
         let about = fs::metadata(path)?;
         // A pipe or a device could keep its reader waiting for ever.
-        if about.is_file() { Ok(about.len()) } else { Err(io::Error::new(ErrorKind::InvalidInput, "it is no file")) }
+        if about.is_file() {
+            Ok(about.len())
+        } else {
+            Err(io::Error::new(ErrorKind::InvalidInput, "it is no file"))
+        }
     }
 
     fn read(&self, path: &Path, at_most: u64) -> io::Result<Vec<u8>> {
         if self.size(path)? > at_most {
-            return Err(io::Error::new(ErrorKind::FileTooLarge, format!("it is larger than {} MB", at_most >> 20)));
+            return Err(io::Error::new(
+                ErrorKind::FileTooLarge,
+                format!("it is larger than {} MB", at_most >> 20),
+            ));
         }
         fs::read(path)
     }
@@ -104,7 +123,8 @@ impl Files for NativeFiles {
 /// Ending of a file that is not complete yet.
 const UNFINISHED: &str = ".unfinished";
 
-/// Puts what `write` writes in place of `path`: into a file beside it, down to the disk, and then under its name.
+/// Puts what `write` writes in place of `path`: into a file beside it, down to the disk, and then
+/// under its name.
 fn replace_with(path: &Path, write: impl FnOnce(&mut File) -> io::Result<()>) -> io::Result<()> {
     // Through a symbolic link, so that the link survives the rename.
     let target = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
@@ -112,14 +132,19 @@ fn replace_with(path: &Path, write: impl FnOnce(&mut File) -> io::Result<()>) ->
         return Err(ErrorKind::PermissionDenied.into());
     }
     let unfinished = unfinished_beside(&target);
-    let written = OpenOptions::new().write(true).create_new(true).open(&unfinished).and_then(|mut file| {
-        write(&mut file)?;
-        file.sync_all()
-    });
+    let written = OpenOptions::new()
+        .write(true)
+        .create_new(true)
+        .open(&unfinished)
+        .and_then(|mut file| {
+            write(&mut file)?;
+            file.sync_all()
+        });
     let done = written.and_then(|()| fs::rename(&unfinished, &target));
     match &done {
         Ok(()) => sync_folder(&target),
-        // What is left of the attempt only takes room; if it cannot be removed either, the first error says more.
+        // What is left of the attempt only takes room; if it cannot be removed either, the first
+        // error says more.
         Err(_) => drop(fs::remove_file(&unfinished)),
     }
     done
@@ -130,15 +155,22 @@ fn unfinished_beside(target: &Path) -> PathBuf {
     static COUNT: AtomicU64 = AtomicU64::new(0);
     let name = target.file_name().unwrap_or_default().to_string_lossy();
     let number = COUNT.fetch_add(1, Ordering::Relaxed);
-    target.with_file_name(format!(".{name}.{}-{number}{UNFINISHED}", std::process::id()))
+    target.with_file_name(format!(
+        ".{name}.{}-{number}{UNFINISHED}",
+        std::process::id()
+    ))
 }
 
-/// Removes what saves that were killed left in `folder` of files whose names are `of` some kind. Those of this process are at work, so they
-/// stay.
+/// Removes what saves that were killed left in `folder` of files whose names are `of` some kind.
+/// Those of this process are at work, so they stay.
 pub fn sweep_unfinished(files: &dyn Files, folder: &Path, of: impl Fn(&str) -> bool) {
     let own = format!("{}-", std::process::id());
     for entry in files.list(folder).unwrap_or_default() {
-        let left = entry.name.strip_prefix('.').and_then(|rest| rest.strip_suffix(UNFINISHED)).and_then(|rest| rest.rsplit_once('.'));
+        let left = entry
+            .name
+            .strip_prefix('.')
+            .and_then(|rest| rest.strip_suffix(UNFINISHED))
+            .and_then(|rest| rest.rsplit_once('.'));
         if left.is_some_and(|(name, by)| of(name) && !by.starts_with(&own)) {
             // Someone else may have removed it meanwhile.
             let _ = files.remove(&folder.join(&entry.name));
@@ -178,7 +210,12 @@ mod tests {
     use super::*;
 
     fn names(folder: &Path) -> Vec<String> {
-        NativeFiles.list(folder).unwrap().into_iter().map(|entry| entry.name).collect()
+        NativeFiles
+            .list(folder)
+            .unwrap()
+            .into_iter()
+            .map(|entry| entry.name)
+            .collect()
     }
 
     #[test]
@@ -192,10 +229,16 @@ mod tests {
                 Err(ErrorKind::StorageFull.into())
             });
             assert_eq!(why(&full.unwrap_err()), "the disk is full");
-            assert_eq!((fs::read(&path).unwrap(), names(folder.path())), (b"old".to_vec(), vec!["face.pliant".to_owned()]));
+            assert_eq!(
+                (fs::read(&path).unwrap(), names(folder.path())),
+                (b"old".to_vec(), vec!["face.pliant".to_owned()])
+            );
         }
         NativeFiles.write(&path, b"new").unwrap();
-        assert_eq!((fs::read(&path).unwrap(), names(folder.path())), (b"new".to_vec(), vec!["face.pliant".to_owned()]));
+        assert_eq!(
+            (fs::read(&path).unwrap(), names(folder.path())),
+            (b"new".to_vec(), vec!["face.pliant".to_owned()])
+        );
     }
 
     #[test]
@@ -203,12 +246,20 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("face.pliant");
         let own = unfinished_beside(&path);
-        for name in [".face.pliant.0-7.unfinished", ".other.pliant.0-7.unfinished", "face.pliant"] {
+        for name in [
+            ".face.pliant.0-7.unfinished",
+            ".other.pliant.0-7.unfinished",
+            "face.pliant",
+        ] {
             fs::write(folder.path().join(name), "x").unwrap();
         }
         fs::write(&own, "x").unwrap();
         sweep_unfinished(&NativeFiles, folder.path(), |name| name == "face.pliant");
-        assert!(own.exists() && path.exists() && folder.path().join(".other.pliant.0-7.unfinished").exists());
+        assert!(
+            own.exists()
+                && path.exists()
+                && folder.path().join(".other.pliant.0-7.unfinished").exists()
+        );
         assert!(!folder.path().join(".face.pliant.0-7.unfinished").exists());
     }
 
@@ -219,7 +270,13 @@ mod tests {
         fs::write(folder.path().join("Ape.obj"), "0123456789").unwrap();
         fs::write(folder.path().join("bat.obj"), "").unwrap();
         assert_eq!(names(folder.path()), ["zoo", "Ape.obj", "bat.obj"]);
-        assert_eq!(NativeFiles.read(&folder.path().join("Ape.obj"), 9).unwrap_err().kind(), ErrorKind::FileTooLarge);
+        assert_eq!(
+            NativeFiles
+                .read(&folder.path().join("Ape.obj"), 9)
+                .unwrap_err()
+                .kind(),
+            ErrorKind::FileTooLarge
+        );
         assert!(NativeFiles.read(&folder.path().join("zoo"), 9).is_err());
     }
 

@@ -47,11 +47,18 @@ const CAMERA: Sheet = (
 
 /// The sheets of everything: what works everywhere, then each room's own.
 fn sheets() -> Vec<Sheet> {
-    let rooms = RoomName::ALL.into_iter().flat_map(|room| rooms::shortcuts(room).iter().copied());
-    [EVERYWHERE, CAMERA].into_iter().chain(panels::SHORTCUTS.iter().copied()).chain(rooms).collect()
+    let rooms = RoomName::ALL
+        .into_iter()
+        .flat_map(|room| rooms::shortcuts(room).iter().copied());
+    [EVERYWHERE, CAMERA]
+        .into_iter()
+        .chain(panels::SHORTCUTS.iter().copied())
+        .chain(rooms)
+        .collect()
 }
 
-/// The lines of a sheet that a search finds: by key, by what it does, or all of them by the heading.
+/// The lines of a sheet that a search finds: by key, by what it does, or all of them by the
+/// heading.
 fn found(sheet: &Sheet, search: &str) -> Vec<(&'static str, &'static str)> {
     let words: Vec<String> = search.split_whitespace().map(str::to_lowercase).collect();
     let (heading, lines) = sheet;
@@ -66,27 +73,45 @@ fn found(sheet: &Sheet, search: &str) -> Vec<(&'static str, &'static str)> {
 pub fn shortcuts_ui(ctx: &egui::Context, open: &mut bool, search: &mut String) {
     let window = ctx.content_rect();
     let size = vec2(720.0, 620.0).min(window.size() - vec2(40.0, 110.0));
-    let sheet = egui::Window::new("Shortcuts").open(open).collapsible(false).resizable(false).fixed_size(size);
+    let sheet = egui::Window::new("Shortcuts")
+        .open(open)
+        .collapsible(false)
+        .resizable(false)
+        .fixed_size(size);
     let frame = egui::Frame::window(&ctx.global_style()).inner_margin(14.0);
-    sheet.frame(frame).anchor(Align2::CENTER_CENTER, vec2(0.0, 0.0)).show(ctx, |ui| {
-        let field = TextEdit::singleline(search).hint_text("Search keys").desired_width(f32::INFINITY);
-        ui.add(field).on_hover_text("A key or what it does, such as: pin").accessible_name("Search keys");
-        ui.add_space(6.0);
-        let found: Vec<_> = sheets().iter().map(|sheet| (sheet.0, found(sheet, search))).filter(|(_, lines)| !lines.is_empty()).collect();
-        if found.is_empty() {
-            ui.weak("No key does that. Search for another word.");
-        }
-        ScrollArea::vertical().auto_shrink(false).show(ui, |ui| {
-            // Two columns of about the same height, or one where there is no room for two.
-            let wide = size.x >= 600.0;
-            let middle = if wide { halfway(&found) } else { found.len() };
-            let (left, right) = found.split_at(middle);
-            ui.columns(if right.is_empty() { 1 } else { 2 }, |columns| {
-                left.iter().for_each(|sheet| sheet_ui(&mut columns[0], sheet));
-                right.iter().for_each(|sheet| sheet_ui(&mut columns[1], sheet));
+    sheet
+        .frame(frame)
+        .anchor(Align2::CENTER_CENTER, vec2(0.0, 0.0))
+        .show(ctx, |ui| {
+            let field = TextEdit::singleline(search)
+                .hint_text("Search keys")
+                .desired_width(f32::INFINITY);
+            ui.add(field)
+                .on_hover_text("A key or what it does, such as: pin")
+                .accessible_name("Search keys");
+            ui.add_space(6.0);
+            let found: Vec<_> = sheets()
+                .iter()
+                .map(|sheet| (sheet.0, found(sheet, search)))
+                .filter(|(_, lines)| !lines.is_empty())
+                .collect();
+            if found.is_empty() {
+                ui.weak("No key does that. Search for another word.");
+            }
+            ScrollArea::vertical().auto_shrink(false).show(ui, |ui| {
+                // Two columns of about the same height, or one where there is no room for two.
+                let wide = size.x >= 600.0;
+                let middle = if wide { halfway(&found) } else { found.len() };
+                let (left, right) = found.split_at(middle);
+                ui.columns(if right.is_empty() { 1 } else { 2 }, |columns| {
+                    left.iter()
+                        .for_each(|sheet| sheet_ui(&mut columns[0], sheet));
+                    right
+                        .iter()
+                        .for_each(|sheet| sheet_ui(&mut columns[1], sheet));
+                });
             });
         });
-    });
 }
 
 /// How many sheets come into the left of two columns.
@@ -94,50 +119,71 @@ fn halfway(sheets: &[(&str, Vec<(&str, &str)>)]) -> usize {
     let heights: Vec<usize> = sheets.iter().map(|(_, lines)| lines.len() + 2).collect();
     let all: usize = heights.iter().sum();
     let left = |count: usize| heights[..count].iter().sum::<usize>();
-    (0..=sheets.len()).min_by_key(|&count| left(count).max(all - left(count))).unwrap_or(0)
+    (0..=sheets.len())
+        .min_by_key(|&count| left(count).max(all - left(count)))
+        .unwrap_or(0)
 }
 
 fn sheet_ui(ui: &mut Ui, (heading, lines): &(&str, Vec<(&str, &str)>)) {
     ui.strong(*heading);
     ui.spacing_mut().interact_size.y = 0.0;
     let width = ui.available_width();
-    egui::Grid::new(*heading).num_columns(2).spacing(vec2(12.0, 3.0)).show(ui, |ui| {
-        for (key, what) in lines {
-            ui.scope(|ui| {
-                ui.set_width(0.44 * width);
-                ui.add(Label::new(RichText::new(*key).color(theme::Inks::of(ui.visuals()).accent)).wrap());
-            });
-            ui.scope(|ui| {
-                ui.set_width(0.5 * width);
-                ui.add(Label::new(*what).wrap());
-            });
-            ui.end_row();
-        }
-    });
+    egui::Grid::new(*heading)
+        .num_columns(2)
+        .spacing(vec2(12.0, 3.0))
+        .show(ui, |ui| {
+            for (key, what) in lines {
+                ui.scope(|ui| {
+                    ui.set_width(0.44 * width);
+                    ui.add(
+                        Label::new(RichText::new(*key).color(theme::Inks::of(ui.visuals()).accent))
+                            .wrap(),
+                    );
+                });
+                ui.scope(|ui| {
+                    ui.set_width(0.5 * width);
+                    ui.add(Label::new(*what).wrap());
+                });
+                ui.end_row();
+            }
+        });
     ui.add_space(10.0);
 }
 
-/// Three steps for someone who sees the room for the first time, in a strip of its own above the view. Says whether it was put away.
+/// Three steps for someone who sees the room for the first time, in a strip of its own above the
+/// view. Says whether it was put away.
 pub fn hint_ui(ui: &mut Ui, room: RoomName) -> bool {
     let mut away = false;
-    let frame = egui::Frame::side_top_panel(ui.style()).fill(ui.visuals().faint_bg_color).inner_margin(egui::Margin::symmetric(12, 8));
+    let frame = egui::Frame::side_top_panel(ui.style())
+        .fill(ui.visuals().faint_bg_color)
+        .inner_margin(egui::Margin::symmetric(12, 8));
     egui::Panel::top("first steps").frame(frame).show(ui, |ui| {
         ui.horizontal_wrapped(|ui| {
             ui.strong("Three steps to start");
-            away = ui.button("Got it").on_hover_text("Help › First steps shows them again").clicked();
+            away = ui
+                .button("Got it")
+                .on_hover_text("Help › First steps shows them again")
+                .clicked();
             ui.weak("Press ? for all shortcuts.");
         });
         let steps = steps(room);
         // Side by side where a line holds a few words.
-        ui.columns(if ui.available_width() >= 480.0 { 3 } else { 1 }, |columns| {
-            let count = columns.len();
-            for (k, step) in steps.iter().enumerate() {
-                columns[k % count].horizontal_top(|ui| {
-                    ui.label(RichText::new(format!("{}", k + 1)).strong().color(theme::Inks::of(ui.visuals()).accent));
-                    ui.add(Label::new(*step).wrap());
-                });
-            }
-        });
+        ui.columns(
+            if ui.available_width() >= 480.0 { 3 } else { 1 },
+            |columns| {
+                let count = columns.len();
+                for (k, step) in steps.iter().enumerate() {
+                    columns[k % count].horizontal_top(|ui| {
+                        ui.label(
+                            RichText::new(format!("{}", k + 1))
+                                .strong()
+                                .color(theme::Inks::of(ui.visuals()).accent),
+                        );
+                        ui.add(Label::new(*step).wrap());
+                    });
+                }
+            },
+        );
     });
     away
 }
@@ -183,7 +229,10 @@ mod tests {
         for room in RoomName::ALL {
             assert!(headings.contains(&room.label()), "{room:?}");
         }
-        assert_eq!(headings.iter().collect::<BTreeSet<_>>().len(), headings.len());
+        assert_eq!(
+            headings.iter().collect::<BTreeSet<_>>().len(),
+            headings.len()
+        );
     }
 
     #[test]

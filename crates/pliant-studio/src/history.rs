@@ -1,7 +1,8 @@
 //! Undo and redo without end: one gesture, one step.
 //!
-//! The history keeps whole documents, which share what did not change. An [`Edit`] of the gesture that made the latest step joins it;
-//! a gesture is everything between one press of a button or key and the next, however late a worker's answer to it arrives.
+//! The history keeps whole documents, which share what did not change. An [`Edit`] of the gesture
+//! that made the latest step joins it; a gesture is everything between one press of a button or key
+//! and the next, however late a worker's answer to it arrives.
 
 use crate::document::Document;
 
@@ -17,7 +18,10 @@ pub struct Edit {
 
 impl std::fmt::Debug for Edit {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Edit").field("label", &self.label).field("gesture", &self.gesture).finish_non_exhaustive()
+        f.debug_struct("Edit")
+            .field("label", &self.label)
+            .field("gesture", &self.gesture)
+            .finish_non_exhaustive()
     }
 }
 
@@ -43,7 +47,10 @@ impl History {
     /// A document without a past.
     #[must_use]
     pub fn new(document: Document) -> Self {
-        Self { present: document, ..Self::default() }
+        Self {
+            present: document,
+            ..Self::default()
+        }
     }
 
     /// The document as it is.
@@ -60,7 +67,11 @@ impl History {
 
     /// Makes a change. One that changes nothing leaves no step.
     pub fn apply(&mut self, edit: Edit) {
-        let joins = edit.gesture.is_some_and(|gesture| self.open.as_ref().is_some_and(|(g, label)| (*g, label) == (gesture, &edit.label)));
+        let joins = edit.gesture.is_some_and(|gesture| {
+            self.open
+                .as_ref()
+                .is_some_and(|(g, label)| (*g, label) == (gesture, &edit.label))
+        });
         let before = self.present.clone();
         (edit.change)(&mut self.present);
         if self.present == before {
@@ -69,12 +80,16 @@ impl History {
         self.revision += 1;
         self.future.clear();
         if !joins {
-            self.past.push(Step { label: edit.label.clone(), document: before });
+            self.past.push(Step {
+                label: edit.label.clone(),
+                document: before,
+            });
             self.open = edit.gesture.map(|gesture| (gesture, edit.label));
         }
     }
 
-    /// Makes a change as a part of the latest step, if `gesture` made that and it may still grow: a worker's answer to it.
+    /// Makes a change as a part of the latest step, if `gesture` made that and it may still grow: a
+    /// worker's answer to it.
     pub fn apply_to_open(&mut self, gesture: u64, change: impl FnOnce(&mut Document)) {
         if self.open.as_ref().is_some_and(|(open, _)| *open == gesture) {
             change(&mut self.present);
@@ -82,7 +97,8 @@ impl History {
         }
     }
 
-    /// Shows another moment of the document, such as the weights at another time of the clip: no work, so nothing to save.
+    /// Shows another moment of the document, such as the weights at another time of the clip: no
+    /// work, so nothing to save.
     pub fn show(&mut self, change: impl FnOnce(&mut Document)) {
         change(&mut self.present);
     }
@@ -103,7 +119,10 @@ impl History {
     pub fn undo(&mut self) {
         if let Some(step) = self.past.pop() {
             let document = std::mem::replace(&mut self.present, step.document);
-            self.future.push(Step { label: step.label, document });
+            self.future.push(Step {
+                label: step.label,
+                document,
+            });
             self.settle();
         }
     }
@@ -112,7 +131,10 @@ impl History {
     pub fn redo(&mut self) {
         if let Some(step) = self.future.pop() {
             let document = std::mem::replace(&mut self.present, step.document);
-            self.past.push(Step { label: step.label, document });
+            self.past.push(Step {
+                label: step.label,
+                document,
+            });
             self.settle();
         }
     }
@@ -128,11 +150,21 @@ mod tests {
     use super::*;
 
     fn weigh(label: &str, gesture: Option<u64>, weight: f64) -> Edit {
-        Edit { label: label.into(), gesture, change: Box::new(move |d| d.character.set_weight("smile", weight)) }
+        Edit {
+            label: label.into(),
+            gesture,
+            change: Box::new(move |d| d.character.set_weight("smile", weight)),
+        }
     }
 
     fn weight(history: &History) -> f64 {
-        history.document().character.weights.get("smile").copied().unwrap_or(0.0)
+        history
+            .document()
+            .character
+            .weights
+            .get("smile")
+            .copied()
+            .unwrap_or(0.0)
     }
 
     #[test]

@@ -54,12 +54,16 @@ impl Import {
         self.character.is_none() && self.takes.is_empty()
     }
 
-    /// Puts it into a document. The timeline becomes the first take's own, unless something is made for it already.
+    /// Puts it into a document. The timeline becomes the first take's own, unless something is made
+    /// for it already.
     pub fn apply(self, document: &mut Document) {
         match self.character {
             Some(asset) if self.same_mesh => document.character.asset = asset,
             Some(asset) => {
-                document.character = Character { asset, ..Character::default() };
+                document.character = Character {
+                    asset,
+                    ..Character::default()
+                };
                 document.pose.let_go();
                 document.touch = touch::Setup::default();
                 // Keys are of sliders that are no longer there.
@@ -68,11 +72,21 @@ impl Import {
             }
             None => {}
         }
-        let Document { character, timeline, .. } = document;
+        let Document {
+            character,
+            timeline,
+            ..
+        } = document;
         for take in self.takes {
-            if timeline.keys.is_empty() && timeline.takes.iter().all(|known| known.of != character.asset) {
+            if timeline.keys.is_empty()
+                && timeline
+                    .takes
+                    .iter()
+                    .all(|known| known.of != character.asset)
+            {
                 timeline.frames_per_second = take.frames_per_second;
-                timeline.last_frame = timeline.frames_of(take.frame_count as usize, take.frames_per_second);
+                timeline.last_frame =
+                    timeline.frames_of(take.frame_count as usize, take.frames_per_second);
             }
             let name = timeline.add_take(take);
             timeline.playing_take = Some(name);
@@ -80,15 +94,30 @@ impl Import {
     }
 }
 
-/// Looks into files, in order, for a document whose character is `character`; loads them, so a worker calls it. What is stopped before its
-/// end comes back as far as it came.
+/// Looks into files, in order, for a document whose character is `character`; loads them, so a
+/// worker calls it. What is stopped before its end comes back as far as it came.
 #[must_use]
-pub fn import(paths: &[PathBuf], character: &str, folder: &Path, progress: &dyn Progress) -> Import {
-    let mut importer = Importer { folder, character: character.to_owned(), vertices: None, found: Import::default() };
-    let (meshes, others): (Vec<_>, Vec<_>) = paths.iter().partition(|path| is_mesh_file(path, folder));
+pub fn import(
+    paths: &[PathBuf],
+    character: &str,
+    folder: &Path,
+    progress: &dyn Progress,
+) -> Import {
+    let mut importer = Importer {
+        folder,
+        character: character.to_owned(),
+        vertices: None,
+        found: Import::default(),
+    };
+    let (meshes, others): (Vec<_>, Vec<_>) =
+        paths.iter().partition(|path| is_mesh_file(path, folder));
     for (k, path) in meshes.into_iter().chain(others).enumerate() {
         // One file is loaded in one go: nobody could stop it.
-        if paths.len() > 1 && progress.report(&shown(path), k as f64 / paths.len() as f64).is_break() {
+        if paths.len() > 1
+            && progress
+                .report(&shown(path), k as f64 / paths.len() as f64)
+                .is_break()
+        {
             break;
         }
         if let Err(sentence) = importer.add(path) {
@@ -102,7 +131,12 @@ pub fn import(paths: &[PathBuf], character: &str, folder: &Path, progress: &dyn 
 pub(crate) fn is_mesh_file(path: &Path, folder: &Path) -> bool {
     match base_of(path, folder) {
         Some(Base::Path(file)) => {
-            let needs_mesh = |format| matches!(format, Format::Mdd | Format::Pc2 | Format::Npy | Format::Target);
+            let needs_mesh = |format| {
+                matches!(
+                    format,
+                    Format::Mdd | Format::Pc2 | Format::Npy | Format::Target
+                )
+            };
             file.is_dir() || Format::of(&file).is_some_and(|format| !needs_mesh(format))
         }
         Some(_) => true,
@@ -116,7 +150,9 @@ fn is_pair(path: &Path, folder: &Path) -> bool {
 }
 
 fn base_of(path: &Path, folder: &Path) -> Option<Base> {
-    io::Locator::parse(path.to_str()?, Some(folder)).ok().map(|locator| locator.base)
+    io::Locator::parse(path.to_str()?, Some(folder))
+        .ok()
+        .map(|locator| locator.base)
 }
 
 struct Importer<'a> {
@@ -129,11 +165,25 @@ struct Importer<'a> {
 
 impl Importer<'_> {
     fn add(&mut self, path: &Path) -> Result<(), String> {
-        let text = path.to_str().ok_or_else(|| format!("'{}' has a name that is no text; rename it.", path.display()))?;
+        let text = path.to_str().ok_or_else(|| {
+            format!(
+                "'{}' has a name that is no text; rename it.",
+                path.display()
+            )
+        })?;
         match Format::of(path) {
-            None if is_project(path) => Err(format!("'{}' is a project; open it with File › Open.", shown(path))),
-            None if path.is_file() => Err(format!("'{}' is no file that Pliant reads; it reads {}.", shown(path), readable())),
-            Some(Format::Npy | Format::Target) if !is_pair(path, self.folder) => self.add_to_character(text, path),
+            None if is_project(path) => Err(format!(
+                "'{}' is a project; open it with File › Open.",
+                shown(path)
+            )),
+            None if path.is_file() => Err(format!(
+                "'{}' is no file that Pliant reads; it reads {}.",
+                shown(path),
+                readable()
+            )),
+            Some(Format::Npy | Format::Target) if !is_pair(path, self.folder) => {
+                self.add_to_character(text, path)
+            }
             _ => {
                 let asset = self.load(text)?;
                 self.add_asset(text, path, &asset)
@@ -142,7 +192,9 @@ impl Importer<'_> {
     }
 
     fn load(&self, locator: &str) -> Result<Asset, String> {
-        let options = LoadOptions::default().with_specimens(&pliant::BuiltIn).with_folder(self.folder);
+        let options = LoadOptions::default()
+            .with_specimens(&pliant::BuiltIn)
+            .with_folder(self.folder);
         pliant::io::load(locator, &options).map_err(|error| error.to_string())
     }
 
@@ -154,12 +206,26 @@ impl Importer<'_> {
             self.found.takes.extend(takes(text, &of, asset));
             return Ok(());
         }
-        if asset.objects.iter().all(|object| object.rig.neutral().face_count() == 0) {
-            let known = self.character_vertices().map_or_else(|| "there is no character yet".into(), |n| format!("the character has {n}"));
-            return Err(format!("'{}' moves {count} points, but {known}; open its mesh first.", shown(path)));
+        if asset
+            .objects
+            .iter()
+            .all(|object| object.rig.neutral().face_count() == 0)
+        {
+            let known = self.character_vertices().map_or_else(
+                || "there is no character yet".into(),
+                |n| format!("the character has {n}"),
+            );
+            return Err(format!(
+                "'{}' moves {count} points, but {known}; open its mesh first.",
+                shown(path)
+            ));
         }
         if let Some(first) = &self.found.character {
-            return Err(format!("'{}' was left out: '{}' is the character already.", shown(path), shown(Path::new(first))));
+            return Err(format!(
+                "'{}' was left out: '{}' is the character already.",
+                shown(path),
+                shown(Path::new(first))
+            ));
         }
         self.found.character = Some(text.into());
         // The clips of a specimen are in the list of takes without being asked for.
@@ -172,8 +238,14 @@ impl Importer<'_> {
 
     /// Targets or frames that need the character's mesh.
     fn add_to_character(&mut self, text: &str, path: &Path) -> Result<(), String> {
-        if self.character.is_empty() || self.character.starts_with("specimen:") || self.character.contains('+') {
-            return Err(format!("'{}' belongs to a mesh; open that first, from a file of its own.", shown(path)));
+        if self.character.is_empty()
+            || self.character.starts_with("specimen:")
+            || self.character.contains('+')
+        {
+            return Err(format!(
+                "'{}' belongs to a mesh; open that first, from a file of its own.",
+                shown(path)
+            ));
         }
         let pair = format!("{}+{text}", self.character);
         let asset = self.load(&pair)?;
@@ -190,7 +262,10 @@ impl Importer<'_> {
 
     fn character_vertices(&mut self) -> Option<usize> {
         if self.vertices.is_none() && !self.character.is_empty() {
-            self.vertices = self.load(&self.character).ok().map(|asset| asset.vertex_count());
+            self.vertices = self
+                .load(&self.character)
+                .ok()
+                .map(|asset| asset.vertex_count());
         }
         self.vertices
     }
@@ -199,9 +274,17 @@ impl Importer<'_> {
 fn takes(locator: &str, of: &str, asset: &Asset) -> Vec<Take> {
     let alone = asset.clips.len() == 1;
     let take = |clip: &Animation| Take {
-        name: if clip.name.is_empty() { asset.name.clone() } else { clip.name.clone() },
+        name: if clip.name.is_empty() {
+            asset.name.clone()
+        } else {
+            clip.name.clone()
+        },
         of: of.into(),
-        frames: TakeFrames::Clip(if alone { locator.into() } else { format!("{locator}#{}", clip.name) }),
+        frames: TakeFrames::Clip(if alone {
+            locator.into()
+        } else {
+            format!("{locator}#{}", clip.name)
+        }),
         frames_per_second: clip.frames_per_second,
         frame_count: u32::try_from(clip.frame_count).unwrap_or(u32::MAX),
     };
@@ -210,7 +293,8 @@ fn takes(locator: &str, of: &str, asset: &Asset) -> Vec<Take> {
 
 /// Whether a file is a project, by its name.
 pub(crate) fn is_project(path: &Path) -> bool {
-    path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case(ENDING))
+    path.extension()
+        .is_some_and(|ending| ending.eq_ignore_ascii_case(ENDING))
 }
 
 /// The endings of all files that can be imported, for a sentence.
@@ -221,7 +305,9 @@ fn readable() -> String {
 /// The endings of all files that can be imported.
 #[must_use]
 pub fn readable_endings() -> Vec<String> {
-    let formats = Format::ALL.into_iter().filter(|format| format.can_read() || matches!(format, Format::Npy | Format::Target));
+    let formats = Format::ALL
+        .into_iter()
+        .filter(|format| format.can_read() || matches!(format, Format::Npy | Format::Target));
     formats.map(Format::ending).map(str::to_owned).collect()
 }
 
@@ -233,7 +319,9 @@ mod tests {
     fn files() -> tempfile::TempDir {
         let folder = tempfile::tempdir().unwrap();
         let specimen = |name: &str| pliant::load(name).unwrap();
-        let save = |asset: &Asset, name: &str| drop(pliant::io::save(asset, folder.path().join(name)).unwrap());
+        let save = |asset: &Asset, name: &str| {
+            drop(pliant::io::save(asset, folder.path().join(name)).unwrap())
+        };
         save(&specimen("specimen:hound#walk"), "hound.glb");
         save(&specimen("specimen:hound#walk"), "walk.mdd");
         save(&specimen("specimen:tapir"), "tapir.obj");
@@ -246,26 +334,56 @@ mod tests {
     fn a_rig_with_a_clip_is_the_character_and_a_take() {
         let folder = files();
         let path = folder.path().join("hound.glb");
-        let found = import(std::slice::from_ref(&path), "specimen:head", folder.path(), &());
-        assert_eq!((found.character.as_deref(), found.takes.len(), &found.declined), (path.to_str(), 1, &vec![]));
+        let found = import(
+            std::slice::from_ref(&path),
+            "specimen:head",
+            folder.path(),
+            &(),
+        );
+        assert_eq!(
+            (
+                found.character.as_deref(),
+                found.takes.len(),
+                &found.declined
+            ),
+            (path.to_str(), 1, &vec![])
+        );
         let mut document = Document::default();
         found.apply(&mut document);
         let timeline = &document.timeline;
         assert_eq!(timeline.takes[0].of, document.character.asset);
         let take = &timeline.takes[0];
-        assert_eq!((timeline.frames_per_second, timeline.last_frame), (take.frames_per_second, take.frame_count - 1), "its own range");
+        assert_eq!(
+            (timeline.frames_per_second, timeline.last_frame),
+            (take.frames_per_second, take.frame_count - 1),
+            "its own range"
+        );
     }
 
     #[test]
     fn several_files_find_their_places_and_others_are_told_one_by_one() {
         let folder = files();
-        let paths = ["walk.mdd", "notes.txt", "broken.obj", "hound.glb", "tapir.obj"].map(|name| folder.path().join(name));
+        let paths = [
+            "walk.mdd",
+            "notes.txt",
+            "broken.obj",
+            "hound.glb",
+            "tapir.obj",
+        ]
+        .map(|name| folder.path().join(name));
         let found = import(&paths, "", folder.path(), &());
         assert_eq!(found.character.as_deref(), paths[3].to_str());
-        assert_eq!(found.takes.len(), 2, "that of the rig and the point cache: {found:?}");
+        assert_eq!(
+            found.takes.len(),
+            2,
+            "that of the rig and the point cache: {found:?}"
+        );
         let declined = found.declined.join("\n");
         assert!(
-            found.declined.len() == 3 && ["notes.txt", "broken.obj", "tapir.obj"].iter().all(|name| declined.contains(name)),
+            found.declined.len() == 3
+                && ["notes.txt", "broken.obj", "tapir.obj"]
+                    .iter()
+                    .all(|name| declined.contains(name)),
             "{declined}"
         );
     }
@@ -277,9 +395,18 @@ mod tests {
         document.character.asset = folder.path().join("hound.glb").display().to_string();
         document.timeline.set_key("smile", 3, 0.5);
         let before = document.timeline.clone();
-        import(&[folder.path().join("walk.mdd")], &document.character.asset, folder.path(), &()).apply(&mut document);
+        import(
+            &[folder.path().join("walk.mdd")],
+            &document.character.asset,
+            folder.path(),
+            &(),
+        )
+        .apply(&mut document);
         let after = &document.timeline;
-        assert_eq!((after.takes.len(), after.last_frame, after.frames_per_second), (1, before.last_frame, before.frames_per_second));
+        assert_eq!(
+            (after.takes.len(), after.last_frame, after.frames_per_second),
+            (1, before.last_frame, before.frames_per_second)
+        );
     }
 
     #[test]
@@ -287,13 +414,21 @@ mod tests {
         struct Stop;
         impl Progress for Stop {
             fn report(&self, _stage: &str, done: f64) -> std::ops::ControlFlow<()> {
-                if done > 0.0 { std::ops::ControlFlow::Break(()) } else { std::ops::ControlFlow::Continue(()) }
+                if done > 0.0 {
+                    std::ops::ControlFlow::Break(())
+                } else {
+                    std::ops::ControlFlow::Continue(())
+                }
             }
         }
         let folder = files();
         let paths = ["hound.glb", "walk.mdd", "notes.txt"].map(|name| folder.path().join(name));
         let found = import(&paths, "", folder.path(), &Stop);
-        assert_eq!((found.takes.len(), found.declined), (1, vec![]), "the rig's own");
+        assert_eq!(
+            (found.takes.len(), found.declined),
+            (1, vec![]),
+            "the rig's own"
+        );
     }
 
     #[test]
@@ -310,7 +445,15 @@ mod tests {
     #[test]
     fn a_clip_of_another_mesh_says_what_does_not_fit() {
         let folder = files();
-        let found = import(&[folder.path().join("walk.mdd")], "specimen:head", folder.path(), &());
-        assert!(found.is_empty() && found.declined[0].contains("open its mesh first"), "{found:?}");
+        let found = import(
+            &[folder.path().join("walk.mdd")],
+            "specimen:head",
+            folder.path(),
+            &(),
+        );
+        assert!(
+            found.is_empty() && found.declined[0].contains("open its mesh first"),
+            "{found:?}"
+        );
     }
 }

@@ -1,7 +1,8 @@
 //! The program in which a person poses, touches, blends, transfers and learns.
 //!
-//! What a person makes is a [`Document`](document::Document); a [`Studio`] shows it, and changes it in one place, so
-//! that every gesture is a step of the [`History`](history::History). The window is `eframe`'s; nothing else here knows of one.
+//! What a person makes is a [`Document`](document::Document); a [`Studio`] shows it, and changes it
+//! in one place, so that every gesture is a step of the [`History`](history::History). The window
+//! is `eframe`'s; nothing else here knows of one.
 
 pub mod autosave;
 pub mod blob;

@@ -53,7 +53,11 @@ impl Library {
     /// An empty library; relative paths begin at `folder`.
     #[must_use]
     pub fn new(folder: impl Into<PathBuf>, wake: Wake) -> Self {
-        Self { folder: folder.into(), slots: BTreeMap::new(), wake }
+        Self {
+            folder: folder.into(),
+            slots: BTreeMap::new(),
+            wake,
+        }
     }
 
     /// The folder at which relative paths begin.
@@ -70,7 +74,8 @@ impl Library {
 
     /// Tries again what could not be loaded.
     pub fn forget_failures(&mut self) {
-        self.slots.retain(|_, entry| !matches!(entry, Entry::Known(Slot::Failed(_))));
+        self.slots
+            .retain(|_, entry| !matches!(entry, Entry::Known(Slot::Failed(_))));
     }
 
     /// Loads an asset anew, as after its file changed.
@@ -81,9 +86,14 @@ impl Library {
     /// The asset, if it is there; starts loading it if nobody asked before.
     pub fn get(&mut self, locator: &str) -> Slot {
         let (folder, wake) = (&self.folder, &self.wake);
-        let entry = self.slots.entry(locator.to_owned()).or_insert_with(|| Entry::Coming(Some(start(locator, folder, wake))));
+        let entry = self
+            .slots
+            .entry(locator.to_owned())
+            .or_insert_with(|| Entry::Coming(Some(start(locator, folder, wake))));
         if let Entry::Coming(task) = entry {
-            let Some(result) = Task::finished(task) else { return Slot::Loading };
+            let Some(result) = Task::finished(task) else {
+                return Slot::Loading;
+            };
             *entry = Entry::Known(match result {
                 Ok(loaded) => Slot::Ready(Arc::new(loaded)),
                 Err(sentence) => Slot::Failed(sentence),
@@ -105,7 +115,13 @@ impl Library {
 
     /// What is on its way.
     pub fn watches(&self) -> impl Iterator<Item = &Arc<Watch>> {
-        let tasks = self.slots.values().filter_map(|entry| if let Entry::Coming(task) = entry { task.as_ref() } else { None });
+        let tasks = self.slots.values().filter_map(|entry| {
+            if let Entry::Coming(task) = entry {
+                task.as_ref()
+            } else {
+                None
+            }
+        });
         tasks.map(Task::watch).filter(|watch| !watch.over())
     }
 
@@ -119,16 +135,29 @@ impl Library {
 
 fn start(locator: &str, folder: &Path, wake: &Wake) -> Task<Loaded> {
     let (locator, folder) = (locator.to_owned(), folder.to_owned());
-    let name = Path::new(&locator).file_name().map_or_else(|| locator.clone(), |name| name.to_string_lossy().into_owned());
-    Task::start(format!("Loading {name}"), wake.clone(), move |_| load(&locator, &folder))
+    let name = Path::new(&locator).file_name().map_or_else(
+        || locator.clone(),
+        |name| name.to_string_lossy().into_owned(),
+    );
+    Task::start(format!("Loading {name}"), wake.clone(), move |_| {
+        load(&locator, &folder)
+    })
 }
 
 /// Loads an asset and makes it ready to be drawn.
 pub fn load(locator: &str, folder: &Path) -> Result<Loaded, String> {
-    let options = LoadOptions::default().with_specimens(&pliant::BuiltIn).with_folder(folder);
+    let options = LoadOptions::default()
+        .with_specimens(&pliant::BuiltIn)
+        .with_folder(folder);
     let asset = pliant::io::load(locator, &options).map_err(|error| error.to_string())?;
     let rig = asset.rig().map_err(|error| error.to_string())?;
     let mesh = rig.neutral();
     let (surface, neutral) = (Surface::of(mesh), Vertices::of(mesh, mesh.positions()));
-    Ok(Loaded { locator: locator.to_owned(), rig: Arc::new(rig), asset, surface, neutral })
+    Ok(Loaded {
+        locator: locator.to_owned(),
+        rig: Arc::new(rig),
+        asset,
+        surface,
+        neutral,
+    })
 }

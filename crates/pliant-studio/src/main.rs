@@ -38,18 +38,31 @@ fn parse(mut arguments: impl Iterator<Item = String>) -> Result<Start, String> {
         Some(text) if text == "--help" || text == "-h" => Start::Help,
         Some(text) if text == "--version" || text == "-V" => Start::Version,
         Some(text) if text.starts_with('-') => return Err(format!("unknown option '{text}'")),
-        Some(text) if text.to_lowercase().ends_with(&format!(".{}", project::ENDING)) => Start::Project(text),
+        Some(text)
+            if text
+                .to_lowercase()
+                .ends_with(&format!(".{}", project::ENDING)) =>
+        {
+            Start::Project(text)
+        }
         Some(text) => Start::Asset(text),
     };
     match arguments.next() {
         None => Ok(start),
-        Some(other) => Err(format!("one file at a time, but '{other}' came after the first; drop more into the window")),
+        Some(other) => Err(format!(
+            "one file at a time, but '{other}' came after the first; drop more into the window"
+        )),
     }
 }
 
-#[expect(clippy::print_stderr, reason = "a program that cannot open its window speaks where it was started")]
+#[expect(
+    clippy::print_stderr,
+    reason = "a program that cannot open its window speaks where it was started"
+)]
 fn main() -> ExitCode {
-    let arguments = std::env::args_os().skip(1).map(|argument| argument.to_string_lossy().into_owned());
+    let arguments = std::env::args_os()
+        .skip(1)
+        .map(|argument| argument.to_string_lossy().into_owned());
     match parse(arguments) {
         Ok(Start::Help) => say(HELP),
         Ok(Start::Version) => say(concat!("pliant-studio ", env!("CARGO_PKG_VERSION"), "\n")),
@@ -73,11 +86,23 @@ fn say(text: &str) {
 }
 
 fn run(start: Start) -> eframe::Result {
-    let viewport = egui::ViewportBuilder::default().with_title("Pliant").with_app_id("pliant-studio");
-    let viewport = viewport.with_inner_size([1440.0, 900.0]).with_min_inner_size(pliant_studio::LEAST_WINDOW);
+    let viewport = egui::ViewportBuilder::default()
+        .with_title("Pliant")
+        .with_app_id("pliant-studio");
+    let viewport = viewport
+        .with_inner_size([1440.0, 900.0])
+        .with_min_inner_size(pliant_studio::LEAST_WINDOW);
     // What a person likes is kept by the studio itself.
-    let options = eframe::NativeOptions { viewport, persist_window: false, ..eframe::NativeOptions::default() };
-    eframe::run_native("Pliant", options, Box::new(move |cc| Ok(Box::new(studio(cc, start)))))
+    let options = eframe::NativeOptions {
+        viewport,
+        persist_window: false,
+        ..eframe::NativeOptions::default()
+    };
+    eframe::run_native(
+        "Pliant",
+        options,
+        Box::new(move |cc| Ok(Box::new(studio(cc, start)))),
+    )
 }
 
 fn studio(cc: &eframe::CreationContext<'_>, start: Start) -> Studio {
@@ -85,7 +110,13 @@ fn studio(cc: &eframe::CreationContext<'_>, start: Start) -> Studio {
     pliant_studio::view::install(ctx, cc.wgpu_render_state.as_ref());
     let here = absolute(Path::new("."));
     let head = matches!(start, Start::First).then(|| "specimen:head".to_owned());
-    let document = Document { character: Character { asset: head.unwrap_or_default(), ..Character::default() }, ..Document::default() };
+    let document = Document {
+        character: Character {
+            asset: head.unwrap_or_default(),
+            ..Character::default()
+        },
+        ..Document::default()
+    };
     let mut studio = Studio::new(ctx, document);
     let recover = match &start {
         Start::Asset(_) => Recover::Nothing,
@@ -95,8 +126,11 @@ fn studio(cc: &eframe::CreationContext<'_>, start: Start) -> Studio {
     let places = Places::of_user();
     match start {
         Start::Asset(locator) => studio.ask_for(Command::Open(resolved(&locator, &here))),
-        // Whoever keeps work looks for unsaved work of the project first, and opens the project where there is none.
-        Start::Project(path) if places.is_none() => studio.ask_for(Command::Open(absolute(Path::new(&path)).display().to_string())),
+        // Whoever keeps work looks for unsaved work of the project first, and opens the project
+        // where there is none.
+        Start::Project(path) if places.is_none() => studio.ask_for(Command::Open(
+            absolute(Path::new(&path)).display().to_string(),
+        )),
         Start::Project(_) | Start::First | Start::Help | Start::Version => {}
     }
     if let Some(places) = places {
@@ -109,9 +143,16 @@ fn studio(cc: &eframe::CreationContext<'_>, start: Start) -> Studio {
 fn remedy(error: &eframe::Error) -> String {
     let said = error.to_string().replace('\n', " ");
     let lower = said.to_lowercase();
-    if matches!(error, eframe::Error::Winit(_) | eframe::Error::WinitEventLoop(_)) || lower.contains("display") {
+    if matches!(
+        error,
+        eframe::Error::Winit(_) | eframe::Error::WinitEventLoop(_)
+    ) || lower.contains("display")
+    {
         // Before the last colon is where the library's source says so.
-        let said = said.rsplit_once(": ").map_or(&*said, |(_, why)| why).trim_end_matches('.');
+        let said = said
+            .rsplit_once(": ")
+            .map_or(&*said, |(_, why)| why)
+            .trim_end_matches('.');
         let how = "start it in a desktop session, or set DISPLAY or WAYLAND_DISPLAY";
         return format!("no display to open a window on ({said}); {how}");
     }
@@ -131,8 +172,14 @@ mod tests {
     fn arguments_are_told_apart() {
         assert!(matches!(parsed(&[]), Ok(Start::First)));
         assert!(matches!(parsed(&["--version"]), Ok(Start::Version)));
-        assert!(matches!(parsed(&["work/face.pliant"]), Ok(Start::Project(_))));
-        assert!(matches!(parsed(&["specimen:hound#walk"]), Ok(Start::Asset(_))));
+        assert!(matches!(
+            parsed(&["work/face.pliant"]),
+            Ok(Start::Project(_))
+        ));
+        assert!(matches!(
+            parsed(&["specimen:hound#walk"]),
+            Ok(Start::Asset(_))
+        ));
         assert!(parsed(&["--fast"]).is_err() && parsed(&["a.obj", "b.obj"]).is_err());
     }
 }

@@ -9,7 +9,8 @@ use crate::studio::Studio;
 use crate::view::{Projection, Shading, Side};
 
 const UNDO: KeyboardShortcut = KeyboardShortcut::new(Modifiers::COMMAND, Key::Z);
-const REDO: KeyboardShortcut = KeyboardShortcut::new(Modifiers::COMMAND.plus(Modifiers::SHIFT), Key::Z);
+const REDO: KeyboardShortcut =
+    KeyboardShortcut::new(Modifiers::COMMAND.plus(Modifiers::SHIFT), Key::Z);
 /// What people from other programs press for redo.
 const ALSO_REDO: KeyboardShortcut = KeyboardShortcut::new(Modifiers::COMMAND, Key::Y);
 const ROOM_KEYS: [Key; 5] = [Key::Num1, Key::Num2, Key::Num3, Key::Num4, Key::Num5];
@@ -27,8 +28,15 @@ impl Studio {
             ui.menu_button("Help", |ui| self.help_menu_ui(ui));
             ui.separator();
             for (k, room) in RoomName::ALL.into_iter().enumerate() {
-                let tab = Button::selectable(self.desk.room == room, RichText::new(room.label()).size(14.5));
-                if ui.add(tab).on_hover_text(format!("{}  (Ctrl+{})", room.hint(), k + 1)).clicked() {
+                let tab = Button::selectable(
+                    self.desk.room == room,
+                    RichText::new(room.label()).size(14.5),
+                );
+                if ui
+                    .add(tab)
+                    .on_hover_text(format!("{}  (Ctrl+{})", room.hint(), k + 1))
+                    .clicked()
+                {
                     self.push(Command::Room(room));
                 }
             }
@@ -41,7 +49,8 @@ impl Studio {
         if ctx.egui_wants_keyboard_input() || self.filing.is_asking() {
             return;
         }
-        let pressed = |shortcut: &KeyboardShortcut| ctx.input_mut(|input| input.consume_shortcut(shortcut));
+        let pressed =
+            |shortcut: &KeyboardShortcut| ctx.input_mut(|input| input.consume_shortcut(shortcut));
         // Redo first: its keys hold those of undo.
         if pressed(&REDO) || pressed(&ALSO_REDO) {
             self.push(Command::Redo);
@@ -70,8 +79,15 @@ impl Studio {
 
     fn edit_menu_ui(&mut self, ui: &mut Ui) {
         let step = |ui: &mut Ui, word: &str, label: Option<&str>, shortcut| {
-            let text = label.map_or_else(|| word.to_owned(), |label| format!("{word} {}", lowercase_first(label)));
-            ui.add_enabled(label.is_some(), Button::new(text).shortcut_text(ui.ctx().format_shortcut(shortcut))).clicked()
+            let text = label.map_or_else(
+                || word.to_owned(),
+                |label| format!("{word} {}", lowercase_first(label)),
+            );
+            ui.add_enabled(
+                label.is_some(),
+                Button::new(text).shortcut_text(ui.ctx().format_shortcut(shortcut)),
+            )
+            .clicked()
         };
         if step(ui, "Undo", self.history.undo_label(), &UNDO) {
             self.push(Command::Undo);
@@ -82,10 +98,16 @@ impl Studio {
     }
 
     fn view_menu_ui(&mut self, ui: &mut Ui) {
-        if ui.add(Button::new("Frame everything").shortcut_text("F")).clicked() {
+        if ui
+            .add(Button::new("Frame everything").shortcut_text("F"))
+            .clicked()
+        {
             self.push(Command::Frame { selection: false });
         }
-        if ui.add(Button::new("Frame selection").shortcut_text("Shift+F")).clicked() {
+        if ui
+            .add(Button::new("Frame selection").shortcut_text("Shift+F"))
+            .clicked()
+        {
             self.push(Command::Frame { selection: true });
         }
         ui.menu_button("Look from", |ui| self.sides_menu_ui(ui));
@@ -100,17 +122,29 @@ impl Studio {
         ui.checkbox(&mut look.axes, "Axes in the corner");
         let room = self.desk.room;
         let cameras = self.desk.cameras.entry(room).or_default();
-        let mut flat = cameras.first().is_some_and(|seen| seen.camera.projection == Projection::Orthographic);
+        let mut flat = cameras
+            .first()
+            .is_some_and(|seen| seen.camera.projection == Projection::Orthographic);
         if ui.checkbox(&mut flat, "Orthographic  (5)").changed() {
-            let projection = if flat { Projection::Orthographic } else { Projection::Perspective };
-            cameras.iter_mut().for_each(|seen| seen.camera.projection = projection);
+            let projection = if flat {
+                Projection::Orthographic
+            } else {
+                Projection::Perspective
+            };
+            cameras
+                .iter_mut()
+                .for_each(|seen| seen.camera.projection = projection);
         }
         ui.separator();
         ui.radio_value(&mut self.preferences.theme, Theme::Dark, "Dark");
         ui.radio_value(&mut self.preferences.theme, Theme::Light, "Light");
         ui.menu_button("Scale", |ui| {
             for scale in SCALES {
-                ui.radio_value(&mut self.preferences.scale, scale, format!("{:.0} %", scale * 100.0));
+                ui.radio_value(
+                    &mut self.preferences.scale,
+                    scale,
+                    format!("{:.0} %", scale * 100.0),
+                );
             }
         });
     }
@@ -118,9 +152,14 @@ impl Studio {
     /// The sides, for all viewports of the room; a key is for the one under the pointer.
     fn sides_menu_ui(&mut self, ui: &mut Ui) {
         for side in Side::ALL {
-            if ui.add(Button::new(side.label()).shortcut_text(side.shortcut())).clicked() {
+            if ui
+                .add(Button::new(side.label()).shortcut_text(side.shortcut()))
+                .clicked()
+            {
                 let cameras = self.desk.cameras.entry(self.desk.room).or_default();
-                cameras.iter_mut().for_each(|seen| seen.camera.look_from(side));
+                cameras
+                    .iter_mut()
+                    .for_each(|seen| seen.camera.look_from(side));
             }
         }
     }
@@ -138,7 +177,10 @@ impl Studio {
     }
 
     fn help_menu_ui(&mut self, ui: &mut Ui) {
-        if ui.add(Button::new("Shortcuts").shortcut_text("?")).clicked() {
+        if ui
+            .add(Button::new("Shortcuts").shortcut_text("?"))
+            .clicked()
+        {
             self.help_open = true;
         }
         if ui.button("First steps").clicked() {
@@ -151,5 +193,7 @@ impl Studio {
 
 fn lowercase_first(text: &str) -> String {
     let mut letters = text.chars();
-    letters.next().map_or_else(String::new, |first| first.to_lowercase().chain(letters).collect())
+    letters.next().map_or_else(String::new, |first| {
+        first.to_lowercase().chain(letters).collect()
+    })
 }

@@ -1,10 +1,12 @@
-//! Sentences at the bottom of the window: what was done goes by itself, trouble stays until somebody puts it away.
+//! Sentences at the bottom of the window: what was done goes by itself, trouble stays until
+//! somebody puts it away.
 
 use std::time::Duration;
 
 use crate::command::{Mood, Notice};
 
-/// How long a sentence that is no trouble stands there while nothing is under way, in seconds: long enough to be read twice.
+/// How long a sentence that is no trouble stands there while nothing is under way, in seconds: long
+/// enough to be read twice.
 const LIFE_SECS: f64 = 8.0;
 /// More troubles than anybody reads; the oldest go.
 const MOST_TROUBLES: usize = 8;
@@ -64,20 +66,27 @@ impl Notices {
         self.troubles.retain(|(about, _)| *about == Topic::Recovery);
     }
 
-    /// It is `now_secs`. Returns how long the passing sentence still stands; while work is under way its time does not run.
+    /// It is `now_secs`. Returns how long the passing sentence still stands; while work is under
+    /// way its time does not run.
     pub(crate) fn tick(&mut self, now_secs: f64, at_work: bool) -> Option<Duration> {
         self.now_secs = now_secs;
         if let Some((_, until)) = self.passing.as_mut().filter(|_| at_work) {
             *until = now_secs + LIFE_SECS;
         }
         self.passing.take_if(|(_, until)| *until <= now_secs);
-        self.passing.as_ref().map(|(_, until)| Duration::from_secs_f64(until - now_secs))
+        self.passing
+            .as_ref()
+            .map(|(_, until)| Duration::from_secs_f64(until - now_secs))
     }
 
     /// The newest sentence that stands there.
     pub(crate) fn newest(&self) -> Option<&Notice> {
         let (passing, trouble) = (self.passing(), self.trouble());
-        if self.ends_in_trouble { trouble.or(passing) } else { passing.or(trouble) }
+        if self.ends_in_trouble {
+            trouble.or(passing)
+        } else {
+            passing.or(trouble)
+        }
     }
 
     /// What was done or should be known.
@@ -92,10 +101,15 @@ impl Notices {
 
     /// The troubles before the newest, the newest of them first.
     pub(crate) fn older_troubles(&self) -> impl Iterator<Item = &str> {
-        self.troubles.iter().rev().skip(1).map(|(_, notice)| &*notice.text)
+        self.troubles
+            .iter()
+            .rev()
+            .skip(1)
+            .map(|(_, notice)| &*notice.text)
     }
 
-    /// Puts the newest trouble away, so that the one before is seen; where there is none, the passing sentence.
+    /// Puts the newest trouble away, so that the one before is seen; where there is none, the
+    /// passing sentence.
     pub(crate) fn dismiss(&mut self) {
         if self.troubles.pop().is_none() {
             self.passing = None;
@@ -108,7 +122,12 @@ mod tests {
     use super::*;
 
     fn texts(notices: &Notices) -> Vec<&str> {
-        notices.trouble().map(|notice| &*notice.text).into_iter().chain(notices.older_troubles()).collect()
+        notices
+            .trouble()
+            .map(|notice| &*notice.text)
+            .into_iter()
+            .chain(notices.older_troubles())
+            .collect()
     }
 
     #[test]
@@ -119,7 +138,10 @@ mod tests {
         }
         notices.tell(Topic::Other, Notice::done("Opened."));
         notices.tick(1e9, false);
-        assert_eq!((notices.passing(), texts(&notices)), (None, vec!["no disk", "no rig"]));
+        assert_eq!(
+            (notices.passing(), texts(&notices)),
+            (None, vec!["no disk", "no rig"])
+        );
         notices.dismiss();
         assert_eq!(texts(&notices), ["no rig"]);
         notices.dismiss();
@@ -140,9 +162,18 @@ mod tests {
         let mut notices = Notices::default();
         notices.tick(100.0, false);
         notices.tell(Topic::Other, Notice::done("Saved."));
-        assert_eq!(notices.tick(100.5 + LIFE_SECS, true), Some(Duration::from_secs_f64(LIFE_SECS)));
+        assert_eq!(
+            notices.tick(100.5 + LIFE_SECS, true),
+            Some(Duration::from_secs_f64(LIFE_SECS))
+        );
         assert!(notices.tick(100.0 + 2.0 * LIFE_SECS, false).is_some());
-        assert_eq!((notices.tick(100.5 + 2.0 * LIFE_SECS, false), notices.newest()), (None, None));
+        assert_eq!(
+            (
+                notices.tick(100.5 + 2.0 * LIFE_SECS, false),
+                notices.newest()
+            ),
+            (None, None)
+        );
     }
 
     #[test]
@@ -151,13 +182,19 @@ mod tests {
         notices.tell(Topic::Rig, Notice::trouble("no rig"));
         notices.tell(Topic::Save, Notice::trouble("no disk"));
         notices.tell(Topic::Save, Notice::done("Saved."));
-        assert_eq!((notices.newest(), texts(&notices)), (Some(&Notice::done("Saved.")), vec!["no rig"]));
+        assert_eq!(
+            (notices.newest(), texts(&notices)),
+            (Some(&Notice::done("Saved.")), vec!["no rig"])
+        );
     }
 
     #[test]
     fn of_many_troubles_the_newest_are_kept() {
         let mut notices = Notices::default();
         (0..20).for_each(|k| notices.tell(Topic::Other, Notice::trouble(k.to_string())));
-        assert_eq!(texts(&notices), ["19", "18", "17", "16", "15", "14", "13", "12"]);
+        assert_eq!(
+            texts(&notices),
+            ["19", "18", "17", "16", "15", "14", "13", "12"]
+        );
     }
 }

@@ -23,8 +23,15 @@ impl Places {
     /// The folders of whoever runs the program; `None` where the system names no home.
     #[must_use]
     pub fn of_user() -> Option<Self> {
-        let set = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
-        Some(Self { state: set("PLIANT_STATE").or_else(|| state(&set))?, config: set("PLIANT_CONFIG").or_else(|| config(&set))? })
+        let set = |name: &str| {
+            std::env::var_os(name)
+                .filter(|value| !value.is_empty())
+                .map(PathBuf::from)
+        };
+        Some(Self {
+            state: set("PLIANT_STATE").or_else(|| state(&set))?,
+            config: set("PLIANT_CONFIG").or_else(|| config(&set))?,
+        })
     }
 }
 
@@ -52,19 +59,29 @@ fn config(set: Set<'_>) -> Option<PathBuf> {
 
 #[cfg(not(any(target_os = "windows", target_os = "macos")))]
 fn state(set: Set<'_>) -> Option<PathBuf> {
-    Some(set("XDG_STATE_HOME").or_else(|| Some(set("HOME")?.join(".local/state")))?.join("pliant"))
+    Some(
+        set("XDG_STATE_HOME")
+            .or_else(|| Some(set("HOME")?.join(".local/state")))?
+            .join("pliant"),
+    )
 }
 
 #[cfg(not(any(target_os = "windows", target_os = "macos")))]
 fn config(set: Set<'_>) -> Option<PathBuf> {
-    Some(set("XDG_CONFIG_HOME").or_else(|| Some(set("HOME")?.join(".config")))?.join("pliant"))
+    Some(
+        set("XDG_CONFIG_HOME")
+            .or_else(|| Some(set("HOME")?.join(".config")))?
+            .join("pliant"),
+    )
 }
 
 /// The person's own folder, where a file dialog begins.
 #[must_use]
 pub fn home() -> Option<PathBuf> {
     let name = if cfg!(windows) { "USERPROFILE" } else { "HOME" };
-    std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from)
+    std::env::var_os(name)
+        .filter(|value| !value.is_empty())
+        .map(PathBuf::from)
 }
 
 #[cfg(all(test, not(any(target_os = "windows", target_os = "macos"))))]
@@ -74,10 +91,25 @@ mod tests {
     #[test]
     fn folders_follow_the_desktop_specification() {
         let only_home = |name: &str| (name == "HOME").then(|| PathBuf::from("/people/ann"));
-        assert_eq!(state(&only_home), Some("/people/ann/.local/state/pliant".into()));
-        assert_eq!(config(&only_home), Some("/people/ann/.config/pliant".into()));
-        let both = |name: &str| Some(PathBuf::from(if name == "HOME" { "/people/ann" } else { "/xdg" }));
-        assert_eq!((state(&both), config(&both)), (Some("/xdg/pliant".into()), Some("/xdg/pliant".into())));
+        assert_eq!(
+            state(&only_home),
+            Some("/people/ann/.local/state/pliant".into())
+        );
+        assert_eq!(
+            config(&only_home),
+            Some("/people/ann/.config/pliant".into())
+        );
+        let both = |name: &str| {
+            Some(PathBuf::from(if name == "HOME" {
+                "/people/ann"
+            } else {
+                "/xdg"
+            }))
+        };
+        assert_eq!(
+            (state(&both), config(&both)),
+            (Some("/xdg/pliant".into()), Some("/xdg/pliant".into()))
+        );
         assert_eq!(state(&|_| None), None);
     }
 }

@@ -39,7 +39,14 @@ pub enum Theme {
 impl Default for Preferences {
     fn default() -> Self {
         let (recent, folders, panels) = (Vec::new(), Vec::new(), PanelSizes::default());
-        Self { theme: Theme::Dark, scale: 1.0, recent, folders, hint_seen: false, panels }
+        Self {
+            theme: Theme::Dark,
+            scale: 1.0,
+            recent,
+            folders,
+            hint_seen: false,
+            panels,
+        }
     }
 }
 
@@ -53,13 +60,20 @@ impl Preferences {
     /// Preferences are a page of text.
     const MAX_TEXT: u64 = 1 << 20;
 
-    /// Those kept in the folder `config`; the usual ones where there are none, or none that can be understood.
+    /// Those kept in the folder `config`; the usual ones where there are none, or none that can be
+    /// understood.
     #[must_use]
     pub fn load(files: &dyn Files, config: &Path) -> Self {
-        let text = files.read(&file(config), Self::MAX_TEXT).unwrap_or_default();
+        let text = files
+            .read(&file(config), Self::MAX_TEXT)
+            .unwrap_or_default();
         let mut kept: Self = serde_json::from_slice(&text).unwrap_or_default();
         let [least, most] = Self::SCALES;
-        kept.scale = if kept.scale.is_finite() { kept.scale.clamp(least, most) } else { 1.0 };
+        kept.scale = if kept.scale.is_finite() {
+            kept.scale.clamp(least, most)
+        } else {
+            1.0
+        };
         kept.recent.truncate(Self::MAX_RECENT);
         kept.folders.truncate(Self::MAX_FOLDERS);
         kept
@@ -68,7 +82,9 @@ impl Preferences {
     /// Keeps them in the folder `config`.
     pub fn save(&self, files: &dyn Files, config: &Path) -> Result<(), String> {
         let text = serde_json::to_string_pretty(self).map_err(|error| error.to_string())?;
-        let kept = files.create_folder(config).and_then(|()| files.write(&file(config), text.as_bytes()));
+        let kept = files
+            .create_folder(config)
+            .and_then(|()| files.write(&file(config), text.as_bytes()));
         kept.map_err(|error| format!("Preferences were not kept because {}.", why(&error)))
     }
 
@@ -103,14 +119,25 @@ mod tests {
     fn preferences_come_back_and_nonsense_is_as_usual() {
         let config = tempfile::tempdir().unwrap();
         let folder = config.path().join("not/yet");
-        assert_eq!(Preferences::load(&NativeFiles, &folder), Preferences::default());
-        let liked = Preferences { theme: Theme::Light, scale: 1.5, hint_seen: true, ..Preferences::default() };
+        assert_eq!(
+            Preferences::load(&NativeFiles, &folder),
+            Preferences::default()
+        );
+        let liked = Preferences {
+            theme: Theme::Light,
+            scale: 1.5,
+            hint_seen: true,
+            ..Preferences::default()
+        };
         liked.save(&NativeFiles, &folder).unwrap();
         assert_eq!(Preferences::load(&NativeFiles, &folder), liked);
         std::fs::write(file(&folder), r#"{"scale": 1e30, "unknown": 1}"#).unwrap();
         assert_eq!(Preferences::load(&NativeFiles, &folder).scale, 3.0);
         std::fs::write(file(&folder), "half a").unwrap();
-        assert_eq!(Preferences::load(&NativeFiles, &folder), Preferences::default());
+        assert_eq!(
+            Preferences::load(&NativeFiles, &folder),
+            Preferences::default()
+        );
     }
 
     #[test]
@@ -118,8 +145,18 @@ mod tests {
         let mut preferences = Preferences::default();
         (0..20).for_each(|k| preferences.used_project(Path::new(&format!("/p/{k}.pliant"))));
         preferences.used_project(Path::new("/p/15.pliant"));
-        assert_eq!((&*preferences.recent[0], &*preferences.recent[1]), ("/p/15.pliant", "/p/19.pliant"));
+        assert_eq!(
+            (&*preferences.recent[0], &*preferences.recent[1]),
+            ("/p/15.pliant", "/p/19.pliant")
+        );
         assert_eq!(preferences.recent.len(), Preferences::MAX_RECENT);
-        assert_eq!(preferences.recent.iter().filter(|path| path.contains("/15.")).count(), 1);
+        assert_eq!(
+            preferences
+                .recent
+                .iter()
+                .filter(|path| path.contains("/15."))
+                .count(),
+            1
+        );
     }
 }

@@ -42,29 +42,46 @@ impl Lost {
     #[must_use]
     pub fn name(&self) -> String {
         let name = self.project.as_ref().and_then(|path| path.file_name());
-        name.map_or_else(|| "an untitled project".into(), |name| format!("'{}'", name.to_string_lossy()))
+        name.map_or_else(
+            || "an untitled project".into(),
+            |name| format!("'{}'", name.to_string_lossy()),
+        )
     }
 }
 
 /// The unsaved work of programs that run no more, the newest first.
 #[must_use]
 pub fn lost_work(state: &Path) -> Vec<Lost> {
-    let mut found: Vec<Lost> = session_texts(state).into_iter().filter(|text| has_ended(text)).filter_map(lost).collect();
+    let mut found: Vec<Lost> = session_texts(state)
+        .into_iter()
+        .filter(|text| has_ended(text))
+        .filter_map(lost)
+        .collect();
     found.sort_by(|a, b| (b.kept, &b.text).cmp(&(a.kept, &a.text)));
     found
 }
 
 fn session_texts(state: &Path) -> Vec<PathBuf> {
-    paths_in(&sessions_folder(state)).into_iter().filter(|path| path.extension().is_some_and(|ending| ending == TEXT)).collect()
+    paths_in(&sessions_folder(state))
+        .into_iter()
+        .filter(|path| path.extension().is_some_and(|ending| ending == TEXT))
+        .collect()
 }
 
 fn paths_in(folder: &Path) -> Vec<PathBuf> {
-    fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path()).collect()
+    fs::read_dir(folder)
+        .into_iter()
+        .flatten()
+        .flatten()
+        .map(|entry| entry.path())
+        .collect()
 }
 
 /// Whether the program of a session runs no more: nobody holds its lock.
 fn has_ended(text: &Path) -> bool {
-    let Ok(lock) = File::open(text.with_extension(LOCK)) else { return true };
+    let Ok(lock) = File::open(text.with_extension(LOCK)) else {
+        return true;
+    };
     !matches!(lock.try_lock(), Err(TryLockError::WouldBlock))
 }
 
@@ -74,16 +91,29 @@ fn lost(text: PathBuf) -> Option<Lost> {
         #[serde(default)]
         session: Option<SessionNote>,
     }
-    let kept = fs::metadata(&text).and_then(|about| about.modified()).ok()?;
+    let kept = fs::metadata(&text)
+        .and_then(|about| about.modified())
+        .ok()?;
     let head: Head = serde_json::from_slice(&fs::read(&text).ok()?).unwrap_or_default();
-    let starts = fs::read_to_string(text.with_extension(STARTS)).ok().and_then(|count| count.trim().parse().ok()).unwrap_or(0);
-    Some(Lost { text, kept, project: head.session.and_then(|note| note.project), starts })
+    let starts = fs::read_to_string(text.with_extension(STARTS))
+        .ok()
+        .and_then(|count| count.trim().parse().ok())
+        .unwrap_or(0);
+    Some(Lost {
+        text,
+        kept,
+        project: head.session.and_then(|note| note.project),
+        starts,
+    })
 }
 
 /// Notes, before unsaved work is opened, that it is: should it end the program, the next one knows.
 pub fn count_start(files: &dyn Files, lost: &Lost) {
     // Without the note it is only opened once more than it should be.
-    let _ = files.write(&lost.text.with_extension(STARTS), (lost.starts + 1).to_string().as_bytes());
+    let _ = files.write(
+        &lost.text.with_extension(STARTS),
+        (lost.starts + 1).to_string().as_bytes(),
+    );
 }
 
 /// The program lives on, or ends as it should, with the work that it [claimed](claim).
@@ -95,7 +125,8 @@ pub fn outlived(files: &dyn Files, session: &Session) {
 /// Reads unsaved work, which stays lost until somebody [claims](claim) it.
 pub fn read(files: &dyn Files, lost: &Lost, session: &Session) -> Result<Opened, ProjectError> {
     match open_with(files, &lost.text, None, session.results()) {
-        // It would stand in the way at every start; whoever looks for it finds it under its other name.
+        // It would stand in the way at every start; whoever looks for it finds it under its other
+        // name.
         Err(error @ (ProjectError::Broken { .. } | ProjectError::Foreign { .. })) => {
             let _ = files.rename(&lost.text, &lost.text.with_extension("damaged"));
             Err(error)
@@ -104,28 +135,46 @@ pub fn read(files: &dyn Files, lost: &Lost, session: &Session) -> Result<Opened,
     }
 }
 
-/// Makes unsaved work that of `session`, in one step that a crash cannot halve: only for whoever shows what was [read].
+/// Makes unsaved work that of `session`, in one step that a crash cannot halve: only for whoever
+/// shows what was [read].
 pub fn claim(files: &dyn Files, lost: &Lost, session: &Session) -> Result<(), ProjectError> {
-    files.rename(&lost.text, session.text()).map_err(|source| ProjectError::Read { path: lost.text.clone(), source })?;
+    files
+        .rename(&lost.text, session.text())
+        .map_err(|source| ProjectError::Read {
+            path: lost.text.clone(),
+            source,
+        })?;
     // Nothing but a name or a count is left behind if these fail.
-    let _ = files.rename(&lost.text.with_extension(STARTS), &session.text().with_extension(STARTS));
+    let _ = files.rename(
+        &lost.text.with_extension(STARTS),
+        &session.text().with_extension(STARTS),
+    );
     let _ = files.remove(&lost.text.with_extension(LOCK));
     Ok(())
 }
 
-/// A lock, a note or an attempt to write that is older than this is no longer on its way to be used.
+/// A lock, a note or an attempt to write that is older than this is no longer on its way to be
+/// used.
 const GIVEN_UP: Duration = Duration::from_secs(3600);
 
-/// Removes what nobody needs: locks and notes of programs that ended without unsaved work, results that no session names, and attempts to write
-/// that were cut short.
+/// Removes what nobody needs: locks and notes of programs that ended without unsaved work, results
+/// that no session names, and attempts to write that were cut short.
 pub fn sweep(files: &dyn Files, state: &Path) {
     sweep_results(files, state);
-    for path in [sessions_folder(state), results_folder(state)].iter().flat_map(|folder| paths_in(folder)) {
+    for path in [sessions_folder(state), results_folder(state)]
+        .iter()
+        .flat_map(|folder| paths_in(folder))
+    {
         let name = path.file_name().unwrap_or_default().to_string_lossy();
-        let lock = path.extension().is_some_and(|ending| ending == LOCK || ending == STARTS)
+        let lock = path
+            .extension()
+            .is_some_and(|ending| ending == LOCK || ending == STARTS)
             && !path.with_extension(TEXT).exists()
             && has_ended(&path);
-        let age = fs::metadata(&path).and_then(|about| about.modified()).ok().and_then(|at| at.elapsed().ok());
+        let age = fs::metadata(&path)
+            .and_then(|about| about.modified())
+            .ok()
+            .and_then(|at| at.elapsed().ok());
         if (lock || is_unfinished(&name)) && age.is_some_and(|age| age > GIVEN_UP) {
             let _ = files.remove(&path);
         }
@@ -139,9 +188,15 @@ fn sweep_results(files: &dyn Files, state: &Path) {
     if listed.is_empty() {
         return;
     }
-    let texts: Vec<String> = session_texts(state).iter().filter_map(|text| fs::read_to_string(text).ok()).collect();
+    let texts: Vec<String> = session_texts(state)
+        .iter()
+        .filter_map(|text| fs::read_to_string(text).ok())
+        .collect();
     let named = |name: &str| texts.iter().any(|text| text.contains(name));
-    for entry in listed.iter().filter(|entry| Blob::is_name(&entry.name) && !named(&entry.name)) {
+    for entry in listed
+        .iter()
+        .filter(|entry| Blob::is_name(&entry.name) && !named(&entry.name))
+    {
         let _ = files.remove(&results.join(&entry.name));
     }
 }
@@ -160,14 +215,29 @@ mod tests {
     use crate::timeline::Take;
 
     fn work(project: &str) -> Project {
-        let mut work = Project { session: Some(SessionNote { project: Some(project.into()), stamp: None }), ..Project::default() };
-        work.document.timeline.add_take(Take::made(project, "specimen:head", &[vec![DVec3::ONE; 9]], 24.0));
+        let mut work = Project {
+            session: Some(SessionNote {
+                project: Some(project.into()),
+                stamp: None,
+            }),
+            ..Project::default()
+        };
+        work.document.timeline.add_take(Take::made(
+            project,
+            "specimen:head",
+            &[vec![DVec3::ONE; 9]],
+            24.0,
+        ));
         work
     }
 
     /// Unsaved work of a program that is over: its lock is let go.
     fn ended(state: &Path, project: &str) {
-        let mut autosave = Autosave::new(Arc::new(Session::begin(state).unwrap()), Arc::new(NativeFiles), Arc::new(|| ()));
+        let mut autosave = Autosave::new(
+            Arc::new(Session::begin(state).unwrap()),
+            Arc::new(NativeFiles),
+            Arc::new(|| ()),
+        );
         let (text, begun) = (autosave.session().text().to_owned(), Instant::now());
         autosave.tick(1, true, begun, || work(project));
         autosave.finish(true);
@@ -185,18 +255,35 @@ mod tests {
         }
         let session = Session::begin(state.path()).unwrap();
         let found = lost_work(state.path());
-        assert_eq!(found.iter().map(Lost::name).collect::<Vec<_>>(), ["'new.pliant'", "'old.pliant'"]);
+        assert_eq!(
+            found.iter().map(Lost::name).collect::<Vec<_>>(),
+            ["'new.pliant'", "'old.pliant'"]
+        );
         let opened = read(&NativeFiles, &found[0], &session).unwrap();
-        assert_eq!((opened.trouble(), opened.project), (None, work("/a/new.pliant")));
-        assert!(!session.text().exists() && lost_work(state.path()) == found, "what was only read is still lost");
+        assert_eq!(
+            (opened.trouble(), opened.project),
+            (None, work("/a/new.pliant"))
+        );
+        assert!(
+            !session.text().exists() && lost_work(state.path()) == found,
+            "what was only read is still lost"
+        );
         claim(&NativeFiles, &found[0], &session).unwrap();
         assert!(session.text().exists());
-        assert_eq!(lost_work(state.path()).len(), 1, "what this program took over is no longer lost");
-        assert!(claim(&NativeFiles, &found[0], &session).is_err(), "nobody takes it over twice");
+        assert_eq!(
+            lost_work(state.path()).len(),
+            1,
+            "what this program took over is no longer lost"
+        );
+        assert!(
+            claim(&NativeFiles, &found[0], &session).is_err(),
+            "nobody takes it over twice"
+        );
     }
 
     #[test]
-    fn work_that_ends_programs_soon_after_they_opened_it_is_perilous_and_work_that_does_not_is_not() {
+    fn work_that_ends_programs_soon_after_they_opened_it_is_perilous_and_work_that_does_not_is_not()
+    {
         let state = tempfile::tempdir().unwrap();
         ended(state.path(), "/a/b.pliant");
         for starts in 0..2 {
@@ -221,7 +308,11 @@ mod tests {
     #[test]
     fn work_of_a_running_program_is_left_alone() {
         let state = tempfile::tempdir().unwrap();
-        let mut autosave = Autosave::new(Arc::new(Session::begin(state.path()).unwrap()), Arc::new(NativeFiles), Arc::new(|| ()));
+        let mut autosave = Autosave::new(
+            Arc::new(Session::begin(state.path()).unwrap()),
+            Arc::new(NativeFiles),
+            Arc::new(|| ()),
+        );
         autosave.tick(1, true, Instant::now(), || work("/a/b.pliant"));
         while !autosave.session().text().exists() {
             std::thread::yield_now();
@@ -236,7 +327,12 @@ mod tests {
         let found = lost_work(state.path());
         fs::write(&found[0].text, "{\"format\": \"pliant project\", \"vers").unwrap();
         let session = Session::begin(state.path()).unwrap();
-        assert!(read(&NativeFiles, &lost_work(state.path())[0], &session).unwrap_err().to_string().contains("cut off"));
+        assert!(
+            read(&NativeFiles, &lost_work(state.path())[0], &session)
+                .unwrap_err()
+                .to_string()
+                .contains("cut off")
+        );
         assert_eq!(lost_work(state.path()), []);
         assert!(found[0].text.with_extension("damaged").exists());
     }
@@ -245,9 +341,18 @@ mod tests {
     fn results_that_no_session_names_are_swept() {
         let state = tempfile::tempdir().unwrap();
         ended(state.path(), "/a/kept.pliant");
-        let results = || NativeFiles.list(&results_folder(state.path())).unwrap().len();
+        let results = || {
+            NativeFiles
+                .list(&results_folder(state.path()))
+                .unwrap()
+                .len()
+        };
         let stray = Blob::new(b"stray".to_vec(), "npy");
-        fs::write(results_folder(state.path()).join(stray.name()), stray.bytes()).unwrap();
+        fs::write(
+            results_folder(state.path()).join(stray.name()),
+            stray.bytes(),
+        )
+        .unwrap();
         assert_eq!(results(), 2);
         sweep(&NativeFiles, state.path());
         assert_eq!(results(), 1);

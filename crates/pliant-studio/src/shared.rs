@@ -1,14 +1,16 @@
 //! Big things that many documents hold.
 //!
-//! A step of the history is a whole document, and every edit asks whether it changed one: what is shared must cost nothing to copy, and
-//! nothing to compare with itself. An [`Arc`] of numbers compares all of them.
+//! A step of the history is a whole document, and every edit asks whether it changed one: what is
+//! shared must cost nothing to copy, and nothing to compare with itself. An [`Arc`] of numbers
+//! compares all of them.
 
 use std::ops::{Deref, DerefMut};
 use std::sync::Arc;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-/// An [`Arc`] that equals itself at once. Whoever changes it changes a copy of their own, where others hold it, too.
+/// An [`Arc`] that equals itself at once. Whoever changes it changes a copy of their own, where
+/// others hold it, too.
 #[derive(Debug, Default)]
 pub struct Shared<T>(Arc<T>);
 
@@ -83,12 +85,17 @@ impl<'de, T: Deserialize<'de>> Deserialize<'de> for Shared<T> {
 }
 
 /// `#[serde(with = "shared")]`: writes what is behind an [`Arc`].
-pub fn serialize<T: Serialize, S: Serializer>(shared: &Arc<T>, serializer: S) -> Result<S::Ok, S::Error> {
+pub fn serialize<T: Serialize, S: Serializer>(
+    shared: &Arc<T>,
+    serializer: S,
+) -> Result<S::Ok, S::Error> {
     (**shared).serialize(serializer)
 }
 
 /// Puts what it reads behind an [`Arc`].
-pub fn deserialize<'de, T: Deserialize<'de>, D: Deserializer<'de>>(deserializer: D) -> Result<Arc<T>, D::Error> {
+pub fn deserialize<'de, T: Deserialize<'de>, D: Deserializer<'de>>(
+    deserializer: D,
+) -> Result<Arc<T>, D::Error> {
     T::deserialize(deserializer).map(Arc::new)
 }
 

@@ -1,6 +1,9 @@
 //! The window: bars, panels, viewports.
 
-use eframe::egui::{self, Align, FontId, Label, Layout, Rect, RichText, TextWrapMode, Ui, UiBuilder, Vec2, WidgetText};
+use eframe::egui::{
+    self, Align, FontId, Label, Layout, Rect, RichText, TextWrapMode, Ui, UiBuilder, Vec2,
+    WidgetText,
+};
 
 use pliant::linalg::parallel;
 
@@ -30,7 +33,8 @@ impl eframe::App for Studio {
 }
 
 impl Studio {
-    /// The whole window. Its thread works alone: it never waits for the threads that workers keep busy.
+    /// The whole window. Its thread works alone: it never waits for the threads that workers keep
+    /// busy.
     pub fn window_ui(&mut self, ui: &mut Ui) {
         parallel::alone(|| self.all_panels_ui(ui));
     }
@@ -54,7 +58,9 @@ impl Studio {
             self.preferences.hint_seen = help::hint_ui(ui, self.desk.room);
         }
         let frame = egui::Frame::central_panel(ui.style()).inner_margin(0.0);
-        egui::CentralPanel::default().frame(frame).show(ui, |ui| self.viewports_ui(ui));
+        egui::CentralPanel::default()
+            .frame(frame)
+            .show(ui, |ui| self.viewports_ui(ui));
         ctx.input_mut(|input| input.events.extend(kept_back));
         self.files_ui(&ctx);
         help::shortcuts_ui(&ctx, &mut self.help_open, &mut self.help_search);
@@ -83,11 +89,23 @@ impl Studio {
     /// The panels around the viewports, each as large as a person made it.
     fn panels_ui(&mut self, ui: &mut Ui) {
         let mut sizes = self.preferences.panels;
-        sash_ui(ui, Edge::Bottom, &mut sizes.timeline, self.timeline_needs, |ui| {
-            self.timeline_needs = self.with_room(self.desk.room, |room, cx| panels::timeline_ui(ui, room.shows_sliders(), cx));
+        sash_ui(
+            ui,
+            Edge::Bottom,
+            &mut sizes.timeline,
+            self.timeline_needs,
+            |ui| {
+                self.timeline_needs = self.with_room(self.desk.room, |room, cx| {
+                    panels::timeline_ui(ui, room.shows_sliders(), cx)
+                });
+            },
+        );
+        sash_ui(ui, Edge::Left, &mut sizes.tools, 0.0, |ui| {
+            self.tools_ui(ui)
         });
-        sash_ui(ui, Edge::Left, &mut sizes.tools, 0.0, |ui| self.tools_ui(ui));
-        sash_ui(ui, Edge::Right, &mut sizes.options, 0.0, |ui| self.options_ui(ui));
+        sash_ui(ui, Edge::Right, &mut sizes.options, 0.0, |ui| {
+            self.options_ui(ui)
+        });
         self.preferences.panels = sizes;
     }
 
@@ -108,8 +126,12 @@ impl Studio {
                 room.options_ui(ui, cx);
                 if room.shows_sliders() {
                     ui.add_space(6.0);
-                    egui::CollapsingHeader::new("Explain").default_open(true).show(ui, |ui| panels::explain_ui(ui, cx));
-                    egui::CollapsingHeader::new("Sliders").default_open(true).show(ui, |ui| panels::sliders_ui(ui, cx));
+                    egui::CollapsingHeader::new("Explain")
+                        .default_open(true)
+                        .show(ui, |ui| panels::explain_ui(ui, cx));
+                    egui::CollapsingHeader::new("Sliders")
+                        .default_open(true)
+                        .show(ui, |ui| panels::sliders_ui(ui, cx));
                 }
             });
         });
@@ -118,8 +140,13 @@ impl Studio {
     fn status_ui(&mut self, ui: &mut Ui) {
         ui.horizontal(|ui| {
             ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
-                self.watches.iter().chain(self.library.watches()).for_each(|watch| watch_ui(ui, watch));
-                ui.with_layout(Layout::left_to_right(Align::Center), |ui| self.notice_ui(ui));
+                self.watches
+                    .iter()
+                    .chain(self.library.watches())
+                    .for_each(|watch| watch_ui(ui, watch));
+                ui.with_layout(Layout::left_to_right(Align::Center), |ui| {
+                    self.notice_ui(ui)
+                });
             });
         });
     }
@@ -133,18 +160,28 @@ impl Studio {
         let dismissed = ui.small_button("Dismiss").clicked();
         if let Some(Notice { text, .. }) = passing {
             // Trouble needs room beside it.
-            let width = if trouble.is_some() { 0.4 * ui.available_width() } else { ui.available_width() };
+            let width = if trouble.is_some() {
+                0.4 * ui.available_width()
+            } else {
+                ui.available_width()
+            };
             let color = ui.visuals().text_color();
             ui.scope(|ui| {
                 ui.set_max_width(width);
-                ui.add(egui::Label::new(egui::RichText::new(text).color(color)).truncate()).on_hover_text(text);
+                ui.add(egui::Label::new(egui::RichText::new(text).color(color)).truncate())
+                    .on_hover_text(text);
             });
         }
         if let Some(Notice { text, .. }) = trouble {
             let older: Vec<&str> = self.notices.older_troubles().collect();
-            let more = if older.is_empty() { String::new() } else { format!("\n\nand {} more:\n{}", older.len(), older.join("\n")) };
+            let more = if older.is_empty() {
+                String::new()
+            } else {
+                format!("\n\nand {} more:\n{}", older.len(), older.join("\n"))
+            };
             let label = egui::RichText::new(text).color(ui.visuals().error_fg_color);
-            ui.add(egui::Label::new(label).truncate()).on_hover_text(format!("{text}{more}"));
+            ui.add(egui::Label::new(label).truncate())
+                .on_hover_text(format!("{text}{more}"));
         }
         if dismissed {
             self.notices.dismiss();
@@ -171,13 +208,36 @@ impl Studio {
     }
 
     /// A viewport; says where it is.
-    fn viewport_ui(&mut self, name: RoomName, k: usize, pane: &Pane, size: Vec2, ui: &mut Ui) -> Rect {
+    fn viewport_ui(
+        &mut self,
+        name: RoomName,
+        k: usize,
+        pane: &Pane,
+        size: Vec2,
+        ui: &mut Ui,
+    ) -> Rect {
         self.aim_camera(name, k, pane, size);
         let mut camera = self.desk.cameras.entry(name).or_default()[k].camera;
-        let label = if pane.title.is_empty() { name.label() } else { &pane.title };
-        let canvas = viewport_ui(ui, (name, k), label, &mut camera, &pane.scene, &self.desk.look, size);
+        let label = if pane.title.is_empty() {
+            name.label()
+        } else {
+            &pane.title
+        };
+        let canvas = viewport_ui(
+            ui,
+            (name, k),
+            label,
+            &mut camera,
+            &pane.scene,
+            &self.desk.look,
+            size,
+        );
         caption_ui(&pane.title, &canvas, ui);
-        let on = On { pane: k, scene: &pane.scene, canvas: &canvas };
+        let on = On {
+            pane: k,
+            scene: &pane.scene,
+            canvas: &canvas,
+        };
         let used = self.with_room(name, |room, cx| room.canvas_ui(&on, ui, cx));
         if !used {
             canvas.orbit_with_left(&mut camera);
@@ -186,14 +246,28 @@ impl Studio {
         canvas.response.rect
     }
 
-    /// What stands in place of an empty scene: one sentence, and where the whole room is empty a way to begin.
+    /// What stands in place of an empty scene: one sentence, and where the whole room is empty a
+    /// way to begin.
     fn empty_ui(&mut self, panes: &[Pane], k: usize, rect: Rect, ui: &mut Ui) {
-        let area = Rect::from_center_size(rect.center(), Vec2::new((rect.width() - 24.0).clamp(40.0, 340.0), 120.0));
-        let mut inside = ui.new_child(UiBuilder::new().max_rect(area).layout(Layout::top_down(Align::Center)));
+        let area = Rect::from_center_size(
+            rect.center(),
+            Vec2::new((rect.width() - 24.0).clamp(40.0, 340.0), 120.0),
+        );
+        let mut inside = ui.new_child(
+            UiBuilder::new()
+                .max_rect(area)
+                .layout(Layout::top_down(Align::Center)),
+        );
         let ui = &mut inside;
         ui.shrink_clip_rect(rect);
-        let text = if self.is_loading() { "Loading …" } else { &panes[k].empty };
-        let told = panes[..k].iter().any(|before| before.scene.models.is_empty() && before.empty == panes[k].empty);
+        let text = if self.is_loading() {
+            "Loading …"
+        } else {
+            &panes[k].empty
+        };
+        let told = panes[..k]
+            .iter()
+            .any(|before| before.scene.models.is_empty() && before.empty == panes[k].empty);
         if !told {
             ui.add(Label::new(RichText::new(text).size(15.0)).wrap());
         }
@@ -201,11 +275,17 @@ impl Studio {
             return;
         }
         ui.add_space(4.0);
-        if ui.button("Open…").on_hover_text("A file of yours (Ctrl+O)").clicked() {
+        if ui
+            .button("Open…")
+            .on_hover_text("A file of yours (Ctrl+O)")
+            .clicked()
+        {
             self.push(Command::AskOpen);
         }
         let room = self.desk.room;
-        let Some((name, example)) = rooms::examples(room).into_iter().next() else { return };
+        let Some((name, example)) = rooms::examples(room).into_iter().next() else {
+            return;
+        };
         if ui.button("Try the example").on_hover_text(name).clicked() {
             self.push(Command::New(Box::new(example()), room));
         }
@@ -216,20 +296,37 @@ impl Studio {
         let seen = self.desk.cameras.entry(name).or_default();
         seen.resize_with(seen.len().max(k + 1), Default::default);
         let seen = &mut seen[k];
-        // Until a person moves the camera, it keeps what it framed in view, however panels and windows change.
+        // Until a person moves the camera, it keeps what it framed in view, however panels and
+        // windows change.
         let stale = |framed: &Framed| framed.camera == seen.camera && framed.size != size;
-        let resized = self.framed.get(&(name, k)).filter(|framed| stale(framed)).map(|framed| framed.selection);
-        if pane.scene.models.is_empty() || (seen.subject == pane.subject && self.frame_asked.is_none() && resized.is_none()) {
+        let resized = self
+            .framed
+            .get(&(name, k))
+            .filter(|framed| stale(framed))
+            .map(|framed| framed.selection);
+        if pane.scene.models.is_empty()
+            || (seen.subject == pane.subject && self.frame_asked.is_none() && resized.is_none())
+        {
             return;
         }
         let aspect = f64::from(size.x / size.y.max(1.0));
-        let selection = self.frame_asked.or(resized.filter(|_| seen.subject == pane.subject)).unwrap_or(false);
+        let selection = self
+            .frame_asked
+            .or(resized.filter(|_| seen.subject == pane.subject))
+            .unwrap_or(false);
         match pane.selection.filter(|_| selection) {
             Some(bounds) => seen.camera.frame_in(bounds, aspect),
             None => seen.camera.frame_points(&pane.scene.points(), aspect),
         }
         seen.subject.clone_from(&pane.subject);
-        self.framed.insert((name, k), Framed { camera: seen.camera, size, selection });
+        self.framed.insert(
+            (name, k),
+            Framed {
+                camera: seen.camera,
+                size,
+                selection,
+            },
+        );
     }
 }
 
@@ -238,19 +335,41 @@ fn caption_ui(title: &str, canvas: &crate::view::Canvas, ui: &Ui) {
     let rect = canvas.response.rect;
     let width = (rect.width() - CAPTION_MARGIN - AXES).max(40.0);
     let text = WidgetText::from(RichText::new(title).size(14.0));
-    let galley = text.into_galley(ui, Some(TextWrapMode::Truncate), width, FontId::proportional(14.0));
-    canvas.painter.galley(rect.left_top() + Vec2::splat(CAPTION_MARGIN), galley, ui.visuals().text_color());
+    let galley = text.into_galley(
+        ui,
+        Some(TextWrapMode::Truncate),
+        width,
+        FontId::proportional(14.0),
+    );
+    canvas.painter.galley(
+        rect.left_top() + Vec2::splat(CAPTION_MARGIN),
+        galley,
+        ui.visuals().text_color(),
+    );
 }
 
 /// What is under way, and a way to stop it if it can be stopped.
 fn watch_ui(ui: &mut Ui, watch: &Watch) {
     let view = watch.view();
-    if view.listens && ui.small_button("Cancel").on_hover_text(format!("Stop: {}", view.name)).clicked() {
+    if view.listens
+        && ui
+            .small_button("Cancel")
+            .on_hover_text(format!("Stop: {}", view.name))
+            .clicked()
+    {
         watch.cancel();
     }
-    let text = if view.stage.is_empty() { view.name } else { format!("{}: {}", view.name, view.stage) };
+    let text = if view.stage.is_empty() {
+        view.name
+    } else {
+        format!("{}: {}", view.name, view.stage)
+    };
     if view.listens {
-        ui.add(egui::ProgressBar::new(view.done as f32).desired_width(220.0).text(text));
+        ui.add(
+            egui::ProgressBar::new(view.done as f32)
+                .desired_width(220.0)
+                .text(text),
+        );
     } else {
         ui.label(text);
         ui.add(egui::Spinner::new().size(14.0));
@@ -259,8 +378,15 @@ fn watch_ui(ui: &mut Ui, watch: &Watch) {
 
 /// Who presses somewhere else has finished typing: keys are for what was pressed now.
 fn end_typing(ctx: &egui::Context) {
-    let pressed = ctx.input(|input| input.pointer.interact_pos().filter(|_| input.pointer.any_pressed()));
-    let field = ctx.memory(|memory| memory.focused()).and_then(|id| ctx.read_response(id));
+    let pressed = ctx.input(|input| {
+        input
+            .pointer
+            .interact_pos()
+            .filter(|_| input.pointer.any_pressed())
+    });
+    let field = ctx
+        .memory(|memory| memory.focused())
+        .and_then(|id| ctx.read_response(id));
     if let (Some(place), Some(field)) = (pressed, field)
         && !field.rect.contains(place)
     {

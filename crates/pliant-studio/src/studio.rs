@@ -1,7 +1,7 @@
 //! The studio: the one place where the document changes.
 //!
-//! A frame of the window goes: results of workers are fetched, panels and viewports are painted and say what they want as
-//! [`Command`]s, and then these are done, in order.
+//! A frame of the window goes: results of workers are fetched, panels and viewports are painted and
+//! say what they want as [`Command`]s, and then these are done, in order.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -59,7 +59,8 @@ pub struct Studio {
     /// The weights that the solve left; once there are others, it tells nothing about them.
     solved: Weights,
     drag: Option<Drag>,
-    /// What was asked for but cannot be shown, such as a take that does not fit: the weights are shown instead.
+    /// What was asked for but cannot be shown, such as a take that does not fit: the weights are
+    /// shown instead.
     unshowable: Option<Shown>,
     /// The asset of which it was told that it cannot be loaded.
     told: Option<Locator>,
@@ -166,19 +167,56 @@ impl Studio {
     pub fn busy(&mut self) -> bool {
         let rooms = &mut self.rooms;
         let at_work = RoomName::ALL.into_iter().any(|name| rooms.get(name).busy());
-        at_work || self.filing.busy() || self.worker.busy() || self.library.busy() || self.watches.iter().any(|watch| !watch.over())
+        at_work
+            || self.filing.busy()
+            || self.worker.busy()
+            || self.library.busy()
+            || self.watches.iter().any(|watch| !watch.over())
     }
 
     /// Whether what a viewport shows may still be on its way.
     pub(crate) fn is_loading(&mut self) -> bool {
-        self.library.busy() || (self.posed.is_none() && self.worker.busy()) || self.rooms.get(self.desk.room).busy()
+        self.library.busy()
+            || (self.posed.is_none() && self.worker.busy())
+            || self.rooms.get(self.desk.room).busy()
     }
 
     /// Lends a room what it needs.
-    pub(crate) fn with_room<T>(&mut self, name: RoomName, call: impl FnOnce(&mut dyn Room, &mut Cx<'_>) -> T) -> T {
-        let Self { history, desk, clock, library, watches, rooms, commands, gesture, posed, solve, drag, wake, .. } = self;
-        let (document, gesture, posed, solve) = (history.document(), *gesture, posed.as_ref(), solve.as_ref());
-        let mut cx = Cx { document, gesture, library, posed, solve, desk, clock, drag, commands, watches, wake };
+    pub(crate) fn with_room<T>(
+        &mut self,
+        name: RoomName,
+        call: impl FnOnce(&mut dyn Room, &mut Cx<'_>) -> T,
+    ) -> T {
+        let Self {
+            history,
+            desk,
+            clock,
+            library,
+            watches,
+            rooms,
+            commands,
+            gesture,
+            posed,
+            solve,
+            drag,
+            wake,
+            ..
+        } = self;
+        let (document, gesture, posed, solve) =
+            (history.document(), *gesture, posed.as_ref(), solve.as_ref());
+        let mut cx = Cx {
+            document,
+            gesture,
+            library,
+            posed,
+            solve,
+            desk,
+            clock,
+            drag,
+            commands,
+            watches,
+            wake,
+        };
         call(rooms.get(name), &mut cx)
     }
 
@@ -203,7 +241,12 @@ impl Studio {
         let secs = f64::from(ctx.input(|i| i.stable_dt.min(0.1)));
         let known = self.with_room(self.desk.room, |_, cx| cx.known_last_frame());
         let timeline = &self.history.document().timeline;
-        self.clock.tick(secs, timeline.frames_per_second, known.unwrap_or(timeline.last_frame), self.desk.looping);
+        self.clock.tick(
+            secs,
+            timeline.frames_per_second,
+            known.unwrap_or(timeline.last_frame),
+            self.desk.looping,
+        );
         if let Some(last) = known {
             self.clock.frame = self.clock.frame.min(f64::from(last));
         }
@@ -218,8 +261,11 @@ impl Studio {
             let held = input.pointer.any_down() && !input.pointer.any_pressed();
             let press = |event: &&egui::Event| match event {
                 egui::Event::PointerButton { pressed, .. } => *pressed,
-                // A key pressed during a drag, such as one that changes its plane, belongs to the drag.
-                egui::Event::Key { pressed, repeat, .. } => *pressed && !*repeat && !held,
+                // A key pressed during a drag, such as one that changes its plane, belongs to the
+                // drag.
+                egui::Event::Key {
+                    pressed, repeat, ..
+                } => *pressed && !*repeat && !held,
                 _ => false,
             };
             input.events.iter().filter(press).count()
@@ -247,7 +293,8 @@ impl Studio {
         }
     }
 
-    /// Writes the weights of a solve into the document, as a part of the gesture that asked for it; not after it was taken back.
+    /// Writes the weights of a solve into the document, as a part of the gesture that asked for it;
+    /// not after it was taken back.
     fn keep_solved(&mut self, solve: &Solve, posed: &Posed) {
         let names = posed.rig.targets().iter().map(|target| target.name.clone());
         let weights: Vec<(String, f64)> = names.zip(posed.weights.iter().copied()).collect();
@@ -294,7 +341,9 @@ impl Studio {
     fn do_command(&mut self, command: Command, ctx: &egui::Context) {
         match command {
             Command::Edit(edit) => self.history.apply(edit),
-            Command::Amend(Edit { gesture, change, .. }) => {
+            Command::Amend(Edit {
+                gesture, change, ..
+            }) => {
                 if let Some(gesture) = gesture {
                     self.history.apply_to_open(gesture, change);
                 }
@@ -308,7 +357,8 @@ impl Studio {
         }
     }
 
-    /// Another document, without a past, takes the place of this one; whatever was under way for the old one is forgotten.
+    /// Another document, without a past, takes the place of this one; whatever was under way for
+    /// the old one is forgotten.
     pub(crate) fn reset(&mut self, document: Document) {
         self.history = History::new(document);
         // What a room still works on belongs to the project that is left.
@@ -321,7 +371,12 @@ impl Studio {
     /// What is shown of another character, or is dragged on it, means nothing to this one.
     fn forget_stranger(&mut self) {
         let asset = &self.history.document().character.asset;
-        if asset.is_empty() || self.posed.as_ref().is_some_and(|posed| posed.asset != *asset) {
+        if asset.is_empty()
+            || self
+                .posed
+                .as_ref()
+                .is_some_and(|posed| posed.asset != *asset)
+        {
             self.forget_pose();
         }
     }
@@ -330,7 +385,8 @@ impl Studio {
         (self.asked, self.posed, self.solve, self.drag) = (None, None, None, None);
     }
 
-    /// The skin that the touch room shows; `None` before there is a soft patch, and while a baked take plays.
+    /// The skin that the touch room shows; `None` before there is a soft patch, and while a baked
+    /// take plays.
     #[must_use]
     pub fn touched(&self) -> Option<&Touched> {
         self.rooms.touch.touched()
@@ -347,10 +403,14 @@ impl Studio {
         self.posed.as_ref()
     }
 
-    /// Keyed sliders follow their curves when the clock goes to another frame, or undo brings back the pose of one.
+    /// Keyed sliders follow their curves when the clock goes to another frame, or undo brings back
+    /// the pose of one.
     fn follow_keys(&mut self) {
         let (frame, timeline) = (self.clock.frame, &self.history.document().timeline);
-        if timeline.shown_frame != frame && timeline.playing_take.is_none() && !timeline.keys.is_empty() {
+        if timeline.shown_frame != frame
+            && timeline.playing_take.is_none()
+            && !timeline.keys.is_empty()
+        {
             self.history.show(|document| document.show_frame(frame));
         }
     }
@@ -375,7 +435,11 @@ impl Studio {
                 if self.told.take().is_some() {
                     self.notices.settle(Topic::Rig);
                 }
-                if let Slot::Ready(loaded) = slot { Some(loaded) } else { None }
+                if let Slot::Ready(loaded) = slot {
+                    Some(loaded)
+                } else {
+                    None
+                }
             }
         }
     }
@@ -389,22 +453,39 @@ impl Studio {
         self.follow_keys();
         self.forget_stranger();
         let character = self.history.document().character.clone();
-        let Some(loaded) = self.loaded(&character.asset) else { return };
+        let Some(loaded) = self.loaded(&character.asset) else {
+            return;
+        };
         let rig = RigSpec { loaded, character };
         if let Some(drag) = self.drag.take() {
             self.asked = None;
-            self.worker.ask(Question { rig, ask: Ask::Drag(drag) });
+            self.worker.ask(Question {
+                rig,
+                ask: Ask::Drag(drag),
+            });
             return;
         }
         let library = &mut self.library;
-        let shown = shown_pose(self.history.document(), &rig.loaded, |locator| library.ready(locator), self.clock.frame);
-        let shown = if self.unshowable.as_ref() == Some(&shown) { shown_weights(self.history.document()) } else { shown };
+        let shown = shown_pose(
+            self.history.document(),
+            &rig.loaded,
+            |locator| library.ready(locator),
+            self.clock.frame,
+        );
+        let shown = if self.unshowable.as_ref() == Some(&shown) {
+            shown_weights(self.history.document())
+        } else {
+            shown
+        };
         let same = |asked: &Asked| asked.rig == rig && asked.shown == shown;
         // While a drag is being answered the document does not hold its weights yet.
         if self.asked.as_ref().is_some_and(same) || (self.asked.is_none() && self.worker.busy()) {
             return;
         }
-        self.asked = Some(Asked { rig: rig.clone(), shown: shown.clone() });
+        self.asked = Some(Asked {
+            rig: rig.clone(),
+            shown: shown.clone(),
+        });
         let ask = match shown {
             Shown::Weights(weights) => Ask::Show(weights),
             Shown::Frame(frame) => Ask::Place(frame, rig.character.weights.clone()),

@@ -1,10 +1,13 @@
 //! How the window looks: calm greys around the picture, one accent, room to breathe.
 //!
-//! **Ours.** Every colour of text stands out from what is behind it by 4.5 to 1 and every mark by 3 to 1, in both themes and where a
-//! control is disabled as well: the contrast that WCAG 2.2 asks for (1.4.3, 1.4.11).
+//! **Ours.** Every colour of text stands out from what is behind it by 4.5 to 1 and every mark by 3
+//! to 1, in both themes and where a control is disabled as well: the contrast that WCAG 2.2 asks
+//! for (1.4.3, 1.4.11).
 
 use eframe::egui::style::ScrollStyle;
-use eframe::egui::{Color32, Context, CornerRadius, FontId, Stroke, Style, TextStyle, Theme, Visuals, vec2};
+use eframe::egui::{
+    Color32, Context, CornerRadius, FontId, Stroke, Style, TextStyle, Theme, Visuals, vec2,
+};
 
 /// What is chosen, lit or dragged.
 pub const ACCENT: Color32 = Color32::from_rgb(232, 122, 56);
@@ -122,14 +125,23 @@ fn dress_style(style: &mut Style, theme: Theme) {
         interact_handle_opacity: 0.8,
         ..ScrollStyle::thin()
     };
-    let sizes = [(TextStyle::Body, 13.5), (TextStyle::Button, 13.5), (TextStyle::Small, 11.5), (TextStyle::Heading, 16.0)];
+    let sizes = [
+        (TextStyle::Body, 13.5),
+        (TextStyle::Button, 13.5),
+        (TextStyle::Small, 11.5),
+        (TextStyle::Heading, 16.0),
+    ];
     for (text, size) in sizes {
         style.text_styles.insert(text, FontId::proportional(size));
     }
 }
 
 fn visuals(theme: Theme) -> Visuals {
-    let mut visuals = if theme == Theme::Dark { Visuals::dark() } else { Visuals::light() };
+    let mut visuals = if theme == Theme::Dark {
+        Visuals::dark()
+    } else {
+        Visuals::light()
+    };
     let inks = Inks::of(&visuals);
     visuals.panel_fill = inks.panel;
     visuals.window_fill = inks.panel;
@@ -149,8 +161,19 @@ fn visuals(theme: Theme) -> Visuals {
     visuals.widgets.inactive.fg_stroke.color = inks.control;
     visuals.slider_trailing_fill = true;
     let widgets = &mut visuals.widgets;
-    [&mut widgets.inactive, &mut widgets.hovered, &mut widgets.active].into_iter().for_each(|widget| widget.bg_fill = inks.field);
-    for widget in [&mut visuals.widgets.inactive, &mut visuals.widgets.hovered, &mut visuals.widgets.active, &mut visuals.widgets.open] {
+    [
+        &mut widgets.inactive,
+        &mut widgets.hovered,
+        &mut widgets.active,
+    ]
+    .into_iter()
+    .for_each(|widget| widget.bg_fill = inks.field);
+    for widget in [
+        &mut visuals.widgets.inactive,
+        &mut visuals.widgets.hovered,
+        &mut visuals.widgets.active,
+        &mut visuals.widgets.open,
+    ] {
         widget.corner_radius = CornerRadius::same(4);
     }
     visuals
@@ -179,19 +202,29 @@ mod tests {
     }
 
     fn both() -> [(&'static str, Visuals, Inks); 2] {
-        [("dark", visuals(Theme::Dark), DARK), ("light", visuals(Theme::Light), LIGHT)]
+        [
+            ("dark", visuals(Theme::Dark), DARK),
+            ("light", visuals(Theme::Light), LIGHT),
+        ]
     }
 
     #[test]
     fn black_on_white_has_the_contrast_that_the_standard_says() {
         assert!((contrast(Color32::BLACK, Color32::WHITE) - 21.0).abs() < 1e-3);
-        assert!((contrast(Color32::from_gray(118), Color32::WHITE) - 4.54).abs() < 0.01, "the standard's own example");
+        assert!(
+            (contrast(Color32::from_gray(118), Color32::WHITE) - 4.54).abs() < 0.01,
+            "the standard's own example"
+        );
     }
 
     #[test]
     fn text_can_be_read_wherever_it_stands() {
         for (theme, visuals, inks) in both() {
-            let grounds = [("panel", inks.panel), ("faint", inks.faint), ("field", inks.field)];
+            let grounds = [
+                ("panel", inks.panel),
+                ("faint", inks.faint),
+                ("field", inks.field),
+            ];
             let texts = [
                 ("text", visuals.text_color()),
                 ("strong", visuals.strong_text_color()),
@@ -204,16 +237,35 @@ mod tests {
             ];
             for (ground, behind) in grounds {
                 for (name, color) in texts {
-                    assert!(contrast(color, behind) >= TEXT, "{theme}: {name} on {ground} is {}", contrast(color, behind));
+                    assert!(
+                        contrast(color, behind) >= TEXT,
+                        "{theme}: {name} on {ground} is {}",
+                        contrast(color, behind)
+                    );
                 }
                 let faded = contrast(disabled(visuals.text_color(), behind), behind);
                 assert!(faded >= TEXT, "{theme}: disabled on {ground} is {faded}");
             }
-            for (name, color) in [("control", visuals.widgets.inactive.text_color()), ("key", inks.key)] {
-                assert!(contrast(color, visuals.widgets.inactive.weak_bg_fill) >= TEXT, "{theme}: {name} on a button");
+            for (name, color) in [
+                ("control", visuals.widgets.inactive.text_color()),
+                ("key", inks.key),
+            ] {
+                assert!(
+                    contrast(color, visuals.widgets.inactive.weak_bg_fill) >= TEXT,
+                    "{theme}: {name} on a button"
+                );
             }
-            assert!(contrast(visuals.widgets.hovered.text_color(), visuals.widgets.hovered.weak_bg_fill) >= TEXT, "{theme}: hovered");
-            assert!(contrast(visuals.selection.stroke.color, visuals.selection.bg_fill) >= TEXT, "{theme}: chosen");
+            assert!(
+                contrast(
+                    visuals.widgets.hovered.text_color(),
+                    visuals.widgets.hovered.weak_bg_fill
+                ) >= TEXT,
+                "{theme}: hovered"
+            );
+            assert!(
+                contrast(visuals.selection.stroke.color, visuals.selection.bg_fill) >= TEXT,
+                "{theme}: chosen"
+            );
         }
     }
 
@@ -222,7 +274,11 @@ mod tests {
         for (theme, visuals, inks) in both() {
             let button = disabled(visuals.widgets.inactive.weak_bg_fill, inks.panel);
             let text = disabled(visuals.widgets.inactive.text_color(), button);
-            assert!(contrast(text, button) >= TEXT, "{theme}: {}", contrast(text, button));
+            assert!(
+                contrast(text, button) >= TEXT,
+                "{theme}: {}",
+                contrast(text, button)
+            );
         }
     }
 
@@ -230,12 +286,29 @@ mod tests {
     fn marks_are_seen_ticked_or_not_disabled_or_not() {
         for (theme, visuals, inks) in both() {
             let widgets = &visuals.widgets;
-            for (state, widget) in [("still", &widgets.inactive), ("hovered", &widgets.hovered), ("pressed", &widgets.active)] {
+            for (state, widget) in [
+                ("still", &widgets.inactive),
+                ("hovered", &widgets.hovered),
+                ("pressed", &widgets.active),
+            ] {
                 let (outline, tick) = (widget.bg_stroke.color, widget.fg_stroke.color);
-                assert!(contrast(outline, inks.panel) >= MARK, "{theme}: a box, {state}, is {}", contrast(outline, inks.panel));
-                assert!(contrast(tick, widget.bg_fill) >= MARK, "{theme}: its tick, {state}, is {}", contrast(tick, widget.bg_fill));
+                assert!(
+                    contrast(outline, inks.panel) >= MARK,
+                    "{theme}: a box, {state}, is {}",
+                    contrast(outline, inks.panel)
+                );
+                assert!(
+                    contrast(tick, widget.bg_fill) >= MARK,
+                    "{theme}: its tick, {state}, is {}",
+                    contrast(tick, widget.bg_fill)
+                );
             }
-            for (name, icon) in [("icon", inks.weak), ("key", inks.key), ("accent", inks.accent), ("warning", inks.warning)] {
+            for (name, icon) in [
+                ("icon", inks.weak),
+                ("key", inks.key),
+                ("accent", inks.accent),
+                ("warning", inks.warning),
+            ] {
                 let faded = contrast(disabled(icon, inks.panel), inks.panel);
                 assert!(faded >= MARK, "{theme}: a disabled {name} is {faded}");
             }

@@ -17,8 +17,12 @@ use crate::names::free_name;
 pub use pliant::rig::{Ease, EasedKey as Key, eased_weight as weight_at};
 
 pub use clipboard::{copied, pasted};
-pub use keys::{KeyAt, Keys, Picked, changed_sliders, eased, key_at, moved, picked_frames, without};
-pub use playing::{Found, Shown, TakeFrame, clip_keys, clip_weights, found_take, shown_pose, shown_weights};
+pub use keys::{
+    KeyAt, Keys, Picked, changed_sliders, eased, key_at, moved, picked_frames, without,
+};
+pub use playing::{
+    Found, Shown, TakeFrame, clip_keys, clip_weights, found_take, shown_pose, shown_weights,
+};
 
 /// What happens over time.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -34,8 +38,9 @@ pub struct Timeline {
     pub takes: Vec<Take>,
     /// The take that plays in place of the keys.
     pub playing_take: Option<String>,
-    /// The frame at which the weights of keyed sliders are those of their curves, or were before a hand moved them. It comes back with
-    /// them on undo, so that a pose of another frame is never taken for that of the one on the clock.
+    /// The frame at which the weights of keyed sliders are those of their curves, or were before a
+    /// hand moved them. It comes back with them on undo, so that a pose of another frame is
+    /// never taken for that of the one on the clock.
     pub shown_frame: f64,
 }
 
@@ -65,7 +70,14 @@ pub enum TakeFrames {
 
 impl Default for Timeline {
     fn default() -> Self {
-        Self { frames_per_second: 24.0, last_frame: 48, keys: BTreeMap::new(), takes: Vec::new(), playing_take: None, shown_frame: 0.0 }
+        Self {
+            frames_per_second: 24.0,
+            last_frame: 48,
+            keys: BTreeMap::new(),
+            takes: Vec::new(),
+            playing_take: None,
+            shown_frame: 0.0,
+        }
     }
 }
 
@@ -82,12 +94,16 @@ impl Timeline {
     /// How many frames of this timeline so many frames of another rate last, after the first.
     #[must_use]
     pub fn frames_of(&self, frame_count: usize, frames_per_second: f64) -> u32 {
-        let frames = frame_count.saturating_sub(1) as f64 / frames_per_second * self.frames_per_second;
+        let frames =
+            frame_count.saturating_sub(1) as f64 / frames_per_second * self.frames_per_second;
         // A little more than a whole number is rounding.
-        (frames - 1e-6).ceil().clamp(1.0, f64::from(Self::MAX_FRAME)) as u32
+        (frames - 1e-6)
+            .ceil()
+            .clamp(1.0, f64::from(Self::MAX_FRAME)) as u32
     }
 
-    /// Adds a take under its name, or under that name with a number where there is one already, and says which.
+    /// Adds a take under its name, or under that name with a number where there is one already, and
+    /// says which.
     pub fn add_take(&mut self, mut take: Take) -> String {
         take.name = free_name(&take.name, |name| self.take(name).is_some());
         let name = take.name.clone();
@@ -99,12 +115,26 @@ impl Timeline {
 impl Take {
     /// A take made here, of frames with equally many vertices.
     #[must_use]
-    pub fn made(name: impl Into<String>, of: impl Into<Locator>, frames: &[Vec<DVec3>], frames_per_second: f64) -> Self {
+    pub fn made(
+        name: impl Into<String>,
+        of: impl Into<Locator>,
+        frames: &[Vec<DVec3>],
+        frames_per_second: f64,
+    ) -> Self {
         let frame_count = frames.len() as u32;
         let shape = [frames.len(), frames.first().map_or(0, Vec::len), 3];
-        let bytes = npy::write_f32(&shape, frames.iter().flatten().flat_map(|p| p.as_vec3().to_array()));
+        let bytes = npy::write_f32(
+            &shape,
+            frames.iter().flatten().flat_map(|p| p.as_vec3().to_array()),
+        );
         let frames = TakeFrames::Made(Blob::new(bytes, "npy"));
-        Self { name: name.into(), of: of.into(), frames, frames_per_second, frame_count }
+        Self {
+            name: name.into(),
+            of: of.into(),
+            frames,
+            frames_per_second,
+            frame_count,
+        }
     }
 
     /// Its frames, if they were made here.
@@ -124,8 +154,13 @@ pub fn made_frame(blob: &Blob, frame: usize, vertex_count: usize) -> Option<Vec<
     let size = vertex_count * 12;
     let begin = 10 + header + frame * size;
     let numbers = bytes.get(begin..begin + size)?;
-    let number = |k: usize| f32::from_le_bytes([numbers[k], numbers[k + 1], numbers[k + 2], numbers[k + 3]]);
-    Some((0..vertex_count).map(|v| Vec3::new(number(12 * v), number(12 * v + 4), number(12 * v + 8))).collect())
+    let number =
+        |k: usize| f32::from_le_bytes([numbers[k], numbers[k + 1], numbers[k + 2], numbers[k + 3]]);
+    Some(
+        (0..vertex_count)
+            .map(|v| Vec3::new(number(12 * v), number(12 * v + 4), number(12 * v + 8)))
+            .collect(),
+    )
 }
 
 #[cfg(test)]
@@ -134,11 +169,19 @@ mod tests {
 
     #[test]
     fn frames_come_back_from_their_bytes() {
-        let frames = vec![vec![DVec3::new(1.0, 2.0, 3.0), DVec3::X], vec![DVec3::Y, DVec3::new(0.5, -4.0, 8.0)]];
+        let frames = vec![
+            vec![DVec3::new(1.0, 2.0, 3.0), DVec3::X],
+            vec![DVec3::Y, DVec3::new(0.5, -4.0, 8.0)],
+        ];
         let take = Take::made("press", "specimen:head", &frames, 24.0);
-        let TakeFrames::Made(blob) = &take.frames else { panic!("made here") };
+        let TakeFrames::Made(blob) = &take.frames else {
+            panic!("made here")
+        };
         for (k, frame) in frames.iter().enumerate() {
-            assert_eq!(made_frame(blob, k, 2), Some(frame.iter().map(|p| p.as_vec3()).collect()));
+            assert_eq!(
+                made_frame(blob, k, 2),
+                Some(frame.iter().map(|p| p.as_vec3()).collect())
+            );
         }
         assert_eq!(made_frame(blob, 2, 2), None);
     }

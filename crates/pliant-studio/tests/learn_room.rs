@@ -19,13 +19,20 @@ const WRIST: usize = 249;
 const INDEX_TIP: (usize, &str) = (7086, "Control point 10");
 
 fn example(name: &str) -> Document {
-    learn::examples().into_iter().find(|(label, _)| *label == name).map(|(_, document)| document()).expect("an example of the room")
+    learn::examples()
+        .into_iter()
+        .find(|(label, _)| *label == name)
+        .map(|(_, document)| document())
+        .expect("an example of the room")
 }
 
 /// The hand with its model, trained by itself on opening.
 fn ready() -> Option<Journey> {
     let journey = Journey::start(example("Drive a hand"), RoomName::Learn)?;
-    assert!(journey.document().learn.trained.is_some(), "it trains itself");
+    assert!(
+        journey.document().learn.trained.is_some(),
+        "it trains itself"
+    );
     Some(journey)
 }
 
@@ -34,7 +41,9 @@ fn baked(journey: &mut Journey) -> Vec<DVec3> {
     journey.click("Bake take");
     let document = journey.document();
     let take = document.timeline.takes.last().expect("a take was baked");
-    let TakeFrames::Made(blob) = &take.frames else { panic!("made here") };
+    let TakeFrames::Made(blob) = &take.frames else {
+        panic!("made here")
+    };
     let vertices = pliant::load(&take.of).unwrap().vertex_count();
     let positions = made_frame(blob, 0, vertices).expect("as many vertices as the asset it is of");
     journey.undo();
@@ -52,7 +61,12 @@ fn way(from: Pos2, by: Vec2) -> Vec<Pos2> {
 
 /// Presses and lets go, quickly enough to be a click.
 fn tap(journey: &mut Journey, pos: Pos2) {
-    let button = |pressed| Event::PointerButton { pos, button: PointerButton::Primary, pressed, modifiers: Modifiers::NONE };
+    let button = |pressed| Event::PointerButton {
+        pos,
+        button: PointerButton::Primary,
+        pressed,
+        modifiers: Modifiers::NONE,
+    };
     for event in [Event::PointerMoved(pos), button(true), button(false)] {
         journey.harness.event(event);
         journey.harness.step();
@@ -61,7 +75,12 @@ fn tap(journey: &mut Journey, pos: Pos2) {
 }
 
 fn view(journey: &Journey) -> Rect {
-    journey.harness.get_all_by_label("Learn").map(|node| node.rect()).max_by(|a, b| a.area().total_cmp(&b.area())).expect("a viewport")
+    journey
+        .harness
+        .get_all_by_label("Learn")
+        .map(|node| node.rect())
+        .max_by(|a, b| a.area().total_cmp(&b.area()))
+        .expect("a viewport")
 }
 
 #[test]
@@ -74,19 +93,36 @@ fn a_dragged_point_takes_its_finger_along_and_leaves_the_wrist() {
     journey.drag(&way(start, Vec2::new(60.0, 30.0)));
     let document = journey.document();
     let goal = DVec3::from_array(document.learn.drive.goals[9]);
-    let goals: Vec<DVec3> = document.learn.drive.goals.iter().map(|goal| DVec3::from_array(*goal)).collect();
+    let goals: Vec<DVec3> = document
+        .learn
+        .drive
+        .goals
+        .iter()
+        .map(|goal| DVec3::from_array(*goal))
+        .collect();
     let way = |(point, vertex): (usize, usize)| goals[point].distance(rest[vertex]);
     let [tip, joint, knuckle, middle_tip] = [(9, 7086), (8, 3647), (6, 1618), (13, 6419)].map(way);
     assert!(
         joint > 0.4 * tip && joint < tip && knuckle < joint,
         "the finger's own points go along, the less the farther: {joint} {knuckle}"
     );
-    assert!(middle_tip < 0.02 * tip, "the next finger is near in space and far along the surface: {middle_tip}");
+    assert!(
+        middle_tip < 0.02 * tip,
+        "the next finger is near in space and far along the surface: {middle_tip}"
+    );
     let (posed, wanted) = (baked(&mut journey), goal.distance(rest[INDEX_TIP.0]));
     assert!(wanted > 0.5, "the goal is {wanted} away");
-    let near: Vec<usize> = (0..rest.len()).filter(|&v| rest[v].distance(rest[INDEX_TIP.0]) < 0.4).collect();
-    assert!(near.len() > 3 && near.iter().all(|&v| moved(&rest, &posed, v) > 0.6 * wanted), "the fingertip follows");
-    assert!(moved(&rest, &posed, WRIST) < 0.02 * wanted, "the wrist stays");
+    let near: Vec<usize> = (0..rest.len())
+        .filter(|&v| rest[v].distance(rest[INDEX_TIP.0]) < 0.4)
+        .collect();
+    assert!(
+        near.len() > 3 && near.iter().all(|&v| moved(&rest, &posed, v) > 0.6 * wanted),
+        "the fingertip follows"
+    );
+    assert!(
+        moved(&rest, &posed, WRIST) < 0.02 * wanted,
+        "the wrist stays"
+    );
     journey.picture("learn_points");
     journey.undo();
     assert_eq!(journey.document(), before, "one gesture is one step");
@@ -98,7 +134,11 @@ fn a_dragged_point_takes_its_finger_along_and_leaves_the_wrist() {
 fn an_end_effector_bends_its_finger_by_the_skeleton() {
     let Some(mut journey) = ready() else { return };
     let rest = baked(&mut journey);
-    assert_eq!(journey.document().learn.drive.by, DrivenBy::Effectors, "the example opens ready for its fingertips");
+    assert_eq!(
+        journey.document().learn.drive.by,
+        DrivenBy::Effectors,
+        "the example opens ready for its fingertips"
+    );
     let start = journey.rect("End effector index tip").center();
     journey.drag(&way(start, Vec2::new(20.0, 150.0)));
     let posed = baked(&mut journey);
@@ -106,19 +146,32 @@ fn an_end_effector_bends_its_finger_by_the_skeleton() {
     assert_eq!(document.learn.drive.by, DrivenBy::Effectors);
     let tip = moved(&rest, &posed, INDEX_TIP.0);
     let [knuckle, middle_tip] = [2561, 6419].map(|vertex| moved(&rest, &posed, vertex));
-    assert!(tip > 1.0 && knuckle > 0.1 * tip, "joints between palm and tip turn too: {tip}, {knuckle}");
-    assert!(middle_tip < 0.1 * tip && moved(&rest, &posed, WRIST) < 0.05 * tip, "the others stay: {middle_tip}");
+    assert!(
+        tip > 1.0 && knuckle > 0.1 * tip,
+        "joints between palm and tip turn too: {tip}, {knuckle}"
+    );
+    assert!(
+        middle_tip < 0.1 * tip && moved(&rest, &posed, WRIST) < 0.05 * tip,
+        "the others stay: {middle_tip}"
+    );
     journey.click("Confidence colours");
     journey.picture("learn_end_effectors");
     journey.click("Show details");
     let smooth = baked(&mut journey);
-    let creases = (0..rest.len()).map(|v| moved(&posed, &smooth, v)).fold(0.0, f64::max);
-    assert!(creases > 0.01 && creases < 0.3, "without details the creases are gone and nothing else: {creases}");
+    let creases = (0..rest.len())
+        .map(|v| moved(&posed, &smooth, v))
+        .fold(0.0, f64::max);
+    assert!(
+        creases > 0.01 && creases < 0.3,
+        "without details the creases are gone and nothing else: {creases}"
+    );
 }
 
 #[test]
 fn a_hand_is_taught_from_its_gestures() {
-    let Some(mut journey) = Journey::start(example("Teach a hand"), RoomName::Learn) else { return };
+    let Some(mut journey) = Journey::start(example("Teach a hand"), RoomName::Learn) else {
+        return;
+    };
     assert!(journey.document().learn.trained.is_none());
     journey.click("1  Examples");
     journey.click("Next");
@@ -129,18 +182,42 @@ fn a_hand_is_taught_from_its_gestures() {
     let placed = journey.document();
     let middle = view(&journey).center();
     tap(&mut journey, middle);
-    assert_eq!(journey.document().learn.recipe.points.len(), 1, "a click places a point");
+    assert_eq!(
+        journey.document().learn.recipe.points.len(),
+        1,
+        "a click places a point"
+    );
     journey.press(Modifiers::NONE, Key::Delete);
     assert_eq!(journey.document(), placed, "and Delete takes it off");
     journey.click("Suggest");
     let document = journey.document();
-    assert_eq!((document.learn.recipe.points.len(), document.learn.recipe.left_out.len()), (20, 1));
+    assert_eq!(
+        (
+            document.learn.recipe.points.len(),
+            document.learn.recipe.left_out.len()
+        ),
+        (20, 1)
+    );
     journey.click("Suggest");
-    assert!(journey.said().contains("in place of the 20 that were there"), "{}", journey.said());
+    assert!(
+        journey
+            .said()
+            .contains("in place of the 20 that were there"),
+        "{}",
+        journey.said()
+    );
     journey.click("Validate");
     let judged = journey.document().learn.judged.expect("errors by example");
-    assert_eq!(judged.errors.len(), 13, "14 gestures, one of them left out by hand");
-    assert!(judged.worst().is_some_and(|worst| worst.rms >= judged.mean() && worst.rms < 0.05));
+    assert_eq!(
+        judged.errors.len(),
+        13,
+        "14 gestures, one of them left out by hand"
+    );
+    assert!(
+        judged
+            .worst()
+            .is_some_and(|worst| worst.rms >= judged.mean() && worst.rms < 0.05)
+    );
     journey.picture("learn_validated");
     journey.undo();
     journey.undo();
@@ -151,17 +228,26 @@ fn a_hand_is_taught_from_its_gestures() {
 
 #[test]
 fn a_training_that_is_stopped_leaves_the_document_as_it_was() {
-    let recipe = Recipe { points: vec![5, 249, 1006, 7086], ..example("Teach a hand").learn.recipe };
+    let recipe = Recipe {
+        points: vec![5, 249, 1006, 7086],
+        ..example("Teach a hand").learn.recipe
+    };
     let mut document = Document::default();
     document.learn.recipe = recipe;
-    let Some(mut journey) = Journey::start(document.clone(), RoomName::Learn) else { return };
+    let Some(mut journey) = Journey::start(document.clone(), RoomName::Learn) else {
+        return;
+    };
     journey.harness.get_by_label("Train").click();
     journey.harness.step();
     journey.harness.step();
     journey.click("Stop training");
     assert_eq!(journey.document(), document);
     journey.click("Train");
-    let trained = journey.document().learn.trained.expect("it can be trained afterwards");
+    let trained = journey
+        .document()
+        .learn
+        .trained
+        .expect("it can be trained afterwards");
     assert_eq!(trained.of, document.learn.recipe);
     journey.undo();
     assert_eq!(journey.document(), document);
@@ -174,10 +260,21 @@ fn a_document_that_is_opened_again_drives_the_same_model() {
     let start = journey.rect(INDEX_TIP.1).center();
     journey.drag(&way(start, Vec2::new(-40.0, 60.0)));
     let (document, posed) = (journey.document(), baked(&mut journey));
-    let bytes = document.learn.trained.as_ref().unwrap().model.bytes().to_vec();
-    let mut read: Document = serde_json::from_str(&serde_json::to_string(&document).unwrap()).unwrap();
+    let bytes = document
+        .learn
+        .trained
+        .as_ref()
+        .unwrap()
+        .model
+        .bytes()
+        .to_vec();
+    let mut read: Document =
+        serde_json::from_str(&serde_json::to_string(&document).unwrap()).unwrap();
     let trained = read.learn.trained.as_mut().unwrap();
-    assert!(trained.model.fill(bytes), "the bytes beside the project are those of the model");
+    assert!(
+        trained.model.fill(bytes),
+        "the bytes beside the project are those of the model"
+    );
     assert_eq!(read, document);
     let mut again = Journey::start(read, RoomName::Learn).expect("an adapter, as before");
     assert_eq!(baked(&mut again), posed);
@@ -189,25 +286,39 @@ fn a_captured_motion_plays_on_the_clock_and_is_baked() {
     journey.click("Capture");
     journey.click("Load capture");
     let document = journey.document();
-    assert_eq!((document.learn.drive.by, document.timeline.last_frame), (DrivenBy::Capture, 72));
+    assert_eq!(
+        (document.learn.drive.by, document.timeline.last_frame),
+        (DrivenBy::Capture, 72)
+    );
     journey.click("Bake take");
     let document = journey.document();
     let take = document.timeline.takes.last().expect("a take");
-    let TakeFrames::Made(blob) = &take.frames else { panic!("made here") };
+    let TakeFrames::Made(blob) = &take.frames else {
+        panic!("made here")
+    };
     let truth = pliant::load("specimen:hand:play").unwrap().clip().unwrap();
     assert_eq!(take.frame_count as usize, truth.frames().len());
     let side = truth.reference().bounds().unwrap().size().max_element();
     for frame in [10, 40] {
         let found = made_frame(blob, frame, truth.reference().vertex_count()).unwrap();
-        let squares: f64 = found.iter().zip(&truth.frames()[frame]).map(|(a, b)| a.as_dvec3().distance_squared(*b)).sum();
+        let squares: f64 = found
+            .iter()
+            .zip(&truth.frames()[frame])
+            .map(|(a, b)| a.as_dvec3().distance_squared(*b))
+            .sum();
         let rms = (squares / found.len() as f64).sqrt() / side;
-        assert!(rms < 0.01, "frame {frame} of a motion that was not learned comes back to {rms} of the longest side");
+        assert!(
+            rms < 0.01,
+            "frame {frame} of a motion that was not learned comes back to {rms} of the longest side"
+        );
     }
 }
 
 #[test]
 fn dropped_meshes_become_examples_and_one_of_another_mesh_is_left_out() {
-    let Some(mut journey) = Journey::start(Document::default(), RoomName::Learn) else { return };
+    let Some(mut journey) = Journey::start(Document::default(), RoomName::Learn) else {
+        return;
+    };
     let folder = tempfile::tempdir().unwrap();
     let save = |asset: &pliant::io::Asset, name: &str| {
         let path = folder.path().join(name);
@@ -215,16 +326,40 @@ fn dropped_meshes_become_examples_and_one_of_another_mesh_is_left_out() {
         path
     };
     let bar = pliant::load("specimen:bar").unwrap();
-    let bent = pliant::load("specimen:bar#bend").unwrap().at_frame(12).unwrap();
-    let paths = [save(&bar, "bar.obj"), save(&bent, "bent.obj"), save(&pliant::load("specimen:tapir").unwrap(), "tapir.obj")];
+    let bent = pliant::load("specimen:bar#bend")
+        .unwrap()
+        .at_frame(12)
+        .unwrap();
+    let paths = [
+        save(&bar, "bar.obj"),
+        save(&bent, "bent.obj"),
+        save(&pliant::load("specimen:tapir").unwrap(), "tapir.obj"),
+    ];
     journey.drop_files(&paths);
     let sources = journey.document().learn.recipe.sources;
-    assert_eq!(sources, [paths[0].to_str().unwrap(), paths[1].to_str().unwrap()]);
+    assert_eq!(
+        sources,
+        [paths[0].to_str().unwrap(), paths[1].to_str().unwrap()]
+    );
     let said = journey.said();
-    assert!(said.starts_with("Added bar.obj, bent.obj to learn from.") && said.contains("'tapir.obj' was left out"), "{said}");
-    assert!(journey.harness.query_by_label("Learn from bent.obj").is_some(), "both are in the list");
+    assert!(
+        said.starts_with("Added bar.obj, bent.obj to learn from.")
+            && said.contains("'tapir.obj' was left out"),
+        "{said}"
+    );
+    assert!(
+        journey
+            .harness
+            .query_by_label("Learn from bent.obj")
+            .is_some(),
+        "both are in the list"
+    );
     journey.undo();
-    assert_eq!(journey.document(), Document::default(), "a drop is one step");
+    assert_eq!(
+        journey.document(),
+        Document::default(),
+        "a drop is one step"
+    );
 }
 
 #[test]
@@ -236,39 +371,69 @@ fn a_model_goes_out_and_is_driven_in_another_project_by_points_skeleton_and_capt
     journey.settle();
     assert_eq!(journey.said(), "Exported hand.safetensors.");
 
-    let Some(mut other) = Journey::start(Document::default(), RoomName::Learn) else { return };
+    let Some(mut other) = Journey::start(Document::default(), RoomName::Learn) else {
+        return;
+    };
     let capture = captured(&folder);
     other.drop_files(std::slice::from_ref(&capture));
-    assert!(other.said().contains("there is none yet"), "{}", other.said());
+    assert!(
+        other.said().contains("there is none yet"),
+        "{}",
+        other.said()
+    );
     assert_eq!(other.document(), Document::default());
     other.drop_files(&[model]);
-    let [here, there] = [&journey, &other].map(|journey| journey.document().learn.trained.expect("a model"));
-    assert_eq!((&here.model, &here.of.points), (&there.model, &there.of.points));
+    let [here, there] =
+        [&journey, &other].map(|journey| journey.document().learn.trained.expect("a model"));
+    assert_eq!(
+        (&here.model, &here.of.points),
+        (&there.model, &there.of.points)
+    );
     assert!(!other.document().learn.is_outdated());
     let start = other.rect(INDEX_TIP.1).center();
     other.drag(&way(start, Vec2::new(30.0, 20.0)));
     assert_eq!(other.document().learn.drive.goals.len(), 22);
 
     let skeleton = folder.path().join("hand.json");
-    std::fs::write(&skeleton, serde_json::to_string(&learn::hand_skeleton()).unwrap()).unwrap();
+    std::fs::write(
+        &skeleton,
+        serde_json::to_string(&learn::hand_skeleton()).unwrap(),
+    )
+    .unwrap();
     other.drop_files(&[skeleton]);
     assert_eq!(other.document().learn.drive.by, DrivenBy::Effectors);
-    assert!(other.harness.query_by_label("End effector index tip").is_some());
+    assert!(
+        other
+            .harness
+            .query_by_label("End effector index tip")
+            .is_some()
+    );
 
     other.drop_files(&[capture]);
     let document = other.document();
-    assert_eq!((document.learn.drive.by, document.timeline.last_frame), (DrivenBy::Capture, 72));
+    assert_eq!(
+        (document.learn.drive.by, document.timeline.last_frame),
+        (DrivenBy::Capture, 72)
+    );
     for _ in 0..4 {
         other.undo();
     }
-    assert_eq!(other.document(), Document::default(), "model, drag, skeleton and capture are a step each");
+    assert_eq!(
+        other.document(),
+        Document::default(),
+        "model, drag, skeleton and capture are a step each"
+    );
 }
 
 /// The places of the hand's control points in a motion, as a file.
 fn captured(folder: &tempfile::TempDir) -> PathBuf {
     let clip = pliant::load("specimen:hand:play").unwrap().clip().unwrap();
     let points = example("Drive a hand").learn.recipe.points;
-    let places = clip.frames().iter().flat_map(|frame| points.iter().flat_map(|&point| frame[point as usize].to_array()));
+    let places = clip.frames().iter().flat_map(|frame| {
+        points
+            .iter()
+            .flat_map(|&point| frame[point as usize].to_array())
+    });
     let bytes = pliant::io::npy::write_f64(&[clip.frames().len(), points.len(), 3], places);
     let path = folder.path().join("play.npy");
     std::fs::write(&path, bytes).unwrap();

@@ -1,6 +1,7 @@
 //! A studio that is killed at any moment loses at most the last seconds of edits, and never a file.
 //!
-//! The studio under test is this very program, started again as a child: the real frame loop of the window, without a card to draw on.
+//! The studio under test is this very program, started again as a child: the real frame loop of the
+//! window, without a card to draw on.
 
 use std::io::{BufRead as _, BufReader};
 use std::path::{Path, PathBuf};
@@ -29,11 +30,16 @@ const BIG: &str = "PLIANT_REHEARSAL_BIG";
 const COUNTER: &str = "edits";
 
 fn millis() -> u64 {
-    SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).map_or(0, |since| since.as_millis() as u64)
+    SystemTime::now()
+        .duration_since(SystemTime::UNIX_EPOCH)
+        .map_or(0, |since| since.as_millis() as u64)
 }
 
 fn places(folder: &Path) -> Places {
-    Places { state: folder.join("state"), config: folder.join("config") }
+    Places {
+        state: folder.join("state"),
+        config: folder.join("config"),
+    }
 }
 
 fn project_file(folder: &Path) -> PathBuf {
@@ -41,17 +47,33 @@ fn project_file(folder: &Path) -> PathBuf {
 }
 
 fn edits(document: &Document) -> u64 {
-    document.character.weights.get(COUNTER).copied().unwrap_or(0.0) as u64
+    document
+        .character
+        .weights
+        .get(COUNTER)
+        .copied()
+        .unwrap_or(0.0) as u64
 }
 
 /// The child: edits twenty times a second and saves now and then, until it is killed.
 #[test]
 #[ignore = "started by the other tests of this file"]
 fn rehearse() {
-    let Some(folder) = std::env::var_os(FOLDER).map(PathBuf::from) else { return };
-    let vertices: usize = std::env::var(BIG).ok().and_then(|text| text.parse().ok()).unwrap_or(0);
+    let Some(folder) = std::env::var_os(FOLDER).map(PathBuf::from) else {
+        return;
+    };
+    let vertices: usize = std::env::var(BIG)
+        .ok()
+        .and_then(|text| text.parse().ok())
+        .unwrap_or(0);
     let ctx = egui::Context::default();
-    let document = Document { character: Character { asset: "specimen:head".into(), ..Character::default() }, ..Document::default() };
+    let document = Document {
+        character: Character {
+            asset: "specimen:head".into(),
+            ..Character::default()
+        },
+        ..Document::default()
+    };
     let mut studio = Studio::new(&ctx, document);
     studio.keep_work(places(&folder), Recover::Newest);
     studio.ask_for(Command::SaveAs(project_file(&folder)));
@@ -68,7 +90,11 @@ fn rehearse() {
                 ));
             }
         };
-        studio.ask_for(Command::Edit(Edit { label: "Edit".into(), gesture: None, change: Box::new(change) }));
+        studio.ask_for(Command::Edit(Edit {
+            label: "Edit".into(),
+            gesture: None,
+            change: Box::new(change),
+        }));
         if number.is_multiple_of(if vertices > 0 { 8 } else { 30 }) {
             studio.ask_for(Command::Save);
         }
@@ -98,26 +124,60 @@ struct Rehearsal {
 impl Rehearsal {
     fn start(folder: &Path, vertices: usize) -> Self {
         let program = std::env::current_exe().unwrap();
-        let arguments = ["--exact", "rehearse", "--ignored", "--nocapture", "--test-threads", "1"];
+        let arguments = [
+            "--exact",
+            "rehearse",
+            "--ignored",
+            "--nocapture",
+            "--test-threads",
+            "1",
+        ];
         let mut process = Process::new(program);
-        process.args(arguments).env(FOLDER, folder).env(BIG, vertices.to_string()).stdout(Stdio::piped()).stderr(Stdio::null());
+        process
+            .args(arguments)
+            .env(FOLDER, folder)
+            .env(BIG, vertices.to_string())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null());
         let mut child = process.spawn().unwrap();
-        let (told, heard) = (Arc::new(Mutex::new(Vec::new())), BufReader::new(child.stdout.take().unwrap()));
+        let (told, heard) = (
+            Arc::new(Mutex::new(Vec::new())),
+            BufReader::new(child.stdout.take().unwrap()),
+        );
         let list = told.clone();
         std::thread::spawn(move || {
             for line in heard.lines().map_while(Result::ok) {
-                if let Some((number, at)) = line.split("edit ").nth(1).and_then(|rest| rest.split_once(' ')) {
-                    list.lock().unwrap().push((number.parse().unwrap(), at.trim().parse().unwrap()));
+                if let Some((number, at)) = line
+                    .split("edit ")
+                    .nth(1)
+                    .and_then(|rest| rest.split_once(' '))
+                {
+                    list.lock()
+                        .unwrap()
+                        .push((number.parse().unwrap(), at.trim().parse().unwrap()));
                 }
             }
         });
-        Self { child, told, folder: folder.to_owned() }
+        Self {
+            child,
+            told,
+            folder: folder.to_owned(),
+        }
     }
 
     fn wait_for_edit(&self, number: u64) {
         let begun = SystemTime::now();
-        while self.told.lock().unwrap().last().is_none_or(|(last, _)| *last < number) {
-            assert!(begun.elapsed().unwrap() < Duration::from_secs(120), "the child does not work");
+        while self
+            .told
+            .lock()
+            .unwrap()
+            .last()
+            .is_none_or(|(last, _)| *last < number)
+        {
+            assert!(
+                begun.elapsed().unwrap() < Duration::from_secs(120),
+                "the child does not work"
+            );
             std::thread::sleep(Duration::from_millis(2));
         }
     }
@@ -129,18 +189,32 @@ impl Rehearsal {
         self.child.wait().unwrap();
         std::thread::sleep(Duration::from_millis(20));
         let told = self.told.lock().unwrap().clone();
-        let due = told.iter().filter(|(_, at)| *at + (PROMISED.as_millis() as u64) < killed).map(|(number, _)| *number).max().unwrap_or(0);
+        let due = told
+            .iter()
+            .filter(|(_, at)| *at + (PROMISED.as_millis() as u64) < killed)
+            .map(|(number, _)| *number)
+            .max()
+            .unwrap_or(0);
         let found = self.found();
-        assert!(found >= due, "{found} edits came back, but {due} were older than {PROMISED:?}");
+        assert!(
+            found >= due,
+            "{found} edits came back, but {due} were older than {PROMISED:?}"
+        );
         (told.last().map_or(0, |(number, _)| *number), found)
     }
 
     /// The newest edit that a person finds again: in recovered work, else in the project.
     fn found(&self) -> u64 {
         let path = project_file(&self.folder);
-        let saved = path.exists().then(|| project::open(&NativeFiles, &path).unwrap_or_else(|error| panic!("{error}")));
+        let saved = path
+            .exists()
+            .then(|| project::open(&NativeFiles, &path).unwrap_or_else(|error| panic!("{error}")));
         let saved = saved.map(|opened| {
-            assert_eq!(opened.trouble(), None, "a project names only results that are there");
+            assert_eq!(
+                opened.trouble(),
+                None,
+                "a project names only results that are there"
+            );
             edits(&opened.project.document)
         });
         let state = places(&self.folder).state;
@@ -148,7 +222,8 @@ impl Rehearsal {
         let lost = recovery::lost_work(&state);
         let recovered = lost.first().map(|lost| {
             assert!(lost.project.is_none() || lost.project.as_deref() == Some(&*path));
-            let opened = recovery::read(&NativeFiles, lost, &session).unwrap_or_else(|error| panic!("{error}"));
+            let opened = recovery::read(&NativeFiles, lost, &session)
+                .unwrap_or_else(|error| panic!("{error}"));
             recovery::claim(&NativeFiles, lost, &session).unwrap_or_else(|error| panic!("{error}"));
             edits(&opened.project.document)
         });
@@ -170,10 +245,16 @@ fn a_killed_studio_loses_at_most_the_last_seconds() {
     let mut worst = 0;
     for round in 0..4 {
         let folders: Vec<_> = (0..5).map(|_| tempfile::tempdir().unwrap()).collect();
-        let started: Vec<_> = folders.iter().map(|folder| Rehearsal::start(folder.path(), 0)).collect();
+        let started: Vec<_> = folders
+            .iter()
+            .map(|folder| Rehearsal::start(folder.path(), 0))
+            .collect();
         started[0].wait_for_edit(1);
         let longest = if round % 2 == 0 { 9.0 } else { 2.0 };
-        let mut moments: Vec<f64> = started.iter().map(|_| random(&mut seed) * longest).collect();
+        let mut moments: Vec<f64> = started
+            .iter()
+            .map(|_| random(&mut seed) * longest)
+            .collect();
         moments.sort_by(f64::total_cmp);
         let mut waited = 0.0;
         for (rehearsal, moment) in started.into_iter().zip(moments) {
@@ -184,7 +265,10 @@ fn a_killed_studio_loses_at_most_the_last_seconds() {
         }
     }
     // An edit is told 50 ms after it was made: a whole promise of them would be a hundred.
-    assert!(worst <= 100, "of 20 studios killed the worst lost {worst} edits, made 20 a second");
+    assert!(
+        worst <= 100,
+        "of 20 studios killed the worst lost {worst} edits, made 20 a second"
+    );
 }
 
 #[test]
@@ -193,7 +277,10 @@ fn a_studio_killed_in_the_middle_of_a_big_save_leaves_a_whole_project() {
     for _ in 0..3 {
         let folders: Vec<_> = (0..2).map(|_| tempfile::tempdir().unwrap()).collect();
         // 24 MB in every eighth edit.
-        let started: Vec<_> = folders.iter().map(|folder| Rehearsal::start(folder.path(), 2_000_000)).collect();
+        let started: Vec<_> = folders
+            .iter()
+            .map(|folder| Rehearsal::start(folder.path(), 2_000_000))
+            .collect();
         for rehearsal in started {
             rehearsal.wait_for_edit(8);
             std::thread::sleep(Duration::from_secs_f64(random(&mut seed) * 0.5));

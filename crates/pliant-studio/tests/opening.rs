@@ -53,28 +53,45 @@ fn type_text(journey: &mut Journey, text: &str) {
 
 /// What stands in the field of the name.
 fn name_field(journey: &Journey) -> String {
-    journey.harness.get_by_role_and_label(Role::TextInput, "Name").accesskit_node().value().unwrap_or_default()
+    journey
+        .harness
+        .get_by_role_and_label(Role::TextInput, "Name")
+        .accesskit_node()
+        .value()
+        .unwrap_or_default()
 }
 
 #[test]
 fn a_mesh_that_is_opened_begins_a_project_without_a_file() {
     let folder = tempfile::tempdir().unwrap();
     let (hound, _) = hound_and_walk(folder.path());
-    let Some((mut journey, path)) = saved_head(folder.path()) else { return };
+    let Some((mut journey, path)) = saved_head(folder.path()) else {
+        return;
+    };
     let saved = journey.document();
     lift(&mut journey, 0.75);
     let mine = journey.document();
     let open = || Command::Open(hound.display().to_string());
     ask(&mut journey, open());
     journey.click("Cancel");
-    assert_eq!((journey.document(), journey.studio().project_path()), (mine, Some(&*path)));
+    assert_eq!(
+        (journey.document(), journey.studio().project_path()),
+        (mine, Some(&*path))
+    );
     ask(&mut journey, open());
     journey.click("Don't save");
-    assert_eq!(journey.document().character.asset, hound.display().to_string());
+    assert_eq!(
+        journey.document().character.asset,
+        hound.display().to_string()
+    );
     assert_eq!(journey.studio().project_path(), None);
     assert!(!journey.studio().is_unsaved());
     journey.undo();
-    assert_eq!(journey.document().character.asset, hound.display().to_string(), "another project has another past");
+    assert_eq!(
+        journey.document().character.asset,
+        hound.display().to_string(),
+        "another project has another past"
+    );
     // The next save asks for a name, and the old project is as it was.
     journey.press(Modifiers::COMMAND, Key::S);
     assert!(is_there(&journey, "Save project"));
@@ -85,40 +102,59 @@ fn a_mesh_that_is_opened_begins_a_project_without_a_file() {
 fn a_mesh_that_is_dropped_is_opened_after_a_question_where_there_is_work() {
     let folder = tempfile::tempdir().unwrap();
     let (hound, _) = hound_and_walk(folder.path());
-    let Some(mut journey) = start(head()) else { return };
+    let Some(mut journey) = start(head()) else {
+        return;
+    };
     lift(&mut journey, 0.5);
     let mine = journey.document();
     journey.drop_files(std::slice::from_ref(&hound));
     assert_eq!(journey.document(), mine, "not before it is answered");
     journey.click("Don't save");
-    assert_eq!(journey.document().character.asset, hound.display().to_string());
+    assert_eq!(
+        journey.document().character.asset,
+        hound.display().to_string()
+    );
 }
 
 #[test]
 fn an_import_goes_into_the_project_in_one_step() {
     let folder = tempfile::tempdir().unwrap();
     let (hound, _) = hound_and_walk(folder.path());
-    let Some((mut journey, path)) = saved_head(folder.path()) else { return };
+    let Some((mut journey, path)) = saved_head(folder.path()) else {
+        return;
+    };
     let saved = journey.document();
     ask(&mut journey, Command::Import(vec![hound.clone()]));
     let imported = journey.document();
-    assert_eq!((&*imported.character.asset, imported.timeline.takes.len()), (hound.to_str().unwrap(), 1));
+    assert_eq!(
+        (&*imported.character.asset, imported.timeline.takes.len()),
+        (hound.to_str().unwrap(), 1)
+    );
     assert_eq!(journey.studio().project_path(), Some(&*path));
     assert!(journey.studio().is_unsaved());
-    assert_eq!(said(&mut journey), ("Imported hound.glb; undo takes it back.".into(), Mood::Done));
+    assert_eq!(
+        said(&mut journey),
+        ("Imported hound.glb; undo takes it back.".into(), Mood::Done)
+    );
     journey.undo();
     assert_eq!(journey.document(), saved);
     journey.redo();
     assert_eq!(journey.document(), imported);
     ask(&mut journey, Command::Import(vec![path]));
-    assert!(said(&mut journey).0.contains("open it with File › Open"), "{:?}", said(&mut journey));
+    assert!(
+        said(&mut journey).0.contains("open it with File › Open"),
+        "{:?}",
+        said(&mut journey)
+    );
 }
 
 #[test]
 fn a_clip_that_fits_the_character_becomes_a_take_however_it_comes() {
     let folder = tempfile::tempdir().unwrap();
     let (hound, walk) = hound_and_walk(folder.path());
-    let Some(mut journey) = start(Document::default()) else { return };
+    let Some(mut journey) = start(Document::default()) else {
+        return;
+    };
     ask(&mut journey, Command::Open(hound.display().to_string()));
     let path = folder.path().join("hound.pliant");
     ask(&mut journey, Command::SaveAs(path.clone()));
@@ -129,7 +165,12 @@ fn a_clip_that_fits_the_character_becomes_a_take_however_it_comes() {
             1 => journey.drop_files(std::slice::from_ref(&walk)),
             _ => ask(&mut journey, Command::Import(vec![walk.clone()])),
         }
-        assert_eq!(journey.document().timeline.takes.len(), 2, "{way}: {:?}", said(&mut journey));
+        assert_eq!(
+            journey.document().timeline.takes.len(),
+            2,
+            "{way}: {:?}",
+            said(&mut journey)
+        );
         assert_eq!(journey.studio().project_path(), Some(&*path));
         journey.undo();
         assert_eq!(journey.document(), saved);
@@ -138,7 +179,9 @@ fn a_clip_that_fits_the_character_becomes_a_take_however_it_comes() {
 
 #[test]
 fn the_menu_and_the_keys_know_open_and_import_apart() {
-    let Some(mut journey) = start(head()) else { return };
+    let Some(mut journey) = start(head()) else {
+        return;
+    };
     journey.click("File");
     assert!(is_there(&journey, "Open…") && is_there(&journey, "Import…"));
     journey.press(Modifiers::NONE, Key::Escape);
@@ -147,26 +190,48 @@ fn the_menu_and_the_keys_know_open_and_import_apart() {
     journey.press(Modifiers::NONE, Key::Escape);
     journey.press(Modifiers::COMMAND, Key::O);
     assert!(!is_there(&journey, "Import into this project"));
-    assert!(journey.harness.query_by_role_and_label(Role::TextInput, "Name").is_some());
+    assert!(
+        journey
+            .harness
+            .query_by_role_and_label(Role::TextInput, "Name")
+            .is_some()
+    );
 }
 
 #[test]
 fn a_take_that_plays_has_its_own_range_and_the_keys_theirs() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("face.pliant");
-    let rest = pliant::load("specimen:head").unwrap().mesh().unwrap().positions().to_vec();
+    let rest = pliant::load("specimen:head")
+        .unwrap()
+        .mesh()
+        .unwrap()
+        .positions()
+        .to_vec();
     let mut document = head();
     // 132 steps of a twelfth are eleven seconds.
-    document.timeline.takes.push(Take::made("long", "specimen:head", &vec![rest; 133], 12.0));
+    document
+        .timeline
+        .takes
+        .push(Take::made("long", "specimen:head", &vec![rest; 133], 12.0));
     document.timeline.playing_take = Some("long".into());
-    let Some(mut journey) = start(document) else { return };
+    let Some(mut journey) = start(document) else {
+        return;
+    };
     let frame_at_the_end = |journey: &mut Journey| {
         journey.press(Modifiers::NONE, Key::End);
         ask(journey, Command::SaveAs(path.clone()));
-        project::open(&NativeFiles, &path).unwrap().project.desk.frame
+        project::open(&NativeFiles, &path)
+            .unwrap()
+            .project
+            .desk
+            .frame
     };
     assert_eq!(frame_at_the_end(&mut journey), 264.0);
-    ask(&mut journey, edit(|document| document.timeline.playing_take = None));
+    ask(
+        &mut journey,
+        edit(|document| document.timeline.playing_take = None),
+    );
     assert_eq!(frame_at_the_end(&mut journey), 48.0);
     journey.undo();
     assert_eq!(frame_at_the_end(&mut journey), 264.0);
@@ -175,20 +240,27 @@ fn a_take_that_plays_has_its_own_range_and_the_keys_theirs() {
 #[test]
 fn a_name_that_is_offered_is_typed_over_and_its_ending_stays() {
     let folder = tempfile::tempdir().unwrap();
-    let Some((mut journey, _)) = saved_head(folder.path()) else { return };
+    let Some((mut journey, _)) = saved_head(folder.path()) else {
+        return;
+    };
     journey.press(Modifiers::COMMAND | Modifiers::SHIFT, Key::S);
     assert_eq!(name_field(&journey), "face.pliant");
     type_text(&mut journey, "smile");
     assert_eq!(name_field(&journey), "smile.pliant");
     journey.press(Modifiers::NONE, Key::Enter);
-    assert_eq!(journey.studio().project_path(), Some(&*folder.path().join("smile.pliant")));
+    assert_eq!(
+        journey.studio().project_path(),
+        Some(&*folder.path().join("smile.pliant"))
+    );
 }
 
 #[test]
 fn a_path_stays_as_it_is_typed_until_it_is_taken() {
     let folder = tempfile::tempdir().unwrap();
     std::fs::create_dir(folder.path().join("shots")).unwrap();
-    let Some((mut journey, _)) = saved_head(folder.path()) else { return };
+    let Some((mut journey, _)) = saved_head(folder.path()) else {
+        return;
+    };
     journey.press(Modifiers::COMMAND | Modifiers::SHIFT, Key::S);
     journey.press(Modifiers::COMMAND, Key::A);
     let missing = format!("{}/gone/first", folder.path().display());
@@ -204,17 +276,29 @@ fn a_path_stays_as_it_is_typed_until_it_is_taken() {
     assert_eq!(name_field(&journey), "face.pliant");
     type_text(&mut journey, "first");
     journey.press(Modifiers::NONE, Key::Enter);
-    assert_eq!(journey.studio().project_path(), Some(&*folder.path().join("shots/first.pliant")));
+    assert_eq!(
+        journey.studio().project_path(),
+        Some(&*folder.path().join("shots/first.pliant"))
+    );
 }
 
 #[test]
 fn trouble_stays_beside_what_is_done_later_and_what_was_done_goes_by_itself() {
     let folder = tempfile::tempdir().unwrap();
-    let Some(mut journey) = start(head()) else { return };
-    ask(&mut journey, Command::Open(folder.path().join("none.pliant").display().to_string()));
-    ask(&mut journey, Command::SaveAs(folder.path().join("face.pliant")));
+    let Some(mut journey) = start(head()) else {
+        return;
+    };
+    ask(
+        &mut journey,
+        Command::Open(folder.path().join("none.pliant").display().to_string()),
+    );
+    ask(
+        &mut journey,
+        Command::SaveAs(folder.path().join("face.pliant")),
+    );
     assert!(is_there(&journey, "none.pliant") && is_there(&journey, "Saved face.pliant."));
-    // The very frame in which its time is over shows it no longer: without a hand at the mouse there may be no other.
+    // The very frame in which its time is over shows it no longer: without a hand at the mouse
+    // there may be no other.
     let later = journey.harness.ctx.input(|input| input.time) + 10.0;
     journey.harness.input_mut().time = Some(later);
     journey.harness.step();
@@ -230,13 +314,24 @@ fn a_rig_that_failed_says_why_and_is_tried_again() {
     let late = folder.path().join("late.glb");
     let mut document = Document::default();
     document.character.asset = late.display().to_string();
-    let Some(mut journey) = start(document) else { return };
-    let sentences = journey.harness.get_all_by_label_contains("late.glb").count();
-    assert!(sentences >= 3, "in the viewport, above the sliders and at the bottom: {sentences}");
+    let Some(mut journey) = start(document) else {
+        return;
+    };
+    let sentences = journey
+        .harness
+        .get_all_by_label_contains("late.glb")
+        .count();
+    assert!(
+        sentences >= 3,
+        "in the viewport, above the sliders and at the bottom: {sentences}"
+    );
     std::fs::copy(hound, &late).unwrap();
     journey.click("Try again");
     assert!(journey.harness.query_by_label("Try again").is_none() && is_there(&journey, "Ready"));
-    ask(&mut journey, Command::Export(folder.path().join("posed.obj")));
+    ask(
+        &mut journey,
+        Command::Export(folder.path().join("posed.obj")),
+    );
     assert_eq!(said(&mut journey).1, Mood::Done);
 }
 
@@ -245,35 +340,66 @@ fn a_take_without_numbers_is_told_and_the_character_stays_in_sight() {
     let folder = tempfile::tempdir().unwrap();
     let count = pliant::load("specimen:head").unwrap().vertex_count();
     let mut document = head();
-    document.timeline.takes.push(Take::made("void", "specimen:head", &vec![vec![DVec3::NAN; count]; 3], 24.0));
+    document.timeline.takes.push(Take::made(
+        "void",
+        "specimen:head",
+        &vec![vec![DVec3::NAN; count]; 3],
+        24.0,
+    ));
     document.timeline.playing_take = Some("void".into());
-    let Some(mut journey) = start(document) else { return };
+    let Some(mut journey) = start(document) else {
+        return;
+    };
     let (sentence, mood) = said(&mut journey);
-    assert!(sentence.contains("no numbers") && mood == Mood::Trouble, "{sentence}");
+    assert!(
+        sentence.contains("no numbers") && mood == Mood::Trouble,
+        "{sentence}"
+    );
     let path = folder.path().join("posed.obj");
     ask(&mut journey, Command::Export(path.clone()));
     let posed = pliant::load(path.to_str().unwrap()).unwrap();
-    assert!(posed.mesh().unwrap().positions().iter().all(|place| place.is_finite()));
+    assert!(
+        posed
+            .mesh()
+            .unwrap()
+            .positions()
+            .iter()
+            .all(|place| place.is_finite())
+    );
 }
 
 #[test]
 fn what_is_edited_while_a_project_opens_is_asked_about() {
     let folder = tempfile::tempdir().unwrap();
-    let Some((mut journey, path)) = saved_head(folder.path()) else { return };
+    let Some((mut journey, path)) = saved_head(folder.path()) else {
+        return;
+    };
     let saved = journey.document();
     ask(&mut journey, Command::New(Box::new(head()), RoomName::Pose));
-    journey.studio().ask_for(Command::Open(path.display().to_string()));
+    journey
+        .studio()
+        .ask_for(Command::Open(path.display().to_string()));
     lift(&mut journey, 0.125);
-    assert_eq!(journey.document().character.weights["jawOpen"], 0.125, "not replaced without a word");
+    assert_eq!(
+        journey.document().character.weights["jawOpen"],
+        0.125,
+        "not replaced without a word"
+    );
     journey.click("Don't save");
-    assert_eq!((journey.document(), journey.studio().project_path()), (saved, Some(&*path)));
+    assert_eq!(
+        (journey.document(), journey.studio().project_path()),
+        (saved, Some(&*path))
+    );
 }
 
 /// Another program saves the project with another pose.
 fn save_elsewhere(path: &Path) -> Document {
     let mut document = head();
     document.character.set_weight("browInnerUp", 1.0);
-    let project = Project { document: document.clone(), ..Project::default() };
+    let project = Project {
+        document: document.clone(),
+        ..Project::default()
+    };
     project::save(&NativeFiles, path, &project, &mut BlobStore::default()).unwrap();
     document
 }
@@ -281,7 +407,9 @@ fn save_elsewhere(path: &Path) -> Document {
 #[test]
 fn what_another_program_saved_is_not_written_over_without_a_question() {
     let folder = tempfile::tempdir().unwrap();
-    let Some((mut journey, path)) = saved_head(folder.path()) else { return };
+    let Some((mut journey, path)) = saved_head(folder.path()) else {
+        return;
+    };
     lift(&mut journey, 0.25);
     // Two saves in a row are one's own.
     journey.studio().ask_for(Command::Save);
@@ -292,17 +420,29 @@ fn what_another_program_saved_is_not_written_over_without_a_question() {
     ask(&mut journey, Command::Save);
     assert!(is_there(&journey, "Another program changed this file"));
     journey.click("Cancel");
-    assert_eq!((on_disk(&path), journey.studio().is_unsaved()), (theirs.clone(), true));
+    assert_eq!(
+        (on_disk(&path), journey.studio().is_unsaved()),
+        (theirs.clone(), true)
+    );
     ask(&mut journey, Command::Save);
     journey.click("Save as…");
     type_text(&mut journey, "mine");
     journey.press(Modifiers::NONE, Key::Enter);
-    assert_eq!((on_disk(&path), on_disk(&folder.path().join("mine.pliant"))), (theirs, journey.document()));
+    assert_eq!(
+        (on_disk(&path), on_disk(&folder.path().join("mine.pliant"))),
+        (theirs, journey.document())
+    );
     save_elsewhere(&folder.path().join("mine.pliant"));
     lift(&mut journey, 0.875);
     ask(&mut journey, Command::Save);
     journey.click("Replace");
-    assert_eq!((on_disk(&folder.path().join("mine.pliant")), journey.studio().is_unsaved()), (journey.document(), false));
+    assert_eq!(
+        (
+            on_disk(&folder.path().join("mine.pliant")),
+            journey.studio().is_unsaved()
+        ),
+        (journey.document(), false)
+    );
 }
 
 #[test]
@@ -310,27 +450,43 @@ fn a_project_whose_folder_is_gone_says_so_when_it_is_saved() {
     let folder = tempfile::tempdir().unwrap();
     let shots = folder.path().join("shots");
     std::fs::create_dir(&shots).unwrap();
-    let Some((mut journey, _)) = saved_head(&shots) else { return };
+    let Some((mut journey, _)) = saved_head(&shots) else {
+        return;
+    };
     std::fs::remove_dir_all(&shots).unwrap();
     lift(&mut journey, 0.25);
     ask(&mut journey, Command::Save);
     let (sentence, mood) = said(&mut journey);
-    assert!(mood == Mood::Trouble && sentence.contains("folder is gone") && !sentence.contains("make room"), "{sentence}");
+    assert!(
+        mood == Mood::Trouble
+            && sentence.contains("folder is gone")
+            && !sentence.contains("make room"),
+        "{sentence}"
+    );
 }
 
 #[test]
 fn work_that_ended_two_programs_waits_in_the_menu() {
     let folder = tempfile::tempdir().unwrap();
     let (places, path) = (places(folder.path()), folder.path().join("face.pliant"));
-    let Some(mine) = lose_work(&places, &path) else { return };
+    let Some(mine) = lose_work(&places, &path) else {
+        return;
+    };
     let lost = pliant_studio::recovery::lost_work(&places.state).remove(0);
     std::fs::write(lost.text.with_extension("starts"), "2").unwrap();
-    let Some(mut next) = start(head()) else { return };
+    let Some(mut next) = start(head()) else {
+        return;
+    };
     next.studio().keep_work(places, Recover::Newest);
     next.settle();
     assert_eq!(next.document(), head());
     let (sentence, mood) = said(&mut next);
-    assert!(sentence.contains("'face.pliant'") && sentence.contains("File › Recover") && mood == Mood::Trouble, "{sentence}");
+    assert!(
+        sentence.contains("'face.pliant'")
+            && sentence.contains("File › Recover")
+            && mood == Mood::Trouble,
+        "{sentence}"
+    );
     ask(&mut next, Command::Recover(lost.text));
     assert_eq!(next.document(), mine, "whoever asks for it gets it");
 }
@@ -340,7 +496,14 @@ fn a_reader_that_went_away_is_no_fault() {
     for option in ["--help", "--version"] {
         let (reader, writer) = std::io::pipe().unwrap();
         drop(reader);
-        let output = Process::new(env!("CARGO_BIN_EXE_pliant-studio")).arg(option).stdout(writer).output().unwrap();
-        assert!(output.status.success() && output.stderr.is_empty(), "{option}: {output:?}");
+        let output = Process::new(env!("CARGO_BIN_EXE_pliant-studio"))
+            .arg(option)
+            .stdout(writer)
+            .output()
+            .unwrap();
+        assert!(
+            output.status.success() && output.stderr.is_empty(),
+            "{option}: {output:?}"
+        );
     }
 }

@@ -1,6 +1,7 @@
 //! A real window on a real screen, driven by a real pointer: each room does what it is for.
 //!
-//! Where things are on the screen is found in a window without a screen that shows the same project in the same size.
+//! Where things are on the screen is found in a window without a screen that shows the same project
+//! in the same size.
 
 mod journey;
 #[path = "journey/screen.rs"]
@@ -50,25 +51,57 @@ impl Drop for Person {
 }
 
 impl Person {
-    /// Opens a project that holds `document` in a room; `None` where there is no screen or no graphics adapter.
+    /// Opens a project that holds `document` in a room; `None` where there is no screen or no
+    /// graphics adapter.
     fn open(document: Document, room: RoomName) -> Option<Self> {
         let turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
         let screen = Screen::start_or_skip()?;
         let map = Journey::start(document.clone(), room)?;
         let folder = tempfile::tempdir().unwrap();
-        let project = Project { document, desk: Desk { room, ..Desk::default() }, session: None };
-        project::save(&NativeFiles, &file(&folder), &project, &mut BlobStore::default()).unwrap();
+        let project = Project {
+            document,
+            desk: Desk {
+                room,
+                ..Desk::default()
+            },
+            session: None,
+        };
+        project::save(
+            &NativeFiles,
+            &file(&folder),
+            &project,
+            &mut BlobStore::default(),
+        )
+        .unwrap();
         // The first steps stand above the view and would move it.
-        let preferences = Preferences { hint_seen: true, ..Preferences::default() };
-        preferences.save(&NativeFiles, &folder.path().join("config")).unwrap();
+        let preferences = Preferences {
+            hint_seen: true,
+            ..Preferences::default()
+        };
+        preferences
+            .save(&NativeFiles, &folder.path().join("config"))
+            .unwrap();
         let mut command = screen.command(env!("CARGO_BIN_EXE_pliant-studio"));
-        command.arg(file(&folder)).env("PLIANT_STATE", folder.path().join("state")).env("PLIANT_CONFIG", folder.path().join("config"));
+        command
+            .arg(file(&folder))
+            .env("PLIANT_STATE", folder.path().join("state"))
+            .env("PLIANT_CONFIG", folder.path().join("config"));
         let studio = command.spawn().unwrap();
-        let person = Self { _turn: turn, screen, studio, folder, map };
-        person.screen.wait_until("the model", |picture| picture.lit() > 25_000);
+        let person = Self {
+            _turn: turn,
+            screen,
+            studio,
+            folder,
+            map,
+        };
+        person
+            .screen
+            .wait_until("the model", |picture| picture.lit() > 25_000);
         sleep(Duration::from_secs(1));
         // Without a window manager nobody else gives it the keyboard.
-        person.screen.xdotool(&["search", "--name", "Pliant", "windowfocus"]);
+        person
+            .screen
+            .xdotool(&["search", "--name", "Pliant", "windowfocus"]);
         Some(person)
     }
 
@@ -82,7 +115,10 @@ impl Person {
     fn save(&self) -> Document {
         self.screen.press("ctrl+s");
         sleep(Duration::from_millis(500));
-        project::open(&NativeFiles, &file(&self.folder)).unwrap().project.document
+        project::open(&NativeFiles, &file(&self.folder))
+            .unwrap()
+            .project
+            .document
     }
 
     /// What the project holds once it was saved and `done`.
@@ -98,7 +134,10 @@ impl Person {
     }
 
     fn drag(&self, from: Pos2, by: Vec2) {
-        let way: Vec<[f32; 2]> = (0..=10).map(|k| from + by * (k as f32 / 10.0)).map(|p| [p.x, p.y]).collect();
+        let way: Vec<[f32; 2]> = (0..=10)
+            .map(|k| from + by * (k as f32 / 10.0))
+            .map(|p| [p.x, p.y])
+            .collect();
         self.screen.drag(&way);
     }
 
@@ -110,7 +149,10 @@ impl Person {
     /// Where a vertex of an asset is on the screen.
     fn vertex(&self, asset: &str, vertex: usize) -> Pos2 {
         let mesh = pliant::load(asset).unwrap().mesh().unwrap();
-        self.map.view(0).project(mesh.positions()[vertex]).expect("before the eye")
+        self.map
+            .view(0)
+            .project(mesh.positions()[vertex])
+            .expect("before the eye")
     }
 }
 
@@ -120,27 +162,54 @@ fn file(folder: &TempDir) -> PathBuf {
 
 #[test]
 fn a_mouth_corner_dragged_up_smiles_and_a_stroke_lifts_a_brow() {
-    let Some(person) = Person::open(pose::head(), RoomName::Pose) else { return };
+    let Some(person) = Person::open(pose::head(), RoomName::Pose) else {
+        return;
+    };
     let before = person.look("window_head");
-    person.drag(person.vertex("specimen:head", LEFT_MOUTH_CORNER), vec2(8.0, -30.0));
-    let smile = |document: &Document| document.character.weights.get("mouthSmileLeft").copied().unwrap_or(0.0);
+    person.drag(
+        person.vertex("specimen:head", LEFT_MOUTH_CORNER),
+        vec2(8.0, -30.0),
+    );
+    let smile = |document: &Document| {
+        document
+            .character
+            .weights
+            .get("mouthSmileLeft")
+            .copied()
+            .unwrap_or(0.0)
+    };
     person.saved(|document| smile(document) > 0.2);
     let smiling = person.look("window_smile");
-    assert!(smiling.differences(&before) > 1000, "the face and the panel changed");
+    assert!(
+        smiling.differences(&before) > 1000,
+        "the face and the panel changed"
+    );
 
     person.screen.press("w");
     let brow = person.vertex("specimen:head", LEFT_BROW);
-    let arch: Vec<[f32; 2]> = (0..=20).map(|k| k as f32 / 20.0 - 0.5).map(|t| [brow.x + 80.0 * t, brow.y - 34.0 + 60.0 * t * t]).collect();
+    let arch: Vec<[f32; 2]> = (0..=20)
+        .map(|k| k as f32 / 20.0 - 0.5)
+        .map(|t| [brow.x + 80.0 * t, brow.y - 34.0 + 60.0 * t * t])
+        .collect();
     person.screen.drag(&arch);
-    let raised =
-        |document: &Document| document.character.weights.iter().filter(|(name, _)| name.starts_with("brow")).map(|(_, w)| w).sum::<f64>();
+    let raised = |document: &Document| {
+        document
+            .character
+            .weights
+            .iter()
+            .filter(|(name, _)| name.starts_with("brow"))
+            .map(|(_, w)| w)
+            .sum::<f64>()
+    };
     person.saved(|document| raised(document) > 0.1);
     person.look("window_brow");
 }
 
 #[test]
 fn a_ball_presses_the_cheek() {
-    let Some(person) = Person::open(touch::press_a_cheek(), RoomName::Touch) else { return };
+    let Some(person) = Person::open(touch::press_a_cheek(), RoomName::Touch) else {
+        return;
+    };
     let before = person.look("window_cheek");
     let center = person.map.document().touch.patches[0].center as usize;
     let at = person.vertex("specimen:head", center);
@@ -152,7 +221,9 @@ fn a_ball_presses_the_cheek() {
 
 #[test]
 fn a_bar_bends_around_a_cylinder() {
-    let Some(person) = Person::open(blend::bar_around_a_cylinder(), RoomName::Blend) else { return };
+    let Some(person) = Person::open(blend::bar_around_a_cylinder(), RoomName::Blend) else {
+        return;
+    };
     person.click("Half way");
     person.saved(|document| document.blend.weights == [0.5, 0.5]);
     sleep(Duration::from_secs(3));
@@ -161,11 +232,27 @@ fn a_bar_bends_around_a_cylinder() {
 
 #[test]
 fn the_tapir_walks_like_the_hound() {
-    let Some(person) = Person::open(transfer::walking_tapir(), RoomName::Transfer) else { return };
-    person.screen.wait_until("both animals", |picture| picture.lit() > 60_000);
+    let Some(person) = Person::open(transfer::walking_tapir(), RoomName::Transfer) else {
+        return;
+    };
+    person
+        .screen
+        .wait_until("both animals", |picture| picture.lit() > 60_000);
     person.click("Run transfer");
-    let walked = person.saved(|document| document.timeline.takes.iter().any(|take| take.of == "specimen:tapir"));
-    assert!(walked.timeline.takes.iter().any(|take| take.frame_count > 8));
+    let walked = person.saved(|document| {
+        document
+            .timeline
+            .takes
+            .iter()
+            .any(|take| take.of == "specimen:tapir")
+    });
+    assert!(
+        walked
+            .timeline
+            .takes
+            .iter()
+            .any(|take| take.frame_count > 8)
+    );
     person.screen.press("space");
     sleep(Duration::from_secs(2));
     person.look("window_tapir");
@@ -173,22 +260,37 @@ fn the_tapir_walks_like_the_hound() {
 
 #[test]
 fn a_fingertip_is_dragged() {
-    let Some(person) = Person::open(learn::drive_a_hand(), RoomName::Learn) else { return };
+    let Some(person) = Person::open(learn::drive_a_hand(), RoomName::Learn) else {
+        return;
+    };
     let trained = person.saved(|document| document.learn.trained.is_some());
     let tip = trained.learn.recipe.points[fingertip(&trained)] as usize;
     let before = person.look("window_hand");
-    let moved = |document: &Document| !document.learn.drive.goals.is_empty() || !document.learn.drive.effectors.is_empty();
+    let moved = |document: &Document| {
+        !document.learn.drive.goals.is_empty() || !document.learn.drive.effectors.is_empty()
+    };
     // The model may still be on its way to the hand.
     let tries = (0..10).any(|_| {
-        person.drag(person.vertex(&trained.learn.recipe.sources[0], tip), vec2(30.0, 60.0));
+        person.drag(
+            person.vertex(&trained.learn.recipe.sources[0], tip),
+            vec2(30.0, 60.0),
+        );
         moved(&person.save())
     });
     assert!(tries, "the fingertip can be taken");
-    assert!(person.look("window_finger").differences(&before) > 1000, "the finger bends");
+    assert!(
+        person.look("window_finger").differences(&before) > 1000,
+        "the finger bends"
+    );
 }
 
 /// The control point at the tip of the index finger.
 fn fingertip(document: &Document) -> usize {
     let skeleton = document.learn.skeleton.as_ref().unwrap();
-    skeleton.joints.iter().find(|joint| joint.name == "index tip").and_then(|joint| joint.control).unwrap()
+    skeleton
+        .joints
+        .iter()
+        .find(|joint| joint.name == "index tip")
+        .and_then(|joint| joint.control)
+        .unwrap()
 }

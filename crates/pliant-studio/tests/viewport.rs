@@ -15,7 +15,8 @@ use journey::adapter_or_skip;
 use pliant::mesh::Mesh;
 use pliant::mesh::glam::DVec3;
 use pliant_studio::view::{
-    self, Camera, Heat, HeatMap, Look, Model, Paint, Projection, Scene, Shading, Side, Solids, Surface, Vertices, View,
+    self, Camera, Heat, HeatMap, Look, Model, Paint, Projection, Scene, Shading, Side, Solids,
+    Surface, Vertices, View,
 };
 
 /// What a test shows and what came back.
@@ -33,13 +34,25 @@ const SIZE: [f32; 2] = [720.0, 540.0];
 type Window = Harness<'static, Rc<RefCell<Shown>>>;
 
 fn head() -> Mesh {
-    pliant::load("specimen:head").expect("the head is built in").rig().expect("the head has a rig").neutral().clone()
+    pliant::load("specimen:head")
+        .expect("the head is built in")
+        .rig()
+        .expect("the head has a rig")
+        .neutral()
+        .clone()
 }
 
 fn shown(scene: Scene) -> Shown {
     let mut camera = Camera::default();
     camera.frame_points(&scene.points(), f64::from(SIZE[0] / SIZE[1]));
-    Shown { camera, scene, look: Look::default(), rect: Rect::NOTHING, tool_drags: 0, place: None }
+    Shown {
+        camera,
+        scene,
+        look: Look::default(),
+        rect: Rect::NOTHING,
+        tool_drags: 0,
+        place: None,
+    }
 }
 
 fn window(state: &RenderState, theme: Theme, shown: Shown) -> Window {
@@ -56,7 +69,15 @@ fn window(state: &RenderState, theme: Theme, shown: Shown) -> Window {
 
 fn show_ui(ui: &mut egui::Ui, shown: &mut Shown) {
     let size = ui.available_size();
-    let canvas = view::viewport_ui(ui, "test", "Viewport", &mut shown.camera, &shown.scene, &shown.look, size);
+    let canvas = view::viewport_ui(
+        ui,
+        "test",
+        "Viewport",
+        &mut shown.camera,
+        &shown.scene,
+        &shown.look,
+        size,
+    );
     shown.rect = canvas.view.rect;
     shown.tool_drags += usize::from(canvas.tool_dragged());
     if let Some(place) = shown.place {
@@ -77,7 +98,10 @@ mod image_of {
 
     impl Image {
         pub(super) fn at(&self, x: f32, y: f32) -> [u8; 4] {
-            let (x, y) = ((x as u32).min(self.width - 1), (y as u32).min(self.height - 1));
+            let (x, y) = (
+                (x as u32).min(self.width - 1),
+                (y as u32).min(self.height - 1),
+            );
             self.pixels[(y * self.width + x) as usize]
         }
     }
@@ -88,10 +112,16 @@ fn picture(window: &mut Window, name: &str) -> Image {
     window.run();
     let image = window.render().expect("the harness draws");
     if let Ok(folder) = std::env::var("PLIANT_PICTURES") {
-        image.save(format!("{folder}/{name}.png")).expect("the picture is written");
+        image
+            .save(format!("{folder}/{name}.png"))
+            .expect("the picture is written");
     }
     let (width, height) = image.dimensions();
-    Image { width, height, pixels: image.pixels().map(|pixel| pixel.0).collect() }
+    Image {
+        width,
+        height,
+        pixels: image.pixels().map(|pixel| pixel.0).collect(),
+    }
 }
 
 /// Pixels that differ by more than noise.
@@ -103,44 +133,76 @@ fn changed(a: &Image, b: &Image) -> usize {
 
 /// Whether a ray through the middle of a pixel meets the scene.
 fn covered(shown: &Shown, x: u32, y: u32) -> bool {
-    let view = View { camera: shown.camera, rect: shown.rect };
-    shown.scene.pick(&view.ray(pos2(x as f32 + 0.5, y as f32 + 0.5))).is_some()
+    let view = View {
+        camera: shown.camera,
+        rect: shown.rect,
+    };
+    shown
+        .scene
+        .pick(&view.ray(pos2(x as f32 + 0.5, y as f32 + 0.5)))
+        .is_some()
 }
 
 #[test]
 fn the_silhouette_is_where_rays_meet_the_head() {
-    let Some(state) = adapter_or_skip() else { return };
+    let Some(state) = adapter_or_skip() else {
+        return;
+    };
     let mesh = head();
     let model = Model::of(&mesh).with_paint(Paint::Plain(Color32::from_rgb(250, 60, 40)));
     for projection in [Projection::Perspective, Projection::Orthographic] {
-        let state = if projection == Projection::Perspective { state.clone() } else { adapter_or_skip().expect("as before") };
+        let state = if projection == Projection::Perspective {
+            state.clone()
+        } else {
+            adapter_or_skip().expect("as before")
+        };
         let mut scene = shown(Scene::of(model.clone()));
         scene.camera.projection = projection;
-        scene.look = Look { grid: false, axes: false, ..Look::default() };
+        scene.look = Look {
+            grid: false,
+            axes: false,
+            ..Look::default()
+        };
         let mut window = window(&state, Theme::Dark, scene);
         let image = picture(&mut window, &format!("silhouette {projection:?}"));
         let shown = window.state().borrow();
         let (mut agreeing, mut inside, mut asked) = (0, 0, 0);
-        for (x, y) in (4..image.width).step_by(12).flat_map(|x| (4..image.height).step_by(12).map(move |y| (x, y))) {
+        for (x, y) in (4..image.width)
+            .step_by(12)
+            .flat_map(|x| (4..image.height).step_by(12).map(move |y| (x, y)))
+        {
             let [red, _, blue, _] = image.at(x as f32, y as f32);
             let (drawn, met) = (i32::from(red) - i32::from(blue) > 30, covered(&shown, x, y));
             agreeing += usize::from(drawn == met);
             inside += usize::from(met);
             asked += 1;
         }
-        assert!(inside > asked / 10 && inside < asked, "{inside} of {asked} rays met the head");
-        assert!(asked - agreeing <= asked / 100, "{} of {asked} pixels disagree with their ray", asked - agreeing);
+        assert!(
+            inside > asked / 10 && inside < asked,
+            "{inside} of {asked} rays met the head"
+        );
+        assert!(
+            asked - agreeing <= asked / 100,
+            "{} of {asked} pixels disagree with their ray",
+            asked - agreeing
+        );
     }
 }
 
 #[test]
 fn a_heat_map_shows_its_own_colours_and_grey_where_there_is_no_value() {
-    let Some(state) = adapter_or_skip() else { return };
+    let Some(state) = adapter_or_skip() else {
+        return;
+    };
     let mesh = head();
     let bounds = mesh.bounds().expect("a head has vertices");
     let middle = bounds.center().x;
     let height = |p: &DVec3| (p.y - bounds.min.y) / bounds.size().y;
-    let values: Vec<f64> = mesh.positions().iter().map(|p| if p.x < middle { f64::NAN } else { height(p) }).collect();
+    let values: Vec<f64> = mesh
+        .positions()
+        .iter()
+        .map(|p| if p.x < middle { f64::NAN } else { height(p) })
+        .collect();
     let heat = Heat::new(&values, HeatMap::Sequential, "Height", "m");
     let mut scene = shown(Scene::of(Model::of(&mesh).with_paint(Paint::Heat(heat))));
     scene.camera.look_from(Side::Front);
@@ -155,77 +217,140 @@ fn a_heat_map_shows_its_own_colours_and_grey_where_there_is_no_value() {
         image.at(at.x, at.y).map(f32::from)
     };
     let chroma = |[r, g, b, _]: [f32; 4]| r.max(g).max(b) - r.min(g).min(b);
-    assert!(chroma(color_at(0.38, 0.6)) < 16.0, "no value is grey: {:?}", color_at(0.38, 0.6));
+    assert!(
+        chroma(color_at(0.38, 0.6)) < 16.0,
+        "no value is grey: {:?}",
+        color_at(0.38, 0.6)
+    );
     let (low, high) = (color_at(0.56, 0.2), color_at(0.56, 0.88));
     assert!(low[2] > low[0] + 12.0, "low values are blue: {low:?}");
-    assert!(high[1] > high[2] + 40.0, "high values are yellow green: {high:?}");
+    assert!(
+        high[1] > high[2] + 40.0,
+        "high values are yellow green: {high:?}"
+    );
 }
 
 #[test]
 fn lines_flat_shading_and_themes_change_the_picture() {
-    let Some(state) = adapter_or_skip() else { return };
+    let Some(state) = adapter_or_skip() else {
+        return;
+    };
     let mut window = window(&state, Theme::Dark, shown(Scene::of(Model::of(&head()))));
     let plain = picture(&mut window, "clay dark");
     window.state().borrow_mut().look.wireframe = true;
     let lines = picture(&mut window, "wireframe dark");
-    assert!(changed(&plain, &lines) > 3000, "{} pixels changed by lines", changed(&plain, &lines));
-    window.state().borrow_mut().look = Look { shading: Shading::Flat, ..Look::default() };
+    assert!(
+        changed(&plain, &lines) > 3000,
+        "{} pixels changed by lines",
+        changed(&plain, &lines)
+    );
+    window.state().borrow_mut().look = Look {
+        shading: Shading::Flat,
+        ..Look::default()
+    };
     let flat = picture(&mut window, "flat dark");
     assert!(changed(&plain, &flat) > 3000);
-    window.state().borrow_mut().look = Look { grid: false, ..Look::default() };
+    window.state().borrow_mut().look = Look {
+        grid: false,
+        ..Look::default()
+    };
     let bare = picture(&mut window, "no grid dark");
     assert!(changed(&plain, &bare) > 200);
     window.state().borrow_mut().look = Look::default();
-    assert_eq!(changed(&plain, &picture(&mut window, "again dark")), 0, "the same scene is the same picture");
+    assert_eq!(
+        changed(&plain, &picture(&mut window, "again dark")),
+        0,
+        "the same scene is the same picture"
+    );
     window.ctx.set_theme(Theme::Light);
     let light = picture(&mut window, "clay light");
     let corner = |image: &Image| image.at(30.0, 30.0)[0];
-    assert!(corner(&light) > corner(&plain) + 80, "the backdrop follows the theme");
+    assert!(
+        corner(&light) > corner(&plain) + 80,
+        "the backdrop follows the theme"
+    );
     window.state().borrow_mut().look.wireframe = true;
     picture(&mut window, "wireframe light");
 }
 
 #[test]
 fn inside_out_faces_are_tinted() {
-    let Some(state) = adapter_or_skip() else { return };
+    let Some(state) = adapter_or_skip() else {
+        return;
+    };
     let mesh = head();
-    let reversed: Vec<[u32; 3]> = mesh.triangles().iter().map(|&[a, b, c]| [a, c, b]).collect();
-    let inverted = Mesh::from_triangles(mesh.positions().to_vec(), &reversed).expect("the same faces");
+    let reversed: Vec<[u32; 3]> = mesh
+        .triangles()
+        .iter()
+        .map(|&[a, b, c]| [a, c, b])
+        .collect();
+    let inverted =
+        Mesh::from_triangles(mesh.positions().to_vec(), &reversed).expect("the same faces");
     let mut window = window(&state, Theme::Dark, shown(Scene::of(Model::of(&inverted))));
     let tinted = picture(&mut window, "inverted dark");
     window.state().borrow_mut().look.backfaces = false;
     let untinted = picture(&mut window, "inverted plain dark");
     let middle = |image: &Image| image.at(SIZE[0] / 2.0, SIZE[1] / 2.0).map(i32::from);
-    assert!(middle(&tinted)[2] > middle(&tinted)[0] + 15, "violet: {:?}", middle(&tinted));
-    assert!(middle(&untinted)[2] < middle(&untinted)[0], "clay: {:?}", middle(&untinted));
+    assert!(
+        middle(&tinted)[2] > middle(&tinted)[0] + 15,
+        "violet: {:?}",
+        middle(&tinted)
+    );
+    assert!(
+        middle(&untinted)[2] < middle(&untinted)[0],
+        "clay: {:?}",
+        middle(&untinted)
+    );
 }
 
 #[test]
 fn a_still_scene_sends_nothing_and_a_moving_pose_reuses_its_buffer() {
-    let Some(state) = adapter_or_skip() else { return };
+    let Some(state) = adapter_or_skip() else {
+        return;
+    };
     let mesh = head();
     let mut window = window(&state, Theme::Dark, shown(Scene::of(Model::of(&mesh))));
     picture(&mut window, "traffic first");
     let first = view::gpu::traffic(&state);
-    assert_eq!((first.uploads, first.buffers_made, first.pictures), (2, 2, 1), "triangles and vertices");
+    assert_eq!(
+        (first.uploads, first.buffers_made, first.pictures),
+        (2, 2, 1),
+        "triangles and vertices"
+    );
     for _ in 0..3 {
         picture(&mut window, "traffic still");
     }
-    assert_eq!(view::gpu::traffic(&state), first, "nothing changed, nothing was sent or drawn");
+    assert_eq!(
+        view::gpu::traffic(&state),
+        first,
+        "nothing changed, nothing was sent or drawn"
+    );
     for step in 1..=6 {
-        let posed: Vec<DVec3> = mesh.positions().iter().map(|&p| p + DVec3::Y * (0.001 * f64::from(step))).collect();
+        let posed: Vec<DVec3> = mesh
+            .positions()
+            .iter()
+            .map(|&p| p + DVec3::Y * (0.001 * f64::from(step)))
+            .collect();
         window.state().borrow_mut().scene.models[0].vertices = Vertices::of(&mesh, &posed);
         picture(&mut window, "traffic moving");
     }
     let last = view::gpu::traffic(&state);
     assert_eq!(last.uploads - first.uploads, 6, "one copy per pose");
-    assert_eq!(last.buffers_made, first.buffers_made, "into the buffer that is there");
-    assert_eq!(last.bytes - first.bytes, 6 * 24 * mesh.vertex_count() as u64);
+    assert_eq!(
+        last.buffers_made, first.buffers_made,
+        "into the buffer that is there"
+    );
+    assert_eq!(
+        last.bytes - first.bytes,
+        6 * 24 * mesh.vertex_count() as u64
+    );
 }
 
 #[test]
 fn two_viewports_side_by_side_share_what_is_on_the_card() {
-    let Some(state) = adapter_or_skip() else { return };
+    let Some(state) = adapter_or_skip() else {
+        return;
+    };
     let card = state.clone();
     let mut shown = shown(Scene::of(Model::of(&head())));
     let mut behind = shown.camera;
@@ -237,45 +362,116 @@ fn two_viewports_side_by_side_share_what_is_on_the_card() {
         .build_ui(|ui| {
             let half = vec2(0.5 * ui.available_width() - 4.0, ui.available_height());
             ui.horizontal(|ui| {
-                view::viewport_ui(ui, "source", "Source", &mut shown.camera, &shown.scene, &shown.look, half);
-                view::viewport_ui(ui, "target", "Target", &mut behind, &shown.scene, &shown.look, half);
+                view::viewport_ui(
+                    ui,
+                    "source",
+                    "Source",
+                    &mut shown.camera,
+                    &shown.scene,
+                    &shown.look,
+                    half,
+                );
+                view::viewport_ui(
+                    ui,
+                    "target",
+                    "Target",
+                    &mut behind,
+                    &shown.scene,
+                    &shown.look,
+                    half,
+                );
             });
         });
     window.run();
     let image = window.render().expect("the harness draws");
     let traffic = view::gpu::traffic(&state);
-    assert_eq!((traffic.uploads, traffic.pictures), (2, 2), "one copy of triangles and vertices for two pictures");
+    assert_eq!(
+        (traffic.uploads, traffic.pictures),
+        (2, 2),
+        "one copy of triangles and vertices for two pictures"
+    );
     let place = |label: &str| window.get_by_label(label).rect().center();
-    let [face, nape] = ["Source", "Target"].map(|label| image.get_pixel(place(label).x as u32, place(label).y as u32).0);
-    assert!(face != nape && face[0] > 90 && nape[0] > 90, "both show clay, from two sides: {face:?} {nape:?}");
-    assert!(window.query_by_label("Front view, Source").is_some() && window.query_by_label("Front view, Target").is_some());
+    let [face, nape] = ["Source", "Target"].map(|label| {
+        image
+            .get_pixel(place(label).x as u32, place(label).y as u32)
+            .0
+    });
+    assert!(
+        face != nape && face[0] > 90 && nape[0] > 90,
+        "both show clay, from two sides: {face:?} {nape:?}"
+    );
+    assert!(
+        window.query_by_label("Front view, Source").is_some()
+            && window.query_by_label("Front view, Target").is_some()
+    );
 }
 
 #[test]
 fn buttons_and_wheel_move_the_camera_and_the_left_button_is_the_tool_s() {
-    let Some(state) = adapter_or_skip() else { return };
+    let Some(state) = adapter_or_skip() else {
+        return;
+    };
     let mut window = window(&state, Theme::Dark, shown(Scene::of(Model::of(&head()))));
     window.run();
     let start = window.state().borrow().camera;
     let (from, to) = (pos2(300.0, 300.0), pos2(380.0, 320.0));
-    drag(&mut window, PointerButton::Primary, Modifiers::NONE, from, to);
+    drag(
+        &mut window,
+        PointerButton::Primary,
+        Modifiers::NONE,
+        from,
+        to,
+    );
     assert_eq!(window.state().borrow().camera, start);
     assert!(window.state().borrow().tool_drags > 0);
     window.state().borrow_mut().tool_drags = 0;
 
-    drag(&mut window, PointerButton::Primary, Modifiers::ALT, from, to);
+    drag(
+        &mut window,
+        PointerButton::Primary,
+        Modifiers::ALT,
+        from,
+        to,
+    );
     let turned = window.state().borrow().camera;
-    assert!(turned.yaw < start.yaw && turned.pitch > start.pitch && turned.target == start.target, "{turned:?}");
-    assert_eq!(window.state().borrow().tool_drags, 0, "with Alt the drag is the camera's");
-    drag(&mut window, PointerButton::Middle, Modifiers::SHIFT, from, to);
+    assert!(
+        turned.yaw < start.yaw && turned.pitch > start.pitch && turned.target == start.target,
+        "{turned:?}"
+    );
+    assert_eq!(
+        window.state().borrow().tool_drags,
+        0,
+        "with Alt the drag is the camera's"
+    );
+    drag(
+        &mut window,
+        PointerButton::Middle,
+        Modifiers::SHIFT,
+        from,
+        to,
+    );
     let slid = window.state().borrow().camera;
-    assert!(slid.target != turned.target && (slid.yaw, slid.distance) == (turned.yaw, turned.distance));
-    drag(&mut window, PointerButton::Secondary, Modifiers::NONE, from, to);
+    assert!(
+        slid.target != turned.target && (slid.yaw, slid.distance) == (turned.yaw, turned.distance)
+    );
+    drag(
+        &mut window,
+        PointerButton::Secondary,
+        Modifiers::NONE,
+        from,
+        to,
+    );
     assert!(window.state().borrow().camera.yaw < slid.yaw);
 
     let before = window.state().borrow().view();
     let cursor = pos2(420.0, 260.0);
-    let under = window.state().borrow().scene.pick(&before.ray(cursor)).expect("the head is there").position;
+    let under = window
+        .state()
+        .borrow()
+        .scene
+        .pick(&before.ray(cursor))
+        .expect("the head is there")
+        .position;
     window.hover_at(cursor);
     window.run();
     window.event(egui::Event::MouseWheel {
@@ -289,23 +485,40 @@ fn buttons_and_wheel_move_the_camera_and_the_left_button_is_the_tool_s() {
         window.step();
     }
     let after = window.state().borrow().view();
-    assert!(after.camera.distance < 0.9 * before.camera.distance, "nearer by the wheel");
-    assert!(after.project(under).expect("in front").distance(cursor) < 0.05, "what was under the cursor stays there");
+    assert!(
+        after.camera.distance < 0.9 * before.camera.distance,
+        "nearer by the wheel"
+    );
+    assert!(
+        after.project(under).expect("in front").distance(cursor) < 0.05,
+        "what was under the cursor stays there"
+    );
 }
 
 impl Shown {
     fn view(&self) -> View {
-        View { camera: self.camera, rect: self.rect }
+        View {
+            camera: self.camera,
+            rect: self.rect,
+        }
     }
 }
 
 fn drag(window: &mut Window, button: PointerButton, modifiers: Modifiers, from: Pos2, to: Pos2) {
-    let press = |pos, pressed| egui::Event::PointerButton { pos, button, pressed, modifiers };
+    let press = |pos, pressed| egui::Event::PointerButton {
+        pos,
+        button,
+        pressed,
+        modifiers,
+    };
     window.event_modifiers(egui::Event::PointerMoved(from), modifiers);
     window.event_modifiers(press(from, true), modifiers);
     window.step();
     for k in 1..=4 {
-        window.event_modifiers(egui::Event::PointerMoved(from.lerp(to, k as f32 / 4.0)), modifiers);
+        window.event_modifiers(
+            egui::Event::PointerMoved(from.lerp(to, k as f32 / 4.0)),
+            modifiers,
+        );
         window.step();
     }
     window.event_modifiers(press(to, false), modifiers);
@@ -315,7 +528,9 @@ fn drag(window: &mut Window, button: PointerButton, modifiers: Modifiers, from: 
 
 #[test]
 fn a_side_is_looked_from_by_key_and_by_the_corner_axes() {
-    let Some(state) = adapter_or_skip() else { return };
+    let Some(state) = adapter_or_skip() else {
+        return;
+    };
     let mut window = window(&state, Theme::Dark, shown(Scene::of(Model::of(&head()))));
     window.hover_at(pos2(300.0, 300.0));
     window.run();
@@ -334,7 +549,10 @@ fn a_side_is_looked_from_by_key_and_by_the_corner_axes() {
     }
     window.key_press(egui::Key::Num5);
     window.run();
-    assert_eq!(window.state().borrow().camera.projection, Projection::Orthographic);
+    assert_eq!(
+        window.state().borrow().camera.projection,
+        Projection::Orthographic
+    );
     window.get_by_label("Right view, Viewport").click();
     window.run();
     assert!(back(&window).distance(DVec3::X) < 1e-12);
@@ -342,7 +560,9 @@ fn a_side_is_looked_from_by_key_and_by_the_corner_axes() {
 
 #[test]
 fn a_gizmo_drags_a_place_along_its_axis() {
-    let Some(state) = adapter_or_skip() else { return };
+    let Some(state) = adapter_or_skip() else {
+        return;
+    };
     let mut scene = shown(Scene::of(Model::of(&head())));
     let place = scene.scene.bounds().expect("a head").center();
     scene.place = Some(place);
@@ -351,27 +571,47 @@ fn a_gizmo_drags_a_place_along_its_axis() {
     window.run();
     picture(&mut window, "gizmo dark");
     let grip = window.get_by_label("Move ball along X").rect().center();
-    drag(&mut window, PointerButton::Primary, Modifiers::NONE, grip, grip + vec2(50.0, 20.0));
+    drag(
+        &mut window,
+        PointerButton::Primary,
+        Modifiers::NONE,
+        grip,
+        grip + vec2(50.0, 20.0),
+    );
     let moved = window.state().borrow().place.expect("still there");
     let expected = 50.0 * window.state().borrow().view().world_per_pixel(place);
     assert!(
-        (moved.x - place.x - expected).abs() < 0.02 * expected && ((moved - place) * (DVec3::Y + DVec3::Z)).length() < 1e-12,
+        (moved.x - place.x - expected).abs() < 0.02 * expected
+            && ((moved - place) * (DVec3::Y + DVec3::Z)).length() < 1e-12,
         "{moved} from {place}"
     );
-    assert_eq!(window.state().borrow().tool_drags, 0, "the drag is the gizmo's");
+    assert_eq!(
+        window.state().borrow().tool_drags,
+        0,
+        "the drag is the gizmo's"
+    );
 }
 
 #[test]
 fn translucent_solids_let_the_model_through() {
-    let Some(state) = adapter_or_skip() else { return };
+    let Some(state) = adapter_or_skip() else {
+        return;
+    };
     let mesh = head();
     let bounds = mesh.bounds().expect("a head");
     let radius = 0.22 * bounds.diagonal();
-    let ball =
-        Solids::shared().sphere(bounds.center() + DVec3::Z * radius, radius).with_paint(Paint::Plain(Color32::from_rgb(70, 150, 240)));
-    let capsule = Solids::shared().capsule(bounds.min, bounds.min + DVec3::Y * bounds.size().y, 0.2 * radius);
+    let ball = Solids::shared()
+        .sphere(bounds.center() + DVec3::Z * radius, radius)
+        .with_paint(Paint::Plain(Color32::from_rgb(70, 150, 240)));
+    let capsule = Solids::shared().capsule(
+        bounds.min,
+        bounds.min + DVec3::Y * bounds.size().y,
+        0.2 * radius,
+    );
     let arrow = Solids::shared().arrow(bounds.max, bounds.max + DVec3::X * radius, 0.05 * radius);
-    let opaque = Scene { models: vec![Model::of(&mesh), ball.clone(), capsule, arrow] };
+    let opaque = Scene {
+        models: vec![Model::of(&mesh), ball.clone(), capsule, arrow],
+    };
     let mut through = opaque.clone();
     through.models[1].opacity = 0.4;
     let mut window = window(&state, Theme::Dark, shown(through));
@@ -389,9 +629,17 @@ fn translucent_solids_let_the_model_through() {
 fn without_a_card_a_sentence_stands_in_its_place() {
     let mesh = head();
     let surface = Surface::of(&mesh);
-    let scene = Scene::of(Model::new(Arc::clone(&surface), Vertices::of(&mesh, mesh.positions())));
+    let scene = Scene::of(Model::new(
+        Arc::clone(&surface),
+        Vertices::of(&mesh, mesh.positions()),
+    ));
     let mut shown = shown(scene);
-    let mut window = Harness::builder().with_size(vec2(500.0, 400.0)).build_ui(|ui| show_ui(ui, &mut shown));
+    let mut window = Harness::builder()
+        .with_size(vec2(500.0, 400.0))
+        .build_ui(|ui| show_ui(ui, &mut shown));
     window.run();
-    assert!(window.query_by_label("Viewport").is_some(), "tools still have their canvas");
+    assert!(
+        window.query_by_label("Viewport").is_some(),
+        "tools still have their canvas"
+    );
 }

@@ -1,8 +1,11 @@
-//! Blending and compounding of deformations: turns along the shortest way, stretches in a straight line.
+//! Blending and compounding of deformations: turns along the shortest way, stretches in a straight
+//! line.
 //!
-//! **Problem.** The mean of two matrices that turn in opposite directions is flat. Turns are to be mixed as turns.
+//! **Problem.** The mean of two matrices that turn in opposite directions is flat. Turns are to be
+//! mixed as turns.
 //!
-//! **Equation.** With the polar parts `D = R S` and the logarithm `ω` of a rotation (its axis times its angle),
+//! **Equation.** With the polar parts `D = R S` and the logarithm `ω` of a rotation (its axis times
+//! its angle),
 //!
 //! ```text
 //! blend(A, B, w)   = R_A exp(w log(R_Aᵀ R_B)) · ((1 − w) S_A + w S_B)
@@ -10,13 +13,16 @@
 //! compound         = power(D_layer, w) · D_below
 //! ```
 //!
-//! The first is slerp. The mean of several rotations is the point from which their weighted logarithms sum to zero.
+//! The first is slerp. The mean of several rotations is the point from which their weighted
+//! logarithms sum to zero.
 //!
-//! **Source.** Wang and Lee, "Example-driven animation synthesis", 2008, section 3.2.2; Shoemake and Duff, "Matrix animation and
-//! polar decomposition", 1992; for the mean, Moakher, "Means and averaging in the group of rotations", 2002.
+//! **Source.** Wang and Lee, "Example-driven animation synthesis", 2008, section 3.2.2; Shoemake
+//! and Duff, "Matrix animation and polar decomposition", 1992; for the mean, Moakher, "Means and
+//! averaging in the group of rotations", 2002.
 //!
-//! **Ours.** A logarithm is a branch out of many, a full turn apart. `nearest_branch` picks the one next to a given vector, so
-//! that a chain of neighbours that turns on beyond `π` is followed instead of flipped.
+//! **Ours.** A logarithm is a branch out of many, a full turn apart. `nearest_branch` picks the one
+//! next to a given vector, so that a chain of neighbours that turns on beyond `π` is followed
+//! instead of flipped.
 
 use std::f64::consts::TAU;
 
@@ -26,18 +32,26 @@ use pliant_mesh::glam::{DMat3, DQuat, DVec3};
 /// Below this angle the axis of a rotation is rounding noise.
 const NO_AXIS: f64 = 1e-9;
 
-/// Steps towards the mean of rotations. Measured: they leave 1e-14 rad where rotations are less than a right angle apart, and 3e-6 where
-/// they are 150° apart.
+/// Steps towards the mean of rotations. Measured: they leave 1e-14 rad where rotations are less
+/// than a right angle apart, and 3e-6 where they are 150° apart.
 const MEAN_STEPS: usize = 10;
 
 /// Axis times angle of a rotation, the angle in `[0, π]`.
 #[must_use]
 pub(crate) fn rotation_log(rotation: DQuat) -> DVec3 {
     // Both signs of a quaternion are one rotation; this one turns the shorter way.
-    let q = if rotation.w < 0.0 { -rotation } else { rotation };
+    let q = if rotation.w < 0.0 {
+        -rotation
+    } else {
+        rotation
+    };
     let axis = DVec3::new(q.x, q.y, q.z);
     let sine = axis.length();
-    if sine < NO_AXIS { axis * 2.0 } else { axis * (2.0 * sine.atan2(q.w) / sine) }
+    if sine < NO_AXIS {
+        axis * 2.0
+    } else {
+        axis * (2.0 * sine.atan2(q.w) / sine)
+    }
 }
 
 /// The rotation about `log` by its length, in radians.
@@ -45,18 +59,28 @@ pub(crate) fn rotation_log(rotation: DQuat) -> DVec3 {
 pub(crate) fn rotation_exp(log: DVec3) -> DQuat {
     let half = 0.5 * log.length();
     let (sine, cosine) = half.sin_cos();
-    let axis = log * if half < NO_AXIS { 0.5 } else { 0.5 * sine / half };
+    let axis = log
+        * if half < NO_AXIS {
+            0.5
+        } else {
+            0.5 * sine / half
+        };
     DQuat::from_xyzw(axis.x, axis.y, axis.z, cosine)
 }
 
-/// The logarithm of the same rotation that is nearest to `reference`: `log` plus full turns about its axis.
+/// The logarithm of the same rotation that is nearest to `reference`: `log` plus full turns about
+/// its axis.
 #[must_use]
 pub(crate) fn nearest_branch(log: DVec3, reference: DVec3) -> DVec3 {
     let angle = log.length();
     if angle < NO_AXIS {
         // Whole turns about any axis come back to the identity; those of the reference go on.
         let turns = (reference.length() / TAU).round();
-        return if turns == 0.0 { log } else { reference.normalize() * (turns * TAU) };
+        return if turns == 0.0 {
+            log
+        } else {
+            reference.normalize() * (turns * TAU)
+        };
     }
     let turns = ((reference.dot(log) / angle - angle) / TAU).round();
     log * (1.0 + turns * TAU / angle)
@@ -68,11 +92,15 @@ pub(crate) fn relative_log(from: &DMat3, to: &DMat3) -> DVec3 {
     rotation_log(DQuat::from_mat3(&(from.transpose() * *to)))
 }
 
-/// The deformation a part `weight` of the way from `from` to `to`: slerp of turns, linear in stretch.
+/// The deformation a part `weight` of the way from `from` to `to`: slerp of turns, linear in
+/// stretch.
 #[must_use]
 pub fn blend_gradients(from: DMat3, to: DMat3, weight: f64) -> DMat3 {
     let (a, b) = (Polar::of(from), Polar::of(to));
-    let turn = a.rotation * DMat3::from_quat(rotation_exp(relative_log(&a.rotation, &b.rotation) * weight));
+    let turn = a.rotation
+        * DMat3::from_quat(rotation_exp(
+            relative_log(&a.rotation, &b.rotation) * weight,
+        ));
     turn * mix(a.stretch, b.stretch, weight)
 }
 
@@ -82,22 +110,32 @@ pub(crate) fn mix(a: DMat3, b: DMat3, weight: f64) -> DMat3 {
     a * (1.0 - weight) + b * weight
 }
 
-/// The mean of several deformations by their polar parts; weights of sum one. For two it is the blend of them.
+/// The mean of several deformations by their polar parts; weights of sum one. For two it is the
+/// blend of them.
 ///
 /// # Panics
 /// If there is none.
 #[must_use]
 pub fn mean_gradient(parts: &[(Polar, f64)]) -> DMat3 {
-    let heaviest = (1..parts.len()).fold(0, |best, k| if parts[k].1 > parts[best].1 { k } else { best });
+    let heaviest = (1..parts.len()).fold(
+        0,
+        |best, k| if parts[k].1 > parts[best].1 { k } else { best },
+    );
     let mut rotation = parts[heaviest].0.rotation;
     for _ in 0..MEAN_STEPS {
-        let step = parts.iter().map(|(part, weight)| relative_log(&rotation, &part.rotation) * *weight).sum::<DVec3>();
+        let step = parts
+            .iter()
+            .map(|(part, weight)| relative_log(&rotation, &part.rotation) * *weight)
+            .sum::<DVec3>();
         rotation *= DMat3::from_quat(rotation_exp(step));
         if parts.len() < 3 || step.length_squared() < 1e-20 {
             break;
         }
     }
-    rotation * parts.iter().fold(DMat3::ZERO, |sum, (part, weight)| sum + part.stretch * *weight)
+    rotation
+        * parts.iter().fold(DMat3::ZERO, |sum, (part, weight)| {
+            sum + part.stretch * *weight
+        })
 }
 
 #[cfg(test)]
@@ -107,7 +145,9 @@ mod tests {
     use std::f64::consts::PI;
 
     fn largest(m: DMat3) -> f64 {
-        m.to_cols_array().into_iter().fold(0.0, |a: f64, b| a.max(b.abs()))
+        m.to_cols_array()
+            .into_iter()
+            .fold(0.0, |a: f64, b| a.max(b.abs()))
     }
 
     fn vector(size: f64) -> impl Strategy<Value = DVec3> {
@@ -168,7 +208,9 @@ mod tests {
         let turn = |angle: f64| DMat3::from_rotation_y(angle);
         for k in 0..=10 {
             let w = f64::from(k) / 10.0;
-            assert!(largest(blend_gradients(turn(0.3), turn(2.9), w) - turn(0.3 + 2.6 * w)) < 1e-14);
+            assert!(
+                largest(blend_gradients(turn(0.3), turn(2.9), w) - turn(0.3 + 2.6 * w)) < 1e-14
+            );
         }
     }
 
@@ -185,13 +227,19 @@ mod tests {
         for k in 0..100 {
             let angle = 0.13 * f64::from(k);
             reference = nearest_branch(rotation_log(DQuat::from_rotation_x(angle)), reference);
-            assert!(reference.distance(DVec3::X * angle) < 1e-9, "{angle}: {reference}");
+            assert!(
+                reference.distance(DVec3::X * angle) < 1e-9,
+                "{angle}: {reference}"
+            );
         }
         assert!(reference.length() > 4.0 * PI);
     }
 
     #[test]
     fn the_power_of_the_identity_is_the_identity() {
-        assert_eq!(blend_gradients(DMat3::IDENTITY, DMat3::IDENTITY, 0.37), DMat3::IDENTITY);
+        assert_eq!(
+            blend_gradients(DMat3::IDENTITY, DMat3::IDENTITY, 0.37),
+            DMat3::IDENTITY
+        );
     }
 }

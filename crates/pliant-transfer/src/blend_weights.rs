@@ -2,18 +2,21 @@
 //!
 //! **Problem.** Where two animations meet, a triangle should take some of each, gradually.
 //!
-//! **Equation.** Over the triangles `T`, their neighbours `Qᵢ`, the selected `Φ` and the unselected `Ψ`,
+//! **Equation.** Over the triangles `T`, their neighbours `Qᵢ`, the selected `Φ` and the unselected
+//! `Ψ`,
 //!
 //! ```text
 //! min_w  Σ_{i∈T} Σ_{j∈Qᵢ} |wᵢ − wⱼ|²  +  κ Σ_{a∈Φ} |w_a − 1|²  +  κ Σ_{b∈Ψ} |w_b|²
 //! ```
 //!
-//! **Source.** Wang and Lee, "Example-driven animation synthesis", 2008, eq. 5; for faces, which have no stiff parts,
-//! section 4: the region between grows from the boundary by a geodesic distance.
+//! **Source.** Wang and Lee, "Example-driven animation synthesis", 2008, eq. 5; for faces, which
+//! have no stiff parts, section 4: the region between grows from the boundary by a geodesic
+//! distance.
 //!
-//! **Ours.** The double sum meets every pair twice, so the matrix is twice the Laplacian of the dual graph plus `κ`.
-//! The constraint is soft; afterwards triangles of `Φ` and `Ψ` are set to one and zero, which they miss by about `1/κ`. An
-//! edge-connected part without any constrained triangle has weight zero.
+//! **Ours.** The double sum meets every pair twice, so the matrix is twice the Laplacian of the
+//! dual graph plus `κ`. The constraint is soft; afterwards triangles of `Φ` and `Ψ` are set to one
+//! and zero, which they miss by about `1/κ`. An edge-connected part without any constrained
+//! triangle has weight zero.
 
 use pliant_linalg::{SparseMatrix, SpdSolver};
 use pliant_mesh::{ExactGeodesics, Mesh, SurfacePoint};
@@ -24,10 +27,12 @@ use crate::{Membership, TransferError};
 /// *Paper*, section 3.2.2: κ.
 pub const BLEND_CONSTRAINT_WEIGHT: f64 = 10_000.0;
 
-/// Width of [`geodesic_band`] where none is given, as part of the diagonal. *Ours*: a corner of the mouth on a head.
+/// Width of [`geodesic_band`] where none is given, as part of the diagonal. *Ours*: a corner of the
+/// mouth on a head.
 pub const DEFAULT_BAND: f64 = 0.05;
 
-/// The weight of every triangle: exactly one and zero on selected and unselected ones, in `[0, 1]` on free ones.
+/// The weight of every triangle: exactly one and zero on selected and unselected ones, in `[0, 1]`
+/// on free ones.
 ///
 /// # Errors
 /// Another number of memberships than triangles.
@@ -44,39 +49,74 @@ pub fn blend_weights(mesh: &Mesh, members: &[Membership]) -> Result<Vec<f64>, Tr
     if let Some(decided) = goals.iter().copied().collect() {
         return Ok(decided);
     }
-    let [mut weights] = spread_over_triangles(mesh, &goals.iter().map(|goal| goal.map(|g| [g])).collect::<Vec<_>>())?;
+    let [mut weights] = spread_over_triangles(
+        mesh,
+        &goals
+            .iter()
+            .map(|goal| goal.map(|g| [g]))
+            .collect::<Vec<_>>(),
+    )?;
     for (weight, goal) in weights.iter_mut().zip(goals) {
         *weight = goal.unwrap_or(*weight).clamp(0.0, 1.0);
     }
     Ok(weights)
 }
 
-/// The selection of a drawn `region` whose border is softened: triangles nearer to it than `width` along the surface are free.
+/// The selection of a drawn `region` whose border is softened: triangles nearer to it than `width`
+/// along the surface are free.
 ///
 /// `width` is a length in the units of the mesh; with zero, the region stays as drawn.
 ///
 /// # Errors
 /// A region without one entry per triangle, or a width that is not a number from zero up.
-pub fn geodesic_band(mesh: &Mesh, region: &[bool], width: f64) -> Result<Vec<Membership>, TransferError> {
+pub fn geodesic_band(
+    mesh: &Mesh,
+    region: &[bool],
+    width: f64,
+) -> Result<Vec<Membership>, TransferError> {
     TransferError::check_count("the region", region.len(), mesh.triangles().len())?;
     if !(width >= 0.0 && width.is_finite()) {
-        return Err(TransferError::BadNumber { what: "the width of the band", value: width, needed: "a length from zero up" });
+        return Err(TransferError::BadNumber {
+            what: "the width of the band",
+            value: width,
+            needed: "a length from zero up",
+        });
     }
     let border = border_vertices(mesh, region);
     if border.is_empty() || width == 0.0 {
-        return Ok(region.iter().map(|&selected| Membership::drawn(selected)).collect());
+        return Ok(region
+            .iter()
+            .map(|&selected| Membership::drawn(selected))
+            .collect());
     }
-    // The distance of a triangle is the mean of its corners': where that is below the width, none of them is three times as far.
-    let distances = ExactGeodesics::new(mesh)?.disc(&border, 3.0 * width)?.to_dense(mesh.vertex_count());
-    let near = |t: usize| mesh.triangles()[t].iter().map(|&v| distances[v as usize]).sum::<f64>() < 3.0 * width;
-    let member = |t: usize| if near(t) { Membership::Free } else { Membership::drawn(region[t]) };
+    // The distance of a triangle is the mean of its corners': where that is below the width, none
+    // of them is three times as far.
+    let distances = ExactGeodesics::new(mesh)?
+        .disc(&border, 3.0 * width)?
+        .to_dense(mesh.vertex_count());
+    let near = |t: usize| {
+        mesh.triangles()[t]
+            .iter()
+            .map(|&v| distances[v as usize])
+            .sum::<f64>()
+            < 3.0 * width
+    };
+    let member = |t: usize| {
+        if near(t) {
+            Membership::Free
+        } else {
+            Membership::drawn(region[t])
+        }
+    };
     Ok((0..region.len()).map(member).collect())
 }
 
 /// The ends of edges between the region and the rest.
 fn border_vertices(mesh: &Mesh, region: &[bool]) -> Vec<SurfacePoint> {
     let topology = mesh.topology();
-    let crosses = |sharing: &[u32]| sharing.iter().any(|&t| region[t as usize]) && sharing.iter().any(|&t| !region[t as usize]);
+    let crosses = |sharing: &[u32]| {
+        sharing.iter().any(|&t| region[t as usize]) && sharing.iter().any(|&t| !region[t as usize])
+    };
     let mut ends: Vec<u32> = topology
         .edges()
         .iter()
@@ -89,18 +129,30 @@ fn border_vertices(mesh: &Mesh, region: &[bool]) -> Vec<SurfacePoint> {
     ends.into_iter().map(SurfacePoint::Vertex).collect()
 }
 
-/// Eq. 5 for any values: columns that are near `goals` where those are given and change little between neighbours;
-/// zero on parts without a goal.
-pub(crate) fn spread_over_triangles<const N: usize>(mesh: &Mesh, goals: &[Option<[f64; N]>]) -> Result<[Vec<f64>; N], TransferError> {
+/// Eq. 5 for any values: columns that are near `goals` where those are given and change little
+/// between neighbours; zero on parts without a goal.
+pub(crate) fn spread_over_triangles<const N: usize>(
+    mesh: &Mesh,
+    goals: &[Option<[f64; N]>],
+) -> Result<[Vec<f64>; N], TransferError> {
     let solver = SpdSolver::factor(&constrained_dual_laplacian(mesh, goals))?;
-    let mut columns: Vec<Vec<f64>> =
-        (0..N).map(|c| goals.iter().map(|goal| goal.map_or(0.0, |g| BLEND_CONSTRAINT_WEIGHT * g[c])).collect()).collect();
+    let mut columns: Vec<Vec<f64>> = (0..N)
+        .map(|c| {
+            goals
+                .iter()
+                .map(|goal| goal.map_or(0.0, |g| BLEND_CONSTRAINT_WEIGHT * g[c]))
+                .collect()
+        })
+        .collect();
     solver.solve_columns(&mut columns);
     Ok(std::array::from_fn(|c| std::mem::take(&mut columns[c])))
 }
 
 /// `2 L + κ C`, and one on the diagonal of parts without a goal, whose solution is then zero.
-fn constrained_dual_laplacian<const N: usize>(mesh: &Mesh, goals: &[Option<[f64; N]>]) -> SparseMatrix {
+fn constrained_dual_laplacian<const N: usize>(
+    mesh: &Mesh,
+    goals: &[Option<[f64; N]>],
+) -> SparseMatrix {
     let pairs = neighbor_pairs(mesh.topology());
     let mut parts = DisjointSets::new(goals.len());
     pairs.iter().for_each(|&[a, b]| {
@@ -113,8 +165,20 @@ fn constrained_dual_laplacian<const N: usize>(mesh: &Mesh, goals: &[Option<[f64;
     }
     let mut triplets = Vec::with_capacity(4 * pairs.len() + goals.len());
     for (t, goal) in goals.iter().enumerate() {
-        let held = if goal.is_some() { BLEND_CONSTRAINT_WEIGHT } else { 0.0 };
-        triplets.push((t as u32, t as u32, if has_goal[part_of[t] as usize] { held } else { 1.0 }));
+        let held = if goal.is_some() {
+            BLEND_CONSTRAINT_WEIGHT
+        } else {
+            0.0
+        };
+        triplets.push((
+            t as u32,
+            t as u32,
+            if has_goal[part_of[t] as usize] {
+                held
+            } else {
+                1.0
+            },
+        ));
     }
     for [a, b] in pairs {
         triplets.extend([(a, a, 2.0), (b, b, 2.0), (a, b, -2.0), (b, a, -2.0)]);
@@ -130,8 +194,18 @@ mod tests {
 
     /// A strip of `n` triangles, each the neighbour of the next.
     fn strip(n: u32) -> Mesh {
-        let points = (0..n + 2).map(|i| DVec3::new(f64::from(i), f64::from(i % 2), 0.0)).collect();
-        let triangles: Vec<[u32; 3]> = (0..n).map(|i| if i % 2 == 0 { [i, i + 1, i + 2] } else { [i + 1, i, i + 2] }).collect();
+        let points = (0..n + 2)
+            .map(|i| DVec3::new(f64::from(i), f64::from(i % 2), 0.0))
+            .collect();
+        let triangles: Vec<[u32; 3]> = (0..n)
+            .map(|i| {
+                if i % 2 == 0 {
+                    [i, i + 1, i + 2]
+                } else {
+                    [i + 1, i, i + 2]
+                }
+            })
+            .collect();
         Mesh::from_triangles(points, &triangles).unwrap()
     }
 
@@ -143,20 +217,35 @@ mod tests {
         let weights = blend_weights(&mesh, &members).unwrap();
         assert_eq!((weights[0], weights[9]), (1.0, 0.0));
         // The soft ends give way by the slope over κ.
-        assert!(weights.iter().enumerate().all(|(t, w)| (w - (1.0 - t as f64 / 9.0)).abs() < 1.0 / BLEND_CONSTRAINT_WEIGHT));
+        assert!(
+            weights
+                .iter()
+                .enumerate()
+                .all(|(t, w)| (w - (1.0 - t as f64 / 9.0)).abs() < 1.0 / BLEND_CONSTRAINT_WEIGHT)
+        );
     }
 
     #[test]
     fn weights_minimise_equation_five() {
         let mesh = shapes::bumpy_sheet(5, 0.2);
-        let goals: Vec<Option<[f64; 1]>> = (0..50).map(|t| [Some([1.0]), None, None, Some([0.0])][(t * 7 + t / 5) % 4]).collect();
+        let goals: Vec<Option<[f64; 1]>> = (0..50)
+            .map(|t| [Some([1.0]), None, None, Some([0.0])][(t * 7 + t / 5) % 4])
+            .collect();
         let [weights] = spread_over_triangles(&mesh, &goals).unwrap();
         let energy = |w: &[f64]| {
             let smooth: f64 = (0..50)
-                .flat_map(|i| mesh.topology().adjacent_triangles(i).map(move |j| (i, j as usize)))
+                .flat_map(|i| {
+                    mesh.topology()
+                        .adjacent_triangles(i)
+                        .map(move |j| (i, j as usize))
+                })
                 .map(|(i, j)| (w[i] - w[j]).powi(2))
                 .sum();
-            let held: f64 = goals.iter().zip(w).filter_map(|(g, w)| g.map(|[g]| (w - g).powi(2))).sum();
+            let held: f64 = goals
+                .iter()
+                .zip(w)
+                .filter_map(|(g, w)| g.map(|[g]| (w - g).powi(2)))
+                .sum();
             smooth + BLEND_CONSTRAINT_WEIGHT * held
         };
         for t in 0..50 {
@@ -173,7 +262,11 @@ mod tests {
     fn weights_stay_between_zero_and_one_and_parts_without_a_goal_are_zero() {
         let sheet = shapes::bumpy_sheet(6, 0.2);
         let mut builder = sheet.to_builder();
-        builder.positions.extend([DVec3::splat(5.0), DVec3::splat(6.0), DVec3::new(5.0, 6.0, 5.0)]);
+        builder.positions.extend([
+            DVec3::splat(5.0),
+            DVec3::splat(6.0),
+            DVec3::new(5.0, 6.0, 5.0),
+        ]);
         builder.push_face(&[49, 50, 51]);
         let mesh = builder.build().unwrap();
         let members: Vec<Membership> = (0..73)
@@ -194,7 +287,9 @@ mod tests {
         let n = 20;
         let sheet = shapes::flat_sheet(n, 0.0);
         let centroid = |t: usize| sheet.triangle_points(t).into_iter().sum::<DVec3>() / 3.0;
-        let region: Vec<bool> = (0..sheet.triangles().len()).map(|t| centroid(t).x < 0.5).collect();
+        let region: Vec<bool> = (0..sheet.triangles().len())
+            .map(|t| centroid(t).x < 0.5)
+            .collect();
         let members = geodesic_band(&sheet, &region, 0.2).unwrap();
         for (t, member) in members.iter().enumerate() {
             let distance = (centroid(t).x - 0.5).abs();
@@ -204,7 +299,12 @@ mod tests {
                 assert_eq!(*member, Membership::drawn(region[t]));
             }
         }
-        assert!(geodesic_band(&sheet, &region, 0.0).unwrap().iter().all(|&m| m != Membership::Free));
+        assert!(
+            geodesic_band(&sheet, &region, 0.0)
+                .unwrap()
+                .iter()
+                .all(|&m| m != Membership::Free)
+        );
         assert!(geodesic_band(&sheet, &region, -1.0).is_err());
     }
 }

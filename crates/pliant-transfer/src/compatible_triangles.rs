@@ -1,15 +1,17 @@
 //! The nearest triangle that faces the same way.
 //!
-//! **Problem.** Two surfaces lie in nearly the same place. For each triangle of one, find the triangles of the other
-//! with a close centroid whose normal differs by less than 90°: two sides of an armpit are close, but no partners.
+//! **Problem.** Two surfaces lie in nearly the same place. For each triangle of one, find the
+//! triangles of the other with a close centroid whose normal differs by less than 90°: two sides of
+//! an armpit are close, but no partners.
 //!
-//! **Equation.** `compatible(s, t) ⇔ nₛ · nₜ > 0`; the nearest is the compatible `s` with the least `|cₛ − cₜ|`.
+//! **Equation.** `compatible(s, t) ⇔ nₛ · nₜ > 0`; the nearest is the compatible `s` with the least
+//! `|cₛ − cₜ|`.
 //!
-//! **Source.** Wang and Lee, "Example-driven animation synthesis", 2008, section 3.1.3. The tree is Bentley's
-//! ("Multidimensional binary search trees", 1975) with buckets.
+//! **Source.** Wang and Lee, "Example-driven animation synthesis", 2008, section 3.1.3. The tree is
+//! Bentley's ("Multidimensional binary search trees", 1975) with buckets.
 //!
-//! **Ours.** A triangle without area has no normal and fits every other. Of equally near triangles the one with the
-//! lowest number is found, so the answer does not depend on the tree.
+//! **Ours.** A triangle without area has no normal and fits every other. Of equally near triangles
+//! the one with the lowest number is found, so the answer does not depend on the tree.
 
 use std::ops::Range;
 
@@ -43,21 +45,30 @@ impl Facet {
 pub(crate) fn facets(triangles: &[[u32; 3]], positions: &[DVec3]) -> Vec<Facet> {
     parallel::map(triangles.len(), TRIANGLES_PER_TASK, |t| {
         let [a, b, c] = triangles[t].map(|v| positions[v as usize]);
-        Facet { centroid: (a + b + c) / 3.0, normal: triangle_normal([a, b, c]) }
+        Facet {
+            centroid: (a + b + c) / 3.0,
+            normal: triangle_normal([a, b, c]),
+        }
     })
 }
 
-/// For every triangle of `target` the triangle of `source` with the nearest centroid that faces its way, and the distance; `None` where
-/// all of the source faces away.
+/// For every triangle of `target` the triangle of `source` with the nearest centroid that faces its
+/// way, and the distance; `None` where all of the source faces away.
 ///
 /// # Errors
 /// If a position is not finite.
-pub fn nearest_compatible_triangles(source: &Mesh, target: &Mesh) -> Result<Vec<Option<(u32, f64)>>, TransferError> {
+pub fn nearest_compatible_triangles(
+    source: &Mesh,
+    target: &Mesh,
+) -> Result<Vec<Option<(u32, f64)>>, TransferError> {
     source.require_finite()?;
     target.require_finite()?;
     let tree = FacetTree::new(&facets(source.triangles(), source.positions()));
     let queries = facets(target.triangles(), target.positions());
-    Ok(parallel::map(queries.len(), TRIANGLES_PER_TASK, |t| tree.nearest(&queries[t]).map(|(s, squared)| (s, squared.sqrt()))))
+    Ok(parallel::map(queries.len(), TRIANGLES_PER_TASK, |t| {
+        tree.nearest(&queries[t])
+            .map(|(s, squared)| (s, squared.sqrt()))
+    }))
 }
 
 /// A tree over the centroids of a surface.
@@ -75,10 +86,15 @@ impl FacetTree {
         let depth = usize::BITS - (facets.len().max(1) / BUCKET).leading_zeros();
         let mut splits = vec![(0, 0.0); 1 << depth];
         split(&mut ordered, 1, depth, &mut splits);
-        Self { facets: ordered, splits, depth }
+        Self {
+            facets: ordered,
+            splits,
+            depth,
+        }
     }
 
-    /// The compatible facet nearest to `query` with its squared distance; `None` where no facet fits.
+    /// The compatible facet nearest to `query` with its squared distance; `None` where no facet
+    /// fits.
     pub(crate) fn nearest(&self, query: &Facet) -> Option<(u32, f64)> {
         let mut best = (u32::MAX, f64::INFINITY);
         self.visit(1, 0..self.facets.len(), query, &mut best);
@@ -87,7 +103,10 @@ impl FacetTree {
 
     /// The facet nearest to `query`, whichever way it faces.
     pub(crate) fn nearest_of_all(&self, query: &Facet) -> Option<(u32, f64)> {
-        self.nearest(&Facet { normal: DVec3::ZERO, ..*query })
+        self.nearest(&Facet {
+            normal: DVec3::ZERO,
+            ..*query
+        })
     }
 
     /// All compatible facets within `radius`, in the order of their numbers.
@@ -98,9 +117,18 @@ impl FacetTree {
         found
     }
 
-    fn collect(&self, node: usize, range: Range<usize>, query: &Facet, radius: f64, found: &mut Vec<u32>) {
+    fn collect(
+        &self,
+        node: usize,
+        range: Range<usize>,
+        query: &Facet,
+        radius: f64,
+        found: &mut Vec<u32>,
+    ) {
         if node >> self.depth != 0 {
-            let near = self.facets[range].iter().filter(|(f, _)| f.centroid.distance(query.centroid) <= radius && f.fits(query));
+            let near = self.facets[range]
+                .iter()
+                .filter(|(f, _)| f.centroid.distance(query.centroid) <= radius && f.fits(query));
             found.extend(near.map(|(_, number)| number));
             return;
         }
@@ -119,7 +147,9 @@ impl FacetTree {
         if node >> self.depth != 0 {
             for (facet, number) in &self.facets[range] {
                 let squared = facet.centroid.distance_squared(query.centroid);
-                if (squared < best.1 || (squared == best.1 && *number < best.0)) && facet.fits(query) {
+                if (squared < best.1 || (squared == best.1 && *number < best.0))
+                    && facet.fits(query)
+                {
                     *best = (*number, squared);
                 }
             }
@@ -128,8 +158,15 @@ impl FacetTree {
         let middle = range.start + range.len() / 2;
         let (axis, place) = self.splits[node];
         let offset = query.centroid[axis as usize] - place;
-        let (low, high) = ((2 * node, range.start..middle), (2 * node + 1, middle..range.end));
-        let (near, far) = if offset < 0.0 { (low, high) } else { (high, low) };
+        let (low, high) = (
+            (2 * node, range.start..middle),
+            (2 * node + 1, middle..range.end),
+        );
+        let (near, far) = if offset < 0.0 {
+            (low, high)
+        } else {
+            (high, low)
+        };
         self.visit(near.0, near.1, query, best);
         if offset * offset <= best.1 {
             self.visit(far.0, far.1, query, best);
@@ -143,7 +180,9 @@ fn split(facets: &mut [(Facet, u32)], node: usize, levels: u32, splits: &mut [(u
         return;
     }
     let start = facets[0].0.centroid;
-    let (low, high) = facets.iter().fold((start, start), |(low, high), (f, _)| (low.min(f.centroid), high.max(f.centroid)));
+    let (low, high) = facets.iter().fold((start, start), |(low, high), (f, _)| {
+        (low.min(f.centroid), high.max(f.centroid))
+    });
     let axis = (high - low).max_position();
     let middle = facets.len() / 2;
     let key = |f: &(Facet, u32)| f.0.centroid[axis];
@@ -166,20 +205,36 @@ mod tests {
     /// Two spheres, one in the other, turned inside out: many near triangles face the wrong way.
     fn shells() -> Vec<Facet> {
         let mut all = facets_of(&icosphere(3));
-        all.extend(facets_of(&icosphere(3)).into_iter().map(|f| Facet { centroid: f.centroid * 0.97, normal: -f.normal }));
+        all.extend(facets_of(&icosphere(3)).into_iter().map(|f| Facet {
+            centroid: f.centroid * 0.97,
+            normal: -f.normal,
+        }));
         all
     }
 
     #[test]
     fn the_nearest_is_that_of_a_search_over_all() {
-        for known in [shells(), facets_of(&bumpy_sheet(1, 0.3)), facets_of(&bumpy_sheet(9, 0.2))] {
+        for known in [
+            shells(),
+            facets_of(&bumpy_sheet(1, 0.3)),
+            facets_of(&bumpy_sheet(9, 0.2)),
+        ] {
             let tree = FacetTree::new(&known);
-            for query in facets_of(&icosphere(2)).iter().chain(&facets_of(&bumpy_sheet(5, 0.3))) {
+            for query in facets_of(&icosphere(2))
+                .iter()
+                .chain(&facets_of(&bumpy_sheet(5, 0.3)))
+            {
                 let squared = |f: &Facet| f.centroid.distance_squared(query.centroid);
                 let fitting = known.iter().zip(0..).filter(|(f, _)| f.fits(query));
-                let expected = fitting.map(|(f, k)| (k, squared(f))).min_by(|a, b| a.1.total_cmp(&b.1).then(a.0.cmp(&b.0)));
+                let expected = fitting
+                    .map(|(f, k)| (k, squared(f)))
+                    .min_by(|a, b| a.1.total_cmp(&b.1).then(a.0.cmp(&b.0)));
                 assert_eq!(tree.nearest(query), expected);
-                let all = known.iter().zip(0..).map(|(f, k)| (k, squared(f))).min_by(|a, b| a.1.total_cmp(&b.1).then(a.0.cmp(&b.0)));
+                let all = known
+                    .iter()
+                    .zip(0..)
+                    .map(|(f, k)| (k, squared(f)))
+                    .min_by(|a, b| a.1.total_cmp(&b.1).then(a.0.cmp(&b.0)));
                 assert_eq!(tree.nearest_of_all(query), all);
             }
         }
@@ -189,19 +244,45 @@ mod tests {
     fn those_within_a_radius_are_those_of_a_search_over_all() {
         let known = shells();
         let tree = FacetTree::new(&known);
-        for (query, radius) in facets_of(&icosphere(2)).iter().zip([0.0, 0.01, 0.1, 0.3, 3.0].into_iter().cycle()) {
+        for (query, radius) in facets_of(&icosphere(2))
+            .iter()
+            .zip([0.0, 0.01, 0.1, 0.3, 3.0].into_iter().cycle())
+        {
             let near = |f: &Facet| f.centroid.distance(query.centroid) <= radius && f.fits(query);
-            let expected: Vec<u32> = known.iter().zip(0..).filter(|(f, _)| near(f)).map(|(_, k)| k).collect();
+            let expected: Vec<u32> = known
+                .iter()
+                .zip(0..)
+                .filter(|(f, _)| near(f))
+                .map(|(_, k)| k)
+                .collect();
             assert_eq!(tree.within(query, radius), expected);
         }
     }
 
     #[test]
     fn a_tree_of_nothing_and_of_one_place_answers() {
-        assert_eq!(FacetTree::new(&[]).nearest(&Facet { centroid: DVec3::ZERO, normal: DVec3::Z }), None);
-        let same = vec![Facet { centroid: DVec3::ONE, normal: DVec3::Z }; 100];
+        assert_eq!(
+            FacetTree::new(&[]).nearest(&Facet {
+                centroid: DVec3::ZERO,
+                normal: DVec3::Z
+            }),
+            None
+        );
+        let same = vec![
+            Facet {
+                centroid: DVec3::ONE,
+                normal: DVec3::Z
+            };
+            100
+        ];
         let tree = FacetTree::new(&same);
         assert_eq!(tree.nearest(&same[0]), Some((0, 0.0)));
-        assert_eq!(tree.nearest(&Facet { centroid: DVec3::ONE, normal: -DVec3::Z }), None);
+        assert_eq!(
+            tree.nearest(&Facet {
+                centroid: DVec3::ONE,
+                normal: -DVec3::Z
+            }),
+            None
+        );
     }
 }

@@ -1,7 +1,7 @@
 //! Which triangles are neighbours: pairs over shared edges, and the parts they form.
 //!
-//! **Form.** Each pair of triangles that share an edge, once per shared edge, in the order of the edges. An edge with
-//! three or more triangles gives every pair of them.
+//! **Form.** Each pair of triangles that share an edge, once per shared edge, in the order of the
+//! edges. An edge with three or more triangles gives every pair of them.
 
 use pliant_mesh::Topology;
 
@@ -25,7 +25,9 @@ pub(crate) struct DisjointSets {
 impl DisjointSets {
     /// Every one of `count` items by itself.
     pub(crate) fn new(count: usize) -> Self {
-        Self { parent: (0..count as u32).collect() }
+        Self {
+            parent: (0..count as u32).collect(),
+        }
     }
 
     /// The lowest member of the set of `item`.
@@ -48,7 +50,8 @@ impl DisjointSets {
         a != b
     }
 
-    /// For each item the number of its set; sets are numbered in the order of their lowest members. Also how many there are.
+    /// For each item the number of its set; sets are numbered in the order of their lowest members.
+    /// Also how many there are.
     pub(crate) fn numbered(mut self) -> (Vec<u32>, usize) {
         let mut count = 0;
         let mut number = vec![0; self.parent.len()];
@@ -75,7 +78,10 @@ mod tests {
     fn three_triangles_on_one_edge_are_neighbors_in_pairs() {
         let points = vec![DVec3::ZERO, DVec3::X, DVec3::Y, DVec3::Z, -DVec3::Y];
         let book = Mesh::from_triangles(points, &[[0, 1, 2], [0, 1, 3], [0, 1, 4]]).unwrap();
-        assert_eq!(neighbor_pairs(book.topology()), vec![[0, 1], [0, 2], [1, 2]]);
+        assert_eq!(
+            neighbor_pairs(book.topology()),
+            vec![[0, 1], [0, 2], [1, 2]]
+        );
     }
 
     #[test]

@@ -17,7 +17,9 @@ pub enum TransferError {
     #[error(transparent)]
     Linalg(#[from] LinalgError),
     /// An array does not have one entry per triangle.
-    #[error("{what}: {found} entries where {expected} are needed, one per triangle of the fan triangulation")]
+    #[error(
+        "{what}: {found} entries where {expected} are needed, one per triangle of the fan triangulation"
+    )]
     Count {
         /// The array.
         what: &'static str,
@@ -40,7 +42,9 @@ pub enum TransferError {
     #[error("the clip has no frames; give one with at least one pose")]
     NoFrames,
     /// A frame with NaN or infinite positions.
-    #[error("frame {frame} of the clip has a position that is not a finite number, at vertex {vertex}; export the clip again")]
+    #[error(
+        "frame {frame} of the clip has a position that is not a finite number, at vertex {vertex}; export the clip again"
+    )]
     FrameNotFinite {
         /// The frame, counted from 0.
         frame: usize,
@@ -48,7 +52,9 @@ pub enum TransferError {
         vertex: usize,
     },
     /// A map that names a triangle which the source does not have.
-    #[error("the map takes triangle {triangle} of a source that has {triangles}; make the map for this source")]
+    #[error(
+        "the map takes triangle {triangle} of a source that has {triangles}; make the map for this source"
+    )]
     NoSuchSourceTriangle {
         /// The triangle named.
         triangle: usize,
@@ -66,7 +72,9 @@ pub enum TransferError {
         sources: usize,
     },
     /// A layer whose frames the clip does not have.
-    #[error("layer {layer} takes frames {first} to {last} of a clip with {frames} (counted from 0); give a range inside")]
+    #[error(
+        "layer {layer} takes frames {first} to {last} of a clip with {frames} (counted from 0); give a range inside"
+    )]
     BadFrames {
         /// The layer, counted from 0.
         layer: usize,
@@ -78,7 +86,9 @@ pub enum TransferError {
         frames: usize,
     },
     /// A layer that never ends.
-    #[error("layer {layer} ends after {end} frames, and {most} is the most; check where it begins and its speed")]
+    #[error(
+        "layer {layer} ends after {end} frames, and {most} is the most; check where it begins and its speed"
+    )]
     EndlessLayer {
         /// The layer, counted from 0.
         layer: usize,
@@ -91,7 +101,9 @@ pub enum TransferError {
     #[error("no layer is given; name at least one source and region")]
     NoLayers,
     /// A stroke that leaves its part of the mesh.
-    #[error("no edges lead from vertex {from} of a stroke to vertex {to}; keep a stroke on one part of the mesh")]
+    #[error(
+        "no edges lead from vertex {from} of a stroke to vertex {to}; keep a stroke on one part of the mesh"
+    )]
     BrokenStroke {
         /// A vertex of the stroke.
         from: u32,
@@ -99,7 +111,9 @@ pub enum TransferError {
         to: u32,
     },
     /// A marker names a vertex that its mesh does not have.
-    #[error("{marker} names {side} vertex {vertex}, but the {side} has {vertices} vertices, counted from 0; correct the pair or remove it")]
+    #[error(
+        "{marker} names {side} vertex {vertex}, but the {side} has {vertices} vertices, counted from 0; correct the pair or remove it"
+    )]
     MarkerOutOfRange {
         /// The marker, as messages call it.
         marker: String,
@@ -111,7 +125,9 @@ pub enum TransferError {
         vertices: usize,
     },
     /// Too few different markers to hold a correspondence.
-    #[error("{found} different marker pair(s); at least {needed} are needed, spread over the shape")]
+    #[error(
+        "{found} different marker pair(s); at least {needed} are needed, spread over the shape"
+    )]
     TooFewMarkers {
         /// How many different pairs there are.
         found: usize,
@@ -130,7 +146,9 @@ pub enum TransferError {
         what: String,
     },
     /// A file of landmarks cannot be read.
-    #[error("landmarks, {place}: {what}; expected JSON {{\"name\": vertex, ...}} or lines of a name and a vertex number, counted from 0")]
+    #[error(
+        "landmarks, {place}: {what}; expected JSON {{\"name\": vertex, ...}} or lines of a name and a vertex number, counted from 0"
+    )]
     LandmarkSyntax {
         /// The line, counted from 1, or the entry's name.
         place: String,
@@ -138,7 +156,9 @@ pub enum TransferError {
         what: String,
     },
     /// A marker's name that a table cannot hold.
-    #[error("the marker name '{name}' has a separator in it that a CSV cannot hold; write JSON, or rename it")]
+    #[error(
+        "the marker name '{name}' has a separator in it that a CSV cannot hold; write JSON, or rename it"
+    )]
     NameNotForCsv {
         /// The name.
         name: String,
@@ -159,7 +179,9 @@ pub enum TransferError {
     #[error("the warp goes by markers alone; give some, or take another method")]
     WarpWithoutMarkers,
     /// Triangle by triangle is only for poses of one mesh.
-    #[error("source and target have other faces, so that their triangles do not correspond one by one; take another method")]
+    #[error(
+        "source and target have other faces, so that their triangles do not correspond one by one; take another method"
+    )]
     OtherSurface,
     /// A map that is better not used, where the caller asked to be refused.
     #[error("the correspondence is not usable: {problems}")]
@@ -171,7 +193,19 @@ pub enum TransferError {
 
 impl TransferError {
     /// Declines an array without one entry per triangle.
-    pub(crate) fn check_count(what: &'static str, found: usize, expected: usize) -> Result<(), Self> {
-        if found == expected { Ok(()) } else { Err(Self::Count { what, found, expected }) }
+    pub(crate) fn check_count(
+        what: &'static str,
+        found: usize,
+        expected: usize,
+    ) -> Result<(), Self> {
+        if found == expected {
+            Ok(())
+        } else {
+            Err(Self::Count {
+                what,
+                found,
+                expected,
+            })
+        }
     }
 }

@@ -8,14 +8,15 @@
 //! G_ij = max_f ‖D_fi − D_fj‖²_F,   {i, j} ∈ U
 //! ```
 //!
-//! with the deformation gradients of [`DeformationGradients`]. The flexibility of a triangle is the mean of its `G`.
-//! It does not change with the units, nor with a rigid motion of any frame.
+//! with the deformation gradients of [`DeformationGradients`]. The flexibility of a triangle is the
+//! mean of its `G`. It does not change with the units, nor with a rigid motion of any frame.
 //!
 //! **Source.** Wang and Lee, "Example-driven animation synthesis", 2008, eq. 1.
 //!
-//! **Ours.** On an edge with three or more triangles each pair counts, and a pair counts for every edge it
-//! shares; a triangle without neighbours has flexibility
-//! zero. Frames are looked at one after the other, so no more than one set of gradients is ever held.
+//! **Ours.** On an edge with three or more triangles each pair counts, and a pair counts for every
+//! edge it shares; a triangle without neighbours has flexibility
+//! zero. Frames are looked at one after the other, so no more than one set of gradients is ever
+//! held.
 
 use pliant_linalg::parallel;
 use pliant_mesh::DeformationGradients;
@@ -58,7 +59,11 @@ impl Flexibility {
             });
         }
         let of_triangles = mean_over_neighbors(&pairs, &of_pairs, pose.len());
-        Ok(Self { pairs, of_pairs, of_triangles })
+        Ok(Self {
+            pairs,
+            of_pairs,
+            of_triangles,
+        })
     }
 
     /// One value per triangle of the fan triangulation: the mean of `G` over its neighbours.
@@ -69,7 +74,10 @@ impl Flexibility {
 
     /// The pairs of neighbours, each with its `G`.
     pub fn pairs(&self) -> impl ExactSizeIterator<Item = ([u32; 2], f64)> + '_ {
-        self.pairs.iter().copied().zip(self.of_pairs.iter().copied())
+        self.pairs
+            .iter()
+            .copied()
+            .zip(self.of_pairs.iter().copied())
     }
 }
 
@@ -98,7 +106,9 @@ fn mean_over_neighbors(pairs: &[[u32; 2]], values: &[f64], triangles: usize) -> 
             sums[t as usize].1 += 1;
         }
     }
-    sums.into_iter().map(|(sum, neighbors)| sum / f64::from(neighbors.max(1))).collect()
+    sums.into_iter()
+        .map(|(sum, neighbors)| sum / f64::from(neighbors.max(1)))
+        .collect()
 }
 
 #[cfg(test)]
@@ -109,11 +119,14 @@ mod tests {
 
     /// Three triangles; the last turns about the edge it shares with the second.
     fn turning_strip(degrees: &[f64]) -> Clip {
-        let points = [(0, 0), (1, 0), (1, 1), (2, 1), (2, 2)].map(|(x, y)| DVec3::new(f64::from(x), f64::from(y), 0.0));
-        let mesh = Mesh::from_triangles(points.to_vec(), &[[0, 1, 2], [1, 3, 2], [2, 3, 4]]).unwrap();
+        let points = [(0, 0), (1, 0), (1, 1), (2, 1), (2, 2)]
+            .map(|(x, y)| DVec3::new(f64::from(x), f64::from(y), 0.0));
+        let mesh =
+            Mesh::from_triangles(points.to_vec(), &[[0, 1, 2], [1, 3, 2], [2, 3, 4]]).unwrap();
         let frame = |angle: &f64| {
             let mut pose = points.to_vec();
-            pose[4] = points[2] + DMat3::from_rotation_x(angle.to_radians()) * (points[4] - points[2]);
+            pose[4] =
+                points[2] + DMat3::from_rotation_x(angle.to_radians()) * (points[4] - points[2]);
             pose
         };
         Clip::new("strip", mesh, degrees.iter().map(frame).collect()).unwrap()
@@ -123,9 +136,19 @@ mod tests {
     fn a_strip_whose_last_triangle_turns_by_ninety_degrees_has_flexibility_0_2_4() {
         // A turn by t is 4 (1 − cos t) away from the identity.
         let flexibility = Flexibility::of(&turning_strip(&[30.0, 90.0, 60.0, 10.0])).unwrap();
-        let apart = flexibility.of_triangles().iter().zip([0.0, 2.0, 4.0]).map(|(f, e)| (f - e).abs());
+        let apart = flexibility
+            .of_triangles()
+            .iter()
+            .zip([0.0, 2.0, 4.0])
+            .map(|(f, e)| (f - e).abs());
         assert!(apart.fold(0.0, f64::max) < 1e-14, "{flexibility:?}");
-        assert_eq!(flexibility.pairs().map(|(pair, _)| pair).collect::<Vec<_>>(), vec![[0, 1], [1, 2]]);
+        assert_eq!(
+            flexibility
+                .pairs()
+                .map(|(pair, _)| pair)
+                .collect::<Vec<_>>(),
+            vec![[0, 1], [1, 2]]
+        );
     }
 
     #[test]
@@ -133,30 +156,81 @@ mod tests {
         let clip = turning_strip(&[20.0, 70.0]);
         let plain = Flexibility::of(&clip).unwrap();
         let turn = DMat3::from_axis_angle(DVec3::new(1.0, 2.0, 3.0).normalize(), 2.0);
-        let moved = clip.frames().iter().map(|f| f.iter().map(|p| turn * (*p * 1000.0) + DVec3::ONE).collect()).collect();
-        let large = clip.reference().posed(clip.reference().positions().iter().map(|p| *p * 1000.0).collect()).unwrap();
+        let moved = clip
+            .frames()
+            .iter()
+            .map(|f| {
+                f.iter()
+                    .map(|p| turn * (*p * 1000.0) + DVec3::ONE)
+                    .collect()
+            })
+            .collect();
+        let large = clip
+            .reference()
+            .posed(
+                clip.reference()
+                    .positions()
+                    .iter()
+                    .map(|p| *p * 1000.0)
+                    .collect(),
+            )
+            .unwrap();
         let other = Flexibility::of(&Clip::new("moved", large, moved).unwrap()).unwrap();
-        assert!(plain.of_triangles().iter().zip(other.of_triangles()).all(|(a, b)| (a - b).abs() < 1e-12));
+        assert!(
+            plain
+                .of_triangles()
+                .iter()
+                .zip(other.of_triangles())
+                .all(|(a, b)| (a - b).abs() < 1e-12)
+        );
     }
 
     #[test]
     fn three_face_edges_slivers_and_lone_triangles_stay_finite() {
-        let points = vec![DVec3::ZERO, DVec3::X, DVec3::Y, DVec3::Z, DVec3::X * 2.0, DVec3::ONE, DVec3::ONE * 3.0];
+        let points = vec![
+            DVec3::ZERO,
+            DVec3::X,
+            DVec3::Y,
+            DVec3::Z,
+            DVec3::X * 2.0,
+            DVec3::ONE,
+            DVec3::ONE * 3.0,
+        ];
         let faces = [[0, 1, 2], [0, 1, 3], [0, 1, 4], [5, 5, 6]];
         let mesh = Mesh::from_triangles(points.clone(), &faces).unwrap();
-        let pose = points.iter().map(|p| DVec3::new(p.y, p.x * p.x, p.z)).collect();
+        let pose = points
+            .iter()
+            .map(|p| DVec3::new(p.y, p.x * p.x, p.z))
+            .collect();
         let flexibility = Flexibility::of(&Clip::new("book", mesh, vec![pose]).unwrap()).unwrap();
-        assert!(flexibility.of_triangles().iter().all(|f| f.is_finite() && *f >= 0.0));
-        assert_eq!((flexibility.pairs().len(), flexibility.of_triangles()[3]), (3, 0.0));
+        assert!(
+            flexibility
+                .of_triangles()
+                .iter()
+                .all(|f| f.is_finite() && *f >= 0.0)
+        );
+        assert_eq!(
+            (flexibility.pairs().len(), flexibility.of_triangles()[3]),
+            (3, 0.0)
+        );
     }
 
     #[test]
     fn a_clip_without_frames_and_a_frame_with_nan_are_declined() {
         let sheet = shapes::bumpy_sheet(2, 0.1);
-        assert_eq!(Flexibility::of(&Clip::new("none", sheet.clone(), vec![]).unwrap()).unwrap_err(), TransferError::NoFrames);
+        assert_eq!(
+            Flexibility::of(&Clip::new("none", sheet.clone(), vec![]).unwrap()).unwrap_err(),
+            TransferError::NoFrames
+        );
         let mut bad = sheet.positions().to_vec();
         bad[4].y = f64::NAN;
         let clip = Clip::new("nan", sheet.clone(), vec![sheet.positions().to_vec(), bad]).unwrap();
-        assert_eq!(Flexibility::of(&clip).unwrap_err(), TransferError::FrameNotFinite { frame: 1, vertex: 4 });
+        assert_eq!(
+            Flexibility::of(&clip).unwrap_err(),
+            TransferError::FrameNotFinite {
+                frame: 1,
+                vertex: 4
+            }
+        );
     }
 }

@@ -1,9 +1,10 @@
 //! Places of one mesh by their names.
 //!
-//! **Problem.** A character's landmarks are set once; markers for each pair of characters follow from the names that both have.
+//! **Problem.** A character's landmarks are set once; markers for each pair of characters follow
+//! from the names that both have.
 //!
-//! **Forms.** JSON `{"noseTip": vertex, …}`, or lines of a name and a vertex with a comma, a semicolon, a tab or spaces between them.
-//! Numbers count vertices from 0. `#` starts a comment.
+//! **Forms.** JSON `{"noseTip": vertex, …}`, or lines of a name and a vertex with a comma, a
+//! semicolon, a tab or spaces between them. Numbers count vertices from 0. `#` starts a comment.
 
 use crate::named_entries::{NamedEntries, lines_without_comments};
 use crate::{Markers, TransferError};
@@ -21,7 +22,11 @@ impl Landmarks {
     /// [`TransferError::LandmarkSyntax`] with the place of what cannot be read.
     pub fn parse(text: &str) -> Result<Self, TransferError> {
         let text = text.trim_start_matches('\u{feff}');
-        if text.trim_start().starts_with(['{', '[', '"']) { Self::parse_json(text) } else { Self::parse_lines(text) }
+        if text.trim_start().starts_with(['{', '[', '"']) {
+            Self::parse_json(text)
+        } else {
+            Self::parse_lines(text)
+        }
     }
 
     /// All names and vertices in order.
@@ -30,10 +35,17 @@ impl Landmarks {
         &self.places
     }
 
-    /// The markers of the names that both meshes have, in the order of the source, and a sentence for those that only one has.
+    /// The markers of the names that both meshes have, in the order of the source, and a sentence
+    /// for those that only one has.
     #[must_use]
     pub fn paired(source: &Self, target: &Self) -> (Markers, Vec<String>) {
-        let vertex = |landmarks: &Self, name: &str| landmarks.places.iter().find(|(known, _)| known == name).map(|&(_, vertex)| vertex);
+        let vertex = |landmarks: &Self, name: &str| {
+            landmarks
+                .places
+                .iter()
+                .find(|(known, _)| known == name)
+                .map(|&(_, vertex)| vertex)
+        };
         let mut markers = Markers::default();
         for (name, a) in &source.places {
             if let Some(b) = vertex(target, name) {
@@ -41,18 +53,38 @@ impl Landmarks {
             }
         }
         let missing = |from: &Self, other: &Self, sides: [&str; 2]| {
-            let names: Vec<String> =
-                from.places.iter().filter(|(name, _)| vertex(other, name).is_none()).map(|(name, _)| format!("'{name}'")).collect();
+            let names: Vec<String> = from
+                .places
+                .iter()
+                .filter(|(name, _)| vertex(other, name).is_none())
+                .map(|(name, _)| format!("'{name}'"))
+                .collect();
             let [has, lacks] = sides;
-            (!names.is_empty()).then(|| format!("the {has} has landmark(s) that the {lacks} has not: {}", names.join(", ")))
+            (!names.is_empty()).then(|| {
+                format!(
+                    "the {has} has landmark(s) that the {lacks} has not: {}",
+                    names.join(", ")
+                )
+            })
         };
-        let problems = [missing(source, target, ["source", "target"]), missing(target, source, ["target", "source"])];
+        let problems = [
+            missing(source, target, ["source", "target"]),
+            missing(target, source, ["target", "source"]),
+        ];
         (markers, problems.into_iter().flatten().collect())
     }
 
-    fn add(&mut self, name: &str, vertex: Option<u32>, place: String, said: &str) -> Result<(), TransferError> {
+    fn add(
+        &mut self,
+        name: &str,
+        vertex: Option<u32>,
+        place: String,
+        said: &str,
+    ) -> Result<(), TransferError> {
         let wrong = |what: String| Err(TransferError::LandmarkSyntax { place, what });
-        let Some(vertex) = vertex else { return wrong(format!("{said} is not a vertex number")) };
+        let Some(vertex) = vertex else {
+            return wrong(format!("{said} is not a vertex number"));
+        };
         if self.places.iter().any(|(known, _)| known == name) {
             return wrong(format!("the name '{name}' occurs twice"));
         }
@@ -61,8 +93,11 @@ impl Landmarks {
     }
 
     fn parse_json(text: &str) -> Result<Self, TransferError> {
-        let NamedEntries(entries) = serde_json::from_str(text)
-            .map_err(|error| TransferError::LandmarkSyntax { place: format!("line {}", error.line()), what: error.to_string() })?;
+        let NamedEntries(entries) =
+            serde_json::from_str(text).map_err(|error| TransferError::LandmarkSyntax {
+                place: format!("line {}", error.line()),
+                what: error.to_string(),
+            })?;
         let mut landmarks = Self::default();
         for (name, value) in entries {
             let vertex = value.as_u64().and_then(|vertex| u32::try_from(vertex).ok());
@@ -74,9 +109,17 @@ impl Landmarks {
     fn parse_lines(text: &str) -> Result<Self, TransferError> {
         let mut landmarks = Self::default();
         for (k, (number, line)) in lines_without_comments(text).into_iter().enumerate() {
-            let cut = line.rfind([',', ';', '\t']).or_else(|| line.rfind(' ')).unwrap_or(0);
-            let (name, vertex) = (line[..cut].trim(), line[cut..].trim_start_matches([',', ';', '\t', ' ']));
-            if k == 0 && (name.to_lowercase(), vertex.to_lowercase()) == ("name".into(), "vertex".into()) {
+            let cut = line
+                .rfind([',', ';', '\t'])
+                .or_else(|| line.rfind(' '))
+                .unwrap_or(0);
+            let (name, vertex) = (
+                line[..cut].trim(),
+                line[cut..].trim_start_matches([',', ';', '\t', ' ']),
+            );
+            if k == 0
+                && (name.to_lowercase(), vertex.to_lowercase()) == ("name".into(), "vertex".into())
+            {
                 continue;
             }
             let vertex = vertex.parse().ok().filter(|_| !name.is_empty());
@@ -93,11 +136,15 @@ mod tests {
     #[test]
     fn names_that_both_have_are_markers_and_the_others_are_told() {
         let source = Landmarks::parse("{\"tail\": 9, \"nose\": 4, \"horn\": 1}").unwrap();
-        let target = Landmarks::parse("name,vertex\nnose,40\nhump,3 # of a camel\ntail,90\n").unwrap();
+        let target =
+            Landmarks::parse("name,vertex\nnose,40\nhump,3 # of a camel\ntail,90\n").unwrap();
         let (markers, problems) = Landmarks::paired(&source, &target);
         assert_eq!(markers.pairs(), [(9, 90), (4, 40)]);
         assert_eq!(markers.names(), [Some("tail".into()), Some("nose".into())]);
-        assert!(problems.len() == 2 && problems[0].contains("'horn'") && problems[1].contains("'hump'"), "{problems:?}");
+        assert!(
+            problems.len() == 2 && problems[0].contains("'horn'") && problems[1].contains("'hump'"),
+            "{problems:?}"
+        );
         assert!(Landmarks::paired(&source, &source).1.is_empty());
     }
 
@@ -113,7 +160,10 @@ mod tests {
             ("17\n", "line 1"),
         ] {
             let error = Landmarks::parse(text).unwrap_err();
-            assert!(matches!(&error, TransferError::LandmarkSyntax { place: found, .. } if found == place), "{text}: {error:?}");
+            assert!(
+                matches!(&error, TransferError::LandmarkSyntax { place: found, .. } if found == place),
+                "{text}: {error:?}"
+            );
         }
     }
 }

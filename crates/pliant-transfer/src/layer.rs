@@ -1,7 +1,8 @@
 //! Layers of a synthesis: which part of a clip goes where, when and how.
 //!
-//! **Form.** Layers apply in order, each to what lies below it. In frame `k` of the output a layer shows the moment
-//! `first + (k − at) · speed` of its clip, as long as that does not pass `last`; outside that time it is silent.
+//! **Form.** Layers apply in order, each to what lies below it. In frame `k` of the output a layer
+//! shows the moment `first + (k − at) · speed` of its clip, as long as that does not pass `last`;
+//! outside that time it is silent.
 
 use crate::TransferError;
 
@@ -30,7 +31,8 @@ pub struct Layer {
     pub at: usize,
     /// Frames of the clip per frame of the output.
     pub speed: f64,
-    /// Frames of the output over which the layer comes in and goes out; zero starts and ends at once.
+    /// Frames of the output over which the layer comes in and goes out; zero starts and ends at
+    /// once.
     pub ease: f64,
 }
 
@@ -50,7 +52,15 @@ impl Layer {
     #[must_use]
     pub fn whole(source: usize, weights: Vec<f64>, clip_frames: usize) -> Self {
         let frames = (0, clip_frames.saturating_sub(1));
-        Self { source, weights, mode: LayerMode::Blend, frames, at: 0, speed: 1.0, ease: 0.0 }
+        Self {
+            source,
+            weights,
+            mode: LayerMode::Blend,
+            frames,
+            at: 0,
+            speed: 1.0,
+            ease: 0.0,
+        }
     }
 
     /// Longest output, in frames. *Ours*: an hour of film; more is a slip of the pen.
@@ -71,12 +81,21 @@ impl Layer {
 
     /// What the layer shows in frame `k` of the output, if anything.
     pub(crate) fn moment(&self, k: usize) -> Option<Moment> {
-        let since = k.checked_sub(self.at).filter(|&since| since < self.duration())?;
+        let since = k
+            .checked_sub(self.at)
+            .filter(|&since| since < self.duration())?;
         let way = since as f64 * self.speed;
         let whole = (way + Self::SAME_FRAME).floor();
         let part = (way - whole).max(0.0);
         let frame = (self.frames.0 + whole as usize).min(self.frames.1);
-        Some(Moment { frame, part: if part < Self::SAME_FRAME || frame == self.frames.1 { 0.0 } else { part } })
+        Some(Moment {
+            frame,
+            part: if part < Self::SAME_FRAME || frame == self.frames.1 {
+                0.0
+            } else {
+                part
+            },
+        })
     }
 
     /// How far the layer has come in at frame `k`, from zero to one: a smooth step at both ends.
@@ -88,13 +107,26 @@ impl Layer {
     }
 
     /// Declines weights and numbers out of range; `index` names the layer.
-    pub(crate) fn check(&self, index: usize, triangles: usize, clip_frames: usize) -> Result<(), TransferError> {
+    pub(crate) fn check(
+        &self,
+        index: usize,
+        triangles: usize,
+        clip_frames: usize,
+    ) -> Result<(), TransferError> {
         TransferError::check_count("the weights of a layer", self.weights.len(), triangles)?;
         if let Some(&value) = self.weights.iter().find(|w| !(0.0..=1.0).contains(*w)) {
-            return Err(TransferError::BadNumber { what: "the weight of a triangle in a layer", value, needed: "from zero to one" });
+            return Err(TransferError::BadNumber {
+                what: "the weight of a triangle in a layer",
+                value,
+                needed: "from zero to one",
+            });
         }
         if !(self.speed > 0.0 && self.speed.is_finite()) {
-            return Err(TransferError::BadNumber { what: "the speed of a layer", value: self.speed, needed: "above zero" });
+            return Err(TransferError::BadNumber {
+                what: "the speed of a layer",
+                value: self.speed,
+                needed: "above zero",
+            });
         }
         if !(self.ease >= 0.0 && self.ease.is_finite()) {
             return Err(TransferError::BadNumber {
@@ -105,10 +137,19 @@ impl Layer {
         }
         let (first, last) = self.frames;
         if first > last || last >= clip_frames {
-            return Err(TransferError::BadFrames { layer: index, first, last, frames: clip_frames });
+            return Err(TransferError::BadFrames {
+                layer: index,
+                first,
+                last,
+                frames: clip_frames,
+            });
         }
         if self.end() > Self::MOST_FRAMES {
-            return Err(TransferError::EndlessLayer { layer: index, end: self.end(), most: Self::MOST_FRAMES });
+            return Err(TransferError::EndlessLayer {
+                layer: index,
+                end: self.end(),
+                most: Self::MOST_FRAMES,
+            });
         }
         Ok(())
     }
@@ -119,15 +160,29 @@ mod tests {
     use super::*;
 
     fn layer(frames: (usize, usize), at: usize, speed: f64) -> Layer {
-        Layer { frames, at, speed, ..Layer::whole(0, vec![], 30) }
+        Layer {
+            frames,
+            at,
+            speed,
+            ..Layer::whole(0, vec![], 30)
+        }
     }
 
     #[test]
     fn at_its_own_speed_every_frame_shows_once() {
         let layer = layer((4, 9), 2, 1.0);
-        assert_eq!((layer.duration(), layer.moment(1), layer.moment(8)), (6, None, None));
+        assert_eq!(
+            (layer.duration(), layer.moment(1), layer.moment(8)),
+            (6, None, None)
+        );
         for k in 2..8 {
-            assert_eq!(layer.moment(k), Some(Moment { frame: k + 2, part: 0.0 }));
+            assert_eq!(
+                layer.moment(k),
+                Some(Moment {
+                    frame: k + 2,
+                    part: 0.0
+                })
+            );
         }
     }
 
@@ -146,18 +201,35 @@ mod tests {
     fn an_eased_layer_rises_and_falls_and_an_abrupt_one_is_there_at_once() {
         let abrupt = layer((0, 9), 0, 1.0);
         assert!((0..10).all(|k| abrupt.presence(k) == 1.0));
-        let eased = Layer { ease: 3.0, ..abrupt };
-        assert!((0..3).all(|k| eased.presence(k) < eased.presence(k + 1) && eased.presence(9 - k) == eased.presence(k)));
+        let eased = Layer {
+            ease: 3.0,
+            ..abrupt
+        };
+        assert!((0..3).all(|k| eased.presence(k) < eased.presence(k + 1)
+            && eased.presence(9 - k) == eased.presence(k)));
         assert_eq!(eased.presence(3), 1.0);
     }
 
     #[test]
     fn frames_beyond_the_clip_and_weights_beyond_one_are_declined() {
         assert!(layer((0, 29), 0, 1.0).check(0, 0, 30).is_ok());
-        assert!(matches!(layer((0, 30), 0, 1.0).check(2, 0, 30), Err(TransferError::BadFrames { layer: 2, last: 30, .. })));
-        assert!(matches!(layer((5, 4), 0, 1.0).check(0, 0, 30), Err(TransferError::BadFrames { .. })));
+        assert!(matches!(
+            layer((0, 30), 0, 1.0).check(2, 0, 30),
+            Err(TransferError::BadFrames {
+                layer: 2,
+                last: 30,
+                ..
+            })
+        ));
+        assert!(matches!(
+            layer((5, 4), 0, 1.0).check(0, 0, 30),
+            Err(TransferError::BadFrames { .. })
+        ));
         assert!(layer((0, 1), 0, 0.0).check(0, 0, 30).is_err());
-        assert!(matches!(layer((0, 1), 0, 1e-300).check(3, 0, 30), Err(TransferError::EndlessLayer { layer: 3, .. })));
+        assert!(matches!(
+            layer((0, 1), 0, 1e-300).check(3, 0, 30),
+            Err(TransferError::EndlessLayer { layer: 3, .. })
+        ));
         assert!(Layer::whole(0, vec![0.5, 1.1], 1).check(0, 2, 1).is_err());
     }
 }

@@ -1,8 +1,8 @@
 //! New animations from parts of other meshes' animations.
 //!
-//! A [`Source`] is a clip and a [`TriangleMap`] from its mesh to the target. A [`Layer`] brings part of a source's clip to
-//! part of the target, [`blend_weights`] soften the border of that part, and a [`Synthesis`] computes the target's
-//! vertices frame by frame.
+//! A [`Source`] is a clip and a [`TriangleMap`] from its mesh to the target. A [`Layer`] brings
+//! part of a source's clip to part of the target, [`blend_weights`] soften the border of that part,
+//! and a [`Synthesis`] computes the target's vertices frame by frame.
 //!
 //! ```
 //! use std::borrow::Cow;

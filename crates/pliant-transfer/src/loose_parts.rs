@@ -1,10 +1,11 @@
 //! Parts without markers go along with what is beside them.
 //!
-//! **Problem.** Markers sit on the skin; eyes, teeth and buckles are parts of their own. When the skin has been moved to its markers, these
-//! must be taken along before they look for their own place.
+//! **Problem.** Markers sit on the skin; eyes, teeth and buckles are parts of their own. When the
+//! skin has been moved to its markers, these must be taken along before they look for their own
+//! place.
 //!
-//! **Method.** Each vertex of a loose part takes the nearest vertex of a held part for its witness; the part moves by the similarity that
-//! the witnesses have made.
+//! **Method.** Each vertex of a loose part takes the nearest vertex of a held part for its witness;
+//! the part moves by the similarity that the witnesses have made.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -17,13 +18,26 @@ use crate::{Similarity, TransferError};
 /// Fewer different witnesses tell where a part goes, but not how it turns.
 const WITNESSES_OF_A_TURN: usize = 6;
 
-/// Moves the parts of `rest` without a vertex in `held` as their surroundings have moved from `rest` to `positions`.
-pub(crate) fn carry_loose_parts(rest: &Mesh, held: &[u32], positions: &mut [DVec3]) -> Result<(), TransferError> {
+/// Moves the parts of `rest` without a vertex in `held` as their surroundings have moved from
+/// `rest` to `positions`.
+pub(crate) fn carry_loose_parts(
+    rest: &Mesh,
+    held: &[u32],
+    positions: &mut [DVec3],
+) -> Result<(), TransferError> {
     let part_of = rest.topology().component_of_vertex();
-    let held_parts: BTreeSet<u32> = held.iter().map(|&v| part_of[v as usize]).filter(|&part| part != Topology::NONE).collect();
+    let held_parts: BTreeSet<u32> = held
+        .iter()
+        .map(|&v| part_of[v as usize])
+        .filter(|&part| part != Topology::NONE)
+        .collect();
     let mut loose: BTreeMap<u32, Vec<usize>> = BTreeMap::new();
     let mut fixed = Vec::new();
-    for (vertex, &part) in part_of.iter().enumerate().filter(|&(_, &part)| part != Topology::NONE) {
+    for (vertex, &part) in part_of
+        .iter()
+        .enumerate()
+        .filter(|&(_, &part)| part != Topology::NONE)
+    {
         if held_parts.contains(&part) {
             fixed.push(vertex);
         } else {
@@ -33,12 +47,26 @@ pub(crate) fn carry_loose_parts(rest: &Mesh, held: &[u32], positions: &mut [DVec
     if fixed.is_empty() || loose.is_empty() {
         return Ok(());
     }
-    let place = |vertex: usize| Facet { centroid: rest.positions()[vertex], normal: DVec3::ZERO };
-    let tree = FacetTree::new(&fixed.iter().map(|&vertex| place(vertex)).collect::<Vec<_>>());
+    let place = |vertex: usize| Facet {
+        centroid: rest.positions()[vertex],
+        normal: DVec3::ZERO,
+    };
+    let tree = FacetTree::new(
+        &fixed
+            .iter()
+            .map(|&vertex| place(vertex))
+            .collect::<Vec<_>>(),
+    );
     for vertices in loose.values() {
-        let nearest = |&vertex: &usize| tree.nearest_of_all(&place(vertex)).map(|(k, _)| fixed[k as usize]);
+        let nearest = |&vertex: &usize| {
+            tree.nearest_of_all(&place(vertex))
+                .map(|(k, _)| fixed[k as usize])
+        };
         let witnesses: BTreeSet<usize> = vertices.iter().filter_map(nearest).collect();
-        let (from, to): (Vec<DVec3>, Vec<DVec3>) = witnesses.iter().map(|&w| (rest.positions()[w], positions[w])).unzip();
+        let (from, to): (Vec<DVec3>, Vec<DVec3>) = witnesses
+            .iter()
+            .map(|&w| (rest.positions()[w], positions[w]))
+            .unzip();
         let motion = way(&from, &to)?;
         for &vertex in vertices {
             positions[vertex] = motion.apply(rest.positions()[vertex]);
@@ -53,7 +81,8 @@ fn way(from: &[DVec3], to: &[DVec3]) -> Result<Similarity, TransferError> {
         return Similarity::fit(from, to);
     }
     let mut motion = Similarity::IDENTITY;
-    motion.motion.translation = from.iter().zip(to).map(|(&a, &b)| b - a).sum::<DVec3>() / from.len() as f64;
+    motion.motion.translation =
+        from.iter().zip(to).map(|(&a, &b)| b - a).sum::<DVec3>() / from.len() as f64;
     Ok(motion)
 }
 
@@ -69,7 +98,11 @@ mod tests {
         let (body, eye) = (lump(3, 0.0), icosphere(2));
         let n = body.vertex_count();
         let mut points = body.positions().to_vec();
-        points.extend(eye.positions().iter().map(|&p| p * 0.4 + DVec3::new(1.0, 0.9, 0.3)));
+        points.extend(
+            eye.positions()
+                .iter()
+                .map(|&p| p * 0.4 + DVec3::new(1.0, 0.9, 0.3)),
+        );
         points.push(DVec3::splat(7.0));
         let mut triangles = body.triangles().to_vec();
         triangles.extend(eye.triangles().iter().map(|t| t.map(|v| v + n as u32)));
@@ -80,7 +113,12 @@ mod tests {
         positions[..n].iter_mut().for_each(|p| *p = go(*p));
         carry_loose_parts(&rest, &[0, 1, 2, 3], &mut positions).unwrap();
         let last = points.len() - 1;
-        assert!(positions[..last].iter().zip(&points).all(|(&moved, &p)| moved.distance(go(p)) < 1e-9));
+        assert!(
+            positions[..last]
+                .iter()
+                .zip(&points)
+                .all(|(&moved, &p)| moved.distance(go(p)) < 1e-9)
+        );
         // A vertex without faces is no part.
         assert_eq!(positions[last], points[last]);
     }

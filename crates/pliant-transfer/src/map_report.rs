@@ -1,8 +1,9 @@
 //! How good a triangle map is.
 //!
-//! **Figures.** A target triangle is *uncovered* when no source triangle lies within reach of it, and *flipped* when only such
-//! lie there that face the other way. The *residual* is the mean distance to the partners over the target's diagonal. The
-//! *distortion* compares steps from a target triangle to its neighbours with the steps that their sources make,
+//! **Figures.** A target triangle is *uncovered* when no source triangle lies within reach of it,
+//! and *flipped* when only such lie there that face the other way. The *residual* is the mean
+//! distance to the partners over the target's diagonal. The *distortion* compares steps from a
+//! target triangle to its neighbours with the steps that their sources make,
 //!
 //! ```text
 //! distortion = (Σ |sₜ − sᵤ| / source size) / (Σ |cₜ − cᵤ| / target size)        t, u neighbours
@@ -17,7 +18,8 @@ use pliant_mesh::{Mesh, Topology};
 use crate::TriangleMap;
 use crate::extent::{diagonal, size};
 
-/// How far a partner may be, as a part of the target's size. Ours: wider than any gap that a usable fit leaves.
+/// How far a partner may be, as a part of the target's size. Ours: wider than any gap that a usable
+/// fit leaves.
 pub(crate) const REACH: f64 = 0.07;
 
 /// Target triangles in one parallel task.
@@ -50,16 +52,20 @@ pub struct MapReport {
     pub flipped: usize,
     /// Mean distance between partners over the target's diagonal.
     pub residual: f64,
-    /// How much longer the steps between neighbours are on the source than on the target; one is none.
+    /// How much longer the steps between neighbours are on the source than on the target; one is
+    /// none.
     pub distortion: f64,
-    /// Root mean square distance of the markers from their places over the target's diagonal, after fitting.
+    /// Root mean square distance of the markers from their places over the target's diagonal,
+    /// after fitting.
     pub marker_residual: f64,
 }
 
 impl MapReport {
-    /// Above this part of uncovered or flipped triangles the map is doubtful, above [`BAD_SHARE`](Self::BAD_SHARE) bad.
+    /// Above this part of uncovered or flipped triangles the map is doubtful, above
+    /// [`BAD_SHARE`](Self::BAD_SHARE) bad.
     pub const DOUBTFUL_SHARE: f64 = 0.05;
-    /// Up to this part of uncovered or flipped triangles nothing is missing: a fin, a few triangles inside a mouth.
+    /// Up to this part of uncovered or flipped triangles nothing is missing: a fin, a few triangles
+    /// inside a mouth.
     pub const COMPLETE_SHARE: f64 = 0.005;
     /// Above this part of uncovered or flipped triangles a map is bad.
     pub const BAD_SHARE: f64 = 0.5;
@@ -73,10 +79,23 @@ impl MapReport {
     /// The map of a mesh onto itself.
     #[must_use]
     pub fn identity(triangles: usize) -> Self {
-        Self { triangles, uncovered: 0, flipped: 0, residual: 0.0, distortion: 1.0, marker_residual: 0.0 }
+        Self {
+            triangles,
+            uncovered: 0,
+            flipped: 0,
+            residual: 0.0,
+            distortion: 1.0,
+            marker_residual: 0.0,
+        }
     }
 
-    pub(crate) fn of(partners: &[Partners], map: &TriangleMap, source: &Mesh, target: &Mesh, marker_residual: f64) -> Self {
+    pub(crate) fn of(
+        partners: &[Partners],
+        map: &TriangleMap,
+        source: &Mesh,
+        target: &Mesh,
+        marker_residual: f64,
+    ) -> Self {
         let count = |coverage| partners.iter().filter(|p| p.coverage == coverage).count();
         let mean = partners.iter().map(|p| p.distance).sum::<f64>() / partners.len().max(1) as f64;
         Self {
@@ -95,7 +114,8 @@ impl MapReport {
         (self.uncovered + self.flipped) as f64 / self.triangles.max(1) as f64
     }
 
-    /// Whether the source covers all of the target but single triangles, and nothing else is doubtful.
+    /// Whether the source covers all of the target but single triangles, and nothing else is
+    /// doubtful.
     #[must_use]
     pub fn is_complete(&self) -> bool {
         self.lost_share() <= Self::COMPLETE_SHARE && self.problems().is_empty()
@@ -145,13 +165,18 @@ fn ratio(part: f64, whole: f64) -> f64 {
 fn distortion(map: &TriangleMap, source: &Mesh, target: &Mesh) -> f64 {
     let centroid = |mesh: &Mesh, t: usize| mesh.triangle_points(t).into_iter().sum::<DVec3>() / 3.0;
     let places = parallel::map(map.len(), TRIANGLES_PER_TASK, |t| {
-        let sum = |place: DVec3, &(s, weight): &(u32, f64)| place + centroid(source, s as usize) * weight;
+        let sum =
+            |place: DVec3, &(s, weight): &(u32, f64)| place + centroid(source, s as usize) * weight;
         map.row(t).iter().fold(DVec3::ZERO, sum)
     });
     let topology: &Topology = target.topology();
     let (mut on_source, mut on_target) = (0.0, 0.0);
     for t in (0..map.len()).filter(|&t| !map.row(t).is_empty()) {
-        for u in topology.adjacent_triangles(t).map(|u| u as usize).filter(|&u| u > t && !map.row(u).is_empty()) {
+        for u in topology
+            .adjacent_triangles(t)
+            .map(|u| u as usize)
+            .filter(|&u| u > t && !map.row(u).is_empty())
+        {
             on_source += places[t].distance(places[u]);
             on_target += centroid(target, t).distance(centroid(target, u));
         }

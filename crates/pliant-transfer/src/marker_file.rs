@@ -1,8 +1,9 @@
 //! Marker files.
 //!
-//! **Forms.** JSON `[[source, target], …]` or, by names, `{"noseTip": [source, target], …}`; or lines of two numbers with a comma, a
-//! colon or spaces between them, with or without a line before them that counts them. A first line `name,source,target` says that
-//! the lines have three columns, in that or another order. Numbers count vertices from 0. `#` starts a comment.
+//! **Forms.** JSON `[[source, target], …]` or, by names, `{"noseTip": [source, target], …}`; or
+//! lines of two numbers with a comma, a colon or spaces between them, with or without a line before
+//! them that counts them. A first line `name,source,target` says that the lines have three columns,
+//! in that or another order. Numbers count vertices from 0. `#` starts a comment.
 
 use std::fmt::Write as _;
 
@@ -38,7 +39,8 @@ impl Markers {
         }
     }
 
-    /// The text of a file that [`parse`](Self::parse) reads. Where some pairs of JSON have names the others get one, too.
+    /// The text of a file that [`parse`](Self::parse) reads. Where some pairs of JSON have names
+    /// the others get one, too.
     ///
     /// # Errors
     /// [`TransferError::NameNotForCsv`].
@@ -64,24 +66,39 @@ impl Markers {
     /// A name that no pair has: a word and a number.
     pub(crate) fn free_name(&self, word: &str) -> String {
         let taken = |name: &String| self.names().iter().flatten().any(|known| known == name);
-        (0..).map(|number: usize| format!("{word}{number}")).find(|name| !taken(name)).expect("there are finitely many names")
+        (0..)
+            .map(|number: usize| format!("{word}{number}"))
+            .find(|name| !taken(name))
+            .expect("there are finitely many names")
     }
 
     fn to_csv(&self, named: bool) -> Result<String, TransferError> {
-        let mut text = String::from(if named { "name,source,target\n" } else { "source,target\n" });
+        let mut text = String::from(if named {
+            "name,source,target\n"
+        } else {
+            "source,target\n"
+        });
         for ((a, b), name) in self.pairs().iter().zip(self.names()) {
             let name = name.as_deref().unwrap_or_default();
-            if name.trim() != name || name.contains(SEPARATORS) || name.contains(['#', '\n', '\r']) {
+            if name.trim() != name || name.contains(SEPARATORS) || name.contains(['#', '\n', '\r'])
+            {
                 return Err(TransferError::NameNotForCsv { name: name.into() });
             }
-            let _ = if named { writeln!(text, "{name},{a},{b}") } else { writeln!(text, "{a},{b}") };
+            let _ = if named {
+                writeln!(text, "{name},{a},{b}")
+            } else {
+                writeln!(text, "{a},{b}")
+            };
         }
         Ok(text)
     }
 }
 
 fn syntax(place: String, what: impl Into<String>) -> TransferError {
-    TransferError::MarkerSyntax { place, what: what.into() }
+    TransferError::MarkerSyntax {
+        place,
+        what: what.into(),
+    }
 }
 
 fn broken(error: &serde_json::Error) -> TransferError {
@@ -90,7 +107,11 @@ fn broken(error: &serde_json::Error) -> TransferError {
 
 fn parse_list(text: &str) -> Result<Markers, TransferError> {
     let entries: Vec<Value> = serde_json::from_str(text).map_err(|error| broken(&error))?;
-    let pairs = entries.iter().enumerate().map(|(k, value)| pair(value, &format!("entry {k}"))).collect::<Result<_, _>>()?;
+    let pairs = entries
+        .iter()
+        .enumerate()
+        .map(|(k, value)| pair(value, &format!("entry {k}")))
+        .collect::<Result<_, _>>()?;
     Ok(Markers::new(pairs))
 }
 
@@ -110,9 +131,22 @@ fn parse_named(text: &str) -> Result<Markers, TransferError> {
 }
 
 /// Adds a pair with a name that no earlier one has.
-fn add_named(markers: &mut Markers, name: String, pair: (u32, u32), place: String) -> Result<(), TransferError> {
-    if markers.names().iter().flatten().any(|earlier| *earlier == name) {
-        return Err(syntax(place, format!("the name '{name}' is taken by an earlier pair")));
+fn add_named(
+    markers: &mut Markers,
+    name: String,
+    pair: (u32, u32),
+    place: String,
+) -> Result<(), TransferError> {
+    if markers
+        .names()
+        .iter()
+        .flatten()
+        .any(|earlier| *earlier == name)
+    {
+        return Err(syntax(
+            place,
+            format!("the name '{name}' is taken by an earlier pair"),
+        ));
     }
     markers.push(Some(name), pair);
     Ok(())
@@ -129,7 +163,12 @@ fn pair(value: &Value, place: &str) -> Result<(u32, u32), TransferError> {
 }
 
 fn vertex(word: &str, line: usize) -> Result<u32, TransferError> {
-    word.parse().map_err(|_| syntax(format!("line {line}"), format!("'{word}' is not a vertex number")))
+    word.parse().map_err(|_| {
+        syntax(
+            format!("line {line}"),
+            format!("'{word}' is not a vertex number"),
+        )
+    })
 }
 
 fn parse_lines(text: &str) -> Result<Markers, TransferError> {
@@ -149,9 +188,16 @@ struct Columns {
 
 impl Columns {
     fn of(header: &str) -> Option<Self> {
-        let words: Vec<String> = header.split(SEPARATORS).map(|word| word.trim().to_lowercase()).collect();
+        let words: Vec<String> = header
+            .split(SEPARATORS)
+            .map(|word| word.trim().to_lowercase())
+            .collect();
         let column = |what: &str| words.iter().position(|word| word == what);
-        let columns = Self { name: column("name")?, source: column("source")?, target: column("target")? };
+        let columns = Self {
+            name: column("name")?,
+            source: column("source")?,
+            target: column("target")?,
+        };
         (words.len() == 3).then_some(columns)
     }
 }
@@ -162,9 +208,15 @@ fn parse_table(lines: &[(usize, &str)], columns: &Columns) -> Result<Markers, Tr
         let place = format!("line {number}");
         let words: Vec<&str> = line.split(SEPARATORS).map(str::trim).collect();
         if words.len() != 3 {
-            return Err(syntax(place, format!("'{line}' is not a name and two vertices")));
+            return Err(syntax(
+                place,
+                format!("'{line}' is not a name and two vertices"),
+            ));
         }
-        let pair = (vertex(words[columns.source], number)?, vertex(words[columns.target], number)?);
+        let pair = (
+            vertex(words[columns.source], number)?,
+            vertex(words[columns.target], number)?,
+        );
         match words[columns.name] {
             "" => markers.push(None, pair),
             name => add_named(&mut markers, name.into(), pair, place)?,
@@ -176,14 +228,22 @@ fn parse_table(lines: &[(usize, &str)], columns: &Columns) -> Result<Markers, Tr
 fn parse_pairs(lines: &[(usize, &str)]) -> Result<Markers, TransferError> {
     let mut pairs = Vec::with_capacity(lines.len());
     for (k, &(number, line)) in lines.iter().enumerate() {
-        let words: Vec<&str> = line.split([',', ';', ':', ' ', '\t']).filter(|word| !word.is_empty()).collect();
+        let words: Vec<&str> = line
+            .split([',', ';', ':', ' ', '\t'])
+            .filter(|word| !word.is_empty())
+            .collect();
         let counts_the_rest = words.len() == 1 && words[0].parse() == Ok(lines.len() - 1);
-        let is_header = words.iter().all(|word| word.starts_with(|c: char| c.is_ascii_alphabetic()));
+        let is_header = words
+            .iter()
+            .all(|word| word.starts_with(|c: char| c.is_ascii_alphabetic()));
         if k == 0 && (counts_the_rest || (is_header && words.len() == 2)) {
             continue;
         }
         let [a, b] = words.as_slice() else {
-            return Err(syntax(format!("line {number}"), format!("'{line}' is not a pair")));
+            return Err(syntax(
+                format!("line {number}"),
+                format!("'{line}' is not a pair"),
+            ));
         };
         pairs.push((vertex(a, number)?, vertex(b, number)?));
     }
@@ -242,9 +302,15 @@ mod tests {
         assert_eq!(syntax_place("[[1, 2.5]]"), "entry 0");
         assert_eq!(syntax_place("1,2\n3,-4\n"), "line 2");
         assert_eq!(syntax_place("1,2\n3,4,5\n"), "line 2");
-        assert_eq!(syntax_place("these are not the markers you are looking for"), "line 1");
+        assert_eq!(
+            syntax_place("these are not the markers you are looking for"),
+            "line 1"
+        );
         assert_eq!(syntax_place("{\"a\": 1}"), "entry 'a'");
-        assert_eq!(syntax_place("{\"a\": [1, 2],\n \"a\": [3, 4]}"), "entry 'a'");
+        assert_eq!(
+            syntax_place("{\"a\": [1, 2],\n \"a\": [3, 4]}"),
+            "entry 'a'"
+        );
         assert_eq!(syntax_place("name,source,target\na,1,2\na,3,4\n"), "line 3");
         assert_eq!(syntax_place("name,source,target\na,1\n"), "line 2");
         assert_eq!(syntax_place("name,source,target\na,1,b\n"), "line 2");
@@ -257,9 +323,17 @@ mod tests {
         partly.push(None, (8, 8));
         for format in [MarkerFormat::Json, MarkerFormat::Csv] {
             for markers in [&plain, &named()] {
-                assert_eq!(Markers::parse(&markers.to_text(format).unwrap()).unwrap(), *markers);
+                assert_eq!(
+                    Markers::parse(&markers.to_text(format).unwrap()).unwrap(),
+                    *markers
+                );
             }
-            assert_eq!(Markers::parse(&partly.to_text(format).unwrap()).unwrap().pairs(), partly.pairs());
+            assert_eq!(
+                Markers::parse(&partly.to_text(format).unwrap())
+                    .unwrap()
+                    .pairs(),
+                partly.pairs()
+            );
         }
         let mut odd = Markers::default();
         odd.push(Some("a, b".into()), (1, 2));

@@ -1,4 +1,5 @@
-//! What the files of markers and landmarks have in common: an order, names that occur once, comments.
+//! What the files of markers and landmarks have in common: an order, names that occur once,
+//! comments.
 
 use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
 use serde_json::Value;
@@ -32,5 +33,8 @@ impl<'de> Deserialize<'de> for NamedEntries {
 pub(crate) fn lines_without_comments(text: &str) -> Vec<(usize, &str)> {
     let content = |line: &'_ str| -> usize { line.find('#').unwrap_or(line.len()) };
     let lines = text.lines().map(|line| line[..content(line)].trim());
-    (1..).zip(lines).filter(|(_, line)| !line.is_empty()).collect()
+    (1..)
+        .zip(lines)
+        .filter(|(_, line)| !line.is_empty())
+        .collect()
 }

@@ -1,16 +1,19 @@
 //! Intelligent scribbling: stiff parts of a mesh, and a selection that respects them.
 //!
-//! **Problem.** A region drawn by hand cuts through a forearm; what is to bend in one piece should be in or out as one.
+//! **Problem.** A region drawn by hand cuts through a forearm; what is to bend in one piece should
+//! be in or out as one.
 //!
-//! **Method.** Each triangle starts as a partition; neighbours merge while both are less flexible than `γ`. Partitions of
-//! more than one triangle are *stiff*, the others *flexible*. A stiff partition is selected when more than half of its
-//! triangles are scribbled on, and left out otherwise; flexible triangles only blend.
+//! **Method.** Each triangle starts as a partition; neighbours merge while both are less flexible
+//! than `γ`. Partitions of more than one triangle are *stiff*, the others *flexible*. A stiff
+//! partition is selected when more than half of its triangles are scribbled on, and left out
+//! otherwise; flexible triangles only blend.
 //!
 //! **Source.** Wang and Lee, "Example-driven animation synthesis", 2008, section 3.2.1.
 //!
-//! **Ours.** A connected part of the mesh without any stiff partition (a face, a flag) keeps the region as drawn, since
-//! nothing there could decide otherwise. And since eq. 1 compares neighbours, each pair of which bends less the finer the mesh is,
-//! [`Partitions::found`] lowers `γ` where the paper's takes most of a body for one stiff part.
+//! **Ours.** A connected part of the mesh without any stiff partition (a face, a flag) keeps the
+//! region as drawn, since nothing there could decide otherwise. And since eq. 1 compares
+//! neighbours, each pair of which bends less the finer the mesh is, [`Partitions::found`] lowers
+//! `γ` where the paper's takes most of a body for one stiff part.
 
 use pliant_mesh::Mesh;
 
@@ -32,7 +35,11 @@ impl Membership {
     /// In or out, as drawn.
     #[must_use]
     pub fn drawn(selected: bool) -> Self {
-        if selected { Self::Selected } else { Self::Unselected }
+        if selected {
+            Self::Selected
+        } else {
+            Self::Unselected
+        }
     }
 }
 
@@ -55,7 +62,8 @@ impl Partitions {
     /// *Ours*: a bend of 90° over 500 triangles.
     const LEAST_THRESHOLD: f64 = 1e-5;
 
-    /// Merges neighbours that are both less flexible than `threshold`; `flexibility` has one value per triangle of `mesh`.
+    /// Merges neighbours that are both less flexible than `threshold`; `flexibility` has one value
+    /// per triangle of `mesh`.
     ///
     /// # Errors
     /// Another number of values than triangles, or a threshold that is not a number from zero up.
@@ -63,7 +71,11 @@ impl Partitions {
         let count = mesh.triangles().len();
         TransferError::check_count("the flexibility", flexibility.len(), count)?;
         if threshold.is_nan() || threshold < 0.0 {
-            return Err(TransferError::BadNumber { what: "the flexibility of stiff parts", value: threshold, needed: "zero or more" });
+            return Err(TransferError::BadNumber {
+                what: "the flexibility of stiff parts",
+                value: threshold,
+                needed: "zero or more",
+            });
         }
         let (mut partitions, mut parts) = (DisjointSets::new(count), DisjointSets::new(count));
         for [a, b] in neighbor_pairs(mesh.topology()) {
@@ -75,11 +87,16 @@ impl Partitions {
         let (of_triangle, partition_count) = partitions.numbered();
         let mut sizes = vec![0; partition_count];
         of_triangle.iter().for_each(|&p| sizes[p as usize] += 1);
-        Ok(Self { of_triangle, sizes, parts: parts.numbered() })
+        Ok(Self {
+            of_triangle,
+            sizes,
+            parts: parts.numbered(),
+        })
     }
 
-    /// The stiff parts by the paper's `γ`; or, where one of them would be most of the mesh, by the next of its halves, quarters …
-    /// that takes it apart and leaves stiff parts rather than crumbs.
+    /// The stiff parts by the paper's `γ`; or, where one of them would be most of the mesh, by the
+    /// next of its halves, quarters … that takes it apart and leaves stiff parts rather than
+    /// crumbs.
     ///
     /// # Errors
     /// Another number of values than triangles.
@@ -91,13 +108,15 @@ impl Partitions {
             threshold /= 2.0;
             finer = Self::new(mesh, flexibility, threshold)?;
         }
-        let good = finer.largest_share() <= Self::ONE_BODY && finer.stiff_share() >= Self::MOSTLY_STIFF;
+        let good =
+            finer.largest_share() <= Self::ONE_BODY && finer.stiff_share() >= Self::MOSTLY_STIFF;
         Ok(if good { finer } else { usual })
     }
 
     /// How much of all triangles the largest partition holds.
     fn largest_share(&self) -> f64 {
-        f64::from(self.sizes.iter().copied().max().unwrap_or(0)) / self.of_triangle.len().max(1) as f64
+        f64::from(self.sizes.iter().copied().max().unwrap_or(0))
+            / self.of_triangle.len().max(1) as f64
     }
 
     /// How many of all triangles are in stiff partitions.
@@ -136,7 +155,8 @@ impl Partitions {
         self.sizes.iter().any(|&size| size > 1)
     }
 
-    /// The selection that a scribble means: every stiff partition in or out as a whole, flexible triangles free.
+    /// The selection that a scribble means: every stiff partition in or out as a whole, flexible
+    /// triangles free.
     ///
     /// # Errors
     /// A scribble without one entry per triangle.
@@ -149,7 +169,9 @@ impl Partitions {
             has_stiff[self.parts.0[t] as usize] |= self.is_stiff(p);
         }
         let member = |t: usize| match self.of_triangle[t] {
-            p if self.is_stiff(p) => Membership::drawn(2 * hits[p as usize] > self.sizes[p as usize]),
+            p if self.is_stiff(p) => {
+                Membership::drawn(2 * hits[p as usize] > self.sizes[p as usize])
+            }
             _ if has_stiff[self.parts.0[t] as usize] => Membership::Free,
             _ => Membership::drawn(scribbled[t]),
         };
@@ -162,18 +184,27 @@ mod tests {
     use super::*;
     use pliant_mesh::shapes;
 
-    /// A sheet of 6 × 6 quads whose middle columns bend: two stiff halves. Triangles come in columns of 12.
+    /// A sheet of 6 × 6 quads whose middle columns bend: two stiff halves. Triangles come in
+    /// columns of 12.
     fn hinged() -> (Mesh, Vec<f64>) {
         let sheet = shapes::bumpy_sheet(6, 0.0);
-        let flexibility = (0..72).map(|t| if (24..48).contains(&t) { 1.0 } else { 0.01 }).collect();
+        let flexibility = (0..72)
+            .map(|t| if (24..48).contains(&t) { 1.0 } else { 0.01 })
+            .collect();
         (sheet, flexibility)
     }
 
     #[test]
     fn a_hinge_leaves_two_stiff_partitions_and_single_triangles() {
         let (sheet, flexibility) = hinged();
-        let partitions = Partitions::new(&sheet, &flexibility, Partitions::DEFAULT_THRESHOLD).unwrap();
-        assert_eq!((0..partitions.len() as u32).filter(|&p| partitions.is_stiff(p)).count(), 2);
+        let partitions =
+            Partitions::new(&sheet, &flexibility, Partitions::DEFAULT_THRESHOLD).unwrap();
+        assert_eq!(
+            (0..partitions.len() as u32)
+                .filter(|&p| partitions.is_stiff(p))
+                .count(),
+            2
+        );
         assert_eq!(partitions.len(), 2 + 24);
         assert!(partitions.of_triangles()[..24].iter().all(|&p| p == 0));
     }
@@ -182,9 +213,19 @@ mod tests {
     fn where_all_hang_together_by_the_usual_threshold_a_lower_one_takes_them_apart() {
         let (sheet, flexibility) = hinged();
         let faint: Vec<f64> = flexibility.iter().map(|f| 0.05 * f).collect();
-        assert_eq!(Partitions::new(&sheet, &faint, Partitions::DEFAULT_THRESHOLD).unwrap().len(), 1);
+        assert_eq!(
+            Partitions::new(&sheet, &faint, Partitions::DEFAULT_THRESHOLD)
+                .unwrap()
+                .len(),
+            1
+        );
         let found = Partitions::found(&sheet, &faint).unwrap();
-        assert_eq!(found.of_triangles(), Partitions::found(&sheet, &flexibility).unwrap().of_triangles());
+        assert_eq!(
+            found.of_triangles(),
+            Partitions::found(&sheet, &flexibility)
+                .unwrap()
+                .of_triangles()
+        );
         assert_eq!(found.len(), 2 + 24);
     }
 
@@ -202,7 +243,13 @@ mod tests {
         let (sheet, flexibility) = hinged();
         let partitions = Partitions::new(&sheet, &flexibility, 0.1).unwrap();
         for (scribbled, expected) in [(12, Membership::Unselected), (13, Membership::Selected)] {
-            let members = partitions.refine(&(0..72).map(|t| t < scribbled || t == 30).collect::<Vec<_>>()).unwrap();
+            let members = partitions
+                .refine(
+                    &(0..72)
+                        .map(|t| t < scribbled || t == 30)
+                        .collect::<Vec<_>>(),
+                )
+                .unwrap();
             assert!(members[..24].iter().all(|&m| m == expected));
             assert!(members[24..48].iter().all(|&m| m == Membership::Free));
             assert!(members[48..].iter().all(|&m| m == Membership::Unselected));
@@ -213,9 +260,21 @@ mod tests {
     fn a_mesh_without_stiff_parts_keeps_the_region_as_drawn() {
         let (sheet, _) = hinged();
         let partitions = Partitions::new(&sheet, &[1.0; 72], 0.1).unwrap();
-        assert!(!partitions.any_stiff() && Partitions::new(&sheet, &hinged().1, 0.1).unwrap().any_stiff());
-        let members = partitions.refine(&(0..72).map(|t| t % 3 == 0).collect::<Vec<_>>()).unwrap();
-        assert!(members.iter().enumerate().all(|(t, &m)| m == Membership::drawn(t % 3 == 0)));
+        assert!(
+            !partitions.any_stiff()
+                && Partitions::new(&sheet, &hinged().1, 0.1)
+                    .unwrap()
+                    .any_stiff()
+        );
+        let members = partitions
+            .refine(&(0..72).map(|t| t % 3 == 0).collect::<Vec<_>>())
+            .unwrap();
+        assert!(
+            members
+                .iter()
+                .enumerate()
+                .all(|(t, &m)| m == Membership::drawn(t % 3 == 0))
+        );
     }
 
     #[test]
@@ -223,6 +282,11 @@ mod tests {
         let (sheet, flexibility) = hinged();
         assert!(Partitions::new(&sheet, &flexibility[1..], 0.1).is_err());
         assert!(Partitions::new(&sheet, &flexibility, f64::NAN).is_err());
-        assert!(Partitions::new(&sheet, &flexibility, 0.1).unwrap().refine(&[true]).is_err());
+        assert!(
+            Partitions::new(&sheet, &flexibility, 0.1)
+                .unwrap()
+                .refine(&[true])
+                .is_err()
+        );
     }
 }

@@ -1,25 +1,29 @@
 //! Planted feet: what stands is held, and the rest of the body gives way.
 //!
-//! **Problem.** Feet that stand in a source creep on a target of other proportions, each in its own way, so no motion of the
-//! root alone stops them. Held feet must neither tear the body nor pop when they land and leave.
+//! **Problem.** Feet that stand in a source creep on a target of other proportions, each in its own
+//! way, so no motion of the root alone stops them. Held feet must neither tear the body nor pop
+//! when they land and leave.
 //!
-//! **Equation.** A vertex stands with half of the triangles around it, and a foot is a connected part of what stands at some
-//! time. Over each run `S` of frames in which some of it stands, with the vertices `B` that stand both in a frame and in
-//! the one before, their places `x` and that of the ground `G`,
+//! **Equation.** A vertex stands with half of the triangles around it, and a foot is a connected
+//! part of what stands at some time. Over each run `S` of frames in which some of it stands, with
+//! the vertices `B` that stand both in a frame and in the one before, their places `x` and that of
+//! the ground `G`,
 //!
 //! ```text
 //! s(k) = s(k−1) + mean_{v∈B} ((x_v(k) − G(k)) − (x_v(k−1) − G(k−1)))        d(k) = mean_{j∈S} s(j) − s(k)
 //! ```
 //!
-//! is the correction of the whole foot; before and after the run `d` keeps its first and last value, times a smooth step down
-//! to zero. All other vertices follow by `min_d Σ_ij w_ij |d_i − d_j|²`, with `d` given on every foot.
+//! is the correction of the whole foot; before and after the run `d` keeps its first and last
+//! value, times a smooth step down to zero. All other vertices follow by `min_d Σ_ij w_ij |d_i −
+//! d_j|²`, with `d` given on every foot.
 //!
-//! **Ground.** It moves as that of the source, times the one factor that fits the target's own standing vertices best: legs
-//! of other lengths take other steps.
+//! **Ground.** It moves as that of the source, times the one factor that fits the target's own
+//! standing vertices best: legs of other lengths take other steps.
 //!
-//! **Ours.** All of it. A foot is shifted as one piece, so it keeps its shape; what it turns and bends while it stands is left. The
-//! feet are the same in every frame, so the system is factored once and the correction changes in time as smoothly as `d`
-//! does. The weights are those of an intrinsic Delaunay triangulation, none negative: no vertex is moved further than some
+//! **Ours.** All of it. A foot is shifted as one piece, so it keeps its shape; what it turns and
+//! bends while it stands is left. The feet are the same in every frame, so the system is factored
+//! once and the correction changes in time as smoothly as `d` does. The weights are those of an
+//! intrinsic Delaunay triangulation, none negative: no vertex is moved further than some
 //! foot. Shells on which nothing stands go with the nearest point of one on which something does.
 
 use pliant_linalg::{LeastSquares, SparseMatrix};
@@ -43,7 +47,8 @@ pub struct FeetReport {
     pub vertices: usize,
     /// How far the ground moves from frame to frame, in the mean; zero where it rests.
     pub ground_step: DVec3,
-    /// How far a standing vertex got on the ground from where it came down, at most, with the root led by the feet, before each was held.
+    /// How far a standing vertex got on the ground from where it came down, at most, with the root
+    /// led by the feet, before each was held.
     pub slide_before: f64,
     /// The same with feet held.
     pub slide_after: f64,
@@ -52,12 +57,19 @@ pub struct FeetReport {
 }
 
 /// Holds what stands in `frames`, given the stance of each.
-pub(crate) fn plant_feet(target: &Mesh, stances: &[Stance], frames: &mut [Vec<DVec3>]) -> Result<FeetReport, TransferError> {
+pub(crate) fn plant_feet(
+    target: &Mesh,
+    stances: &[Stance],
+    frames: &mut [Vec<DVec3>],
+) -> Result<FeetReport, TransferError> {
     let stands = Stands::of(target, stances, frames);
     let feet = stands.feet(target, frames);
     let mut report = FeetReport {
         vertices: stands.vertices.len(),
-        ground_step: stands.ground.last().map_or(DVec3::ZERO, |way| *way / (frames.len().max(2) - 1) as f64),
+        ground_step: stands
+            .ground
+            .last()
+            .map_or(DVec3::ZERO, |way| *way / (frames.len().max(2) - 1) as f64),
         slide_before: stands.slide(frames),
         slide_after: 0.0,
         largest_correction: 0.0,
@@ -67,8 +79,16 @@ pub(crate) fn plant_feet(target: &Mesh, stances: &[Stance], frames: &mut [Vec<DV
     }
     let spread = Spread::factor(target, &stands.vertices)?;
     for (k, frame) in frames.iter_mut().enumerate() {
-        let corrections: Vec<DVec3> = feet.runs.iter().map(|runs| eased_correction(k, runs)).collect();
-        let goals: Vec<DVec3> = feet.of_vertex.iter().map(|&foot| corrections[foot as usize]).collect();
+        let corrections: Vec<DVec3> = feet
+            .runs
+            .iter()
+            .map(|runs| eased_correction(k, runs))
+            .collect();
+        let goals: Vec<DVec3> = feet
+            .of_vertex
+            .iter()
+            .map(|&foot| corrections[foot as usize])
+            .collect();
         if goals.iter().all(|goal| *goal == DVec3::ZERO) {
             continue;
         }
@@ -98,7 +118,11 @@ impl Stands {
         let mut standing = vec![0; target.vertex_count()];
         for (k, stance) in stances.iter().enumerate() {
             standing.fill(0);
-            stance.triangles.iter().flat_map(|&t| &target.triangles()[t as usize]).for_each(|&v| standing[v as usize] += 1);
+            stance
+                .triangles
+                .iter()
+                .flat_map(|&t| &target.triangles()[t as usize])
+                .for_each(|&v| standing[v as usize] += 1);
             let stands = |v: &usize| standing[*v] > 0 && 2 * standing[*v] >= around.row(*v).len();
             for v in (0..standing.len()).filter(stands) {
                 match runs[v].last_mut() {
@@ -107,16 +131,30 @@ impl Stands {
                 }
             }
         }
-        runs.iter_mut().for_each(|runs| runs.retain(|[first, end]| end - first > 1));
-        let vertices: Vec<u32> = (0..runs.len() as u32).filter(|&v| !runs[v as usize].is_empty()).collect();
-        let runs: Vec<_> = vertices.iter().map(|&v| std::mem::take(&mut runs[v as usize])).collect();
+        runs.iter_mut()
+            .for_each(|runs| runs.retain(|[first, end]| end - first > 1));
+        let vertices: Vec<u32> = (0..runs.len() as u32)
+            .filter(|&v| !runs[v as usize].is_empty())
+            .collect();
+        let runs: Vec<_> = vertices
+            .iter()
+            .map(|&v| std::mem::take(&mut runs[v as usize]))
+            .collect();
         let factor = ground_factor(&vertices, &runs, stances, frames);
         let mut way = DVec3::ZERO;
         let ground = stances.iter().enumerate().map(|(k, stance)| {
-            way += if k > 0 { stance.ground_step * factor } else { DVec3::ZERO };
+            way += if k > 0 {
+                stance.ground_step * factor
+            } else {
+                DVec3::ZERO
+            };
             way
         });
-        Self { ground: ground.collect(), vertices, runs }
+        Self {
+            ground: ground.collect(),
+            vertices,
+            runs,
+        }
     }
 
     /// Where a vertex is on the ground.
@@ -126,10 +164,16 @@ impl Stands {
 
     /// How far a standing vertex gets from where its run began, at most.
     fn slide(&self, frames: &[Vec<DVec3>]) -> f64 {
-        let each = self.vertices.iter().zip(&self.runs).flat_map(|(&v, runs)| runs.iter().map(move |run| (v, *run)));
+        let each = self
+            .vertices
+            .iter()
+            .zip(&self.runs)
+            .flat_map(|(&v, runs)| runs.iter().map(move |run| (v, *run)));
         let slide = |(v, [first, end]): (u32, [usize; 2])| {
             let start = self.place(frames, first, v);
-            (first..end).map(|k| self.place(frames, k, v).distance(start)).fold(0.0, f64::max)
+            (first..end)
+                .map(|k| self.place(frames, k, v).distance(start))
+                .fold(0.0, f64::max)
         };
         each.map(slide).fold(0.0, f64::max)
     }
@@ -137,7 +181,10 @@ impl Stands {
     /// The feet, and what holds each of them.
     fn feet(&self, target: &Mesh, frames: &[Vec<DVec3>]) -> Feet {
         let mut slots = vec![None; target.vertex_count()];
-        self.vertices.iter().enumerate().for_each(|(slot, &v)| slots[v as usize] = Some(slot as u32));
+        self.vertices
+            .iter()
+            .enumerate()
+            .for_each(|(slot, &v)| slots[v as usize] = Some(slot as u32));
         let mut parts = DisjointSets::new(self.vertices.len());
         for ends in target.topology().edges() {
             if let [Some(a), Some(b)] = ends.map(|v| slots[v as usize]) {
@@ -154,7 +201,10 @@ impl Stands {
                 *vertices += 1.0;
             }
         }
-        Feet { of_vertex, runs: slips.iter().map(|slips| held_runs(slips)).collect() }
+        Feet {
+            of_vertex,
+            runs: slips.iter().map(|slips| held_runs(slips)).collect(),
+        }
     }
 }
 
@@ -171,26 +221,37 @@ struct HeldRun {
     corrections: Vec<DVec3>,
 }
 
-/// The runs of a foot, given for each frame the sum of what slips since the one before and the number of those vertices.
+/// The runs of a foot, given for each frame the sum of what slips since the one before and the
+/// number of those vertices.
 fn held_runs(slips: &[(DVec3, f64)]) -> Vec<HeldRun> {
     let mut runs: Vec<HeldRun> = Vec::new();
-    for (k, &(slip, vertices)) in slips.iter().enumerate().filter(|(_, (_, vertices))| *vertices > 0.0) {
+    for (k, &(slip, vertices)) in slips
+        .iter()
+        .enumerate()
+        .filter(|(_, (_, vertices))| *vertices > 0.0)
+    {
         match runs.last_mut() {
             Some(run) if run.first + run.corrections.len() == k => {
                 let before = run.corrections[run.corrections.len() - 1];
                 run.corrections.push(before - slip / vertices);
             }
-            _ => runs.push(HeldRun { first: k - 1, corrections: vec![DVec3::ZERO, -slip / vertices] }),
+            _ => runs.push(HeldRun {
+                first: k - 1,
+                corrections: vec![DVec3::ZERO, -slip / vertices],
+            }),
         }
     }
     for run in &mut runs {
         let mean = run.corrections.iter().copied().sum::<DVec3>() / run.corrections.len() as f64;
-        run.corrections.iter_mut().for_each(|correction| *correction -= mean);
+        run.corrections
+            .iter_mut()
+            .for_each(|correction| *correction -= mean);
     }
     runs
 }
 
-/// The correction of a foot in frame `k`: that of the run it is in, or part of that at the ends of the runs near it.
+/// The correction of a foot in frame `k`: that of the run it is in, or part of that at the ends of
+/// the runs near it.
 fn eased_correction(k: usize, runs: &[HeldRun]) -> DVec3 {
     let (mut sum, mut shares) = (DVec3::ZERO, 0.0);
     for HeldRun { first, corrections } in runs {
@@ -209,7 +270,12 @@ fn eased_correction(k: usize, runs: &[HeldRun]) -> DVec3 {
 }
 
 /// What the source's ground is to be multiplied by to move like the target's standing vertices.
-fn ground_factor(vertices: &[u32], runs: &[Vec<[usize; 2]>], stances: &[Stance], frames: &[Vec<DVec3>]) -> f64 {
+fn ground_factor(
+    vertices: &[u32],
+    runs: &[Vec<[usize; 2]>],
+    stances: &[Stance],
+    frames: &[Vec<DVec3>],
+) -> f64 {
     let (mut along, mut square) = (0.0, 0.0);
     for (&v, runs) in vertices.iter().zip(runs) {
         for k in runs.iter().flat_map(|[first, end]| first + 1..*end) {
@@ -234,7 +300,9 @@ struct Spread {
 impl Spread {
     fn factor(target: &Mesh, held: &[u32]) -> Result<Self, TransferError> {
         let laplacian = Laplacian::robust(target)?.matrix;
-        let follows = followers(target, held, |v| laplacian.get(v as usize, v as usize) > 0.0)?;
+        let follows = followers(target, held, |v| {
+            laplacian.get(v as usize, v as usize) > 0.0
+        })?;
         let mut triplets = Vec::new();
         let mut rows = 0;
         for i in 0..target.vertex_count() {
@@ -245,26 +313,46 @@ impl Spread {
                 rows += 1;
             }
         }
-        let differences = SparseMatrix::from_triplets(rows as usize, target.vertex_count(), &triplets);
-        let known: Vec<usize> = held.iter().copied().chain(follows.iter().map(|(v, _)| *v)).map(|v| v as usize).collect();
+        let differences =
+            SparseMatrix::from_triplets(rows as usize, target.vertex_count(), &triplets);
+        let known: Vec<usize> = held
+            .iter()
+            .copied()
+            .chain(follows.iter().map(|(v, _)| *v))
+            .map(|v| v as usize)
+            .collect();
         let system = LeastSquares::factor(&differences, &[], &known)?;
-        Ok(Self { system, rows: rows as usize, bystanders: follows.len(), follows })
+        Ok(Self {
+            system,
+            rows: rows as usize,
+            bystanders: follows.len(),
+            follows,
+        })
     }
 
     fn solve(&self, held: &[DVec3]) -> Vec<DVec3> {
         let known = [held, &vec![DVec3::ZERO; self.bystanders]].concat();
-        let mut corrections = self.system.solve_points(&vec![DVec3::ZERO; self.rows], &[], &known);
-        self.follows.iter().for_each(|&(v, leader)| corrections[v as usize] = corrections[leader as usize]);
+        let mut corrections = self
+            .system
+            .solve_points(&vec![DVec3::ZERO; self.rows], &[], &known);
+        self.follows
+            .iter()
+            .for_each(|&(v, leader)| corrections[v as usize] = corrections[leader as usize]);
         corrections
     }
 }
 
-/// The vertices of shells without a held one, and those without a face or another equation, each with the held shells' vertex near the centre of its
-/// shell.
-fn followers(target: &Mesh, held: &[u32], has_equation: impl Fn(u32) -> bool) -> Result<Vec<(u32, u32)>, TransferError> {
+/// The vertices of shells without a held one, and those without a face or another equation, each
+/// with the held shells' vertex near the centre of its shell.
+fn followers(
+    target: &Mesh,
+    held: &[u32],
+    has_equation: impl Fn(u32) -> bool,
+) -> Result<Vec<(u32, u32)>, TransferError> {
     let shell_of = target.topology().component_of_vertex();
     let mut leads = vec![false; target.topology().component_count()];
-    held.iter().for_each(|&v| leads[shell_of[v as usize] as usize] = true);
+    held.iter()
+        .for_each(|&v| leads[shell_of[v as usize] as usize] = true);
     let alone = |v: u32| shell_of[v as usize] == Topology::NONE || !has_equation(v);
     let follows = |v: &u32| alone(*v) || !leads[shell_of[*v as usize] as usize];
     let vertices: Vec<u32> = (0..target.vertex_count() as u32).filter(follows).collect();
@@ -279,14 +367,36 @@ fn followers(target: &Mesh, held: &[u32], has_equation: impl Fn(u32) -> bool) ->
     }
     let index = SurfaceIndex::new(target)?;
     let leader = |center: DVec3| {
-        let on_leading = |t: u32| leads[shell_of[target.triangles()[t as usize][0] as usize] as usize];
-        let place = index.closest_point_where(center, on_leading).expect("something stands, on a triangle").place;
-        let nearest = (0..3).max_by(|&i, &j| place.barycentric[i].total_cmp(&place.barycentric[j])).expect("three corners");
+        let on_leading =
+            |t: u32| leads[shell_of[target.triangles()[t as usize][0] as usize] as usize];
+        let place = index
+            .closest_point_where(center, on_leading)
+            .expect("something stands, on a triangle")
+            .place;
+        let nearest = (0..3)
+            .max_by(|&i, &j| place.barycentric[i].total_cmp(&place.barycentric[j]))
+            .expect("three corners");
         target.triangles()[place.triangle as usize][nearest]
     };
-    let of_shell: Vec<Option<u32>> = centers.iter().map(|&(sum, count)| (count > 0.0).then(|| leader(sum / count))).collect();
-    let of_vertex = |v: u32| of_shell.get(shell_of[v as usize] as usize).copied().flatten();
-    Ok(vertices.iter().map(|&v| (v, of_vertex(v).unwrap_or_else(|| leader(target.positions()[v as usize])))).collect())
+    let of_shell: Vec<Option<u32>> = centers
+        .iter()
+        .map(|&(sum, count)| (count > 0.0).then(|| leader(sum / count)))
+        .collect();
+    let of_vertex = |v: u32| {
+        of_shell
+            .get(shell_of[v as usize] as usize)
+            .copied()
+            .flatten()
+    };
+    Ok(vertices
+        .iter()
+        .map(|&v| {
+            (
+                v,
+                of_vertex(v).unwrap_or_else(|| leader(target.positions()[v as usize])),
+            )
+        })
+        .collect())
 }
 
 #[cfg(test)]
@@ -297,21 +407,38 @@ mod tests {
 
     const FRAMES: usize = 30;
 
-    /// A sheet whose first and last rows of triangles stand in turn and creep, each its own way, over a ground that moves.
+    /// A sheet whose first and last rows of triangles stand in turn and creep, each its own way,
+    /// over a ground that moves.
     fn creeping(ground: DVec3) -> (Mesh, Vec<Stance>, Vec<Vec<DVec3>>) {
         let sheet = shapes::bumpy_sheet(8, 0.1);
         let count = sheet.triangles().len() as u32;
         let stance = |k: usize| {
             let first = (5..14).contains(&k).then_some(0..16);
             let last = (12..24).contains(&k).then_some(count - 16..count);
-            Stance { triangles: first.into_iter().chain(last).flatten().collect(), ground_step: ground }
+            Stance {
+                triangles: first.into_iter().chain(last).flatten().collect(),
+                ground_step: ground,
+            }
         };
         let creep = |p: DVec3, k: f64| {
             let part = ((p.x - 0.2) / 0.6).clamp(0.0, 1.0);
-            DVec3::new(0.004 * k * part, 0.01 * (0.7 * k).sin(), 0.002 * k * (1.0 - part)) + ground * 1.3 * k
+            DVec3::new(
+                0.004 * k * part,
+                0.01 * (0.7 * k).sin(),
+                0.002 * k * (1.0 - part),
+            ) + ground * 1.3 * k
         };
-        let frame = |k: usize| sheet.positions().iter().map(|p| *p + creep(*p, k as f64)).collect();
-        let parts = ((0..FRAMES).map(stance).collect(), (0..FRAMES).map(frame).collect());
+        let frame = |k: usize| {
+            sheet
+                .positions()
+                .iter()
+                .map(|p| *p + creep(*p, k as f64))
+                .collect()
+        };
+        let parts = (
+            (0..FRAMES).map(stance).collect(),
+            (0..FRAMES).map(frame).collect(),
+        );
         (sheet, parts.0, parts.1)
     }
 
@@ -321,13 +448,29 @@ mod tests {
             let (mesh, stances, before) = creeping(ground);
             let mut after = before.clone();
             let report = plant_feet(&mesh, &stances, &mut after).unwrap();
-            assert!(report.slide_before > 0.01 && report.slide_after < 1e-12, "{report:?}");
-            assert!((report.ground_step.distance(ground * 1.3)) < 0.1 * ground.length() + 1e-15, "{report:?}");
+            assert!(
+                report.slide_before > 0.01 && report.slide_after < 1e-12,
+                "{report:?}"
+            );
+            assert!(
+                (report.ground_step.distance(ground * 1.3)) < 0.1 * ground.length() + 1e-15,
+                "{report:?}"
+            );
             let feet = Stands::of(&mesh, &stances, &before).feet(&mesh, &before);
             assert_eq!(feet.runs.len(), 2, "two feet");
             for k in 0..FRAMES {
-                let most = feet.runs.iter().map(|runs| eased_correction(k, runs).length()).fold(0.0, f64::max);
-                assert!(before[k].iter().zip(&after[k]).all(|(b, a)| a.distance(*b) <= most + 1e-12), "frame {k}");
+                let most = feet
+                    .runs
+                    .iter()
+                    .map(|runs| eased_correction(k, runs).length())
+                    .fold(0.0, f64::max);
+                assert!(
+                    before[k]
+                        .iter()
+                        .zip(&after[k])
+                        .all(|(b, a)| a.distance(*b) <= most + 1e-12),
+                    "frame {k}"
+                );
             }
         }
     }
@@ -337,15 +480,23 @@ mod tests {
         let (mesh, stances, before) = creeping(DVec3::ZERO);
         let mut after = before.clone();
         let report = plant_feet(&mesh, &stances, &mut after).unwrap();
-        assert_eq!((&after[0], &after[FRAMES - 1]), (&before[0], &before[FRAMES - 1]));
+        assert_eq!(
+            (&after[0], &after[FRAMES - 1]),
+            (&before[0], &before[FRAMES - 1])
+        );
         let correction = |k: usize, v: usize| after[k][v] - before[k][v];
         let own = |k: usize, v: usize| before[k][v].distance(before[k - 1][v]);
         for k in 1..FRAMES {
             for v in 0..mesh.vertex_count() {
                 let jump = correction(k, v).distance(correction(k - 1, v));
-                let most = (0..mesh.vertex_count()).map(|v| own(k, v)).fold(0.0, f64::max);
+                let most = (0..mesh.vertex_count())
+                    .map(|v| own(k, v))
+                    .fold(0.0, f64::max);
                 // A smooth step over five frames rises by 0.296 in one at most.
-                assert!(jump <= 2.0 * most + 0.3 * report.largest_correction, "frame {k}, vertex {v}: {jump}");
+                assert!(
+                    jump <= 2.0 * most + 0.3 * report.largest_correction,
+                    "frame {k}, vertex {v}: {jump}"
+                );
             }
         }
     }
@@ -354,17 +505,41 @@ mod tests {
     fn shells_and_lone_vertices_go_with_the_body_and_a_body_that_never_stands_stays() {
         let mut builder = leg(1.0).to_builder();
         let first = builder.positions.len() as u32;
-        builder.positions.extend([DVec3::new(0.1, 1.0, 0.1), DVec3::new(0.2, 1.0, 0.1), DVec3::new(0.1, 1.1, 0.1), DVec3::splat(2.0)]);
+        builder.positions.extend([
+            DVec3::new(0.1, 1.0, 0.1),
+            DVec3::new(0.2, 1.0, 0.1),
+            DVec3::new(0.1, 1.1, 0.1),
+            DVec3::splat(2.0),
+        ]);
         builder.push_face(&[first, first + 1, first + 2]);
         let mesh = builder.build().unwrap();
-        let stance = || Stance { triangles: vec![0, 1], ground_step: DVec3::ZERO };
-        let frame = |k: usize| mesh.positions().iter().map(|p| *p + DVec3::X * 0.01 * k as f64).collect();
+        let stance = || Stance {
+            triangles: vec![0, 1],
+            ground_step: DVec3::ZERO,
+        };
+        let frame = |k: usize| {
+            mesh.positions()
+                .iter()
+                .map(|p| *p + DVec3::X * 0.01 * k as f64)
+                .collect()
+        };
         let before: Vec<Vec<DVec3>> = (0..5).map(frame).collect();
         let mut after = before.clone();
-        plant_feet(&mesh, &[stance(), stance(), stance(), stance(), stance()], &mut after).unwrap();
+        plant_feet(
+            &mesh,
+            &[stance(), stance(), stance(), stance(), stance()],
+            &mut after,
+        )
+        .unwrap();
         for (after, before) in after.iter().zip(&before) {
             let shift = after[0] - before[0];
-            assert!(after.iter().zip(before).all(|(a, b)| (*a - *b).distance(shift) < 1e-12), "the whole creeps alike and is held alike");
+            assert!(
+                after
+                    .iter()
+                    .zip(before)
+                    .all(|(a, b)| (*a - *b).distance(shift) < 1e-12),
+                "the whole creeps alike and is held alike"
+            );
         }
         let mut still = before.clone();
         let report = plant_feet(&mesh, &vec![Stance::default(); 5], &mut still).unwrap();

@@ -1,8 +1,10 @@
 //! Polar decompositions, several at a time.
 //!
-//! **Problem.** A frame takes two polar decompositions per triangle; one after the other, each step waits for the one before.
+//! **Problem.** A frame takes two polar decompositions per triangle; one after the other, each step
+//! waits for the one before.
 //!
-//! **Equation.** Newton's iteration for the orthogonal polar factor, with `C` the cofactors of `X`, so that `X⁻ᵀ = C / det X`:
+//! **Equation.** Newton's iteration for the orthogonal polar factor, with `C` the cofactors of `X`,
+//! so that `X⁻ᵀ = C / det X`:
 //!
 //! ```text
 //! X ← ½ (γ X + C / (γ det X)),   γ⁴ = ‖C‖² / (det² ‖X‖²)
@@ -11,8 +13,9 @@
 //! **Source.** Higham, "Computing the polar decomposition, with applications", 1986, eq. 2.9, as in
 //! [`nearest_rotation`](pliant_linalg::nearest_rotation()).
 //!
-//! **Ours.** Eight matrices in step with each other, entry by entry, which compilers turn into wide instructions, in a build for the processor at hand. Inverted,
-//! flat and extreme matrices go the slower way of [`Polar`] by themselves.
+//! **Ours.** Eight matrices in step with each other, entry by entry, which compilers turn into wide
+//! instructions, in a build for the processor at hand. Inverted, flat and extreme matrices go the
+//! slower way of [`Polar`] by themselves.
 
 use pliant_linalg::wide::{Kernel, run_wide};
 use pliant_mesh::Polar;
@@ -21,7 +24,8 @@ use pliant_mesh::glam::{DMat3, DVec3};
 /// Matrices that are taken apart together.
 pub(crate) const LANES: usize = 8;
 
-/// Least determinant, relative to the cube of the norm, for which the iteration is taken; below it the scalar way.
+/// Least determinant, relative to the cube of the norm, for which the iteration is taken; below it
+/// the scalar way.
 const WELL_CONDITIONED: f64 = 1e-5;
 
 /// Steps until even the worst conditioned matrix is done.
@@ -30,10 +34,19 @@ const MOST_STEPS: usize = 24;
 /// Entries of the matrices, column after column.
 type Entries = [[f64; LANES]; 9];
 
-/// Hands `take` the index and the [`Polar`] of each of `count` matrices, in order; to rounding those of [`Polar::of`].
+/// Hands `take` the index and the [`Polar`] of each of `count` matrices, in order; to rounding
+/// those of [`Polar::of`].
 #[inline]
-pub(crate) fn for_each_polar(count: usize, matrix: impl Fn(usize) -> DMat3, take: impl FnMut(usize, &Polar)) {
-    run_wide(Polars { count, matrix, take });
+pub(crate) fn for_each_polar(
+    count: usize,
+    matrix: impl Fn(usize) -> DMat3,
+    take: impl FnMut(usize, &Polar),
+) {
+    run_wide(Polars {
+        count,
+        matrix,
+        take,
+    });
 }
 
 /// The loop of [`for_each_polar`].
@@ -48,7 +61,11 @@ impl<M: Fn(usize) -> DMat3, T: FnMut(usize, &Polar)> Kernel for Polars<M, T> {
 
     #[inline(always)]
     fn run(self) {
-        let Self { count, matrix, mut take } = self;
+        let Self {
+            count,
+            matrix,
+            mut take,
+        } = self;
         let mut x: Entries = [[0.0; LANES]; 9];
         for start in (0..count).step_by(LANES) {
             for l in 0..LANES {
@@ -60,7 +77,11 @@ impl<M: Fn(usize) -> DMat3, T: FnMut(usize, &Polar)> Kernel for Polars<M, T> {
             newton(&mut x, &simple);
             for l in 0..LANES.min(count - start) {
                 let gradient = matrix(start + l);
-                let polar = if simple[l] { with_rotation(rotation_of(&x, l), gradient) } else { Polar::of(gradient) };
+                let polar = if simple[l] {
+                    with_rotation(rotation_of(&x, l), gradient)
+                } else {
+                    Polar::of(gradient)
+                };
                 take(start + l, &polar);
             }
         }
@@ -76,14 +97,27 @@ fn rotation_of(x: &Entries, l: usize) -> DMat3 {
 #[inline(always)]
 fn with_rotation(rotation: DMat3, gradient: DMat3) -> Polar {
     let product = rotation.transpose() * gradient;
-    Polar { rotation, stretch: (product + product.transpose()) * 0.5 }
+    Polar {
+        rotation,
+        stretch: (product + product.transpose()) * 0.5,
+    }
 }
 
 /// The cofactors of one matrix.
 #[inline(always)]
 fn cofactors(x: &Entries, l: usize) -> [f64; 9] {
     let [a, b, c, d, e, f, g, h, i] = std::array::from_fn(|k| x[k][l]);
-    [e * i - f * h, f * g - d * i, d * h - e * g, c * h - b * i, a * i - c * g, b * g - a * h, b * f - c * e, c * d - a * f, a * e - b * d]
+    [
+        e * i - f * h,
+        f * g - d * i,
+        d * h - e * g,
+        c * h - b * i,
+        a * i - c * g,
+        b * g - a * h,
+        b * f - c * e,
+        c * d - a * f,
+        a * e - b * d,
+    ]
 }
 
 #[inline(always)]
@@ -91,13 +125,18 @@ fn well_conditioned(x: &Entries) -> [bool; LANES] {
     std::array::from_fn(|l| {
         let cofactor = cofactors(x, l);
         let determinant = x[0][l] * cofactor[0] + x[1][l] * cofactor[1] + x[2][l] * cofactor[2];
-        let norm = x.iter().map(|entry| entry[l] * entry[l]).sum::<f64>().sqrt();
+        let norm = x
+            .iter()
+            .map(|entry| entry[l] * entry[l])
+            .sum::<f64>()
+            .sqrt();
         // Entries within a range whose sixth powers are numbers; NaN fails.
         (1e-40..1e40).contains(&norm) && determinant > WELL_CONDITIONED * norm * norm * norm
     })
 }
 
-/// Replaces matrices by their orthogonal factors; lanes that are not `simple` come out as the identity.
+/// Replaces matrices by their orthogonal factors; lanes that are not `simple` come out as the
+/// identity.
 #[inline(always)]
 fn newton(x: &mut Entries, simple: &[bool; LANES]) {
     for l in (0..LANES).filter(|&l| !simple[l]) {
@@ -106,7 +145,8 @@ fn newton(x: &mut Entries, simple: &[bool; LANES]) {
     let mut scaled = true;
     for _ in 0..MOST_STEPS {
         let change = step(x, scaled).into_iter().fold(0.0, f64::max);
-        // The error after a step is about half the square of the change: below 1e-8 here, and to rounding after one more.
+        // The error after a step is about half the square of the change: below 1e-8 here, and to
+        // rounding after one more.
         if change < 1e-8 {
             break;
         }
@@ -148,7 +188,9 @@ mod tests {
     use proptest::prelude::*;
 
     fn largest(m: DMat3) -> f64 {
-        m.to_cols_array().into_iter().fold(0.0, |a: f64, b| a.max(b.abs()))
+        m.to_cols_array()
+            .into_iter()
+            .fold(0.0, |a: f64, b| a.max(b.abs()))
     }
 
     proptest! {
@@ -185,7 +227,11 @@ mod tests {
             LANES,
             |l| odd[l],
             |l, polar| {
-                assert!(largest(polar.rotation - Polar::of(odd[l]).rotation) < 1e-14, "{}", odd[l]);
+                assert!(
+                    largest(polar.rotation - Polar::of(odd[l]).rotation) < 1e-14,
+                    "{}",
+                    odd[l]
+                );
                 assert!(polar.product().is_finite());
             },
         );

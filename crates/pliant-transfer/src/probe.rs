@@ -9,9 +9,15 @@ pub(crate) struct Probe {
 }
 
 impl Probe {
-    /// The mean of the centroids of some triangles, each with a weight; the weights are divided by their sum.
-    pub(crate) fn of_triangles(triangles: &[[u32; 3]], weighted: impl Iterator<Item = (u32, f64)>) -> Self {
-        let mut corners: Vec<(u32, f64)> = weighted.flat_map(|(t, weight)| triangles[t as usize].map(|v| (v, weight / 3.0))).collect();
+    /// The mean of the centroids of some triangles, each with a weight; the weights are divided by
+    /// their sum.
+    pub(crate) fn of_triangles(
+        triangles: &[[u32; 3]],
+        weighted: impl Iterator<Item = (u32, f64)>,
+    ) -> Self {
+        let mut corners: Vec<(u32, f64)> = weighted
+            .flat_map(|(t, weight)| triangles[t as usize].map(|v| (v, weight / 3.0)))
+            .collect();
         let total: f64 = corners.iter().map(|&(_, weight)| weight).sum();
         if total <= 0.0 {
             return Self::default();
@@ -33,7 +39,10 @@ impl Probe {
 
     /// The mean in the pose `positions`.
     pub(crate) fn at(&self, positions: impl Fn(usize) -> DVec3) -> DVec3 {
-        self.vertices.iter().map(|&(v, weight)| positions(v as usize) * weight).sum()
+        self.vertices
+            .iter()
+            .map(|&(v, weight)| positions(v as usize) * weight)
+            .sum()
     }
 }
 
@@ -43,11 +52,19 @@ mod tests {
 
     #[test]
     fn a_probe_is_the_weighted_mean_of_centroids() {
-        let points = [DVec3::ZERO, DVec3::X * 3.0, DVec3::Y * 3.0, DVec3::ONE * 3.0];
+        let points = [
+            DVec3::ZERO,
+            DVec3::X * 3.0,
+            DVec3::Y * 3.0,
+            DVec3::ONE * 3.0,
+        ];
         let probe = Probe::of_triangles(&[[0, 1, 2], [1, 3, 2]], [(0, 1.0), (1, 3.0)].into_iter());
         let expected = DVec3::new(1.0, 1.0, 0.0) * 0.25 + DVec3::new(2.0, 2.0, 1.0) * 0.75;
         assert!(probe.at(|v| points[v]).distance(expected) < 1e-15);
         assert!(Probe::of_triangles(&[[0, 1, 2]], std::iter::empty()).is_empty());
-        assert!(Probe::of_triangles(&[[0, 1, 2]], [(0, 0.0)].into_iter()).is_empty(), "nothing to weigh");
+        assert!(
+            Probe::of_triangles(&[[0, 1, 2]], [(0, 0.0)].into_iter()).is_empty(),
+            "nothing to weigh"
+        );
     }
 }

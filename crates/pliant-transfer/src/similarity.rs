@@ -1,10 +1,11 @@
 //! Turning, moving and scaling one shape onto another.
 //!
-//! **Equation.** `x ↦ R (s x) + t` with the least `Σ |R (s pᵢ) + t − qᵢ|²` for the rotation and the translation; the scale is
-//! the ratio of the spreads, `s² = Σ |qᵢ − q̄|² / Σ |pᵢ − p̄|²`.
+//! **Equation.** `x ↦ R (s x) + t` with the least `Σ |R (s pᵢ) + t − qᵢ|²` for the rotation and the
+//! translation; the scale is the ratio of the spreads, `s² = Σ |qᵢ − q̄|² / Σ |pᵢ − p̄|²`.
 //!
-//! **Source.** Horn, "Closed-form solution of absolute orientation using unit quaternions", 1987, for the symmetric scale:
-//! fitting `q` to `p` gives the inverse, where the least-squares scale would shrink both ways.
+//! **Source.** Horn, "Closed-form solution of absolute orientation using unit quaternions", 1987,
+//! for the symmetric scale: fitting `q` to `p` gives the inverse, where the least-squares scale
+//! would shrink both ways.
 
 use pliant_linalg::RigidMotion;
 use pliant_mesh::glam::DVec3;
@@ -22,7 +23,10 @@ pub struct Similarity {
 
 impl Similarity {
     /// Nothing moves.
-    pub const IDENTITY: Self = Self { scale: 1.0, motion: RigidMotion::IDENTITY };
+    pub const IDENTITY: Self = Self {
+        scale: 1.0,
+        motion: RigidMotion::IDENTITY,
+    };
 
     /// The similarity that takes `from` to `to` best; scale one where either has no extent.
     ///
@@ -30,9 +34,16 @@ impl Similarity {
     /// If the lists differ in length.
     pub fn fit(from: &[DVec3], to: &[DVec3]) -> Result<Self, TransferError> {
         let ratio = (spread(to) / spread(from)).sqrt();
-        let scale = if ratio.is_finite() && ratio > 0.0 { ratio } else { 1.0 };
+        let scale = if ratio.is_finite() && ratio > 0.0 {
+            ratio
+        } else {
+            1.0
+        };
         let scaled: Vec<DVec3> = from.iter().map(|&p| p * scale).collect();
-        Ok(Self { scale, motion: RigidMotion::fit(&scaled, to, None)? })
+        Ok(Self {
+            scale,
+            motion: RigidMotion::fit(&scaled, to, None)?,
+        })
     }
 
     /// Where `point` goes.
@@ -64,11 +75,18 @@ mod tests {
     fn a_similar_copy_is_met_exactly_and_fitting_back_gives_the_inverse() {
         let points = bumpy_sheet(5, 0.3).positions().to_vec();
         let turn = DQuat::from_scaled_axis(DVec3::new(1.0, -2.0, 0.5));
-        let copy: Vec<DVec3> = points.iter().map(|&p| turn * p * 3.0 + DVec3::new(5.0, 6.0, -7.0)).collect();
+        let copy: Vec<DVec3> = points
+            .iter()
+            .map(|&p| turn * p * 3.0 + DVec3::new(5.0, 6.0, -7.0))
+            .collect();
         let there = Similarity::fit(&points, &copy).unwrap();
         let back = Similarity::fit(&copy, &points).unwrap();
-        assert!((there.scale - 3.0).abs() < 1e-12 && (there.scale * back.scale - 1.0).abs() < 1e-12);
-        assert!(points.iter().zip(&copy).all(|(&p, &q)| there.apply(p).distance(q) < 1e-12 && back.apply(q).distance(p) < 1e-12));
+        assert!(
+            (there.scale - 3.0).abs() < 1e-12 && (there.scale * back.scale - 1.0).abs() < 1e-12
+        );
+        assert!(points.iter().zip(&copy).all(
+            |(&p, &q)| there.apply(p).distance(q) < 1e-12 && back.apply(q).distance(p) < 1e-12
+        ));
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! Which primitives touch which tile.
 //!
-//! **Ours.** A counting sort: two passes over the primitives, one list, each tile's share in drawing order.
+//! **Ours.** A counting sort: two passes over the primitives, one list, each tile's share in
+//! drawing order.
 
 use crate::raster::{PixelBox, TILE};
 
@@ -19,8 +20,9 @@ impl Bins {
         let mut starts = vec![0_u32; columns * rows + 1];
         let tiles = |b: &PixelBox| {
             let (x, y) = (b.x, b.y);
-            (y[0] / TILE..=(y[1] - 1) / TILE)
-                .flat_map(move |row| (x[0] / TILE..=(x[1] - 1) / TILE).map(move |column| row * columns + column))
+            (y[0] / TILE..=(y[1] - 1) / TILE).flat_map(move |row| {
+                (x[0] / TILE..=(x[1] - 1) / TILE).map(move |column| row * columns + column)
+            })
         };
         for tile in boxes.iter().flatten().flat_map(tiles) {
             starts[tile + 1] += 1;
@@ -36,7 +38,11 @@ impl Bins {
                 next[tile] += 1;
             }
         }
-        Self { columns, starts, members }
+        Self {
+            columns,
+            starts,
+            members,
+        }
     }
 
     pub(crate) fn tile_count(&self) -> usize {

@@ -1,18 +1,18 @@
 //! Cameras, and where to stand so that everything fits.
 //!
-//! **Problem.** Given points and a viewing direction, find the nearest eye from which all of them are inside the
-//! picture.
+//! **Problem.** Given points and a viewing direction, find the nearest eye from which all of them
+//! are inside the picture.
 //!
-//! **Equation.** In camera axes (right `x`, up `y`, into the scene `z`) a point is inside a perspective picture whose
-//! left and right borders have the tangents `λ` and `ρ` if `−λ (z − e_z) ≤ x − eₓ ≤ ρ (z − e_z)`. With
-//! `A = max(x − ρ z)` and `B = max(−x − λ z)` this leaves for the eye
+//! **Equation.** In camera axes (right `x`, up `y`, into the scene `z`) a point is inside a
+//! perspective picture whose left and right borders have the tangents `λ` and `ρ` if `−λ (z − e_z)
+//! ≤ x − eₓ ≤ ρ (z − e_z)`. With `A = max(x − ρ z)` and `B = max(−x − λ z)` this leaves for the eye
 //!
 //! ```text
 //! e_z ≤ −(A + B) / (λ + ρ)        A + ρ e_z ≤ eₓ ≤ −B − λ e_z
 //! ```
 //!
-//! and likewise for `y`. The nearest eye takes the smaller of the two greatest `e_z` and the middle of what is left for
-//! `eₓ` and `e_y`. An orthographic picture needs the extents only.
+//! and likewise for `y`. The nearest eye takes the smaller of the two greatest `e_z` and the middle
+//! of what is left for `eₓ` and `e_y`. An orthographic picture needs the extents only.
 //!
 //! **Ours.** Up is +Y and the front is +Z, as in glTF; other worlds set `up` and turn by azimuth.
 
@@ -74,13 +74,21 @@ pub enum View {
 
 impl View {
     /// The named views and their names on a command line.
-    pub const NAMED: [(&'static str, Self); 5] =
-        [("front", Self::Front), ("side", Self::Side), ("three-quarter", Self::ThreeQuarter), ("back", Self::Back), ("top", Self::Top)];
+    pub const NAMED: [(&'static str, Self); 5] = [
+        ("front", Self::Front),
+        ("side", Self::Side),
+        ("three-quarter", Self::ThreeQuarter),
+        ("back", Self::Back),
+        ("top", Self::Top),
+    ];
 
     /// The view of that name.
     #[must_use]
     pub fn from_name(name: &str) -> Option<Self> {
-        Self::NAMED.iter().find(|(known, _)| *known == name).map(|&(_, view)| view)
+        Self::NAMED
+            .iter()
+            .find(|(known, _)| *known == name)
+            .map(|&(_, view)| view)
     }
 
     /// The unit vector from the model to the eye, in a world whose up is +Y.
@@ -92,7 +100,10 @@ impl View {
             Self::Side => return DVec3::X,
             Self::Top => return DVec3::Y,
             Self::ThreeQuarter => (0.61, 0.26),
-            Self::Orbit { azimuth_rad, elevation_rad } => (azimuth_rad, elevation_rad),
+            Self::Orbit {
+                azimuth_rad,
+                elevation_rad,
+            } => (azimuth_rad, elevation_rad),
         };
         let ((sin_a, cos_a), (sin_e, cos_e)) = (sin_cos(azimuth), sin_cos(elevation));
         DVec3::new(sin_a * cos_e, sin_e, cos_a * cos_e)
@@ -124,13 +135,22 @@ impl Framing {
     #[must_use]
     pub fn new(view: View, size: [usize; 2]) -> Self {
         let aspect = size[0].max(1) as f64 / size[1].max(1) as f64;
-        Self { view, aspect, vertical_fov_rad: Self::DEFAULT_VERTICAL_FOV_RAD, margin: Self::DEFAULT_MARGIN, room_right: 0.0 }
+        Self {
+            view,
+            aspect,
+            vertical_fov_rad: Self::DEFAULT_VERTICAL_FOV_RAD,
+            margin: Self::DEFAULT_MARGIN,
+            room_right: 0.0,
+        }
     }
 
     /// With parallel rays.
     #[must_use]
     pub fn orthographic(self) -> Self {
-        Self { vertical_fov_rad: 0.0, ..self }
+        Self {
+            vertical_fov_rad: 0.0,
+            ..self
+        }
     }
 
     /// With another free border, as a share of the picture on each side.
@@ -158,7 +178,11 @@ impl Camera {
         let corners: [DVec3; 8] = std::array::from_fn(|k| {
             let pick = |bit: usize, low: f64, high: f64| if k >> bit & 1 == 0 { low } else { high };
             let (min, max) = (bounds.min, bounds.max);
-            DVec3::new(pick(0, min.x, max.x), pick(1, min.y, max.y), pick(2, min.z, max.z))
+            DVec3::new(
+                pick(0, min.x, max.x),
+                pick(1, min.y, max.y),
+                pick(2, min.z, max.z),
+            )
         });
         Self::framing_points(&corners, framing)
     }
@@ -169,7 +193,11 @@ impl Camera {
         let back = framing.view.direction();
         let axes = Axes::looking(-back, DVec3::Y);
         let fill = (1.0 - 2.0 * framing.margin).clamp(0.05, 1.0);
-        let local: Vec<DVec3> = points.iter().filter(|p| p.is_finite()).map(|p| axes.local(*p)).collect();
+        let local: Vec<DVec3> = points
+            .iter()
+            .filter(|p| p.is_finite())
+            .map(|p| axes.local(*p))
+            .collect();
         let Some(bounds) = Bounds::of(&local) else {
             return Self::framing_points(&[DVec3::NEG_ONE, DVec3::ONE], framing);
         };
@@ -179,22 +207,40 @@ impl Camera {
             return Self::framing_parallel(&bounds, &axes, framing, fill, least);
         }
         let tau = tan(framing.vertical_fov_rad * 0.5);
-        let across = Borders::around(&local, tau * framing.aspect * fill, tau * framing.aspect * framing.right_fill(fill), |p| p.x);
+        let across = Borders::around(
+            &local,
+            tau * framing.aspect * fill,
+            tau * framing.aspect * framing.right_fill(fill),
+            |p| p.x,
+        );
         let upright = Borders::around(&local, tau * fill, tau * fill, |p| p.y);
-        let z = across.nearest().min(upright.nearest()).min(bounds.min.z - least);
+        let z = across
+            .nearest()
+            .min(upright.nearest())
+            .min(bounds.min.z - least);
         let eye = DVec3::new(across.middle(z), upright.middle(z), z);
         Self {
             eye: axes.world(eye),
             target: axes.world(DVec3::new(eye.x, eye.y, bounds.center().z)),
             up: DVec3::Y,
-            projection: Projection::Perspective { vertical_fov_rad: framing.vertical_fov_rad },
+            projection: Projection::Perspective {
+                vertical_fov_rad: framing.vertical_fov_rad,
+            },
         }
     }
 
-    fn framing_parallel(local: &Bounds, axes: &Axes, framing: &Framing, fill: f64, least: f64) -> Self {
+    fn framing_parallel(
+        local: &Bounds,
+        axes: &Axes,
+        framing: &Framing,
+        fill: f64,
+        least: f64,
+    ) -> Self {
         let (center, size) = (local.center(), local.size());
         let right_fill = framing.right_fill(fill);
-        let height = (size.y / fill).max(2.0 * size.x / (framing.aspect * (fill + right_fill))).max(least);
+        let height = (size.y / fill)
+            .max(2.0 * size.x / (framing.aspect * (fill + right_fill)))
+            .max(least);
         let aside = 0.25 * (fill - right_fill) * height * framing.aspect;
         let target = center + DVec3::X * aside;
         Self {
@@ -205,7 +251,8 @@ impl Camera {
         }
     }
 
-    /// Where a point falls in a picture of `size`, in pixels from the top left; `None` behind the camera.
+    /// Where a point falls in a picture of `size`, in pixels from the top left; `None` behind the
+    /// camera.
     #[must_use]
     pub fn project(&self, point: DVec3, size: [usize; 2]) -> Option<[f64; 2]> {
         let lens = Lens::new(self, &UnitSpace::of(None), size);
@@ -225,7 +272,11 @@ impl Camera {
         let axis = self.up.try_normalize().unwrap_or(DVec3::Y);
         let (sin, cos) = sin_cos(angle_rad);
         let turn = |v: DVec3| v * cos + axis.cross(v) * sin + axis * (axis.dot(v) * (1.0 - cos));
-        Self { eye: pivot + turn(self.eye - pivot), target: pivot + turn(self.target - pivot), ..*self }
+        Self {
+            eye: pivot + turn(self.eye - pivot),
+            target: pivot + turn(self.target - pivot),
+            ..*self
+        }
     }
 }
 
@@ -238,10 +289,26 @@ struct Borders {
 }
 
 impl Borders {
-    fn around(local: &[DVec3], low_tangent: f64, high_tangent: f64, coordinate: impl Fn(&DVec3) -> f64) -> Self {
-        let a = local.iter().map(|p| coordinate(p) - high_tangent * p.z).fold(f64::NEG_INFINITY, f64::max);
-        let b = local.iter().map(|p| -coordinate(p) - low_tangent * p.z).fold(f64::NEG_INFINITY, f64::max);
-        Self { low_tangent, high_tangent, a, b }
+    fn around(
+        local: &[DVec3],
+        low_tangent: f64,
+        high_tangent: f64,
+        coordinate: impl Fn(&DVec3) -> f64,
+    ) -> Self {
+        let a = local
+            .iter()
+            .map(|p| coordinate(p) - high_tangent * p.z)
+            .fold(f64::NEG_INFINITY, f64::max);
+        let b = local
+            .iter()
+            .map(|p| -coordinate(p) - low_tangent * p.z)
+            .fold(f64::NEG_INFINITY, f64::max);
+        Self {
+            low_tangent,
+            high_tangent,
+            a,
+            b,
+        }
     }
 
     /// The greatest depth of the eye.
@@ -264,7 +331,8 @@ pub(crate) struct Axes {
 }
 
 impl Axes {
-    /// Axes that look along `forward` with `up` upwards; where the two are parallel, −Z or +X is upwards instead.
+    /// Axes that look along `forward` with `up` upwards; where the two are parallel, −Z or +X is
+    /// upwards instead.
     pub(crate) fn looking(forward: DVec3, up: DVec3) -> Self {
         let forward = forward.try_normalize().unwrap_or(DVec3::NEG_Z);
         let right = [up, DVec3::NEG_Z, DVec3::X]
@@ -272,7 +340,11 @@ impl Axes {
             .map(|up| forward.cross(up.normalize_or_zero()))
             .find(|right| right.length_squared() > 1e-12)
             .map_or(DVec3::X, DVec3::normalize);
-        Self { right, up: right.cross(forward), forward }
+        Self {
+            right,
+            up: right.cross(forward),
+            forward,
+        }
     }
 
     /// World direction or point to camera coordinates (without moving the origin).
@@ -293,8 +365,15 @@ mod tests {
     const SIZE: [usize; 2] = [320, 200];
 
     fn views() -> Vec<View> {
-        let orbit = |k: i32| View::Orbit { azimuth_rad: 0.7 * f64::from(k), elevation_rad: 0.3 * f64::from(k % 9 - 4) };
-        View::NAMED.iter().map(|&(_, view)| view).chain((0..20).map(orbit)).collect()
+        let orbit = |k: i32| View::Orbit {
+            azimuth_rad: 0.7 * f64::from(k),
+            elevation_rad: 0.3 * f64::from(k % 9 - 4),
+        };
+        View::NAMED
+            .iter()
+            .map(|&(_, view)| view)
+            .chain((0..20).map(orbit))
+            .collect()
     }
 
     /// The extremes of the projected corners of a box.
@@ -302,7 +381,9 @@ mod tests {
         let (mut min, mut max) = ([f64::INFINITY; 2], [f64::NEG_INFINITY; 2]);
         for k in 0..8 {
             let share = DVec3::new(f64::from(k & 1), f64::from(k >> 1 & 1), f64::from(k >> 2));
-            let at = camera.project(bounds.min + bounds.size() * share, SIZE).expect("in front of the camera");
+            let at = camera
+                .project(bounds.min + bounds.size() * share, SIZE)
+                .expect("in front of the camera");
             for c in 0..2 {
                 (min[c], max[c]) = (min[c].min(at[c]), max[c].max(at[c]));
             }
@@ -313,18 +394,37 @@ mod tests {
     #[test]
     fn framing_contains_the_bounds_and_touches_the_margin() {
         let boxes = [
-            Bounds { min: DVec3::new(-1.0, -2.0, -3.0), max: DVec3::new(4.0, 0.5, 1.0) },
-            Bounds { min: DVec3::splat(1e-7), max: DVec3::new(3e-7, 2e-7, 5e-7) },
-            Bounds { min: DVec3::splat(-4e6), max: DVec3::new(3e6, 9e6, 5e6) },
+            Bounds {
+                min: DVec3::new(-1.0, -2.0, -3.0),
+                max: DVec3::new(4.0, 0.5, 1.0),
+            },
+            Bounds {
+                min: DVec3::splat(1e-7),
+                max: DVec3::new(3e-7, 2e-7, 5e-7),
+            },
+            Bounds {
+                min: DVec3::splat(-4e6),
+                max: DVec3::new(3e6, 9e6, 5e6),
+            },
         ];
         for bounds in boxes {
             for view in views() {
-                for framing in [Framing::new(view, SIZE), Framing::new(view, SIZE).orthographic()] {
+                for framing in [
+                    Framing::new(view, SIZE),
+                    Framing::new(view, SIZE).orthographic(),
+                ] {
                     let (min, max) = projected(&bounds, &Camera::framing(&bounds, &framing));
                     let border = SIZE.map(|side| framing.margin * side as f64);
-                    let slack = [0, 1].map(|c| (min[c] - border[c]).min(SIZE[c] as f64 - border[c] - max[c]));
-                    assert!(slack.iter().all(|s| *s > -1e-6), "{view:?}: outside by {slack:?}");
-                    assert!(slack[0].min(slack[1]) < 1e-3, "{view:?}: not tight, {slack:?}");
+                    let slack = [0, 1]
+                        .map(|c| (min[c] - border[c]).min(SIZE[c] as f64 - border[c] - max[c]));
+                    assert!(
+                        slack.iter().all(|s| *s > -1e-6),
+                        "{view:?}: outside by {slack:?}"
+                    );
+                    assert!(
+                        slack[0].min(slack[1]) < 1e-3,
+                        "{view:?}: not tight, {slack:?}"
+                    );
                 }
             }
         }
@@ -332,30 +432,53 @@ mod tests {
 
     #[test]
     fn room_for_a_legend_stays_free() {
-        let bounds = Bounds { min: DVec3::new(-1.0, -2.0, -3.0), max: DVec3::new(4.0, 0.5, 1.0) };
+        let bounds = Bounds {
+            min: DVec3::new(-1.0, -2.0, -3.0),
+            max: DVec3::new(4.0, 0.5, 1.0),
+        };
         for view in views() {
             let framing = Framing::new(view, SIZE).with_room_right(0.2);
             for framing in [framing, framing.orthographic()] {
                 let (min, max) = projected(&bounds, &Camera::framing(&bounds, &framing));
-                let [left, right] = [framing.margin, 1.0 - framing.margin - 0.2].map(|share| share * SIZE[0] as f64);
-                assert!(min[0] > left - 1e-6 && max[0] < right + 1e-6, "{view:?}: {min:?} to {max:?}");
+                let [left, right] = [framing.margin, 1.0 - framing.margin - 0.2]
+                    .map(|share| share * SIZE[0] as f64);
+                assert!(
+                    min[0] > left - 1e-6 && max[0] < right + 1e-6,
+                    "{view:?}: {min:?} to {max:?}"
+                );
             }
         }
     }
 
     #[test]
     fn named_views_look_from_their_own_side() {
-        let bounds = Bounds { min: DVec3::NEG_ONE, max: DVec3::ONE };
+        let bounds = Bounds {
+            min: DVec3::NEG_ONE,
+            max: DVec3::ONE,
+        };
         let eye = |view| Camera::framing(&bounds, &Framing::new(view, SIZE)).eye;
-        assert!(eye(View::Front).z > 1.0 && eye(View::Back).z < -1.0 && eye(View::Side).x > 1.0 && eye(View::Top).y > 1.0);
+        assert!(
+            eye(View::Front).z > 1.0
+                && eye(View::Back).z < -1.0
+                && eye(View::Side).x > 1.0
+                && eye(View::Top).y > 1.0
+        );
         // From the top the front is at the picture's lower side.
         let top = Camera::framing(&bounds, &Framing::new(View::Top, SIZE));
-        assert!(top.project(DVec3::Z, SIZE).unwrap()[1] > top.project(DVec3::NEG_Z, SIZE).unwrap()[1]);
+        assert!(
+            top.project(DVec3::Z, SIZE).unwrap()[1] > top.project(DVec3::NEG_Z, SIZE).unwrap()[1]
+        );
     }
 
     #[test]
     fn a_full_orbit_returns_to_its_start() {
-        let camera = Camera::framing(&Bounds { min: DVec3::NEG_ONE, max: DVec3::ONE }, &Framing::new(View::ThreeQuarter, SIZE));
+        let camera = Camera::framing(
+            &Bounds {
+                min: DVec3::NEG_ONE,
+                max: DVec3::ONE,
+            },
+            &Framing::new(View::ThreeQuarter, SIZE),
+        );
         let quarter = |camera: Camera| camera.orbited(DVec3::ZERO, std::f64::consts::FRAC_PI_2);
         let around = quarter(quarter(quarter(quarter(camera))));
         assert!(around.eye.distance(camera.eye) < 16.0 * f64::EPSILON * camera.eye.length());

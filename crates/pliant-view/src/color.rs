@@ -1,12 +1,14 @@
 //! Colours: linear light inside, sRGB bytes outside, OKLab where steps should look even.
 //!
-//! **Equation.** sRGB decodes a byte `b/255 = s` to `s / 12.92` below 0.04045 and to `((s + 0.055) / 1.055)^2.4`
-//! above. OKLab is linear in the cubes of its cone responses, so that going from OKLab to light needs products only.
+//! **Equation.** sRGB decodes a byte `b/255 = s` to `s / 12.92` below 0.04045 and to `((s + 0.055)
+//! / 1.055)^2.4` above. OKLab is linear in the cubes of its cone responses, so that going from
+//! OKLab to light needs products only.
 //!
-//! **Source.** IEC 61966-2-1 (sRGB); B. Ottosson, "A perceptual color space for image processing", 2020 (OKLab).
+//! **Source.** IEC 61966-2-1 (sRGB); B. Ottosson, "A perceptual color space for image processing",
+//! 2020 (OKLab).
 //!
-//! **Ours.** Light is encoded by comparing with the 255 decoded half-way points between bytes: rounding is exact and
-//! the same on every platform.
+//! **Ours.** Light is encoded by comparing with the 255 decoded half-way points between bytes:
+//! rounding is exact and the same on every platform.
 
 use std::sync::OnceLock;
 
@@ -28,7 +30,11 @@ impl Color {
     #[must_use]
     pub fn srgb8(red: u8, green: u8, blue: u8) -> Self {
         let linear = &tables().linear_of_byte;
-        Self(Vec3::new(linear[red as usize], linear[green as usize], linear[blue as usize]))
+        Self(Vec3::new(
+            linear[red as usize],
+            linear[green as usize],
+            linear[blue as usize],
+        ))
     }
 
     /// A colour by its sRGB components between 0 and 1, as mesh files give them.
@@ -92,11 +98,18 @@ fn tables() -> &'static Tables {
     static TABLES: OnceLock<Tables> = OnceLock::new();
     TABLES.get_or_init(|| {
         let linear_of_byte = std::array::from_fn(|b| decode(b as f64 / 255.0) as f32);
-        let mut half_way: [f32; 257] = std::array::from_fn(|b| decode((b as f64 - 0.5).max(0.0) / 255.0) as f32);
+        let mut half_way: [f32; 257] =
+            std::array::from_fn(|b| decode((b as f64 - 0.5).max(0.0) / 255.0) as f32);
         (half_way[0], half_way[256]) = (f32::NEG_INFINITY, f32::INFINITY);
         let byte_of = |x: f32| (half_way.partition_point(|&h| h <= x) - 1) as u8;
-        let first_byte = (0..=ENCODE_CELLS).map(|k| byte_of(k as f32 / ENCODE_CELLS as f32)).collect();
-        Tables { linear_of_byte, half_way, first_byte }
+        let first_byte = (0..=ENCODE_CELLS)
+            .map(|k| byte_of(k as f32 / ENCODE_CELLS as f32))
+            .collect();
+        Tables {
+            linear_of_byte,
+            half_way,
+            first_byte,
+        }
     })
 }
 
@@ -126,16 +139,26 @@ mod tests {
     fn encoding_rounds_to_the_nearest_byte_and_clamps() {
         for k in 0..=10_000 {
             let x = f64::from(k) / 10_000.0;
-            let curve = if x <= 0.003_130_8 { 12.92 * x } else { 1.055 * x.powf(1.0 / 2.4) - 0.055 };
+            let curve = if x <= 0.003_130_8 {
+                12.92 * x
+            } else {
+                1.055 * x.powf(1.0 / 2.4) - 0.055
+            };
             let byte = Color(Vec3::splat(x as f32)).to_srgb8()[0];
             assert!((f64::from(byte) - 255.0 * curve).abs() < 0.501, "{x}");
         }
-        assert_eq!(Color(Vec3::new(-1.0, 7.0, f32::NAN)).to_srgb8(), [0, 255, 0]);
+        assert_eq!(
+            Color(Vec3::new(-1.0, 7.0, f32::NAN)).to_srgb8(),
+            [0, 255, 0]
+        );
     }
 
     #[test]
     fn grey_in_oklab_is_the_cube_of_its_lightness() {
         let grey = Color::oklab(0.5, 0.0, 0.0).0;
-        assert!((grey - Vec3::splat(0.125)).abs().max_element() < 1e-5, "{grey}");
+        assert!(
+            (grey - Vec3::splat(0.125)).abs().max_element() < 1e-5,
+            "{grey}"
+        );
     }
 }

@@ -1,12 +1,15 @@
 //! Colour maps that can be read back.
 //!
-//! **Problem.** Show a scalar on a surface so that equal steps look equal, and so that a colour names one value.
+//! **Problem.** Show a scalar on a surface so that equal steps look equal, and so that a colour
+//! names one value.
 //!
-//! **Equation.** Both maps are paths through OKLab, where distance is close to perceived difference. The sequential
-//! path climbs in lightness at a constant rate, `L = L₀ + (L₁ − L₀) t`, which also keeps order in grey print. The
-//! diverging path is lightest in the middle and falls at the same rate to both sides.
+//! **Equation.** Both maps are paths through OKLab, where distance is close to perceived
+//! difference. The sequential path climbs in lightness at a constant rate, `L = L₀ + (L₁ − L₀) t`,
+//! which also keeps order in grey print. The diverging path is lightest in the middle and falls at
+//! the same rate to both sides.
 //!
-//! **Source.** Lightness-linear paths: P. Kovesi, "Good colour maps: how to design them", 2015. The paths are ours.
+//! **Source.** Lightness-linear paths: P. Kovesi, "Good colour maps: how to design them", 2015. The
+//! paths are ours.
 //!
 //! **Ours.** Reading back projects a colour onto the path's polyline of 256 entries.
 
@@ -31,13 +34,26 @@ pub enum ColorMap {
 const ENTRIES: usize = 256;
 
 /// Control points in OKLab's plane of hue and chroma, evenly spaced along the path.
-const SEQUENTIAL_HUES: [[f64; 2]; 7] =
-    [[0.045, -0.13], [0.005, -0.145], [-0.055, -0.085], [-0.098, -0.012], [-0.102, 0.062], [-0.062, 0.125], [0.0, 0.13]];
+const SEQUENTIAL_HUES: [[f64; 2]; 7] = [
+    [0.045, -0.13],
+    [0.005, -0.145],
+    [-0.055, -0.085],
+    [-0.098, -0.012],
+    [-0.102, 0.062],
+    [-0.062, 0.125],
+    [0.0, 0.13],
+];
 const SEQUENTIAL_LIGHTNESS: [f64; 2] = [0.27, 0.93];
 
 /// Control points from the middle outwards: blue, then red.
-const DIVERGING_COLD: [[f64; 2]; 4] = [[0.0, 0.004], [-0.032, -0.052], [-0.036, -0.118], [-0.006, -0.148]];
-const DIVERGING_WARM: [[f64; 2]; 4] = [[0.0, 0.004], [0.052, 0.046], [0.118, 0.078], [0.152, 0.072]];
+const DIVERGING_COLD: [[f64; 2]; 4] = [
+    [0.0, 0.004],
+    [-0.032, -0.052],
+    [-0.036, -0.118],
+    [-0.006, -0.148],
+];
+const DIVERGING_WARM: [[f64; 2]; 4] =
+    [[0.0, 0.004], [0.052, 0.046], [0.118, 0.078], [0.152, 0.072]];
 const DIVERGING_LIGHTNESS: [f64; 2] = [0.95, 0.42];
 
 impl ColorMap {
@@ -69,7 +85,10 @@ impl ColorMap {
             let along = (offset.dot(step) / step.length_squared()).clamp(0.0, 1.0);
             let distance = (offset - step * along).length_squared();
             if distance < best.0 {
-                best = (distance, (k as f64 + f64::from(along)) / (ENTRIES - 1) as f64);
+                best = (
+                    distance,
+                    (k as f64 + f64::from(along)) / (ENTRIES - 1) as f64,
+                );
             }
         }
         best.1
@@ -86,7 +105,9 @@ impl ColorMap {
 }
 
 fn tabulated(path: impl Fn(f64) -> Color) -> Vec<Vec3> {
-    (0..ENTRIES).map(|k| path(k as f64 / (ENTRIES - 1) as f64).0).collect()
+    (0..ENTRIES)
+        .map(|k| path(k as f64 / (ENTRIES - 1) as f64).0)
+        .collect()
 }
 
 fn sequential(t: f64) -> Color {
@@ -98,7 +119,14 @@ fn sequential(t: f64) -> Color {
 fn diverging(t: f64) -> Color {
     let away = (2.0 * t - 1.0).abs();
     let [middle, ends] = DIVERGING_LIGHTNESS;
-    let [a, b] = spline(if t < 0.5 { &DIVERGING_COLD } else { &DIVERGING_WARM }, away);
+    let [a, b] = spline(
+        if t < 0.5 {
+            &DIVERGING_COLD
+        } else {
+            &DIVERGING_WARM
+        },
+        away,
+    );
     Color::oklab(middle + (ends - middle) * away, a, b)
 }
 
@@ -129,15 +157,27 @@ impl ScalarRange {
     #[must_use]
     pub fn of(values: &[f64]) -> Self {
         let finite = values.iter().copied().filter(|v| v.is_finite());
-        let (low, high) = finite.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), v| (low.min(v), high.max(v)));
-        if low <= high { Self { low, high } } else { Self { low: 0.0, high: 1.0 } }
+        let (low, high) = finite.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), v| {
+            (low.min(v), high.max(v))
+        });
+        if low <= high {
+            Self { low, high }
+        } else {
+            Self {
+                low: 0.0,
+                high: 1.0,
+            }
+        }
     }
 
     /// The range widened to lie evenly about zero, for the diverging map.
     #[must_use]
     pub fn symmetric(self) -> Self {
         let reach = self.low.abs().max(self.high.abs());
-        Self { low: -reach, high: reach }
+        Self {
+            low: -reach,
+            high: reach,
+        }
     }
 
     /// Where `value` lies between the ends, 0 to 1 inside; NaN for values that are not finite.
@@ -147,7 +187,11 @@ impl ScalarRange {
             return f64::NAN;
         }
         let width = self.high - self.low;
-        if width > 0.0 { (value - self.low) / width } else { 0.5 }
+        if width > 0.0 {
+            (value - self.low) / width
+        } else {
+            0.5
+        }
     }
 
     /// The value at a place between the ends.
@@ -184,7 +228,8 @@ mod tests {
     fn the_diverging_map_is_equally_light_on_both_sides() {
         for k in 0..=50 {
             let t = f64::from(k) / 100.0;
-            let difference = lightness(ColorMap::Diverging.color(t)) - lightness(ColorMap::Diverging.color(1.0 - t));
+            let difference = lightness(ColorMap::Diverging.color(t))
+                - lightness(ColorMap::Diverging.color(1.0 - t));
             assert!(difference.abs() < 0.02, "{t}: {difference}");
         }
     }
@@ -196,7 +241,10 @@ mod tests {
                 let t = f64::from(k) / 400.0;
                 let [r, g, b] = map.color(t).to_srgb8();
                 let back = map.position_of(Color::srgb8(r, g, b));
-                assert!((back - t).abs() < 1.0 / 128.0, "{map:?} at {t} reads {back}");
+                assert!(
+                    (back - t).abs() < 1.0 / 128.0,
+                    "{map:?} at {t} reads {back}"
+                );
             }
         }
     }
@@ -204,9 +252,18 @@ mod tests {
     #[test]
     fn values_without_a_place_are_grey() {
         let range = ScalarRange::of(&[f64::NAN, 2.0, f64::INFINITY, 4.0]);
-        assert_eq!(range, ScalarRange { low: 2.0, high: 4.0 });
+        assert_eq!(
+            range,
+            ScalarRange {
+                low: 2.0,
+                high: 4.0
+            }
+        );
         for value in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY] {
-            assert_eq!(ColorMap::Sequential.color(range.position(value)), ColorMap::neutral());
+            assert_eq!(
+                ColorMap::Sequential.color(range.position(value)),
+                ColorMap::neutral()
+            );
         }
     }
 }

@@ -5,7 +5,9 @@ use thiserror::Error;
 #[non_exhaustive]
 pub enum ViewError {
     /// A picture without pixels, or with more than can be held.
-    #[error("a picture of {width} by {height} pixels cannot be made; each side must lie between 1 and {limit}")]
+    #[error(
+        "a picture of {width} by {height} pixels cannot be made; each side must lie between 1 and {limit}"
+    )]
     Size {
         /// Pixels across.
         width: usize,
@@ -27,7 +29,9 @@ pub enum ViewError {
         expected: usize,
     },
     /// Frames of an animation that differ in size, or none at all.
-    #[error("an animation needs at least one frame, and all of one size; frame {frame} does not fit")]
+    #[error(
+        "an animation needs at least one frame, and all of one size; frame {frame} does not fit"
+    )]
     Frames {
         /// The first frame that does not fit, counted from 0.
         frame: usize,
@@ -36,13 +40,19 @@ pub enum ViewError {
     #[error("the sheet holds no pictures; add one")]
     EmptySheet,
     /// A mesh without a layout to bake into.
-    #[error("the mesh has no UVs, so there is nothing to bake maps into; unwrap it in a modelling program and export it with UVs")]
+    #[error(
+        "the mesh has no UVs, so there is nothing to bake maps into; unwrap it in a modelling program and export it with UVs"
+    )]
     NoUvs,
     /// A layout of which no texel is inside the picture.
-    #[error("no triangle of the UVs covers a texel of the square from 0 to 1; move the UVs into it, or ask for a larger map")]
+    #[error(
+        "no triangle of the UVs covers a texel of the square from 0 to 1; move the UVs into it, or ask for a larger map"
+    )]
     UvsOutside,
     /// Positions that maps cannot be made from.
-    #[error("{what} has a position that is not a finite number, at vertex {vertex}; export it again")]
+    #[error(
+        "{what} has a position that is not a finite number, at vertex {vertex}; export it again"
+    )]
     NotFinite {
         /// Whose.
         what: &'static str,

@@ -1,7 +1,7 @@
 //! The fifth root, with the same bits on every platform.
 //!
-//! **Problem.** `powf` comes from the platform's mathematical library and may differ in its last bits; a pixel may then
-//! differ in its byte.
+//! **Problem.** `powf` comes from the platform's mathematical library and may differ in its last
+//! bits; a pixel may then differ in its byte.
 //!
 //! **Equation.** The sRGB curve needs `x^(12/5) = x² (x²)^(1/5)`; Newton's steps for the root are
 //!
@@ -9,8 +9,8 @@
 //! y ← (4 y + x / y⁴) / 5
 //! ```
 //!
-//! **Ours.** Nothing in the path from a scene to its pixels calls the platform's mathematical library; sine and cosine are
-//! those of [`pliant_linalg::portable`].
+//! **Ours.** Nothing in the path from a scene to its pixels calls the platform's mathematical
+//! library; sine and cosine are those of [`pliant_linalg::portable`].
 
 /// The fifth root of a number in `[0, 1]`.
 pub(crate) fn fifth_root(x: f64) -> f64 {
@@ -37,7 +37,10 @@ mod tests {
     fn the_fifth_power_undoes_the_fifth_root() {
         for k in 0..=1000 {
             let x = f64::from(k) / 1000.0;
-            assert!((fifth_root(x).powi(5) - x).abs() <= 8.0 * f64::EPSILON * x.max(1e-3), "{x}");
+            assert!(
+                (fifth_root(x).powi(5) - x).abs() <= 8.0 * f64::EPSILON * x.max(1e-3),
+                "{x}"
+            );
         }
     }
 }

@@ -1,7 +1,7 @@
 //! The unseen floor that holds a picture down by its shadow.
 //!
-//! **Ours.** Shadow on the floor is smooth, so it is computed on a grid once and sampled between; it fades out
-//! towards the grid's border. A camera below the floor sees no floor.
+//! **Ours.** Shadow on the floor is smooth, so it is computed on a grid once and sampled between;
+//! it fades out towards the grid's border. A camera below the floor sees no floor.
 
 use glam::DVec3;
 use pliant_linalg::parallel;
@@ -44,10 +44,17 @@ impl FloorShadow {
             let far = ((x * x + y * y).sqrt() / REACH) as f32;
             let fade = (1.0 - far * far).max(0.0);
             let open = 1.0 - sky.covered(p, normal, CONTACT_REACH);
-            // Squared, since a floor in a corner also loses what the covered floor around it would have sent back.
-            SKY_SHARE * (1.0 - open * open) + (1.0 - SKY_SHARE) * (1.0 - key.lit(p, normal)) * fade * fade * fade
+            // Squared, since a floor in a corner also loses what the covered floor around it would
+            // have sent back.
+            SKY_SHARE * (1.0 - open * open)
+                + (1.0 - SKY_SHARE) * (1.0 - key.lit(p, normal)) * fade * fade * fade
         });
-        Self { up, height, across, shade: smoothed(&smoothed(&shade)) }
+        Self {
+            up,
+            height,
+            across,
+            shade: smoothed(&smoothed(&shade)),
+        }
     }
 
     /// Shadow where a ray meets the floor from above, 0 to 1.
@@ -73,12 +80,21 @@ impl FloorShadow {
     }
 }
 
-/// Each cell's mean with its neighbours, binomially weighted: hides that the sky has a few directions only.
+/// Each cell's mean with its neighbours, binomially weighted: hides that the sky has a few
+/// directions only.
 fn smoothed(shade: &[f32]) -> Vec<f32> {
     let along = |from: &[f32], k: usize, step: usize, place: usize| {
         let inner = place > 0 && place < SIDE - 1;
-        if inner { 0.25 * from[k - step] + 0.5 * from[k] + 0.25 * from[k + step] } else { from[k] }
+        if inner {
+            0.25 * from[k - step] + 0.5 * from[k] + 0.25 * from[k + step]
+        } else {
+            from[k]
+        }
     };
-    let rows: Vec<f32> = (0..shade.len()).map(|k| along(shade, k, 1, k % SIDE)).collect();
-    (0..rows.len()).map(|k| along(&rows, k, SIDE, k / SIDE)).collect()
+    let rows: Vec<f32> = (0..shade.len())
+        .map(|k| along(shade, k, 1, k % SIDE))
+        .collect();
+    (0..rows.len())
+        .map(|k| along(&rows, k, SIDE, k / SIDE))
+        .collect()
 }

@@ -1,14 +1,18 @@
 //! Heights of a scene seen along a direction: the one ingredient of all shadows.
 //!
-//! **Problem.** Decide whether a point sees the light along a direction, and how nearly so, for a soft edge.
+//! **Problem.** Decide whether a point sees the light along a direction, and how nearly so, for a
+//! soft edge.
 //!
-//! **Equation.** With parallel rays along `d`, a point of height `h = p·d` is lit if no surface above the same texel
-//! is higher than `h`. Keeping the lowest heights too answers for `−d` from the same drawing.
+//! **Equation.** With parallel rays along `d`, a point of height `h = p·d` is lit if no surface
+//! above the same texel is higher than `h`. Keeping the lowest heights too answers for `−d` from
+//! the same drawing.
 //!
-//! **Source.** L. Williams, "Casting curved shadows on curved surfaces", SIGGRAPH 1978; percentage-closer filtering:
-//! W. Reeves, D. Salesin, R. Cook, "Rendering antialiased shadows with depth maps", SIGGRAPH 1987.
+//! **Source.** L. Williams, "Casting curved shadows on curved surfaces", SIGGRAPH 1978;
+//! percentage-closer filtering: W. Reeves, D. Salesin, R. Cook, "Rendering antialiased shadows with
+//! depth maps", SIGGRAPH 1987.
 //!
-//! **Ours.** The test of a texel is a ramp rather than a step, which hides the texel grid with few taps.
+//! **Ours.** The test of a texel is a ramp rather than a step, which hides the texel grid with few
+//! taps.
 
 use glam::{Vec2, Vec3};
 
@@ -28,7 +32,11 @@ impl LightAxes {
     pub(crate) fn towards(d: Vec3) -> Self {
         let aside = if d.x.abs() < 0.6 { Vec3::X } else { Vec3::Y };
         let u = d.cross(aside).normalize();
-        Self { u, v: d.cross(u), d }
+        Self {
+            u,
+            v: d.cross(u),
+            d,
+        }
     }
 
     /// Across (two) and along.
@@ -69,7 +77,13 @@ impl HeightMap {
     pub(crate) fn draw(axes: LightAxes, side: usize, occluders: &[Occluder<'_>]) -> Self {
         // One texel of border all around, so that taps never leave the map.
         let scale = (side - 2) as f32 / (2.0 * REACH);
-        let mut map = Self { axes, side, scale, highest: vec![f32::NEG_INFINITY; side * side], lowest: vec![f32::INFINITY; side * side] };
+        let mut map = Self {
+            axes,
+            side,
+            scale,
+            highest: vec![f32::NEG_INFINITY; side * side],
+            lowest: vec![f32::INFINITY; side * side],
+        };
         let mut local = Vec::new();
         for occluder in occluders {
             local.clear();
@@ -128,7 +142,8 @@ impl HeightMap {
         }
     }
 
-    /// How much of the light at `end` reaches `p`, 0 to 1: four taps, each falling over `ramp` of height.
+    /// How much of the light at `end` reaches `p`, 0 to 1: four taps, each falling over `ramp` of
+    /// height.
     #[inline]
     pub(crate) fn lit(&self, p: Vec3, end: LightEnd, ramp: f32) -> f32 {
         let at = self.texel_of(p);
@@ -137,28 +152,40 @@ impl HeightMap {
 
     #[inline]
     fn lit_at(&self, place: Vec2, height: f32, end: LightEnd, ramp: f32) -> f32 {
-        let Some(corner) = self.cell(place) else { return 1.0 };
-        let (map, sign) = if end == LightEnd::High { (&self.highest, 1.0) } else { (&self.lowest, -1.0) };
+        let Some(corner) = self.cell(place) else {
+            return 1.0;
+        };
+        let (map, sign) = if end == LightEnd::High {
+            (&self.highest, 1.0)
+        } else {
+            (&self.lowest, -1.0)
+        };
         let steep = sign / ramp;
         corner.blend(|k| unit(1.0 + (height - map[k]) * steep))
     }
 
-    /// For a light at the high end: the share of a disc of `taps` around `p` that is hidden, and the mean height of
-    /// what hides it. Taps are in units of `radius`; each falls over `ramp` of height.
+    /// For a light at the high end: the share of a disc of `taps` around `p` that is hidden, and
+    /// the mean height of what hides it. Taps are in units of `radius`; each falls over `ramp`
+    /// of height.
     pub(crate) fn hidden(&self, p: Vec3, taps: &[Vec2], radius: f32, ramp: f32) -> (f32, f32) {
         let at = self.texel_of(p);
         let scale = radius * self.scale;
         let steep = 1.0 / ramp;
         let (mut hidden, mut heights) = (0.0, 0.0);
         for &tap in taps {
-            let Some(cell) = self.cell(Vec2::new(at.x, at.y) + tap * scale) else { continue };
+            let Some(cell) = self.cell(Vec2::new(at.x, at.y) + tap * scale) else {
+                continue;
+            };
             let share = cell.blend(|k| unit((self.highest[k] - at.z) * steep));
             hidden += share;
             if share > 0.0 {
                 heights += share * (cell.highest(&self.highest) - at.z);
             }
         }
-        (hidden / taps.len() as f32, if hidden > 0.0 { heights / hidden } else { 0.0 })
+        (
+            hidden / taps.len() as f32,
+            if hidden > 0.0 { heights / hidden } else { 0.0 },
+        )
     }
 
     /// The four texels around a place; `None` outside the map.
@@ -172,17 +199,29 @@ impl HeightMap {
         }
         let (x, y) = (place.x as i32, place.y as i32);
         let first = y as usize * self.side + x as usize;
-        Some(Cell { first, side: self.side, share: [place.x - x as f32, place.y - y as f32] })
+        Some(Cell {
+            first,
+            side: self.side,
+            share: [place.x - x as f32, place.y - y as f32],
+        })
     }
 
-    /// How closely the scene's near side lies over `p` in the direction of the light, 0 (nothing) to 1 (touching).
+    /// How closely the scene's near side lies over `p` in the direction of the light, 0 (nothing)
+    /// to 1 (touching).
     ///
-    /// Only for points that the whole scene lies above: then the nearest surface is the extreme on their side.
+    /// Only for points that the whole scene lies above: then the nearest surface is the extreme on
+    /// their side.
     pub(crate) fn closeness(&self, p: Vec3, end: LightEnd, reach: f32) -> f32 {
         let at = self.texel_of(p);
-        let Some(cell) = self.cell(Vec2::new(at.x, at.y)) else { return 0.0 };
+        let Some(cell) = self.cell(Vec2::new(at.x, at.y)) else {
+            return 0.0;
+        };
         cell.blend(|k| {
-            let gap = if end == LightEnd::High { self.lowest[k] - at.z } else { at.z - self.highest[k] };
+            let gap = if end == LightEnd::High {
+                self.lowest[k] - at.z
+            } else {
+                at.z - self.highest[k]
+            };
             let share = gap.max(0.0) / reach;
             1.0 / (1.0 + share * share)
         })
@@ -200,7 +239,10 @@ impl Cell {
     #[inline]
     fn highest(&self, map: &[f32]) -> f32 {
         let k = self.first;
-        greater(greater(map[k], map[k + 1]), greater(map[k + self.side], map[k + self.side + 1]))
+        greater(
+            greater(map[k], map[k + 1]),
+            greater(map[k + self.side], map[k + self.side + 1]),
+        )
     }
 
     /// The bilinear mixture of a function of the texels.
@@ -231,7 +273,8 @@ pub(crate) fn lesser(a: f32, b: f32) -> f32 {
     if a < b { a } else { b }
 }
 
-/// The whole part of a number that is not negative; by way of `i32`, which processors convert to directly.
+/// The whole part of a number that is not negative; by way of `i32`, which processors convert to
+/// directly.
 #[inline]
 fn floor(x: f32) -> usize {
     x as i32 as usize
@@ -250,8 +293,16 @@ mod tests {
 
     #[test]
     fn a_roof_shades_what_is_below_it_and_nothing_else() {
-        let positions = [Vec3::new(-0.5, 0.5, -0.5), Vec3::new(0.5, 0.5, -0.5), Vec3::new(0.5, 0.5, 0.5), Vec3::new(-0.5, 0.5, 0.5)];
-        let roof = Occluder { positions: &positions, triangles: &[[0, 1, 2], [0, 2, 3]] };
+        let positions = [
+            Vec3::new(-0.5, 0.5, -0.5),
+            Vec3::new(0.5, 0.5, -0.5),
+            Vec3::new(0.5, 0.5, 0.5),
+            Vec3::new(-0.5, 0.5, 0.5),
+        ];
+        let roof = Occluder {
+            positions: &positions,
+            triangles: &[[0, 1, 2], [0, 2, 3]],
+        };
         let map = HeightMap::draw(LightAxes::towards(Vec3::Y), 128, &[roof]);
         let lit = |p: Vec3, end| map.lit(p, end, 0.01);
         assert_eq!(lit(Vec3::new(0.1, -0.3, 0.2), LightEnd::High), 0.0);

@@ -1,7 +1,7 @@
 //! Pictures as bytes, and PNG files of them.
 //!
-//! **Ours.** The PNG settings are fixed, so equal pictures give equal files. Animations are written as APNG, which
-//! every browser plays and every other program shows as its first frame.
+//! **Ours.** The PNG settings are fixed, so equal pictures give equal files. Animations are written
+//! as APNG, which every browser plays and every other program shows as its first frame.
 
 use crate::{Color, ViewError};
 
@@ -20,7 +20,11 @@ impl Image {
     /// A picture of one colour.
     pub fn filled([width, height]: [usize; 2], color: Color) -> Result<Self, ViewError> {
         check_size([width, height])?;
-        Ok(Self { width, height, pixels: vec![color.to_srgb8(); width * height] })
+        Ok(Self {
+            width,
+            height,
+            pixels: vec![color.to_srgb8(); width * height],
+        })
     }
 
     /// Pixels across and down.
@@ -41,7 +45,10 @@ impl Image {
     /// Outside the picture.
     #[must_use]
     pub fn pixel(&self, x: usize, y: usize) -> [u8; 3] {
-        assert!(x < self.width && y < self.height, "pixel ({x}, {y}) lies outside the picture");
+        assert!(
+            x < self.width && y < self.height,
+            "pixel ({x}, {y}) lies outside the picture"
+        );
         self.pixels[y * self.width + x]
     }
 
@@ -59,20 +66,27 @@ impl Image {
     /// Copies rows of `side` pixels each, the first at `(x, y)`; what falls outside is cut off.
     pub(crate) fn set_block(&mut self, [x, y]: [usize; 2], side: usize, block: &[[u8; 3]]) {
         let columns = side.min(self.width.saturating_sub(x));
-        for (row, line) in block.chunks(side).enumerate().take(self.height.saturating_sub(y)) {
+        for (row, line) in block
+            .chunks(side)
+            .enumerate()
+            .take(self.height.saturating_sub(y))
+        {
             let to = (y + row) * self.width + x;
             self.pixels[to..to + columns].copy_from_slice(&line[..columns]);
         }
     }
 
-    /// Mixes `color` into the pixel at `(x, y)` with the given opacity, in linear light; outside nothing happens.
+    /// Mixes `color` into the pixel at `(x, y)` with the given opacity, in linear light; outside
+    /// nothing happens.
     pub fn blend(&mut self, x: i64, y: i64, color: Color, opacity: f32) {
         if x < 0 || y < 0 || x >= self.width as i64 || y >= self.height as i64 || opacity <= 0.0 {
             return;
         }
         let pixel = &mut self.pixels[y as usize * self.width + x as usize];
         let [r, g, b] = *pixel;
-        *pixel = Color::srgb8(r, g, b).mix(color, opacity.min(1.0)).to_srgb8();
+        *pixel = Color::srgb8(r, g, b)
+            .mix(color, opacity.min(1.0))
+            .to_srgb8();
     }
 
     /// The picture as a PNG file.
@@ -116,7 +130,15 @@ fn encoder<'a>(bytes: &'a mut Vec<u8>, image: &Image) -> png::Encoder<'a, &'a mu
 pub(crate) fn check_size([width, height]: [usize; 2]) -> Result<(), ViewError> {
     let limit = Image::LONGEST_SIDE;
     let fits = |side: usize| (1..=limit).contains(&side);
-    if fits(width) && fits(height) { Ok(()) } else { Err(ViewError::Size { width, height, limit }) }
+    if fits(width) && fits(height) {
+        Ok(())
+    } else {
+        Err(ViewError::Size {
+            width,
+            height,
+            limit,
+        })
+    }
 }
 
 #[cfg(test)]
@@ -124,7 +146,9 @@ mod tests {
     use super::*;
 
     fn decoded(bytes: &[u8]) -> (png::OutputInfo, Vec<u8>) {
-        let mut reader = png::Decoder::new(std::io::Cursor::new(bytes)).read_info().unwrap();
+        let mut reader = png::Decoder::new(std::io::Cursor::new(bytes))
+            .read_info()
+            .unwrap();
         let mut pixels = vec![0; reader.output_buffer_size().unwrap()];
         let info = reader.next_frame(&mut pixels).unwrap();
         (info, pixels)
@@ -141,16 +165,32 @@ mod tests {
 
     #[test]
     fn an_animation_opens_with_its_first_frame() {
-        let frames = [Image::filled([4, 4], Color::BLACK).unwrap(), Image::filled([4, 4], Color::WHITE).unwrap()];
+        let frames = [
+            Image::filled([4, 4], Color::BLACK).unwrap(),
+            Image::filled([4, 4], Color::WHITE).unwrap(),
+        ];
         let (_, pixels) = decoded(&to_apng(&frames, 40).unwrap());
         assert_eq!(pixels, frames[0].pixels().as_flattened());
-        let odd = [frames[0].clone(), Image::filled([4, 5], Color::BLACK).unwrap()];
-        assert!(matches!(to_apng(&odd, 40), Err(ViewError::Frames { frame: 1 })));
+        let odd = [
+            frames[0].clone(),
+            Image::filled([4, 5], Color::BLACK).unwrap(),
+        ];
+        assert!(matches!(
+            to_apng(&odd, 40),
+            Err(ViewError::Frames { frame: 1 })
+        ));
     }
 
     #[test]
     fn a_picture_without_pixels_is_declined() {
-        assert!(matches!(Image::filled([0, 9], Color::BLACK), Err(ViewError::Size { width: 0, height: 9, .. })));
+        assert!(matches!(
+            Image::filled([0, 9], Color::BLACK),
+            Err(ViewError::Size {
+                width: 0,
+                height: 9,
+                ..
+            })
+        ));
     }
 
     #[test]

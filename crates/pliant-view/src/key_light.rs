@@ -1,14 +1,16 @@
 //! The main light and its soft shadow.
 //!
-//! **Problem.** A shadow that is sharp where things touch and soft where they are apart, as from a large lamp.
+//! **Problem.** A shadow that is sharp where things touch and soft where they are apart, as from a
+//! large lamp.
 //!
-//! **Equation.** A lamp of angular size `s` blurs the shadow of a blocker at height `h` over a width `s h`.
+//! **Equation.** A lamp of angular size `s` blurs the shadow of a blocker at height `h` over a
+//! width `s h`.
 //!
 //! **Source.** R. Fernando, "Percentage-closer soft shadows", SIGGRAPH sketches 2005.
 //!
-//! **Ours.** Two fixed blurs instead of one of any width: a fine one for what touches, a broad one for what is far, and
-//! a smooth mixture between them. Each blur reads a map whose texels are as wide as the gaps between its taps, so that
-//! no step shows and no noise is needed.
+//! **Ours.** Two fixed blurs instead of one of any width: a fine one for what touches, a broad one
+//! for what is far, and a smooth mixture between them. Each blur reads a map whose texels are as
+//! wide as the gaps between its taps, so that no step shows and no noise is needed.
 
 use glam::{Vec2, Vec3};
 use pliant_linalg::parallel;
@@ -38,9 +40,16 @@ pub(crate) struct KeyLight {
 impl KeyLight {
     pub(crate) fn draw(towards: Vec3, occluders: &[Occluder<'_>]) -> Self {
         let axes = LightAxes::towards(towards);
-        let (fine, broad) = parallel::join(|| HeightMap::draw(axes, FINE_SIDE, occluders), || HeightMap::draw(axes, BROAD_SIDE, occluders));
+        let (fine, broad) = parallel::join(
+            || HeightMap::draw(axes, FINE_SIDE, occluders),
+            || HeightMap::draw(axes, BROAD_SIDE, occluders),
+        );
         let disc = disc(TAPS);
-        Self { fine, broad, disc: std::array::from_fn(|k| disc[k]) }
+        Self {
+            fine,
+            broad,
+            disc: std::array::from_fn(|k| disc[k]),
+        }
     }
 
     /// Towards the light.
@@ -51,9 +60,12 @@ impl KeyLight {
     /// The share of the lamp that is seen from `p`, 0 to 1.
     pub(crate) fn lit(&self, p: Vec3, normal: Vec3) -> f32 {
         let texel = self.broad.texel();
-        // Off the surface and softened in height by texels, so that a tilted surface does not shade itself.
+        // Off the surface and softened in height by texels, so that a tilted surface does not shade
+        // itself.
         let lifted = p + normal * (1.5 * texel);
-        let (broad, height) = self.broad.hidden(lifted, &self.disc, BROAD_BLUR, 1.5 * texel);
+        let (broad, height) = self
+            .broad
+            .hidden(lifted, &self.disc, BROAD_BLUR, 1.5 * texel);
         if broad <= 0.0 {
             return 1.0;
         }

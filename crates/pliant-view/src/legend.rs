@@ -2,8 +2,8 @@
 //!
 //! **Problem.** A reader who takes a colour from the picture should find its value beside it.
 //!
-//! **Form.** A vertical bar at the right side, the greatest value above, ticks at round numbers (1, 2 or 5 times a power
-//! of ten), each labelled with just as many decimals as its spacing needs.
+//! **Form.** A vertical bar at the right side, the greatest value above, ticks at round numbers (1,
+//! 2 or 5 times a power of ten), each labelled with just as many decimals as its spacing needs.
 
 use crate::text::{Anchor, TextStyle, draw_text};
 use crate::{Color, ColorMap, Image, ScalarPaint, ScalarRange};
@@ -44,7 +44,11 @@ impl Legend {
     /// The legend of some paint.
     #[must_use]
     pub fn of(paint: &ScalarPaint, title: impl Into<String>) -> Self {
-        Self { title: title.into(), map: paint.map, range: paint.range }
+        Self {
+            title: title.into(),
+            map: paint.map,
+            range: paint.range,
+        }
     }
 
     /// The value that a colour of the bar stands for.
@@ -59,13 +63,19 @@ impl Legend {
         let bar_width = (1.3 * text_size(height)).round() as usize;
         let right = room_px(height);
         let (top, bottom) = (height / 5, height - height / 5);
-        (width > 3 * right && bottom > top + 20).then(|| LegendBar { left: width - right, top, width: bar_width, height: bottom - top })
+        (width > 3 * right && bottom > top + 20).then(|| LegendBar {
+            left: width - right,
+            top,
+            width: bar_width,
+            height: bottom - top,
+        })
     }
 
     /// The share of a picture's width that the legend needs at the right side.
     #[must_use]
     pub fn room(&self, size: [usize; 2]) -> f64 {
-        self.bar(size).map_or(0.0, |_| room_px(size[1]) as f64 / size[0] as f64)
+        self.bar(size)
+            .map_or(0.0, |_| room_px(size[1]) as f64 / size[0] as f64)
     }
 
     /// The tick values with their labels, from low to high.
@@ -83,12 +93,16 @@ impl Legend {
         let scientific = !(1e-3..1e5).contains(&greatest);
         let count = (last - first).max(0.0) as usize;
         let values = (0..=count).map(|k| (first + k as f64) * step);
-        values.map(|value| (value, number(value, decimals, scientific))).collect()
+        values
+            .map(|value| (value, number(value, decimals, scientific)))
+            .collect()
     }
 
     /// Draws the legend into a picture.
     pub fn draw(&self, image: &mut Image) {
-        let Some(bar) = self.bar(image.size()) else { return };
+        let Some(bar) = self.bar(image.size()) else {
+            return;
+        };
         let scale = text_size(image.size()[1]);
         self.draw_bar(image, &bar);
         let style = TextStyle::sized(scale);
@@ -96,11 +110,28 @@ impl Legend {
         for (value, label) in self.ticks() {
             let y = bar.top as f64 + (1.0 - self.range.position(value)) * bar.height as f64;
             for x in 1..=(0.4 * scale).ceil() as usize {
-                image.blend((bar.left + bar.width + x) as i64, (y - 0.5).round() as i64, style.color, 0.8);
+                image.blend(
+                    (bar.left + bar.width + x) as i64,
+                    (y - 0.5).round() as i64,
+                    style.color,
+                    0.8,
+                );
             }
-            draw_text(image, &label, [right + 0.9 * scale, y + 0.5 * scale], Anchor::Left, &style);
+            draw_text(
+                image,
+                &label,
+                [right + 0.9 * scale, y + 0.5 * scale],
+                Anchor::Left,
+                &style,
+            );
         }
-        draw_text(image, &self.title, [left, bar.top as f64 - scale], Anchor::Left, &style);
+        draw_text(
+            image,
+            &self.title,
+            [left, bar.top as f64 - scale],
+            Anchor::Left,
+            &style,
+        );
     }
 
     /// The bar inside a frame of one pixel, so that its own pixels hold the map's colours only.
@@ -110,7 +141,11 @@ impl Legend {
             for column in 0..bar.width + 2 {
                 let inside = (1..=bar.height).contains(&row) && (1..=bar.width).contains(&column);
                 let (x, y) = (bar.left + column - 1, bar.top + row - 1);
-                let color = if inside { self.map.color(bar.position_of_row(y)) } else { frame };
+                let color = if inside {
+                    self.map.color(bar.position_of_row(y))
+                } else {
+                    frame
+                };
                 image.blend(x as i64, y as i64, color, 1.0);
             }
         }
@@ -127,7 +162,8 @@ fn text_size(height: usize) -> f64 {
     (height as f64 / 50.0).clamp(8.0, 24.0).round()
 }
 
-/// The least of 1, 2, 5 times a power of ten that is not below `least`, and the decimals that show it.
+/// The least of 1, 2, 5 times a power of ten that is not below `least`, and the decimals that show
+/// it.
 fn round_step(least: f64) -> (f64, usize) {
     // By stepping instead of a logarithm: the same on every platform.
     let (mut power, mut exponent) = (1.0_f64, 0_i32);
@@ -139,15 +175,26 @@ fn round_step(least: f64) -> (f64, usize) {
         power *= 10.0;
         exponent += 1;
     }
-    let step = [1.0, 2.0, 5.0].into_iter().find(|m| m * power >= least * (1.0 - 1e-9)).unwrap_or(10.0);
+    let step = [1.0, 2.0, 5.0]
+        .into_iter()
+        .find(|m| m * power >= least * (1.0 - 1e-9))
+        .unwrap_or(10.0);
     let exponent = if step == 10.0 { exponent + 1 } else { exponent };
     (step * power, (-exponent).max(0) as usize)
 }
 
 fn number(value: f64, decimals: usize, scientific: bool) -> String {
-    let text = if scientific && value != 0.0 { format!("{value:.1e}") } else { format!("{value:.decimals$}") };
+    let text = if scientific && value != 0.0 {
+        format!("{value:.1e}")
+    } else {
+        format!("{value:.decimals$}")
+    };
     // "−0" is zero, and a minus is longer than a hyphen.
-    if text.chars().all(|c| matches!(c, '-' | '0' | '.')) { text.replace('-', "") } else { text.replace('-', "−") }
+    if text.chars().all(|c| matches!(c, '-' | '0' | '.')) {
+        text.replace('-', "")
+    } else {
+        text.replace('-', "−")
+    }
 }
 
 #[cfg(test)]
@@ -155,12 +202,19 @@ mod tests {
     use super::*;
 
     fn legend(low: f64, high: f64, map: ColorMap) -> Legend {
-        Legend { title: "distance".into(), map, range: ScalarRange { low, high } }
+        Legend {
+            title: "distance".into(),
+            map,
+            range: ScalarRange { low, high },
+        }
     }
 
     #[test]
     fn a_colour_legend_reads_back_its_values() {
-        for (map, low, high) in [(ColorMap::Sequential, 0.0, 12.5), (ColorMap::Diverging, -3.0, 3.0)] {
+        for (map, low, high) in [
+            (ColorMap::Sequential, 0.0, 12.5),
+            (ColorMap::Diverging, -3.0, 3.0),
+        ] {
             let legend = legend(low, high, map);
             let mut image = Image::filled([400, 300], Color::WHITE).unwrap();
             legend.draw(&mut image);
@@ -169,22 +223,37 @@ mod tests {
                 let [r, g, b] = image.pixel(bar.left + bar.width / 2, row);
                 let value = legend.range.value(bar.position_of_row(row));
                 let read = legend.value_of(Color::srgb8(r, g, b));
-                assert!((read - value).abs() < (high - low) / 128.0, "{map:?} row {row}: {value} reads {read}");
+                assert!(
+                    (read - value).abs() < (high - low) / 128.0,
+                    "{map:?} row {row}: {value} reads {read}"
+                );
             }
         }
     }
 
     #[test]
     fn ticks_are_round_and_within_the_range() {
-        let labels = |low, high| legend(low, high, ColorMap::Sequential).ticks().into_iter().map(|(_, label)| label).collect::<Vec<_>>();
+        let labels = |low, high| {
+            legend(low, high, ColorMap::Sequential)
+                .ticks()
+                .into_iter()
+                .map(|(_, label)| label)
+                .collect::<Vec<_>>()
+        };
         assert_eq!(labels(0.0, 1.0), ["0.0", "0.5", "1.0"]);
         assert_eq!(labels(-3.0, 3.0), ["−2", "0", "2"]);
         assert_eq!(labels(0.0, 0.034), ["0.00", "0.01", "0.02", "0.03"]);
-        assert_eq!(labels(2.0e6, 6.0e6), ["2.0e6", "3.0e6", "4.0e6", "5.0e6", "6.0e6"]);
+        assert_eq!(
+            labels(2.0e6, 6.0e6),
+            ["2.0e6", "3.0e6", "4.0e6", "5.0e6", "6.0e6"]
+        );
     }
 
     #[test]
     fn a_range_without_width_has_one_tick() {
-        assert_eq!(legend(2.0, 2.0, ColorMap::Sequential).ticks(), [(2.0, "2.000".to_owned())]);
+        assert_eq!(
+            legend(2.0, 2.0, ColorMap::Sequential).ticks(),
+            [(2.0, "2.000".to_owned())]
+        );
     }
 }

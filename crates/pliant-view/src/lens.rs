@@ -1,8 +1,9 @@
 //! From the scene to the screen and back.
 //!
-//! **Ours.** Scenes are first moved and scaled so that their bounding sphere is the unit sphere: every tolerance
-//! further on is relative to the model, whatever its unit. Depth is kept as a number that is linear on the screen and
-//! greater for nearer points: `1/z` in perspective, `−z` for parallel rays.
+//! **Ours.** Scenes are first moved and scaled so that their bounding sphere is the unit sphere:
+//! every tolerance further on is relative to the model, whatever its unit. Depth is kept as a
+//! number that is linear on the screen and greater for nearer points: `1/z` in perspective, `−z`
+//! for parallel rays.
 
 use glam::{DVec3, Vec3};
 use pliant_mesh::Bounds;
@@ -22,15 +23,27 @@ const FARTHEST: f64 = 1e150;
 
 impl UnitSpace {
     pub(crate) fn of(bounds: Option<Bounds>) -> Self {
-        let Some(bounds) = bounds else { return Self { center: DVec3::ZERO, scale: 1.0 } };
+        let Some(bounds) = bounds else {
+            return Self {
+                center: DVec3::ZERO,
+                scale: 1.0,
+            };
+        };
         let radius = 0.5 * bounds.diagonal();
         let scale = if radius > 0.0 { 1.0 / radius } else { 1.0 };
-        Self { center: bounds.center(), scale }
+        Self {
+            center: bounds.center(),
+            scale,
+        }
     }
 
     /// The point in unit space; NaN where it is not finite.
     pub(crate) fn point(&self, p: DVec3) -> DVec3 {
-        if is_usable(p) { (p - self.center) * self.scale } else { DVec3::NAN }
+        if is_usable(p) {
+            (p - self.center) * self.scale
+        } else {
+            DVec3::NAN
+        }
     }
 
     pub(crate) fn length(&self, length: f64) -> f64 {
@@ -74,12 +87,29 @@ impl Lens {
         let (eye, target) = (space.point(camera.eye), space.point(camera.target));
         let half_height = 0.5 * height as f64;
         let (perspective, scale) = match camera.projection {
-            Projection::Perspective { vertical_fov_rad } => (true, half_height / tan(vertical_fov_rad.clamp(1e-3, 3.1) * 0.5)),
-            Projection::Orthographic { height } => (false, half_height / (0.5 * space.length(height)).max(1e-12)),
+            Projection::Perspective { vertical_fov_rad } => (
+                true,
+                half_height / tan(vertical_fov_rad.clamp(1e-3, 3.1) * 0.5),
+            ),
+            Projection::Orthographic { height } => {
+                (false, half_height / (0.5 * space.length(height)).max(1e-12))
+            }
         };
         // For parallel rays the eye is only a direction: nothing is behind it.
-        let near = if perspective { Self::NEAR_SHARE * eye.distance(target).min(1.0) } else { f64::NEG_INFINITY };
-        Self { axes: camera.axes(), eye, middle: [0.5 * width as f64, half_height], scale, per_pixel: 1.0 / scale, perspective, near }
+        let near = if perspective {
+            Self::NEAR_SHARE * eye.distance(target).min(1.0)
+        } else {
+            f64::NEG_INFINITY
+        };
+        Self {
+            axes: camera.axes(),
+            eye,
+            middle: [0.5 * width as f64, half_height],
+            scale,
+            per_pixel: 1.0 / scale,
+            perspective,
+            near,
+        }
     }
 
     /// Camera coordinates of a point in unit space.
@@ -100,19 +130,36 @@ impl Lens {
 
     /// The screen place of camera coordinates in front of the eye.
     pub(crate) fn screen(&self, view: DVec3) -> ScreenPoint {
-        let (stretch, depth) = if self.perspective { (self.scale / view.z, 1.0 / view.z) } else { (self.scale, -view.z) };
-        ScreenPoint { x: self.middle[0] + view.x * stretch, y: self.middle[1] - view.y * stretch, depth }
+        let (stretch, depth) = if self.perspective {
+            (self.scale / view.z, 1.0 / view.z)
+        } else {
+            (self.scale, -view.z)
+        };
+        ScreenPoint {
+            x: self.middle[0] + view.x * stretch,
+            y: self.middle[1] - view.y * stretch,
+            depth,
+        }
     }
 
     /// Depth moved towards the eye by a length in unit space.
     pub(crate) fn nearer(&self, depth: f64, length: f64) -> f64 {
-        if self.perspective { 1.0 / (1.0 / depth - length).max(self.near) } else { depth + length }
+        if self.perspective {
+            1.0 / (1.0 / depth - length).max(self.near)
+        } else {
+            depth + length
+        }
     }
 
     /// Origin and direction, in unit space, of the ray through a place on the screen.
     pub(crate) fn ray(&self, x: f64, y: f64) -> (DVec3, DVec3) {
-        let across = self.axes.right * ((x - self.middle[0]) * self.per_pixel) + self.axes.up * ((self.middle[1] - y) * self.per_pixel);
-        if self.perspective { (self.eye, self.axes.forward + across) } else { (self.eye + across, self.axes.forward) }
+        let across = self.axes.right * ((x - self.middle[0]) * self.per_pixel)
+            + self.axes.up * ((self.middle[1] - y) * self.per_pixel);
+        if self.perspective {
+            (self.eye, self.axes.forward + across)
+        } else {
+            (self.eye + across, self.axes.forward)
+        }
     }
 }
 

@@ -1,7 +1,8 @@
 //! Pictures of meshes without a GPU, with the same bytes on every machine.
 //!
-//! A [`Scene`] holds meshes with their [`Material`]s, [`Stroke`]s, [`Marker`]s and a [`Legend`]; a [`Camera`] looks at
-//! it; [`render`] draws an [`Image`]. A [`Stage`] keeps what several pictures of one scene share.
+//! A [`Scene`] holds meshes with their [`Material`]s, [`Stroke`]s, [`Marker`]s and a [`Legend`]; a
+//! [`Camera`] looks at it; [`render`] draws an [`Image`]. A [`Stage`] keeps what several pictures
+//! of one scene share.
 //!
 //! ```
 //! use pliant_mesh::{Mesh, glam::DVec3};
@@ -18,10 +19,11 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! **The same bytes everywhere.** From the scene to the pixels only sums, products, quotients, square roots,
-//! comparisons and conversions are used, all fixed by IEEE 754 and never contracted; trigonometry and the sRGB curve
-//! are built from them. Work is cut into tiles of fixed size that share nothing, so the number of threads does not
-//! matter either. The PNG encoder's settings are fixed.
+//! **The same bytes everywhere.** From the scene to the pixels only sums, products, quotients,
+//! square roots, comparisons and conversions are used, all fixed by IEEE 754 and never contracted;
+//! trigonometry and the sRGB curve are built from them. Work is cut into tiles of fixed size that
+//! share nothing, so the number of threads does not matter either. The PNG encoder's settings are
+//! fixed.
 
 mod bake;
 mod bins;
@@ -56,7 +58,9 @@ pub use error::ViewError;
 pub use image::{Image, to_apng};
 pub use legend::{Legend, LegendBar};
 pub use render::render;
-pub use scene::{Backdrop, Ground, Marker, Material, Object, Paint, ScalarPaint, Scene, Stroke, Wire};
+pub use scene::{
+    Backdrop, Ground, Marker, Material, Object, Paint, ScalarPaint, Scene, Stroke, Wire,
+};
 pub use sheet::{ContactSheet, turntable};
 pub use stage::Stage;
 pub use text::{Anchor, TextStyle, draw_text, text_width};

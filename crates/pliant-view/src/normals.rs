@@ -1,10 +1,11 @@
 //! Normals that are smooth over forms and sharp at edges.
 //!
-//! **Equation.** The normal at a triangle's corner is the mean of the area vectors of those triangles around the
-//! vertex whose own normals lie within the crease angle of this triangle's.
+//! **Equation.** The normal at a triangle's corner is the mean of the area vectors of those
+//! triangles around the vertex whose own normals lie within the crease angle of this triangle's.
 //!
-//! **Ours.** Where all triangles of a vertex agree with the vertex's mean within half the angle, they agree pairwise,
-//! and the mean serves all corners; only vertices at creases pay for the pairwise test.
+//! **Ours.** Where all triangles of a vertex agree with the vertex's mean within half the angle,
+//! they agree pairwise, and the mean serves all corners; only vertices at creases pay for the
+//! pairwise test.
 
 use glam::{DVec3, Vec3};
 use pliant_linalg::parallel;
@@ -15,7 +16,8 @@ use pliant_linalg::portable::sin_cos;
 
 const TRIANGLES_PER_TASK: usize = 4096;
 
-/// Face normals and corner normals of a mesh's triangles; zero where a triangle has no area or no finite corners.
+/// Face normals and corner normals of a mesh's triangles; zero where a triangle has no area or no
+/// finite corners.
 #[derive(Debug, Default)]
 pub(crate) struct Normals {
     pub(crate) faces: Vec<Vec3>,
@@ -28,15 +30,26 @@ impl Normals {
     /// Normals of `mesh` with its vertices at `positions`.
     pub(crate) fn of(mesh: &Mesh, positions: &[DVec3], crease_rad: f64) -> Self {
         let triangles = mesh.triangles();
-        let areas = parallel::map(triangles.len(), TRIANGLES_PER_TASK, |t| area_vector(positions, triangles[t]));
-        let faces = parallel::map(triangles.len(), TRIANGLES_PER_TASK, |t| areas[t].normalize_or_zero());
+        let areas = parallel::map(triangles.len(), TRIANGLES_PER_TASK, |t| {
+            area_vector(positions, triangles[t])
+        });
+        let faces = parallel::map(triangles.len(), TRIANGLES_PER_TASK, |t| {
+            areas[t].normalize_or_zero()
+        });
         let around = mesh.topology().vertex_triangles();
         let crease = crease_rad.clamp(0.0, std::f64::consts::PI);
         let half_cos = sin_cos(crease * 0.5).1 as f32;
         let means = parallel::map(positions.len(), TRIANGLES_PER_TASK, |v| {
             let row = around.row(v);
-            let mean = row.iter().map(|&t| areas[t as usize]).sum::<Vec3>().normalize_or_zero();
-            let smooth = crease > 0.0 && row.iter().all(|&t| faces[t as usize].dot(mean) >= half_cos || faces[t as usize] == Vec3::ZERO);
+            let mean = row
+                .iter()
+                .map(|&t| areas[t as usize])
+                .sum::<Vec3>()
+                .normalize_or_zero();
+            let smooth = crease > 0.0
+                && row.iter().all(|&t| {
+                    faces[t as usize].dot(mean) >= half_cos || faces[t as usize] == Vec3::ZERO
+                });
             (mean, smooth)
         });
         let cos = sin_cos(crease).1 as f32;
@@ -47,21 +60,33 @@ impl Normals {
                 _ => creased(around.row(v as usize), faces[t], &areas, &faces, cos),
             })
         });
-        Self { faces, corners, vertices: means.into_iter().map(|(mean, _)| mean).collect() }
+        Self {
+            faces,
+            corners,
+            vertices: means.into_iter().map(|(mean, _)| mean).collect(),
+        }
     }
 }
 
 fn creased(around: &[u32], own: Vec3, areas: &[Vec3], faces: &[Vec3], cos: f32) -> Vec3 {
-    let agreeing = around.iter().map(|&t| t as usize).filter(|&t| faces[t].dot(own) >= cos);
+    let agreeing = around
+        .iter()
+        .map(|&t| t as usize)
+        .filter(|&t| faces[t].dot(own) >= cos);
     let mean = agreeing.map(|t| areas[t]).sum::<Vec3>().normalize_or_zero();
     if mean == Vec3::ZERO { own } else { mean }
 }
 
-/// Twice the area times the normal, scaled up so that small triangles keep their bits in single precision.
+/// Twice the area times the normal, scaled up so that small triangles keep their bits in single
+/// precision.
 fn area_vector(positions: &[DVec3], triangle: [u32; 3]) -> Vec3 {
     let [a, b, c] = triangle.map(|v| positions[v as usize]);
     let area = (b - a).cross(c - a) * 1e6;
-    if area.is_finite() { to_single(area) } else { Vec3::ZERO }
+    if area.is_finite() {
+        to_single(area)
+    } else {
+        Vec3::ZERO
+    }
 }
 
 #[cfg(test)]
@@ -72,7 +97,14 @@ mod tests {
     fn roof(angle_rad: f64) -> Mesh {
         let (s, c) = angle_rad.sin_cos();
         let wing = |x: f64, y: f64| DVec3::new(x * c, y, x * s);
-        let positions = vec![DVec3::ZERO, DVec3::Y, DVec3::new(-1.0, 1.0, 0.0), DVec3::new(-1.0, 0.0, 0.0), wing(1.0, 0.0), wing(1.0, 1.0)];
+        let positions = vec![
+            DVec3::ZERO,
+            DVec3::Y,
+            DVec3::new(-1.0, 1.0, 0.0),
+            DVec3::new(-1.0, 0.0, 0.0),
+            wing(1.0, 0.0),
+            wing(1.0, 1.0),
+        ];
         Mesh::from_polygons(positions, &[vec![0, 1, 2, 3], vec![0, 4, 5, 1]]).unwrap()
     }
 

@@ -1,15 +1,18 @@
 //! Which surface each sample of a tile sees.
 //!
-//! **Problem.** For eight samples in every pixel find the nearest primitive: a triangle, a thick line or a disc.
+//! **Problem.** For eight samples in every pixel find the nearest primitive: a triangle, a thick
+//! line or a disc.
 //!
-//! **Equation.** A sample is inside a triangle if three edge functions `e(x, y) = a x + b y + c` are positive.
+//! **Equation.** A sample is inside a triangle if three edge functions `e(x, y) = a x + b y + c`
+//! are positive.
 //!
 //! **Source.** J. Pineda, "A parallel algorithm for polygon rasterization", SIGGRAPH 1988.
 //!
-//! **Ours.** An edge function is set up from its end points in a fixed order and negated where the triangle runs
-//! against it. Rounding is symmetric, so the two triangles at an edge see exactly opposite values: no sample between
-//! them is lost or taken twice (zero belongs to one side only). Samples lie on a rank-1 lattice: no two share a row or
-//! column, so near-horizontal and near-vertical edges get eight steps.
+//! **Ours.** An edge function is set up from its end points in a fixed order and negated where the
+//! triangle runs against it. Rounding is symmetric, so the two triangles at an edge see exactly
+//! opposite values: no sample between them is lost or taken twice (zero belongs to one side only).
+//! Samples lie on a rank-1 lattice: no two share a row or column, so near-horizontal and
+//! near-vertical edges get eight steps.
 
 use crate::height_map::{greater, lesser};
 use crate::lens::ScreenPoint;
@@ -24,7 +27,10 @@ pub(crate) const NOTHING: u32 = u32::MAX;
 /// Sample `k` in its pixel; the first is nearest to the middle.
 pub(crate) const fn sample_place(k: usize) -> [f32; 2] {
     let k = (k + 4) % SAMPLES;
-    [(k as f32 + 0.5) / SAMPLES as f32, ((3 * k % SAMPLES) as f32 + 0.5) / SAMPLES as f32]
+    [
+        (k as f32 + 0.5) / SAMPLES as f32,
+        ((3 * k % SAMPLES) as f32 + 0.5) / SAMPLES as f32,
+    ]
 }
 
 const SAMPLE_X: [f32; SAMPLES] = places(0);
@@ -64,24 +70,40 @@ pub(crate) struct PixelBox {
 
 impl PixelBox {
     /// The pixels of a picture that a box on the screen touches; `None` if there are none.
-    pub(crate) fn around(min: [f64; 2], max: [f64; 2], [width, height]: [usize; 2]) -> Option<Self> {
+    pub(crate) fn around(
+        min: [f64; 2],
+        max: [f64; 2],
+        [width, height]: [usize; 2],
+    ) -> Option<Self> {
         let range = |low: f64, high: f64, side: usize| {
             // Casts cut towards zero and saturate; written so that NaN gives nothing.
             let inside = high >= 0.0 && low < side as f64;
             inside.then(|| [low as usize, (high as usize).min(side - 1) + 1])
         };
-        Some(Self { x: range(min[0], max[0], width)?, y: range(min[1], max[1], height)? })
+        Some(Self {
+            x: range(min[0], max[0], width)?,
+            y: range(min[1], max[1], height)?,
+        })
     }
 
     /// The part inside a tile, relative to the tile's corner.
     fn in_tile(&self, tile: &TileSamples) -> Self {
-        let cut = |[a, b]: [usize; 2], origin: usize| [a.max(origin) - origin, b.min(origin + TILE).max(origin) - origin];
-        Self { x: cut(self.x, tile.origin[0]), y: cut(self.y, tile.origin[1]) }
+        let cut = |[a, b]: [usize; 2], origin: usize| {
+            [
+                a.max(origin) - origin,
+                b.min(origin + TILE).max(origin) - origin,
+            ]
+        };
+        Self {
+            x: cut(self.x, tile.origin[0]),
+            y: cut(self.y, tile.origin[1]),
+        }
     }
 }
 
 impl ScreenTriangle {
-    /// Whether the corners run counter-clockwise as seen on the screen: the outer side of an authored face.
+    /// Whether the corners run counter-clockwise as seen on the screen: the outer side of an
+    /// authored face.
     pub(crate) fn faces_eye(&self) -> bool {
         let [p, q, r] = &self.points;
         (q.x - p.x) * (r.y - p.y) < (q.y - p.y) * (r.x - p.x)
@@ -96,7 +118,11 @@ impl ScreenTriangle {
 impl ScreenCapsule {
     pub(crate) fn pixels(&self, size: [usize; 2]) -> Option<PixelBox> {
         let (min, max) = extent(&self.ends);
-        PixelBox::around(min.map(|m| m - self.radius), max.map(|m| m + self.radius), size)
+        PixelBox::around(
+            min.map(|m| m - self.radius),
+            max.map(|m| m + self.radius),
+            size,
+        )
     }
 }
 
@@ -124,12 +150,23 @@ pub(crate) struct TileSamples {
 impl TileSamples {
     pub(crate) fn empty(origin: [usize; 2]) -> Self {
         let pixels = TILE * TILE;
-        Self { origin, depth: vec![[f32::NEG_INFINITY; SAMPLES]; pixels], seen: vec![[NOTHING; SAMPLES]; pixels] }
+        Self {
+            origin,
+            depth: vec![[f32::NEG_INFINITY; SAMPLES]; pixels],
+            seen: vec![[NOTHING; SAMPLES]; pixels],
+        }
     }
 
     /// Draws a triangle under the name `seen`.
-    pub(crate) fn draw_triangle(&mut self, triangle: &ScreenTriangle, pixels: &PixelBox, seen: u32) {
-        let Some(setup) = TriangleSetup::new(&triangle.points, self.origin) else { return };
+    pub(crate) fn draw_triangle(
+        &mut self,
+        triangle: &ScreenTriangle,
+        pixels: &PixelBox,
+        seen: u32,
+    ) {
+        let Some(setup) = TriangleSetup::new(&triangle.points, self.origin) else {
+            return;
+        };
         let area = pixels.in_tile(self);
         for y in area.y[0]..area.y[1] {
             for x in area.x[0]..area.x[1] {
@@ -150,9 +187,13 @@ impl TileSamples {
             for x in area.x[0]..area.x[1] {
                 let pixel = y * TILE + x;
                 for k in 0..SAMPLES {
-                    let place =
-                        [(self.origin[0] + x) as f64 + f64::from(SAMPLE_X[k]), (self.origin[1] + y) as f64 + f64::from(SAMPLE_Y[k])];
-                    let Some(depth) = capsule.depth_at(place) else { continue };
+                    let place = [
+                        (self.origin[0] + x) as f64 + f64::from(SAMPLE_X[k]),
+                        (self.origin[1] + y) as f64 + f64::from(SAMPLE_Y[k]),
+                    ];
+                    let Some(depth) = capsule.depth_at(place) else {
+                        continue;
+                    };
                     if depth > self.depth[pixel][k] {
                         self.depth[pixel][k] = depth;
                         self.seen[pixel][k] = seen;
@@ -164,19 +205,25 @@ impl TileSamples {
 }
 
 impl ScreenCapsule {
-    /// The offset of a place from the nearest point of the axis, and how far along the axis that is.
+    /// The offset of a place from the nearest point of the axis, and how far along the axis that
+    /// is.
     pub(crate) fn offset(&self, [x, y]: [f64; 2]) -> ([f64; 2], f64) {
         let [a, b] = self.ends;
         let (dx, dy) = (b.x - a.x, b.y - a.y);
         let length_squared = dx * dx + dy * dy;
-        let t = if length_squared > 0.0 { (((x - a.x) * dx + (y - a.y) * dy) / length_squared).clamp(0.0, 1.0) } else { 0.0 };
+        let t = if length_squared > 0.0 {
+            (((x - a.x) * dx + (y - a.y) * dy) / length_squared).clamp(0.0, 1.0)
+        } else {
+            0.0
+        };
         ([x - a.x - dx * t, y - a.y - dy * t], t)
     }
 
     fn depth_at(&self, place: [f64; 2]) -> Option<f32> {
         let ([dx, dy], t) = self.offset(place);
         let [a, b] = self.ends;
-        (dx * dx + dy * dy <= self.radius * self.radius).then_some((a.depth + (b.depth - a.depth) * t) as f32)
+        (dx * dx + dy * dy <= self.radius * self.radius)
+            .then_some((a.depth + (b.depth - a.depth) * t) as f32)
     }
 }
 
@@ -198,7 +245,8 @@ struct Plane {
 
 struct Edge {
     plane: Plane,
-    /// The least value that counts as inside: 0, or the least positive number where zero belongs to the other side.
+    /// The least value that counts as inside: 0, or the least positive number where zero belongs
+    /// to the other side.
     least: f32,
     /// The plane's change from a pixel's corner to each of its samples.
     to_sample: [f32; SAMPLES],
@@ -229,7 +277,11 @@ impl TriangleSetup {
         }
         // Both sides are drawn; the edge functions want one orientation.
         let [p, q, r] = if area > 0.0 { [p, q, r] } else { [p, r, q] };
-        let edges = [Edge::new(p, q, origin), Edge::new(q, r, origin), Edge::new(r, p, origin)];
+        let edges = [
+            Edge::new(p, q, origin),
+            Edge::new(q, r, origin),
+            Edge::new(r, p, origin),
+        ];
         let area = area.abs();
         let (dq, dr) = (q.depth - p.depth, r.depth - p.depth);
         let a = (dq * (r.y - p.y) - dr * (q.y - p.y)) / area;
@@ -237,25 +289,46 @@ impl TriangleSetup {
         let c = p.depth + a * (origin[0] as f64 - p.x) + b * (origin[1] as f64 - p.y);
         let least = p.depth.min(q.depth).min(r.depth) as f32;
         let most = p.depth.max(q.depth).max(r.depth) as f32;
-        let depth = Plane { a: a as f32, b: b as f32, c: c as f32 };
-        Some(Self { edges, depth, depth_to_sample: depth.to_samples(), depth_range: [least, most] })
+        let depth = Plane {
+            a: a as f32,
+            b: b as f32,
+            c: c as f32,
+        };
+        Some(Self {
+            edges,
+            depth,
+            depth_to_sample: depth.to_samples(),
+            depth_range: [least, most],
+        })
     }
 
     /// Whether the whole triangle lies behind all samples of a pixel.
     #[inline]
     fn is_behind(&self, depth: &[f32; SAMPLES]) -> bool {
-        let farthest = depth.iter().fold(f32::INFINITY, |all, &one| lesser(one, all));
+        let farthest = depth
+            .iter()
+            .fold(f32::INFINITY, |all, &one| lesser(one, all));
         self.depth_range[1] <= farthest
     }
 
     #[inline]
     fn at_pixel(&self, x: f32, y: f32) -> PixelValues {
-        PixelValues { edges: std::array::from_fn(|k| self.edges[k].plane.at(x, y)), depth: self.depth.at(x, y) }
+        PixelValues {
+            edges: std::array::from_fn(|k| self.edges[k].plane.at(x, y)),
+            depth: self.depth.at(x, y),
+        }
     }
 
-    /// Tests all samples of a pixel, with masks instead of branches, so that the compiler can do them side by side.
+    /// Tests all samples of a pixel, with masks instead of branches, so that the compiler can do
+    /// them side by side.
     #[inline]
-    fn cover(&self, at: &PixelValues, name: u32, depth: &mut [f32; SAMPLES], seen: &mut [u32; SAMPLES]) {
+    fn cover(
+        &self,
+        at: &PixelValues,
+        name: u32,
+        depth: &mut [f32; SAMPLES],
+        seen: &mut [u32; SAMPLES],
+    ) {
         let [e0, e1, e2] = &self.edges;
         let [least, most] = self.depth_range;
         let mut nearer = [0_u32; SAMPLES];
@@ -269,7 +342,8 @@ impl TriangleSetup {
             nearer[k] = 0_u32.wrapping_sub(inside & u32::from(here[k] > depth[k]));
         }
         for k in 0..SAMPLES {
-            depth[k] = f32::from_bits(here[k].to_bits() & nearer[k] | depth[k].to_bits() & !nearer[k]);
+            depth[k] =
+                f32::from_bits(here[k].to_bits() & nearer[k] | depth[k].to_bits() & !nearer[k]);
             seen[k] = name & nearer[k] | seen[k] & !nearer[k];
         }
     }
@@ -300,8 +374,17 @@ impl Edge {
         let (a, b) = (s.y - t.y, t.x - s.x);
         let c = a * (origin[0] as f64 - s.x) + b * (origin[1] as f64 - s.y);
         let sign = if forward { 1.0 } else { -1.0 };
-        let plane = Plane { a: (sign * a) as f32, b: (sign * b) as f32, c: (sign * c) as f32 };
+        let plane = Plane {
+            a: (sign * a) as f32,
+            b: (sign * b) as f32,
+            c: (sign * c) as f32,
+        };
         let least = if forward { 0.0 } else { f32::from_bits(1) };
-        Self { plane, least, to_sample: plane.to_samples(), reach: greater(plane.a, 0.0) + greater(plane.b, 0.0) }
+        Self {
+            plane,
+            least,
+            to_sample: plane.to_samples(),
+            reach: greater(plane.a, 0.0) + greater(plane.b, 0.0),
+        }
     }
 }

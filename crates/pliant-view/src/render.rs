@@ -2,10 +2,11 @@
 //!
 //! **Problem.** Draw shaded, antialiased pictures on any machine, with the same bytes on each.
 //!
-//! **Form.** Primitives are projected, sorted into tiles, and every tile is rasterised, shaded and encoded on its own.
-//! Neighbouring samples of a pixel that see one smooth surface are shaded once.
+//! **Form.** Primitives are projected, sorted into tiles, and every tile is rasterised, shaded and
+//! encoded on its own. Neighbouring samples of a pixel that see one smooth surface are shaded once.
 //!
-//! **Ours.** Tiles are of fixed size and share nothing, so the number of threads cannot change a byte.
+//! **Ours.** Tiles are of fixed size and share nothing, so the number of threads cannot change a
+//! byte.
 
 use glam::{DVec3, Vec3};
 use pliant_linalg::parallel;
@@ -15,7 +16,9 @@ use crate::ground::FloorShadow;
 use crate::image::check_size;
 use crate::key_light::KeyLight;
 use crate::lens::{Lens, ScreenPoint};
-use crate::raster::{NOTHING, PixelBox, SAMPLES, ScreenCapsule, ScreenTriangle, TILE, TileSamples, sample_place};
+use crate::raster::{
+    NOTHING, PixelBox, SAMPLES, ScreenCapsule, ScreenTriangle, TILE, TileSamples, sample_place,
+};
 use crate::shade::{Studio, tone};
 use crate::surface::Surfaces;
 use crate::{Backdrop, Camera, Color, Ground, Image, Scene, Stage, ViewError};
@@ -68,7 +71,8 @@ impl<'a> Shot<'a> {
         let up = camera.up.try_normalize().unwrap_or(DVec3::Y);
         let studio = Studio::for_camera(&lens.axes, up.as_vec3());
         let key = KeyLight::draw(studio.key, &stage.occluders());
-        let floor = floor_height(stage, up).map(|height| FloorShadow::cast(up, height, &stage.sky, &key));
+        let floor =
+            floor_height(stage, up).map(|height| FloorShadow::cast(up, height, &stage.sky, &key));
         let surfaces = Surfaces::new(stage, lens, studio, key);
         let triangles = project_triangles(stage, &lens);
         let capsules = project_overlays(stage, &lens);
@@ -76,7 +80,16 @@ impl<'a> Shot<'a> {
         boxes.extend(capsules.iter().map(|(capsule, _)| capsule.pixels(size)));
         let bins = Bins::sort(&boxes, size);
         let rows = backdrop_rows(&stage.scene.backdrop, size[1]);
-        Self { lens, rows, surfaces, floor, triangles, capsules, boxes, bins }
+        Self {
+            lens,
+            rows,
+            surfaces,
+            floor,
+            triangles,
+            capsules,
+            boxes,
+            bins,
+        }
     }
 
     fn draw_tile(&self, tile: usize) -> Vec<[u8; 3]> {
@@ -88,7 +101,8 @@ impl<'a> Shot<'a> {
             return pixels;
         }
         let mut samples = TileSamples::empty(origin);
-        // Outer sides first: on closed meshes they hide all inner sides, which then are dropped before their samples.
+        // Outer sides first: on closed meshes they hide all inner sides, which then are dropped
+        // before their samples.
         for outer in [true, false] {
             self.draw_members(&mut samples, members, outer);
         }
@@ -100,10 +114,18 @@ impl<'a> Shot<'a> {
     fn draw_members(&self, samples: &mut TileSamples, members: &[u32], outer: bool) {
         for &member in members {
             let k = member as usize;
-            let Some(pixel_box) = &self.boxes[k] else { continue };
+            let Some(pixel_box) = &self.boxes[k] else {
+                continue;
+            };
             match self.triangles.get(k) {
-                Some(triangle) if triangle.faces_eye() == outer => samples.draw_triangle(triangle, pixel_box, member),
-                None if outer => samples.draw_capsule(&self.capsules[k - self.triangles.len()].0, pixel_box, member),
+                Some(triangle) if triangle.faces_eye() == outer => {
+                    samples.draw_triangle(triangle, pixel_box, member)
+                }
+                None if outer => samples.draw_capsule(
+                    &self.capsules[k - self.triangles.len()].0,
+                    pixel_box,
+                    member,
+                ),
                 _ => {}
             }
         }
@@ -115,11 +137,16 @@ impl<'a> Shot<'a> {
         shadowed(*plain, self.floor_shadow(origin, pixel))
     }
 
-    /// As [`Shot::background`], already encoded; most pixels lie outside the shadow and share their row's bytes.
+    /// As [`Shot::background`], already encoded; most pixels lie outside the shadow and share their
+    /// row's bytes.
     fn background_bytes(&self, origin: [usize; 2], pixel: usize) -> [u8; 3] {
         let (plain, bytes) = self.row(origin, pixel);
         let shadow = self.floor_shadow(origin, pixel);
-        if shadow == 0.0 { *bytes } else { shadowed(*plain, shadow).to_srgb8() }
+        if shadow == 0.0 {
+            *bytes
+        } else {
+            shadowed(*plain, shadow).to_srgb8()
+        }
     }
 
     fn row(&self, origin: [usize; 2], pixel: usize) -> &(Color, [u8; 3]) {
@@ -144,7 +171,8 @@ impl<'a> Shot<'a> {
             let first = left.trailing_zeros() as usize;
             let mut group = 0_u32;
             for k in first..SAMPLES {
-                let alike = seen[k] == seen[first] || self.alike(seen[first], seen[k], depth[first], depth[k]);
+                let alike = seen[k] == seen[first]
+                    || self.alike(seen[first], seen[k], depth[first], depth[k]);
                 group |= u32::from(alike) << k;
             }
             group &= left;
@@ -159,18 +187,32 @@ impl<'a> Shot<'a> {
     /// The colour of a group of samples under the lines of each triangle that they see.
     fn lined(&self, color: Vec3, samples: &TileSamples, pixel: usize, group: u32) -> Vec3 {
         let seen = &samples.seen[pixel];
-        let source = |k: usize| self.triangles.get(seen[k] as usize).map(|triangle| triangle.source);
-        let Some(wire) = source(group.trailing_zeros() as usize).and_then(|first| self.surfaces.wire(first)) else { return color };
+        let source = |k: usize| {
+            self.triangles
+                .get(seen[k] as usize)
+                .map(|triangle| triangle.source)
+        };
+        let Some(wire) =
+            source(group.trailing_zeros() as usize).and_then(|first| self.surfaces.wire(first))
+        else {
+            return color;
+        };
         let (mut left, mut cover) = (group, 0.0);
         while left != 0 {
             let first = left.trailing_zeros() as usize;
-            let same = (0..SAMPLES).filter(|&k| seen[k] == seen[first]).fold(0, |all, k| all | 1 << k) & left;
+            let same = (0..SAMPLES)
+                .filter(|&k| seen[k] == seen[first])
+                .fold(0, |all, k| all | 1 << k)
+                & left;
             left &= !same;
             let [x, y] = sample_position(samples.origin, pixel, first);
-            let own = source(first).map_or(0.0, |source| self.surfaces.wire_cover(source, wire, x, y));
+            let own =
+                source(first).map_or(0.0, |source| self.surfaces.wire_cover(source, wire, x, y));
             cover += own * same.count_ones() as f32;
         }
-        Color(color).mix(wire.color, cover / group.count_ones() as f32).0
+        Color(color)
+            .mix(wire.color, cover / group.count_ones() as f32)
+            .0
     }
 
     /// Whether two samples of a pixel see one smooth piece of surface.
@@ -179,8 +221,12 @@ impl<'a> Shot<'a> {
         if a as usize >= triangles || b as usize >= triangles {
             return false;
         }
-        let near = (depth_a - depth_b).abs() < 0.01 * if self.lens.perspective { depth_a } else { 1.0 };
-        near && self.surfaces.continuous(self.triangles[a as usize].source, self.triangles[b as usize].source)
+        let near =
+            (depth_a - depth_b).abs() < 0.01 * if self.lens.perspective { depth_a } else { 1.0 };
+        near && self.surfaces.continuous(
+            self.triangles[a as usize].source,
+            self.triangles[b as usize].source,
+        )
     }
 
     fn sample_color(&self, origin: [usize; 2], pixel: usize, seen: u32, sample: usize) -> Vec3 {
@@ -204,7 +250,9 @@ fn backdrop_rows(backdrop: &Backdrop, height: usize) -> Vec<(Color, [u8; 3])> {
         let t = (row as f32 + 0.5) / height as f32;
         backdrop.top.mix(backdrop.bottom, t * t * (3.0 - 2.0 * t))
     };
-    (0..height).map(|row| (color(row), color(row).to_srgb8())).collect()
+    (0..height)
+        .map(|row| (color(row), color(row).to_srgb8()))
+        .collect()
 }
 
 /// The backdrop in shadow, which keeps a trace of warmth, as of light bounced from clay.
@@ -215,7 +263,10 @@ fn shadowed(plain: Color, shadow: f32) -> Color {
 /// The place on the screen of a sample of a tile's pixel.
 fn sample_position(origin: [usize; 2], pixel: usize, sample: usize) -> [f64; 2] {
     let [dx, dy] = sample_place(sample).map(f64::from);
-    [(origin[0] + pixel % TILE) as f64 + dx, (origin[1] + pixel / TILE) as f64 + dy]
+    [
+        (origin[0] + pixel % TILE) as f64 + dx,
+        (origin[1] + pixel / TILE) as f64 + dy,
+    ]
 }
 
 fn overlay_color(capsule: &ScreenCapsule, overlay: Overlay, place: [f64; 2]) -> Vec3 {
@@ -225,7 +276,8 @@ fn overlay_color(capsule: &ScreenCapsule, overlay: Overlay, place: [f64; 2]) -> 
         Overlay::Line(color) => color.0,
         Overlay::Ball(color) => {
             let z = (1.0 - x * x - y * y).max(0.0).sqrt();
-            // Lit from the upper left like everything else, with a dark outline that sets it off from the surface.
+            // Lit from the upper left like everything else, with a dark outline that sets it off
+            // from the surface.
             let lambert = (-0.5 * x - 0.62 * y + 0.6 * z).max(0.0);
             let gloss = lambert * lambert * lambert * lambert;
             let outline = if z < 0.42 { 0.35 } else { 1.0 };
@@ -238,10 +290,15 @@ fn overlay_color(capsule: &ScreenCapsule, overlay: Overlay, place: [f64; 2]) -> 
 fn floor_height(stage: &Stage<'_>, up: DVec3) -> Option<f64> {
     match stage.scene.backdrop.ground {
         Ground::None => None,
-        Ground::FloorAt(height) => Some(stage.space.point(up * height).dot(up)).filter(|h| h.is_finite()),
+        Ground::FloorAt(height) => {
+            Some(stage.space.point(up * height).dot(up)).filter(|h| h.is_finite())
+        }
         Ground::Floor => {
             let points = stage.objects.iter().flat_map(|object| &object.positions);
-            points.map(|p| p.dot(up)).filter(|h| h.is_finite()).reduce(f64::min)
+            points
+                .map(|p| p.dot(up))
+                .filter(|h| h.is_finite())
+                .reduce(f64::min)
         }
     }
 }
@@ -252,13 +309,24 @@ const TRIANGLES_PER_TASK: usize = 4096;
 fn project_triangles(stage: &Stage<'_>, lens: &Lens) -> Vec<ScreenTriangle> {
     let mut all = Vec::new();
     for (object, staged) in stage.scene.objects.iter().zip(&stage.objects) {
-        let projected = parallel::map(staged.positions.len(), TRIANGLES_PER_TASK, |v| Projected::new(staged.positions[v], lens));
+        let projected = parallel::map(staged.positions.len(), TRIANGLES_PER_TASK, |v| {
+            Projected::new(staged.positions[v], lens)
+        });
         let triangles = object.mesh.triangles();
         let pieces = parallel::map(triangles.len().div_ceil(TRIANGLES_PER_TASK), 1, |piece| {
             let first = piece * TRIANGLES_PER_TASK;
             let mut piece = Vec::with_capacity(TRIANGLES_PER_TASK);
-            for (t, &[a, b, c]) in triangles.iter().enumerate().skip(first).take(TRIANGLES_PER_TASK) {
-                let corners = [&projected[a as usize], &projected[b as usize], &projected[c as usize]];
+            for (t, &[a, b, c]) in triangles
+                .iter()
+                .enumerate()
+                .skip(first)
+                .take(TRIANGLES_PER_TASK)
+            {
+                let corners = [
+                    &projected[a as usize],
+                    &projected[b as usize],
+                    &projected[c as usize],
+                ];
                 clip_near(corners, staged.first_triangle + t as u32, lens, &mut piece);
             }
             piece
@@ -278,7 +346,11 @@ struct Projected {
 impl Projected {
     fn new(p: DVec3, lens: &Lens) -> Self {
         let view = lens.view(p);
-        Self { view, screen: lens.screen(view), in_front: lens.in_front(view) }
+        Self {
+            view,
+            screen: lens.screen(view),
+            in_front: lens.in_front(view),
+        }
     }
 }
 
@@ -286,16 +358,27 @@ impl Projected {
 fn clip_near(corners: [&Projected; 3], source: u32, lens: &Lens, all: &mut Vec<ScreenTriangle>) {
     let [a, b, c] = corners;
     if a.in_front && b.in_front && c.in_front {
-        all.push(ScreenTriangle { points: [a.screen, b.screen, c.screen], source });
+        all.push(ScreenTriangle {
+            points: [a.screen, b.screen, c.screen],
+            source,
+        });
         return;
     }
     if corners.iter().any(|corner| corner.view.is_nan()) {
         return;
     }
-    let mut push = |views: [DVec3; 3]| all.push(ScreenTriangle { points: views.map(|v| lens.screen(v)), source });
+    let mut push = |views: [DVec3; 3]| {
+        all.push(ScreenTriangle {
+            points: views.map(|v| lens.screen(v)),
+            source,
+        })
+    };
     let in_front = corners.iter().filter(|corner| corner.in_front).count();
     // Turned so that the corner that is alone on its side comes first.
-    let alone = corners.iter().position(|corner| corner.in_front == (in_front == 1)).unwrap_or(0);
+    let alone = corners
+        .iter()
+        .position(|corner| corner.in_front == (in_front == 1))
+        .unwrap_or(0);
     let [a, b, c] = [0, 1, 2].map(|k| corners[(alone + k) % 3].view);
     match in_front {
         1 => push([a, lens.near_crossing(a, b), lens.near_crossing(a, c)]),
@@ -308,7 +391,8 @@ fn clip_near(corners: [&Projected; 3], source: u32, lens: &Lens, all: &mut Vec<S
     }
 }
 
-/// How far overlays are lifted towards the eye, in radii of the scene, so that the surface does not swallow them.
+/// How far overlays are lifted towards the eye, in radii of the scene, so that the surface does not
+/// swallow them.
 const OVERLAY_LIFT: f64 = 0.012;
 
 fn project_overlays(stage: &Stage<'_>, lens: &Lens) -> Vec<(ScreenCapsule, Overlay)> {
@@ -322,13 +406,25 @@ fn project_overlays(stage: &Stage<'_>, lens: &Lens) -> Vec<(ScreenCapsule, Overl
     for stroke in &stage.scene.strokes {
         for pair in stroke.points.windows(2) {
             if let (Some(a), Some(b)) = (lifted(pair[0]), lifted(pair[1])) {
-                all.push((ScreenCapsule { ends: [a, b], radius: 0.5 * stroke.width_px }, Overlay::Line(stroke.color)));
+                all.push((
+                    ScreenCapsule {
+                        ends: [a, b],
+                        radius: 0.5 * stroke.width_px,
+                    },
+                    Overlay::Line(stroke.color),
+                ));
             }
         }
     }
     for marker in &stage.scene.markers {
         if let Some(at) = lifted(marker.position) {
-            all.push((ScreenCapsule { ends: [at, at], radius: marker.radius_px }, Overlay::Ball(marker.color)));
+            all.push((
+                ScreenCapsule {
+                    ends: [at, at],
+                    radius: marker.radius_px,
+                },
+                Overlay::Ball(marker.color),
+            ));
         }
     }
     all

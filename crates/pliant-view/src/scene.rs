@@ -126,7 +126,8 @@ pub enum Ground {
     /// An unseen floor under the lowest vertex that shows the shadow only.
     #[default]
     Floor,
-    /// As [`Ground::Floor`] at a given height along the camera's up direction, so that it rests while meshes move.
+    /// As [`Ground::Floor`] at a given height along the camera's up direction, so that it rests
+    /// while meshes move.
     FloorAt(f64),
 }
 
@@ -140,7 +141,10 @@ impl Scene {
     /// The scene with one more mesh.
     #[must_use]
     pub fn with_mesh(mut self, mesh: &Mesh, material: Material) -> Self {
-        self.objects.push(Object { mesh: mesh.clone(), material });
+        self.objects.push(Object {
+            mesh: mesh.clone(),
+            material,
+        });
         self
     }
 
@@ -161,23 +165,39 @@ impl Scene {
     /// The scene with a colour legend.
     #[must_use]
     pub fn with_legend(self, legend: Legend) -> Self {
-        Self { legend: Some(legend), ..self }
+        Self {
+            legend: Some(legend),
+            ..self
+        }
     }
 
     /// Every finite point of the scene that a camera should see.
     #[must_use]
     pub fn points(&self) -> Vec<DVec3> {
-        let meshes = self.objects.iter().flat_map(|object| object.mesh.positions().iter().copied());
-        let strokes = self.strokes.iter().flat_map(|stroke| stroke.points.iter().copied());
+        let meshes = self
+            .objects
+            .iter()
+            .flat_map(|object| object.mesh.positions().iter().copied());
+        let strokes = self
+            .strokes
+            .iter()
+            .flat_map(|stroke| stroke.points.iter().copied());
         let markers = self.markers.iter().map(|marker| marker.position);
-        meshes.chain(strokes).chain(markers).filter(|p| p.is_finite()).collect()
+        meshes
+            .chain(strokes)
+            .chain(markers)
+            .filter(|p| p.is_finite())
+            .collect()
     }
 
     /// The nearest camera from `view` that shows the whole scene beside its legend.
     #[must_use]
     pub fn camera(&self, view: View, size: [usize; 2]) -> Camera {
         let room = self.legend.as_ref().map_or(0.0, |legend| legend.room(size));
-        Camera::framing_points(&self.points(), &Framing::new(view, size).with_room_right(room))
+        Camera::framing_points(
+            &self.points(),
+            &Framing::new(view, size).with_room_right(room),
+        )
     }
 
     /// The box around the scene; `None` if it is empty.
@@ -192,13 +212,22 @@ impl Scene {
             let (vertices, faces) = (object.mesh.vertex_count(), object.mesh.face_count());
             let (what, found, expected) = match &object.material.paint {
                 Paint::Plain => continue,
-                Paint::VertexColors(colors) => ("the list of vertex colours", colors.len(), vertices),
+                Paint::VertexColors(colors) => {
+                    ("the list of vertex colours", colors.len(), vertices)
+                }
                 Paint::FaceColors(colors) => ("the list of face colours", colors.len(), faces),
-                Paint::VertexScalar(paint) => ("the list of vertex values", paint.values.len(), vertices),
+                Paint::VertexScalar(paint) => {
+                    ("the list of vertex values", paint.values.len(), vertices)
+                }
                 Paint::FaceScalar(paint) => ("the list of face values", paint.values.len(), faces),
             };
             if found != expected {
-                return Err(ViewError::Count { what, mesh, found, expected });
+                return Err(ViewError::Count {
+                    what,
+                    mesh,
+                    found,
+                    expected,
+                });
             }
         }
         Ok(())
@@ -218,13 +247,22 @@ impl Material {
     /// A plain surface of one colour.
     #[must_use]
     pub fn plain(color: Color) -> Self {
-        Self { color, back_color: Color::srgb8(122, 134, 152), paint: Paint::Plain, wire: None, crease_rad: Self::DEFAULT_CREASE_RAD }
+        Self {
+            color,
+            back_color: Color::srgb8(122, 134, 152),
+            paint: Paint::Plain,
+            wire: None,
+            crease_rad: Self::DEFAULT_CREASE_RAD,
+        }
     }
 
     /// Values per vertex through `map`, over their own range.
     #[must_use]
     pub fn scalar(values: Vec<f64>, map: ColorMap) -> Self {
-        Self { paint: Paint::VertexScalar(ScalarPaint::new(values, map)), ..Self::clay() }
+        Self {
+            paint: Paint::VertexScalar(ScalarPaint::new(values, map)),
+            ..Self::clay()
+        }
     }
 
     /// The material with another paint.
@@ -236,13 +274,19 @@ impl Material {
     /// The material with the authored polygons' edges.
     #[must_use]
     pub fn with_wire(self, wire: Wire) -> Self {
-        Self { wire: Some(wire), ..self }
+        Self {
+            wire: Some(wire),
+            ..self
+        }
     }
 
     /// The material with every face flat.
     #[must_use]
     pub fn flat(self) -> Self {
-        Self { crease_rad: 0.0, ..self }
+        Self {
+            crease_rad: 0.0,
+            ..self
+        }
     }
 }
 
@@ -257,8 +301,17 @@ impl ScalarPaint {
     #[must_use]
     pub fn new(values: Vec<f64>, map: ColorMap) -> Self {
         let own = ScalarRange::of(&values);
-        let range = if map == ColorMap::Diverging { own.symmetric() } else { own };
-        Self { values, map, range, isoline_spacing: None }
+        let range = if map == ColorMap::Diverging {
+            own.symmetric()
+        } else {
+            own
+        };
+        Self {
+            values,
+            map,
+            range,
+            isoline_spacing: None,
+        }
     }
 
     /// Over a given range.
@@ -270,7 +323,10 @@ impl ScalarPaint {
     /// With lines of equal value at this spacing.
     #[must_use]
     pub fn with_isolines(self, spacing: f64) -> Self {
-        Self { isoline_spacing: Some(spacing), ..self }
+        Self {
+            isoline_spacing: Some(spacing),
+            ..self
+        }
     }
 }
 
@@ -281,7 +337,11 @@ impl Wire {
 
 impl Default for Wire {
     fn default() -> Self {
-        Self { color: Color::srgb8(54, 42, 38), width_px: Self::DEFAULT_WIDTH_PX, opacity: 0.75 }
+        Self {
+            color: Color::srgb8(54, 42, 38),
+            width_px: Self::DEFAULT_WIDTH_PX,
+            opacity: 0.75,
+        }
     }
 }
 
@@ -289,7 +349,11 @@ impl Stroke {
     /// A stroke in the accent colour.
     #[must_use]
     pub fn new(points: Vec<DVec3>) -> Self {
-        Self { points, color: Color::srgb8(32, 104, 176), width_px: 3.0 }
+        Self {
+            points,
+            color: Color::srgb8(32, 104, 176),
+            width_px: 3.0,
+        }
     }
 
     /// The stroke in another colour.
@@ -303,7 +367,11 @@ impl Marker {
     /// A pin in the accent colour.
     #[must_use]
     pub fn new(position: DVec3) -> Self {
-        Self { position, color: Color::srgb8(206, 62, 48), radius_px: 6.0 }
+        Self {
+            position,
+            color: Color::srgb8(206, 62, 48),
+            radius_px: 6.0,
+        }
     }
 
     /// The marker in another colour.
@@ -315,6 +383,10 @@ impl Marker {
 
 impl Default for Backdrop {
     fn default() -> Self {
-        Self { top: Color::srgb8(250, 250, 249), bottom: Color::srgb8(226, 227, 229), ground: Ground::Floor }
+        Self {
+            top: Color::srgb8(250, 250, 249),
+            bottom: Color::srgb8(226, 227, 229),
+            ground: Ground::Floor,
+        }
     }
 }

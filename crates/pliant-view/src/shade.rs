@@ -1,7 +1,7 @@
 //! How a surface answers light: one look for every picture.
 //!
-//! **Equation.** Clay: Lambert's cosine for key and fill, a sky that is cooler above than below and dimmed by
-//! ambient occlusion, a broad soft highlight, and light along the outline.
+//! **Equation.** Clay: Lambert's cosine for key and fill, a sky that is cooler above than below and
+//! dimmed by ambient occlusion, a broad soft highlight, and light along the outline.
 //!
 //! ```text
 //! light = sky(n) a + key max(n·k, 0) s + fill max(n·f, 0) a
@@ -10,8 +10,9 @@
 //!
 //! with ambient openness `a` and key shadow `s`.
 //!
-//! **Ours.** Powers are whole and done by squaring (see `fifth_root`). The tone curve is straight up to a knee and
-//! bends towards white above it, so that colours stay what they are and highlights do not clip.
+//! **Ours.** Powers are whole and done by squaring (see `fifth_root`). The tone curve is straight
+//! up to a knee and bends towards white above it, so that colours stay what they are and highlights
+//! do not clip.
 
 use glam::Vec3;
 
@@ -48,21 +49,36 @@ pub(crate) struct Place {
 }
 
 impl Studio {
-    /// Lamps for a camera: the key above its left shoulder, the fill at its right, the rim behind the model.
+    /// Lamps for a camera: the key above its left shoulder, the fill at its right, the rim behind
+    /// the model.
     pub(crate) fn for_camera(axes: &Axes, up: Vec3) -> Self {
         let right = axes.right.as_vec3();
         let back = right.cross(up).normalize_or(Vec3::Z);
-        let towards = |r: f32, u: f32, b: f32| (right * r + up * u + back * b).normalize_or(Vec3::Y);
-        Self { up, key: towards(-0.55, 0.95, 0.66), fill: towards(0.85, 0.10, 0.55), rim: towards(0.50, 0.60, -0.75) }
+        let towards =
+            |r: f32, u: f32, b: f32| (right * r + up * u + back * b).normalize_or(Vec3::Y);
+        Self {
+            up,
+            key: towards(-0.55, 0.95, 0.66),
+            fill: towards(0.85, 0.10, 0.55),
+            rim: towards(0.50, 0.60, -0.75),
+        }
     }
 
     /// The light that a surface of colour `albedo` sends to the eye.
     pub(crate) fn shade(&self, albedo: Vec3, place: &Place) -> Vec3 {
-        let Place { normal, view, open, lit } = *place;
+        let Place {
+            normal,
+            view,
+            open,
+            lit,
+        } = *place;
         let above = 0.5 + 0.5 * normal.dot(self.up);
         let sky = SKY_BELOW + (SKY_ABOVE - SKY_BELOW) * above;
         let bounce = albedo * BOUNCE * (1.0 - open);
-        let light = sky * open + bounce + KEY * (normal.dot(self.key).max(0.0) * lit) + FILL * (normal.dot(self.fill).max(0.0) * open);
+        let light = sky * open
+            + bounce
+            + KEY * (normal.dot(self.key).max(0.0) * lit)
+            + FILL * (normal.dot(self.fill).max(0.0) * open);
         let half = (self.key + view).normalize_or_zero();
         let gloss = fourth(fourth(square(normal.dot(half).max(0.0)))) * HIGHLIGHT * lit;
         let outline = fourth(1.0 - normal.dot(view).clamp(0.0, 1.0));
@@ -81,7 +97,8 @@ fn fourth(x: f32) -> f32 {
 
 /// Straight up to the knee, then bent so that infinite light is white.
 ///
-/// The bend scales all channels by one factor, which keeps the hue; what the brightest would exceed turns pale.
+/// The bend scales all channels by one factor, which keeps the hue; what the brightest would exceed
+/// turns pale.
 pub(crate) fn tone(light: Vec3) -> Vec3 {
     const KNEE: f32 = 0.62;
     let peak = light.max_element();

@@ -21,7 +21,11 @@ impl ContactSheet {
     /// An empty sheet; `columns` of zero asks for a nearly square grid.
     #[must_use]
     pub fn new(title: impl Into<String>, columns: usize) -> Self {
-        Self { title: title.into(), columns, cells: Vec::new() }
+        Self {
+            title: title.into(),
+            columns,
+            cells: Vec::new(),
+        }
     }
 
     /// Adds a picture with its caption, to the right of the last or in a new row.
@@ -48,29 +52,72 @@ impl ContactSheet {
         }
         let columns = self.column_count();
         let rows = self.cells.len().div_ceil(columns);
-        let largest = |axis: usize| self.cells.iter().map(|(picture, _)| picture.size()[axis]).max().unwrap_or(0);
+        let largest = |axis: usize| {
+            self.cells
+                .iter()
+                .map(|(picture, _)| picture.size()[axis])
+                .max()
+                .unwrap_or(0)
+        };
         let (width, height) = (largest(0), largest(1));
         let has_captions = self.cells.iter().any(|(_, caption)| !caption.is_empty());
-        let caption_height = if has_captions { (2.2 * CAPTION_PX) as usize } else { 0 };
-        let title_height = if self.title.is_empty() { 0 } else { (2.4 * TITLE_PX) as usize };
+        let caption_height = if has_captions {
+            (2.2 * CAPTION_PX) as usize
+        } else {
+            0
+        };
+        let title_height = if self.title.is_empty() {
+            0
+        } else {
+            (2.4 * TITLE_PX) as usize
+        };
         let step = [width + GAP_PX, height + caption_height + GAP_PX];
-        let size = [GAP_PX + columns * step[0], GAP_PX + title_height + rows * step[1]];
+        let size = [
+            GAP_PX + columns * step[0],
+            GAP_PX + title_height + rows * step[1],
+        ];
         let mut sheet = Image::filled(size, Color::WHITE)?;
         let title_style = TextStyle::sized(TITLE_PX).bold();
-        draw_text(&mut sheet, &self.title, [GAP_PX as f64, GAP_PX as f64 + 1.3 * TITLE_PX], Anchor::Left, &title_style);
+        draw_text(
+            &mut sheet,
+            &self.title,
+            [GAP_PX as f64, GAP_PX as f64 + 1.3 * TITLE_PX],
+            Anchor::Left,
+            &title_style,
+        );
         for (k, (picture, caption)) in self.cells.iter().enumerate() {
-            let (x, y) = (GAP_PX + k % columns * step[0], GAP_PX + title_height + k / columns * step[1]);
+            let (x, y) = (
+                GAP_PX + k % columns * step[0],
+                GAP_PX + title_height + k / columns * step[1],
+            );
             let [own_width, own_height] = picture.size();
-            sheet.paste(picture, x + (width - own_width) / 2, y + (height - own_height) / 2);
-            let middle = [x as f64 + 0.5 * width as f64, (y + height) as f64 + 1.6 * CAPTION_PX];
-            draw_text(&mut sheet, &fitted(caption, width as f64), middle, Anchor::Middle, &TextStyle::sized(CAPTION_PX));
+            sheet.paste(
+                picture,
+                x + (width - own_width) / 2,
+                y + (height - own_height) / 2,
+            );
+            let middle = [
+                x as f64 + 0.5 * width as f64,
+                (y + height) as f64 + 1.6 * CAPTION_PX,
+            ];
+            draw_text(
+                &mut sheet,
+                &fitted(caption, width as f64),
+                middle,
+                Anchor::Middle,
+                &TextStyle::sized(CAPTION_PX),
+            );
         }
         Ok(sheet)
     }
 
     fn column_count(&self) -> usize {
         let square = (1..).find(|n| n * n >= self.cells.len()).unwrap_or(1);
-        if self.columns == 0 { square } else { self.columns.min(self.cells.len()) }
+        if self.columns == 0 {
+            square
+        } else {
+            self.columns.min(self.cells.len())
+        }
     }
 }
 
@@ -85,10 +132,18 @@ fn fitted(caption: &str, width: f64) -> String {
     kept + "..."
 }
 
-/// Pictures from `frames` evenly spaced directions, once around the vertical line through `camera`'s target.
-pub fn turntable(stage: &Stage<'_>, camera: &Camera, size: [usize; 2], frames: usize) -> Result<Vec<Image>, ViewError> {
+/// Pictures from `frames` evenly spaced directions, once around the vertical line through
+/// `camera`'s target.
+pub fn turntable(
+    stage: &Stage<'_>,
+    camera: &Camera,
+    size: [usize; 2],
+    frames: usize,
+) -> Result<Vec<Image>, ViewError> {
     let turn = |k: usize| std::f64::consts::TAU * k as f64 / frames as f64;
-    (0..frames).map(|k| stage.render(&camera.orbited(camera.target, turn(k)), size)).collect()
+    (0..frames)
+        .map(|k| stage.render(&camera.orbited(camera.target, turn(k)), size))
+        .collect()
 }
 
 #[cfg(test)]
@@ -100,18 +155,31 @@ mod tests {
         let shades = [10, 60, 110, 160, 210];
         let mut sheet = ContactSheet::new("Five", 3);
         for shade in shades {
-            sheet.push(Image::filled([40, 30], Color::srgb8(shade, 0, 0)).unwrap(), format!("{shade}"));
+            sheet.push(
+                Image::filled([40, 30], Color::srgb8(shade, 0, 0)).unwrap(),
+                format!("{shade}"),
+            );
         }
         let page = sheet.compose().unwrap();
         let mut order: Vec<u8> = Vec::new();
-        for pixel in page.pixels().iter().filter(|p| p[1] == 0 && shades.contains(&p[0])) {
+        for pixel in page
+            .pixels()
+            .iter()
+            .filter(|p| p[1] == 0 && shades.contains(&p[0]))
+        {
             if !order.contains(&pixel[0]) {
                 order.push(pixel[0]);
             }
         }
         assert_eq!(order, shades);
         for shade in shades {
-            assert_eq!(page.pixels().iter().filter(|&&p| p == [shade, 0, 0]).count(), 40 * 30);
+            assert_eq!(
+                page.pixels()
+                    .iter()
+                    .filter(|&&p| p == [shade, 0, 0])
+                    .count(),
+                40 * 30
+            );
         }
     }
 
@@ -123,6 +191,9 @@ mod tests {
 
     #[test]
     fn an_empty_sheet_is_declined() {
-        assert!(matches!(ContactSheet::new("None", 2).compose(), Err(ViewError::EmptySheet)));
+        assert!(matches!(
+            ContactSheet::new("None", 2).compose(),
+            Err(ViewError::EmptySheet)
+        ));
     }
 }

@@ -2,13 +2,15 @@
 //!
 //! **Problem.** How much of an even sky does a point with normal `n` see past the scene?
 //!
-//! **Equation.** `∫ max(n·ω, 0) V(ω) dω / π`, as a sum over fixed directions `dₖ` weighted by `|n·dₖ|`.
+//! **Equation.** `∫ max(n·ω, 0) V(ω) dω / π`, as a sum over fixed directions `dₖ` weighted by
+//! `|n·dₖ|`.
 //!
-//! **Source.** S. Zhukov, A. Iones, G. Kronin, "An ambient light illumination model", EGWR 1998; by depth maps from
-//! many directions: M. Pharr, S. Green, GPU Gems ch. 17, 2004.
+//! **Source.** S. Zhukov, A. Iones, G. Kronin, "An ambient light illumination model", EGWR 1998; by
+//! depth maps from many directions: M. Pharr, S. Green, GPU Gems ch. 17, 2004.
 //!
-//! **Ours.** One height map per axis serves both of its ends, and a point uses exactly the end on its own side. The
-//! directions are a spherical Fibonacci lattice built by repeated rotation, without trigonometry.
+//! **Ours.** One height map per axis serves both of its ends, and a point uses exactly the end on
+//! its own side. The directions are a spherical Fibonacci lattice built by repeated rotation,
+//! without trigonometry.
 
 use glam::Vec3;
 use pliant_linalg::parallel;
@@ -44,7 +46,11 @@ pub(crate) fn half_sphere(count: usize) -> Vec<Vec3> {
 impl Sky {
     pub(crate) fn draw(occluders: &[Occluder<'_>]) -> Self {
         let directions = half_sphere(AXES);
-        Self { maps: parallel::map(AXES, 1, |k| HeightMap::draw(LightAxes::towards(directions[k]), SIDE, occluders)) }
+        Self {
+            maps: parallel::map(AXES, 1, |k| {
+                HeightMap::draw(LightAxes::towards(directions[k]), SIDE, occluders)
+            }),
+        }
     }
 
     /// The share of the sky over `normal` that is seen from `p`, 0 to 1.
@@ -52,7 +58,11 @@ impl Sky {
         let (mut open, mut total) = (0.0, 0.0);
         for map in &self.maps {
             let cos = normal.dot(map.axes.d);
-            let end = if cos >= 0.0 { LightEnd::High } else { LightEnd::Low };
+            let end = if cos >= 0.0 {
+                LightEnd::High
+            } else {
+                LightEnd::Low
+            };
             let weight = cos.abs();
             let texel = map.texel();
             // Off the surface by more than a texel's slope, so that a surface does not hide itself.
@@ -64,12 +74,17 @@ impl Sky {
 
     /// How much of the sky over a floor with normal `up` is covered by things close to `p`, 0 to 1.
     ///
-    /// Things farther than `reach` count little: their shadows from single directions would show one by one.
+    /// Things farther than `reach` count little: their shadows from single directions would show
+    /// one by one.
     pub(crate) fn covered(&self, p: Vec3, up: Vec3, reach: f32) -> f32 {
         let (mut covered, mut total) = (0.0, 0.0);
         for map in &self.maps {
             let cos = up.dot(map.axes.d);
-            let end = if cos >= 0.0 { LightEnd::High } else { LightEnd::Low };
+            let end = if cos >= 0.0 {
+                LightEnd::High
+            } else {
+                LightEnd::Low
+            };
             covered += cos.abs() * map.closeness(p, end, reach);
             total += cos.abs();
         }
@@ -92,8 +107,16 @@ mod tests {
 
     #[test]
     fn beside_an_endless_wall_half_of_the_upward_sky_is_seen() {
-        let positions = [Vec3::new(0.0, -0.7, -0.7), Vec3::new(0.0, 0.7, -0.7), Vec3::new(0.0, 0.7, 0.7), Vec3::new(0.0, -0.7, 0.7)];
-        let wall = Occluder { positions: &positions, triangles: &[[0, 1, 2], [0, 2, 3]] };
+        let positions = [
+            Vec3::new(0.0, -0.7, -0.7),
+            Vec3::new(0.0, 0.7, -0.7),
+            Vec3::new(0.0, 0.7, 0.7),
+            Vec3::new(0.0, -0.7, 0.7),
+        ];
+        let wall = Occluder {
+            positions: &positions,
+            triangles: &[[0, 1, 2], [0, 2, 3]],
+        };
         let sky = Sky::draw(&[wall]);
         let seen = sky.seen(Vec3::new(0.03, -0.65, 0.0), Vec3::Y);
         assert!((seen - 0.5).abs() < 0.08, "{seen}");

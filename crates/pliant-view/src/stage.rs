@@ -1,8 +1,9 @@
 //! A scene made ready for pictures from any side.
 //!
-//! **Ours.** What does not depend on the camera (unit space, normals, ambient occlusion) is computed once; a turntable
-//! or a sheet of views shares it. On small triangles ambient occlusion is interpolated between vertices; on large
-//! ones, where a vertex is far from what it should stand for, it is computed at pixels.
+//! **Ours.** What does not depend on the camera (unit space, normals, ambient occlusion) is
+//! computed once; a turntable or a sheet of views shares it. On small triangles ambient occlusion
+//! is interpolated between vertices; on large ones, where a vertex is far from what it should stand
+//! for, it is computed at pixels.
 
 use glam::{DVec3, Vec3};
 use pliant_linalg::parallel;
@@ -46,7 +47,11 @@ impl<'a> Stage<'a> {
     /// Makes a scene ready; paint that does not fit its mesh is declined here.
     pub fn prepare(scene: &'a Scene) -> Result<Self, ViewError> {
         scene.check()?;
-        let usable: Vec<DVec3> = scene.points().into_iter().filter(|p| is_usable(*p)).collect();
+        let usable: Vec<DVec3> = scene
+            .points()
+            .into_iter()
+            .filter(|p| is_usable(*p))
+            .collect();
         let space = UnitSpace::of(Bounds::of(&usable));
         let mut objects = Vec::with_capacity(scene.objects.len());
         let mut first_triangle = 0;
@@ -56,9 +61,16 @@ impl<'a> Stage<'a> {
         }
         let sky = Sky::draw(&occluders(scene, &objects));
         for (object, staged) in scene.objects.iter().zip(&mut objects) {
-            staged.openness = parallel::map(object.mesh.vertex_count(), VERTICES_PER_TASK, |v| staged.openness_at(v, &sky));
+            staged.openness = parallel::map(object.mesh.vertex_count(), VERTICES_PER_TASK, |v| {
+                staged.openness_at(v, &sky)
+            });
         }
-        Ok(Self { scene, space, objects, sky })
+        Ok(Self {
+            scene,
+            space,
+            objects,
+            sky,
+        })
     }
 
     pub(crate) fn occluders(&self) -> Vec<Occluder<'_>> {
@@ -68,17 +80,36 @@ impl<'a> Stage<'a> {
 
 fn occluders<'a>(scene: &'a Scene, objects: &'a [StagedObject]) -> Vec<Occluder<'a>> {
     let pairs = scene.objects.iter().zip(objects);
-    pairs.map(|(object, staged)| Occluder { positions: &staged.single, triangles: object.mesh.triangles() }).collect()
+    pairs
+        .map(|(object, staged)| Occluder {
+            positions: &staged.single,
+            triangles: object.mesh.triangles(),
+        })
+        .collect()
 }
 
 impl StagedObject {
     fn new(object: &Object, space: &UnitSpace, first_triangle: u32) -> Self {
-        let positions: Vec<DVec3> = object.mesh.positions().iter().map(|&p| space.point(p)).collect();
+        let positions: Vec<DVec3> = object
+            .mesh
+            .positions()
+            .iter()
+            .map(|&p| space.point(p))
+            .collect();
         let single = positions.iter().map(|&p| to_single(p)).collect();
         let normals = Normals::of(&object.mesh, &positions, object.material.crease_rad);
         let triangles = object.mesh.triangles();
-        let fine = parallel::map(triangles.len(), 4 * VERTICES_PER_TASK, |t| is_fine(triangles[t].map(|v| positions[v as usize])));
-        Self { positions, single, normals, openness: Vec::new(), fine, first_triangle }
+        let fine = parallel::map(triangles.len(), 4 * VERTICES_PER_TASK, |t| {
+            is_fine(triangles[t].map(|v| positions[v as usize]))
+        });
+        Self {
+            positions,
+            single,
+            normals,
+            openness: Vec::new(),
+            fine,
+            first_triangle,
+        }
     }
 
     fn openness_at(&self, vertex: usize, sky: &Sky) -> f32 {
@@ -87,6 +118,9 @@ impl StagedObject {
 }
 
 fn is_fine([a, b, c]: [DVec3; 3]) -> bool {
-    let longest = a.distance_squared(b).max(b.distance_squared(c)).max(c.distance_squared(a));
+    let longest = a
+        .distance_squared(b)
+        .max(b.distance_squared(c))
+        .max(c.distance_squared(a));
     longest < COARSE_EDGE * COARSE_EDGE
 }

@@ -1,4 +1,5 @@
-//! The colour of a place on a mesh: where a ray meets its triangle, what is painted there, and how it is lit.
+//! The colour of a place on a mesh: where a ray meets its triangle, what is painted there, and how
+//! it is lit.
 //!
 //! **Equation.** A ray `o + s d` meets the triangle `p, p + e, p + f` at barycentrics
 //!
@@ -8,8 +9,9 @@
 //!
 //! **Source.** T. Möller, B. Trumbore, "Fast, minimum storage ray/triangle intersection", JGT 1997.
 //!
-//! **Ours.** The rasteriser already knows that the sample is inside; barycentrics only lose what rounding put outside.
-//! Lines (wire, isolines) are judged by their distance in pixels, from the change of barycentrics across a pixel.
+//! **Ours.** The rasteriser already knows that the sample is inside; barycentrics only lose what
+//! rounding put outside. Lines (wire, isolines) are judged by their distance in pixels, from the
+//! change of barycentrics across a pixel.
 
 use glam::{DVec3, Vec3};
 use pliant_linalg::parallel;
@@ -32,7 +34,8 @@ pub(crate) struct Surfaces<'a> {
     vertex_lit: Vec<Vec<f32>>,
 }
 
-/// Corners whose shares of the key light differ by less are interpolated; the eye does not see the difference.
+/// Corners whose shares of the key light differ by less are interpolated; the eye does not see the
+/// difference.
 const LIT_AGREEMENT: f32 = 0.05;
 
 /// A place on a triangle.
@@ -47,9 +50,24 @@ struct Hit<'a> {
 
 impl<'a> Surfaces<'a> {
     pub(crate) fn new(stage: &'a Stage<'a>, lens: Lens, studio: Studio, key: KeyLight) -> Self {
-        let firsts = stage.objects.iter().map(|staged| staged.first_triangle).collect();
-        let vertex_lit = stage.objects.iter().map(|staged| lit_vertices(staged, &key)).collect();
-        Self { stage, lens, studio, key, firsts, vertex_lit }
+        let firsts = stage
+            .objects
+            .iter()
+            .map(|staged| staged.first_triangle)
+            .collect();
+        let vertex_lit = stage
+            .objects
+            .iter()
+            .map(|staged| lit_vertices(staged, &key))
+            .collect();
+        Self {
+            stage,
+            lens,
+            studio,
+            key,
+            firsts,
+            vertex_lit,
+        }
     }
 
     fn object_of(&self, source: u32) -> usize {
@@ -64,7 +82,10 @@ impl<'a> Surfaces<'a> {
         }
         let staged = &self.stage.objects[object];
         let normal = |source: u32| staged.normals.faces[(source - staged.first_triangle) as usize];
-        let same_paint = !matches!(self.stage.scene.objects[object].material.paint, Paint::FaceColors(_) | Paint::FaceScalar(_));
+        let same_paint = !matches!(
+            self.stage.scene.objects[object].material.paint,
+            Paint::FaceColors(_) | Paint::FaceScalar(_)
+        );
         same_paint && normal(a).dot(normal(b)) > 0.8
     }
 
@@ -79,20 +100,39 @@ impl<'a> Surfaces<'a> {
             (true, false) => 0.55,
             (false, _) => self.stage.sky.seen(position, normal),
         };
-        let lit = if normal.dot(self.key.direction()) > 0.0 { self.lit(&hit, position, normal, facing) } else { 0.0 };
-        let place = Place { normal, view, open, lit };
+        let lit = if normal.dot(self.key.direction()) > 0.0 {
+            self.lit(&hit, position, normal, facing)
+        } else {
+            0.0
+        };
+        let place = Place {
+            normal,
+            view,
+            open,
+            lit,
+        };
         let material = &hit.object.material;
-        let plain = if facing { material.color } else { material.back_color };
-        self.studio.shade(self.painted(&hit, x, y).unwrap_or(plain).0, &place)
+        let plain = if facing {
+            material.color
+        } else {
+            material.back_color
+        };
+        self.studio
+            .shade(self.painted(&hit, x, y).unwrap_or(plain).0, &place)
     }
 
-    /// The key light's share: between the corners where they nearly agree, else at the place itself.
+    /// The key light's share: between the corners where they nearly agree, else at the place
+    /// itself.
     fn lit(&self, hit: &Hit<'_>, position: Vec3, normal: Vec3, facing: bool) -> f32 {
         let lit = &self.vertex_lit[hit.index];
         let [a, b, c] = hit.corners().map(|v| lit[v]);
         let spread = a.max(b).max(c) - a.min(b).min(c);
         let interpolable = facing && hit.staged.fine[hit.triangle] && spread < LIT_AGREEMENT;
-        if interpolable { hit.interpolate(|v| lit[v]) } else { self.key.lit(position, normal) }
+        if interpolable {
+            hit.interpolate(|v| lit[v])
+        } else {
+            self.key.lit(position, normal)
+        }
     }
 
     fn hit(&self, source: u32, x: f64, y: f64) -> Hit<'_> {
@@ -101,7 +141,14 @@ impl<'a> Surfaces<'a> {
         let triangle = (source - staged.first_triangle) as usize;
         let ray = self.lens.ray(x, y);
         let weights = barycentrics(ray, hit_points(object, staged, triangle));
-        Hit { index, object, staged, triangle, weights, ray }
+        Hit {
+            index,
+            object,
+            staged,
+            triangle,
+            weights,
+            ray,
+        }
     }
 
     fn painted(&self, hit: &Hit<'_>, x: f64, y: f64) -> Option<Color> {
@@ -110,10 +157,14 @@ impl<'a> Surfaces<'a> {
             Paint::Plain => None,
             Paint::VertexColors(colors) => {
                 let corners = hit.corners();
-                Some(Color((0..3).map(|k| colors[corners[k]].0 * hit.weights[k]).sum()))
+                Some(Color(
+                    (0..3).map(|k| colors[corners[k]].0 * hit.weights[k]).sum(),
+                ))
             }
             Paint::FaceColors(colors) => Some(colors[face]),
-            Paint::FaceScalar(paint) => Some(dimmed(paint.map.color(paint.range.position(paint.values[face])))),
+            Paint::FaceScalar(paint) => Some(dimmed(
+                paint.map.color(paint.range.position(paint.values[face])),
+            )),
             Paint::VertexScalar(paint) => Some(dimmed(self.scalar_color(hit, paint, x, y))),
         }
     }
@@ -126,7 +177,9 @@ impl<'a> Surfaces<'a> {
         let value_at = |w: Vec3| (0..3).map(|k| f64::from(w[k]) * values[k]).sum::<f64>();
         let value = value_at(hit.weights);
         let color = paint.map.color(paint.range.position(value));
-        let Some(spacing) = paint.isoline_spacing.filter(|s| *s > 0.0) else { return color };
+        let Some(spacing) = paint.isoline_spacing.filter(|s| *s > 0.0) else {
+            return color;
+        };
         // The value's change across one pixel, from its change to the right and down.
         let step = |dx: f64, dy: f64| value_at(self.weights_at(hit, x + dx, y + dy)) - value;
         let (across, down) = (step(1.0, 0.0), step(0.0, 1.0));
@@ -139,19 +192,28 @@ impl<'a> Surfaces<'a> {
 
     /// Barycentrics of another place on the screen in the same triangle's plane, unclamped.
     fn weights_at(&self, hit: &Hit<'_>, x: f64, y: f64) -> Vec3 {
-        plane_barycentrics(self.lens.ray(x, y), hit_points(hit.object, hit.staged, hit.triangle))
+        plane_barycentrics(
+            self.lens.ray(x, y),
+            hit_points(hit.object, hit.staged, hit.triangle),
+        )
     }
 
     /// The lines on the object of a triangle.
     pub(crate) fn wire(&self, source: u32) -> Option<&Wire> {
-        self.stage.scene.objects[self.object_of(source)].material.wire.as_ref()
+        self.stage.scene.objects[self.object_of(source)]
+            .material
+            .wire
+            .as_ref()
     }
 
     /// How much of the authored edges' lines covers a place on a triangle.
     pub(crate) fn wire_cover(&self, source: u32, wire: &Wire, x: f64, y: f64) -> f32 {
         let hit = &self.hit(source, x, y);
         let here = self.weights_at(hit, x, y);
-        let (right, down) = (self.weights_at(hit, x + 1.0, y) - here, self.weights_at(hit, x, y + 1.0) - here);
+        let (right, down) = (
+            self.weights_at(hit, x + 1.0, y) - here,
+            self.weights_at(hit, x, y + 1.0) - here,
+        );
         let authored = authored_edges(hit.object, hit.triangle);
         let mut cover = 0.0_f64;
         for k in 0..3 {
@@ -170,17 +232,22 @@ impl<'a> Surfaces<'a> {
 fn lit_vertices(staged: &StagedObject, key: &KeyLight) -> Vec<f32> {
     parallel::map(staged.single.len(), VERTICES_PER_TASK, |v| {
         let normal = staged.normals.vertices[v];
-        if normal.dot(key.direction()) > 0.0 { key.lit(staged.single[v], normal) } else { 0.0 }
+        if normal.dot(key.direction()) > 0.0 {
+            key.lit(staged.single[v], normal)
+        } else {
+            0.0
+        }
     })
 }
 
-/// Where the key light falls fully, the studio is brighter than 1 by this factor; a value's colour is dimmed by it, so
-/// that it looks there as it does in the legend.
+/// Where the key light falls fully, the studio is brighter than 1 by this factor; a value's colour
+/// is dimmed by it, so that it looks there as it does in the legend.
 fn dimmed(color: Color) -> Color {
     Color(color.0 * 0.76)
 }
 
-/// Coverage of a line of some width at a distance from its middle, both in pixels: soft over one pixel.
+/// Coverage of a line of some width at a distance from its middle, both in pixels: soft over one
+/// pixel.
 fn line_cover(distance_px: f64, width_px: f64) -> f64 {
     (0.5 * width_px + 0.5 - distance_px.abs()).clamp(0.0, 1.0) * width_px.min(1.0)
 }
@@ -191,7 +258,8 @@ fn authored_edges(object: &Object, triangle: usize) -> [bool; 3] {
     let face = face_of[triangle];
     let first = triangle == 0 || face_of[triangle - 1] != face;
     let last = triangle + 1 == face_of.len() || face_of[triangle + 1] != face;
-    // A fan's triangle (p₀, pₖ, pₖ₊₁): the side away from p₀ is always authored, the other two at the fan's ends.
+    // A fan's triangle (p₀, pₖ, pₖ₊₁): the side away from p₀ is always authored, the other two at
+    // the fan's ends.
     [true, last, first]
 }
 
@@ -199,7 +267,8 @@ fn hit_points(object: &Object, staged: &StagedObject, triangle: usize) -> [DVec3
     object.mesh.triangles()[triangle].map(|v| staged.positions[v as usize])
 }
 
-/// Barycentrics of a ray in a triangle's plane; the first corner's where the ray runs along the plane.
+/// Barycentrics of a ray in a triangle's plane; the first corner's where the ray runs along the
+/// plane.
 fn plane_barycentrics((origin, direction): (DVec3, DVec3), [p, q, r]: [DVec3; 3]) -> Vec3 {
     let (e, f, t) = (q - p, r - p, origin - p);
     let across = direction.cross(f);
@@ -215,7 +284,9 @@ fn plane_barycentrics((origin, direction): (DVec3, DVec3), [p, q, r]: [DVec3; 3]
 
 /// As [`plane_barycentrics`], moved into the triangle.
 fn barycentrics(ray: (DVec3, DVec3), points: [DVec3; 3]) -> Vec3 {
-    let inside = plane_barycentrics(ray, points).max(Vec3::ZERO).min(Vec3::ONE);
+    let inside = plane_barycentrics(ray, points)
+        .max(Vec3::ZERO)
+        .min(Vec3::ONE);
     let sum = inside.x + inside.y + inside.z;
     if sum > 0.0 { inside / sum } else { Vec3::X }
 }
@@ -232,15 +303,19 @@ impl Hit<'_> {
 
     fn position(&self) -> DVec3 {
         let [p, q, r] = hit_points(self.object, self.staged, self.triangle);
-        p * f64::from(self.weights.x) + q * f64::from(self.weights.y) + r * f64::from(self.weights.z)
+        p * f64::from(self.weights.x)
+            + q * f64::from(self.weights.y)
+            + r * f64::from(self.weights.z)
     }
 
-    /// The normal on the side of the eye, the direction towards the eye, and whether the outer side is seen.
+    /// The normal on the side of the eye, the direction towards the eye, and whether the outer side
+    /// is seen.
     fn frame(&self) -> (Vec3, Vec3, bool) {
         let view = -to_single(self.ray.1).normalize_or(Vec3::NEG_Z);
         let facing = self.staged.normals.faces[self.triangle].dot(view) >= 0.0;
         let [a, b, c] = self.staged.normals.corners[self.triangle];
-        let smooth = (a * self.weights.x + b * self.weights.y + c * self.weights.z).normalize_or(view);
+        let smooth =
+            (a * self.weights.x + b * self.weights.y + c * self.weights.z).normalize_or(view);
         (if facing { smooth } else { -smooth }, view, facing)
     }
 }

@@ -1,11 +1,13 @@
 //! Lettering for captions and legends.
 //!
-//! **Problem.** Text that is crisp at small sizes and the same on every machine, without a font file.
+//! **Problem.** Text that is crisp at small sizes and the same on every machine, without a font
+//! file.
 //!
-//! **Form.** Glyphs are pen paths (see `glyphs`), drawn with a round pen whose coverage falls off over one pixel.
+//! **Form.** Glyphs are pen paths (see `glyphs`), drawn with a round pen whose coverage falls off
+//! over one pixel.
 //!
-//! **Ours.** The pen is as wide as the size asks for, but never under a pixel; stems are put onto whole pixels by
-//! rounding each glyph's start.
+//! **Ours.** The pen is as wide as the size asks for, but never under a pixel; stems are put onto
+//! whole pixels by rounding each glyph's start.
 
 use std::sync::OnceLock;
 
@@ -27,13 +29,20 @@ impl TextStyle {
     /// Text of a size in dark grey.
     #[must_use]
     pub fn sized(cap_height_px: f64) -> Self {
-        Self { cap_height_px, color: Color::srgb8(52, 54, 58), weight: 1.0 }
+        Self {
+            cap_height_px,
+            color: Color::srgb8(52, 54, 58),
+            weight: 1.0,
+        }
     }
 
     /// The same with a wider pen.
     #[must_use]
     pub fn bold(self) -> Self {
-        Self { weight: 1.5, ..self }
+        Self {
+            weight: 1.5,
+            ..self
+        }
     }
 
     fn unit(&self) -> f64 {
@@ -77,7 +86,13 @@ pub fn text_width(text: &str, style: &TextStyle) -> f64 {
 }
 
 /// Draws a line of text with its baseline at `y` and its anchor at `x`.
-pub fn draw_text(image: &mut Image, text: &str, [x, y]: [f64; 2], anchor: Anchor, style: &TextStyle) {
+pub fn draw_text(
+    image: &mut Image,
+    text: &str,
+    [x, y]: [f64; 2],
+    anchor: Anchor,
+    style: &TextStyle,
+) {
     let width = text_width(text, style);
     let mut pen = match anchor {
         Anchor::Left => x,
@@ -96,11 +111,18 @@ fn draw_glyph(image: &mut Image, glyph: &Glyph, [left, baseline]: [f64; 2], styl
     let border = radius + 1.0;
     let columns = (left - border) as i64..=(left + glyph.advance * unit + border) as i64;
     let rows = (baseline - 17.0 * unit - border) as i64..=(baseline + 5.0 * unit + border) as i64;
-    let placed: Vec<_> = glyph.segments.iter().map(|ends| ends.map(|[x, y]| [left + x * unit, baseline - y * unit])).collect();
+    let placed: Vec<_> = glyph
+        .segments
+        .iter()
+        .map(|ends| ends.map(|[x, y]| [left + x * unit, baseline - y * unit]))
+        .collect();
     for y in rows {
         for x in columns.clone() {
             let place = [x as f64 + 0.5, y as f64 + 0.5];
-            let nearest = placed.iter().map(|ends| distance_squared(place, ends)).fold(f64::INFINITY, f64::min);
+            let nearest = placed
+                .iter()
+                .map(|ends| distance_squared(place, ends))
+                .fold(f64::INFINITY, f64::min);
             let cover = (radius + 0.5 - nearest.sqrt()).clamp(0.0, 1.0);
             image.blend(x, y, style.color, cover as f32);
         }
@@ -110,7 +132,11 @@ fn draw_glyph(image: &mut Image, glyph: &Glyph, [left, baseline]: [f64; 2], styl
 fn distance_squared([x, y]: [f64; 2], [a, b]: &[[f64; 2]; 2]) -> f64 {
     let (dx, dy) = (b[0] - a[0], b[1] - a[1]);
     let length_squared = dx * dx + dy * dy;
-    let t = if length_squared > 0.0 { (((x - a[0]) * dx + (y - a[1]) * dy) / length_squared).clamp(0.0, 1.0) } else { 0.0 };
+    let t = if length_squared > 0.0 {
+        (((x - a[0]) * dx + (y - a[1]) * dy) / length_squared).clamp(0.0, 1.0)
+    } else {
+        0.0
+    };
     let (ox, oy) = (x - a[0] - dx * t, y - a[1] - dy * t);
     ox * ox + oy * oy
 }
@@ -124,7 +150,9 @@ fn glyph(character: char) -> &'static Glyph {
         all
     });
     let known = &font[..font.len() - 1];
-    known.binary_search_by_key(&character, |glyph| glyph.character).map_or(&font[font.len() - 1], |k| &known[k])
+    known
+        .binary_search_by_key(&character, |glyph| glyph.character)
+        .map_or(&font[font.len() - 1], |k| &known[k])
 }
 
 /// Follows a pen path.
@@ -145,7 +173,11 @@ fn traced(&(character, advance, path): &(char, i32, &str)) -> Glyph {
             _ => unreachable!("the pen path of '{character}' is malformed"),
         }
     }
-    Glyph { character, advance: f64::from(advance) + TRACKING, segments }
+    Glyph {
+        character,
+        advance: f64::from(advance) + TRACKING,
+        segments,
+    }
 }
 
 /// The letters of a pen path, each with the numbers that follow it.
@@ -153,8 +185,16 @@ fn commands(path: &str) -> impl Iterator<Item = (char, Vec<f64>)> + '_ {
     let starts = path.char_indices().filter(|(_, c)| c.is_ascii_alphabetic());
     starts.map(|(at, letter)| {
         let rest = &path[at + 1..];
-        let numbers = &rest[..rest.find(|c: char| c.is_ascii_alphabetic()).unwrap_or(rest.len())];
-        (letter, numbers.split_whitespace().filter_map(|number| number.parse().ok()).collect())
+        let numbers = &rest[..rest
+            .find(|c: char| c.is_ascii_alphabetic())
+            .unwrap_or(rest.len())];
+        (
+            letter,
+            numbers
+                .split_whitespace()
+                .filter_map(|number| number.parse().ok())
+                .collect(),
+        )
     })
 }
 
@@ -163,7 +203,8 @@ fn curve(from: [f64; 2], control: [f64; 2], to: [f64; 2], segments: &mut Vec<[[f
     for k in 1..=CURVE_PIECES {
         let t = k as f64 / CURVE_PIECES as f64;
         let s = 1.0 - t;
-        let next = std::array::from_fn(|c| s * s * from[c] + 2.0 * s * t * control[c] + t * t * to[c]);
+        let next =
+            std::array::from_fn(|c| s * s * from[c] + 2.0 * s * t * control[c] + t * t * to[c]);
         segments.push([at, next]);
         at = next;
     }
@@ -178,8 +219,12 @@ mod tests {
         for character in ' '..='~' {
             let glyph = glyph(character);
             assert_eq!(glyph.character, character);
-            let inside = |[x, y]: [f64; 2]| (0.0..=glyph.advance).contains(&x) && (-4.5..=16.0).contains(&y);
-            assert!(glyph.segments.iter().flatten().all(|&p| inside(p)), "'{character}' leaves its box");
+            let inside =
+                |[x, y]: [f64; 2]| (0.0..=glyph.advance).contains(&x) && (-4.5..=16.0).contains(&y);
+            assert!(
+                glyph.segments.iter().flatten().all(|&p| inside(p)),
+                "'{character}' leaves its box"
+            );
         }
     }
 
@@ -187,13 +232,22 @@ mod tests {
     fn no_two_letters_look_alike() {
         let drawn = |character: char| {
             let mut image = Image::filled([24, 24], Color::WHITE).unwrap();
-            draw_text(&mut image, &character.to_string(), [4.0, 18.0], Anchor::Left, &TextStyle::sized(12.0));
+            draw_text(
+                &mut image,
+                &character.to_string(),
+                [4.0, 18.0],
+                Anchor::Left,
+                &TextStyle::sized(12.0),
+            );
             image
         };
         let all: Vec<Image> = ('!'..='~').map(drawn).collect();
         for a in 0..all.len() {
             for b in 0..a {
-                assert!(all[a] != all[b], "glyphs {b} and {a} after the space are drawn alike");
+                assert!(
+                    all[a] != all[b],
+                    "glyphs {b} and {a} after the space are drawn alike"
+                );
             }
         }
     }
@@ -202,7 +256,13 @@ mod tests {
     fn text_stays_within_its_width() {
         let style = TextStyle::sized(10.0);
         let mut image = Image::filled([200, 30], Color::WHITE).unwrap();
-        draw_text(&mut image, "Residual 1.25", [100.0, 20.0], Anchor::Middle, &style);
+        draw_text(
+            &mut image,
+            "Residual 1.25",
+            [100.0, 20.0],
+            Anchor::Middle,
+            &style,
+        );
         let half = 0.5 * text_width("Residual 1.25", &style) + 2.0;
         for (k, pixel) in image.pixels().iter().enumerate() {
             let x = (k % 200) as f64 + 0.5;

@@ -9,7 +9,10 @@ pub struct BuiltIn;
 
 impl Specimens for BuiltIn {
     fn names(&self) -> Vec<String> {
-        pliant_specimens::names().iter().map(|&name| name.to_owned()).collect()
+        pliant_specimens::names()
+            .iter()
+            .map(|&name| name.to_owned())
+            .collect()
     }
 
     fn specimen(&self, name: &str) -> Option<Asset> {
@@ -19,7 +22,11 @@ impl Specimens for BuiltIn {
 
 fn as_asset(specimen: Specimen) -> Asset {
     let mut asset = Asset::from_rig(specimen.rig);
-    asset.clips = specimen.clips.iter().flat_map(|clip| Asset::from_clip(clip).clips).collect();
+    asset.clips = specimen
+        .clips
+        .iter()
+        .flat_map(|clip| Asset::from_clip(clip).clips)
+        .collect();
     for performance in specimen.performances {
         let mut animation = Animation::new(performance.name, performance.frame_count);
         animation.frames_per_second = performance.frames_per_second;

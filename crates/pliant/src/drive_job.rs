@@ -1,4 +1,5 @@
-//! Control points for a model from a file: places as they are, a captured take, a clip of the mesh, or end effectors of a skeleton.
+//! Control points for a model from a file: places as they are, a captured take, a clip of the mesh,
+//! or end effectors of a skeleton.
 
 use std::path::{Path, PathBuf};
 
@@ -76,7 +77,11 @@ impl DriveJob {
     /// # Errors
     /// Files that cannot be read, markers or skeletons that do not fit the model.
     pub fn read(&self, points: &Path, model: &Model) -> Result<Control, DriveError> {
-        let (track, named) = if is_clip(points) { (clip_track(points, model)?, false) } else { read_take(points)? };
+        let (track, named) = if is_clip(points) {
+            (clip_track(points, model)?, false)
+        } else {
+            read_take(points)?
+        };
         let mut preparation = self.preparation.clone();
         // A plain list of places has no gaps, unless someone knows that it has.
         if named || self.preparation.markers.is_some() {
@@ -89,30 +94,88 @@ impl DriveJob {
         let reference = model.examples().reference().positions();
         let rest = model.control().at(reference);
         let Some(path) = &self.skeleton else {
-            let prepared = preparation.run(&track, &MarkerSource { rest: &rest, names: &[], reference }).map_err(in_file(points))?;
-            return Ok(Control { frames: prepared.frames, fps: prepared.fps, problems: prepared.problems, effectors: None });
+            let prepared = preparation
+                .run(
+                    &track,
+                    &MarkerSource {
+                        rest: &rest,
+                        names: &[],
+                        reference,
+                    },
+                )
+                .map_err(in_file(points))?;
+            return Ok(Control {
+                frames: prepared.frames,
+                fps: prepared.fps,
+                problems: prepared.problems,
+                effectors: None,
+            });
         };
         let skeleton =
-            SkeletonFile::parse(&read_text(path)?).map_err(|message| DriveError::Text { file: path.display().to_string(), message })?;
+            SkeletonFile::parse(&read_text(path)?).map_err(|message| DriveError::Text {
+                file: path.display().to_string(),
+                message,
+            })?;
         let solver = skeleton.solver(model).map_err(in_file(path))?;
-        let (names, rest): (Vec<&str>, Vec<DVec3>) = solver.skeleton().effectors().map(|joint| (joint.name.as_str(), joint.at)).unzip();
-        let track = if is_clip(points) { effectors_of(&track, solver.skeleton()) } else { track };
-        let mut prepared = preparation.run(&track, &MarkerSource { rest: &rest, names: &names, reference }).map_err(in_file(points))?;
+        let (names, rest): (Vec<&str>, Vec<DVec3>) = solver
+            .skeleton()
+            .effectors()
+            .map(|joint| (joint.name.as_str(), joint.at))
+            .unzip();
+        let track = if is_clip(points) {
+            effectors_of(&track, solver.skeleton())
+        } else {
+            track
+        };
+        let mut prepared = preparation
+            .run(
+                &track,
+                &MarkerSource {
+                    rest: &rest,
+                    names: &names,
+                    reference,
+                },
+            )
+            .map_err(in_file(points))?;
         let began = Instant::now();
-        let poses = solver.solve_all(&prepared.frames).map_err(in_file(points))?;
+        let poses = solver
+            .solve_all(&prepared.frames)
+            .map_err(in_file(points))?;
         let ms_per_frame = began.elapsed().as_secs_f64() * 1e3 / poses.len() as f64;
-        let (frame, miss) = poses.iter().map(|pose| pose.miss).enumerate().fold((0, 0.0), |most, it| if it.1 > most.1 { it } else { most });
+        let (frame, miss) = poses
+            .iter()
+            .map(|pose| pose.miss)
+            .enumerate()
+            .fold((0, 0.0), |most, it| if it.1 > most.1 { it } else { most });
         if miss > UNREACHED * solver.skeleton().reach() {
             prepared.problems.push(format!("goals are out of reach: in frame {frame} an effector stays {miss:.4} away from its own"));
         }
-        let frames = poses.iter().map(|pose| solver.skeleton().controls(&pose.places, model.control().count())).collect();
-        Ok(Control { frames, fps: prepared.fps, problems: prepared.problems, effectors: Some(Effectors { miss, frame, ms_per_frame }) })
+        let frames = poses
+            .iter()
+            .map(|pose| {
+                solver
+                    .skeleton()
+                    .controls(&pose.places, model.control().count())
+            })
+            .collect();
+        Ok(Control {
+            frames,
+            fps: prepared.fps,
+            problems: prepared.problems,
+            effectors: Some(Effectors {
+                miss,
+                frame,
+                ms_per_frame,
+            }),
+        })
     }
 }
 
 /// Whether `points` names a mesh that moves rather than places of markers.
 fn is_clip(points: &Path) -> bool {
-    let is_array = points.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("npy"));
+    let is_array = points
+        .extension()
+        .is_some_and(|ending| ending.eq_ignore_ascii_case("npy"));
     let is_pair = !points.is_file() && points.to_string_lossy().contains('+');
     is_pair || !(is_array || pliant_io::holds_markers(points))
 }
@@ -126,67 +189,114 @@ fn read_take(points: &Path) -> Result<(MarkerTrack, bool), DriveError> {
 fn clip_track(points: &Path, model: &Model) -> Result<MarkerTrack, DriveError> {
     let name = points.to_string_lossy();
     let clip = crate::load(&name)?.clip()?;
-    let (found, expected) = (clip.reference().vertex_count(), model.examples().reference().vertex_count());
-    let wrong = |message: String| DriveError::Text { file: name.clone().into_owned(), message };
+    let (found, expected) = (
+        clip.reference().vertex_count(),
+        model.examples().reference().vertex_count(),
+    );
+    let wrong = |message: String| DriveError::Text {
+        file: name.clone().into_owned(),
+        message,
+    };
     if found != expected {
         return Err(wrong(format!(
             "it has {found} vertices, the model {expected}; give a clip of the same mesh, or places of its control points"
         )));
     }
-    let frames = clip.frames().iter().map(|frame| model.control().at(frame).into_iter().map(Some).collect()).collect();
-    let names = model.control().vertices().iter().map(u32::to_string).collect();
-    MarkerTrack::new(names, Some(clip.frames_per_second()), frames).map_err(|error| wrong(error.to_string()))
+    let frames = clip
+        .frames()
+        .iter()
+        .map(|frame| model.control().at(frame).into_iter().map(Some).collect())
+        .collect();
+    let names = model
+        .control()
+        .vertices()
+        .iter()
+        .map(u32::to_string)
+        .collect();
+    MarkerTrack::new(names, Some(clip.frames_per_second()), frames)
+        .map_err(|error| wrong(error.to_string()))
 }
 
 /// The places of the effectors that sit at control points.
 fn effectors_of(track: &MarkerTrack, skeleton: &IkSkeleton) -> MarkerTrack {
-    let controls: Vec<usize> = skeleton.effectors().filter_map(|joint| joint.control).collect();
-    let names = skeleton.effectors().filter(|joint| joint.control.is_some()).map(|joint| joint.name.clone()).collect();
-    let frames = track.frames().iter().map(|frame| controls.iter().map(|&k| frame[k]).collect()).collect();
+    let controls: Vec<usize> = skeleton
+        .effectors()
+        .filter_map(|joint| joint.control)
+        .collect();
+    let names = skeleton
+        .effectors()
+        .filter(|joint| joint.control.is_some())
+        .map(|joint| joint.name.clone())
+        .collect();
+    let frames = track
+        .frames()
+        .iter()
+        .map(|frame| controls.iter().map(|&k| frame[k]).collect())
+        .collect();
     MarkerTrack::new(names, track.fps(), frames).expect("a part of a track is one")
 }
 
 /// A miss beyond this part of the longest chain is told.
 const UNREACHED: f64 = 1e-3;
 
-/// The marker of each control point: names parted by commas with `-` for none, or a JSON file with a list of names in the model's order
-/// or an object of name and vertex.
+/// The marker of each control point: names parted by commas with `-` for none, or a JSON file with
+/// a list of names in the model's order or an object of name and vertex.
 ///
 /// # Errors
 /// A file that cannot be read or understood.
 pub fn marker_list(text: &str, model: &Model) -> Result<Vec<Option<String>>, DriveError> {
     if !Path::new(text).is_file() {
-        let named = |name: &str| Some(name.trim().to_owned()).filter(|name| name != "-" && !name.is_empty());
+        let named = |name: &str| {
+            Some(name.trim().to_owned()).filter(|name| name != "-" && !name.is_empty())
+        };
         return Ok(text.split(',').map(named).collect());
     }
-    let wrong = |message: String| DriveError::Text { file: text.to_owned(), message };
-    let value: Value = serde_json::from_str(&read_text(Path::new(text))?).map_err(|error| wrong(error.to_string()))?;
+    let wrong = |message: String| DriveError::Text {
+        file: text.to_owned(),
+        message,
+    };
+    let value: Value = serde_json::from_str(&read_text(Path::new(text))?)
+        .map_err(|error| wrong(error.to_string()))?;
     match value {
         Value::Array(names) => {
             let named = |name: &Value| match name {
                 Value::Null => Ok(None),
                 Value::String(name) => Ok(Some(name.clone())),
                 Value::Number(number) => Ok(Some(number.to_string())),
-                other => Err(wrong(format!("{other} is no marker; write names, numbers, or null for none"))),
+                other => Err(wrong(format!(
+                    "{other} is no marker; write names, numbers, or null for none"
+                ))),
             };
             names.iter().map(named).collect()
         }
         Value::Object(entries) => {
             let mut list = vec![None; model.control().count()];
             for (name, vertex) in entries {
-                let point = model.control().vertices().iter().position(|&point| vertex.as_u64() == Some(point.into()));
-                let unknown = || wrong(format!("marker '{name}' is given to {vertex}, which is no control point of the model"));
+                let point = model
+                    .control()
+                    .vertices()
+                    .iter()
+                    .position(|&point| vertex.as_u64() == Some(point.into()));
+                let unknown = || {
+                    wrong(format!(
+                        "marker '{name}' is given to {vertex}, which is no control point of the model"
+                    ))
+                };
                 let point = point.ok_or_else(unknown)?;
                 list[point] = Some(name);
             }
             Ok(list)
         }
-        _ => Err(wrong("it holds neither a list of names nor an object of name and vertex".into())),
+        _ => Err(wrong(
+            "it holds neither a list of names nor an object of name and vertex".into(),
+        )),
     }
 }
 
 fn read_text(path: &Path) -> Result<String, DriveError> {
     let bytes = read_file(path)?;
-    String::from_utf8(bytes)
-        .map_err(|error| DriveError::Text { file: path.display().to_string(), message: format!("{error}; save it as UTF-8 text") })
+    String::from_utf8(bytes).map_err(|error| DriveError::Text {
+        file: path.display().to_string(),
+        message: format!("{error}; save it as UTF-8 text"),
+    })
 }

@@ -3,9 +3,11 @@
 use pliant_learn::{Missed, Model};
 use pliant_mesh::glam::DVec3;
 
-/// Longest sides by which a control point may be missed without a word. *Ours*: half of what an animator sees at arm's length.
+/// Longest sides by which a control point may be missed without a word. *Ours*: half of what an
+/// animator sees at arm's length.
 const TOLERANCE: f64 = 0.005;
-/// A query this many times farther from the examples than the loneliest of them is from the others is beyond what they show.
+/// A query this many times farther from the examples than the loneliest of them is from the others
+/// is beyond what they show.
 const OUTSIDE: f64 = 2.0;
 /// Control points named one by one; more are counted.
 const MOST_NAMED: usize = 5;
@@ -25,7 +27,12 @@ impl<'a> DriveReport<'a> {
     /// Nothing yet.
     #[must_use]
     pub fn new(model: &'a Model) -> Self {
-        Self { model, worst: vec![None; model.control().count()], outside: 0, farthest: None }
+        Self {
+            model,
+            worst: vec![None; model.control().count()],
+            outside: 0,
+            farthest: None,
+        }
     }
 
     /// Takes in a frame: where its control points should be and where all vertices are.
@@ -50,9 +57,16 @@ impl<'a> DriveReport<'a> {
     pub fn problems(&self) -> Vec<String> {
         let mut missed: Vec<(usize, Missed)> = self.worst.iter().copied().flatten().collect();
         missed.sort_by(|a, b| b.1.by.total_cmp(&a.1.by).then(a.1.point.cmp(&b.1.point)));
-        let mut problems: Vec<String> = missed.iter().take(MOST_NAMED).map(|(frame, missed)| missed_line(*frame, missed)).collect();
+        let mut problems: Vec<String> = missed
+            .iter()
+            .take(MOST_NAMED)
+            .map(|(frame, missed)| missed_line(*frame, missed))
+            .collect();
         if missed.len() > MOST_NAMED {
-            problems.push(format!("{} more control points cannot be followed", missed.len() - MOST_NAMED));
+            problems.push(format!(
+                "{} more control points cannot be followed",
+                missed.len() - MOST_NAMED
+            ));
         }
         problems.extend(self.farthest.map(|(frame, novelty)| {
             let frames = if self.outside == 1 { "1 frame is".into() } else { format!("{} frames are", self.outside) };

@@ -1,6 +1,8 @@
 //! A model driven frame by frame: its poses, how sure it is of them, and what did not go as asked.
 
-use pliant_learn::{Confidence, Driven, Driver, Hold, Jiggle, LearnError, Method, Model, SecondaryMotion};
+use pliant_learn::{
+    Confidence, Driven, Driver, Hold, Jiggle, LearnError, Method, Model, SecondaryMotion,
+};
 use pliant_mesh::glam::DVec3;
 use pliant_mesh::{Mesh, Progress};
 use pliant_rig::Clip;
@@ -65,8 +67,13 @@ impl DrivenClip {
     /// The poses of `model` for `control`.
     ///
     /// # Errors
-    /// Options out of range, a frame with other places than the model has control points, confidence that the method does not have.
-    pub fn of(model: &Model, control: &Control, options: &DriveOptions) -> Result<Self, DrivenError> {
+    /// Options out of range, a frame with other places than the model has control points,
+    /// confidence that the method does not have.
+    pub fn of(
+        model: &Model,
+        control: &Control,
+        options: &DriveOptions,
+    ) -> Result<Self, DrivenError> {
         Self::watched(model, control, options, &())
     }
 
@@ -74,23 +81,41 @@ impl DrivenClip {
     ///
     /// # Errors
     /// As there; [`LearnError::Cancelled`] where `progress` asks to stop.
-    pub fn watched(model: &Model, control: &Control, options: &DriveOptions, progress: &dyn Progress) -> Result<Self, DrivenError> {
+    pub fn watched(
+        model: &Model,
+        control: &Control,
+        options: &DriveOptions,
+        progress: &dyn Progress,
+    ) -> Result<Self, DrivenError> {
         let with_detail = options.with_detail && model.detail().is_some();
         let driver = driver(model, options)?;
-        let mut swinging = options.jiggle.map(|jiggle| swinging(model, jiggle, with_detail, control.fps)).transpose()?;
+        let mut swinging = options
+            .jiggle
+            .map(|jiggle| swinging(model, jiggle, with_detail, control.fps))
+            .transpose()?;
         let mut report = DriveReport::new(model);
         let (mut frames, mut confidence) = (Vec::with_capacity(control.frames.len()), Vec::new());
         let began = Instant::now();
         for (frame, goals) in control.frames.iter().enumerate() {
-            if progress.report("driving", frame as f64 / control.frames.len() as f64).is_break() {
+            if progress
+                .report("driving", frame as f64 / control.frames.len() as f64)
+                .is_break()
+            {
                 return Err(LearnError::Cancelled.into());
             }
             let in_frame = |source| DrivenError::Frame { frame, source };
             let Driven { positions, held } = driver.driven(goals, with_detail).map_err(in_frame)?;
             report.note(frame, goals, held.as_deref().unwrap_or(&positions));
             if options.with_confidence {
-                let cannot_tell = || DrivenError::CannotTell { method: model.options().method() };
-                confidence.push(driver.confidence(goals).map_err(in_frame)?.ok_or_else(cannot_tell)?);
+                let cannot_tell = || DrivenError::CannotTell {
+                    method: model.options().method(),
+                };
+                confidence.push(
+                    driver
+                        .confidence(goals)
+                        .map_err(in_frame)?
+                        .ok_or_else(cannot_tell)?,
+                );
             }
             frames.push(match &mut swinging {
                 Some(swinging) => swinging.advance(&positions),
@@ -98,22 +123,45 @@ impl DrivenClip {
             });
         }
         let ms_per_frame = began.elapsed().as_secs_f64() * 1e3 / frames.len().max(1) as f64;
-        Ok(Self { frames, confidence, problems: report.problems(), ms_per_frame })
+        Ok(Self {
+            frames,
+            confidence,
+            problems: report.problems(),
+            ms_per_frame,
+        })
     }
 }
 
 /// The mesh that poses are shown on, without the heights of its details.
 #[must_use]
 pub fn shown_mesh(model: &Model, with_detail: bool) -> &Mesh {
-    model.detail().filter(|_| with_detail).map_or(model.examples().reference(), |layer| layer.mesh())
+    model
+        .detail()
+        .filter(|_| with_detail)
+        .map_or(model.examples().reference(), |layer| layer.mesh())
 }
 
 fn driver<'a>(model: &'a Model, options: &DriveOptions) -> Result<Driver<'a>, LearnError> {
-    let driver = options.hold.map_or_else(|| Ok(model.driver()), |hold| model.driver_with(hold))?;
-    Ok(if options.exact { driver.exactly() } else { driver })
+    let driver = options
+        .hold
+        .map_or_else(|| Ok(model.driver()), |hold| model.driver_with(hold))?;
+    Ok(if options.exact {
+        driver.exactly()
+    } else {
+        driver
+    })
 }
 
-fn swinging(model: &Model, (hertz, damping): (f64, f64), with_detail: bool, fps: Option<f64>) -> Result<SecondaryMotion, LearnError> {
-    let jiggle = Jiggle { hertz, damping, frames_per_second: fps.unwrap_or(Clip::DEFAULT_FRAMES_PER_SECOND) };
+fn swinging(
+    model: &Model,
+    (hertz, damping): (f64, f64),
+    with_detail: bool,
+    fps: Option<f64>,
+) -> Result<SecondaryMotion, LearnError> {
+    let jiggle = Jiggle {
+        hertz,
+        damping,
+        frames_per_second: fps.unwrap_or(Clip::DEFAULT_FRAMES_PER_SECOND),
+    };
     SecondaryMotion::new(shown_mesh(model, with_detail), model.control(), &jiggle)
 }

@@ -20,7 +20,8 @@ use crate::transfer_recipe::RecipeError;
 pub struct DetailRecipe {
     /// The detailed poses; without them the examples are smoothed to be their own base.
     pub examples: Option<DetailSources>,
-    /// How often the base is subdivided [default: to about the vertices of the detailed reference].
+    /// How often the base is subdivided [default: to about the vertices of the detailed
+    /// reference].
     pub levels: Option<usize>,
     /// What details are predicted from [default: as the method of the recipe has it].
     pub mode: Option<RecipeDetailMode>,
@@ -57,19 +58,36 @@ impl DetailRecipe {
     /// How details are learned beside `method`.
     #[must_use]
     pub fn options(&self, method: Method) -> DetailOptions {
-        DetailOptions::default().with_mode(self.mode.map_or_else(|| DetailMode::of_method(method), |mode| mode.0))
+        DetailOptions::default().with_mode(
+            self.mode
+                .map_or_else(|| DetailMode::of_method(method), |mode| mode.0),
+        )
     }
 
-    /// Opens what it names and measures the details of `base` against it; adds what was odd to `problems`.
+    /// Opens what it names and measures the details of `base` against it; adds what was odd to
+    /// `problems`.
     ///
     /// # Errors
     /// Files that cannot be read, poses that do not fit the examples, or numbers out of range.
-    pub fn open(&self, base: Examples, options: &LoadOptions<'_>, problems: &mut Vec<String>) -> Result<DetailedExamples, RecipeError> {
-        let at = |source: LearnError| RecipeError::Learn { place: "detail", source };
+    pub fn open(
+        &self,
+        base: Examples,
+        options: &LoadOptions<'_>,
+        problems: &mut Vec<String>,
+    ) -> Result<DetailedExamples, RecipeError> {
+        let at = |source: LearnError| RecipeError::Learn {
+            place: "detail",
+            source,
+        };
         self.check()?;
         let reach = self.reach.unwrap_or(DetailedExamples::DEFAULT_REACH);
         match &self.examples {
-            None => DetailedExamples::by_smoothing(&base, self.smoothing.unwrap_or(DetailedExamples::DEFAULT_SMOOTHING)).map_err(at),
+            None => DetailedExamples::by_smoothing(
+                &base,
+                self.smoothing
+                    .unwrap_or(DetailedExamples::DEFAULT_SMOOTHING),
+            )
+            .map_err(at),
             Some(DetailSources::Clip(locator)) => {
                 let asset = pliant_io::load(locator, options)?;
                 let clip = asset.clip()?;
@@ -79,27 +97,38 @@ impl DetailRecipe {
             }
             Some(DetailSources::Surfaces(locators)) => {
                 if locators.len() != base.count() {
-                    return Err(at(LearnError::DetailCount { found: locators.len(), expected: base.count() }));
+                    return Err(at(LearnError::DetailCount {
+                        found: locators.len(),
+                        expected: base.count(),
+                    }));
                 }
-                let load = |locator: &String| Ok::<Mesh, RecipeError>(pliant_io::load(locator, options)?.mesh()?);
+                let load = |locator: &String| {
+                    Ok::<Mesh, RecipeError>(pliant_io::load(locator, options)?.mesh()?)
+                };
                 let levels = self.levels_for(&base, &load(&locators[0])?);
-                let surfaces = locators.iter().map(|locator| load(locator).map_err(InDetail));
-                DetailedExamples::from_surfaces(base, levels, reach, surfaces).map_err(|InDetail(error)| error)
+                let surfaces = locators
+                    .iter()
+                    .map(|locator| load(locator).map_err(InDetail));
+                DetailedExamples::from_surfaces(base, levels, reach, surfaces)
+                    .map_err(|InDetail(error)| error)
             }
         }
     }
 
     fn levels_for(&self, base: &Examples, detailed: &Mesh) -> usize {
-        self.levels.unwrap_or_else(|| DetailedExamples::levels_for(base.reference(), detailed.vertex_count()))
+        self.levels.unwrap_or_else(|| {
+            DetailedExamples::levels_for(base.reference(), detailed.vertex_count())
+        })
     }
 
     /// Declines keys that have no meaning beside each other.
     fn check(&self) -> Result<(), RecipeError> {
         let no_examples = "it has no meaning without examples of the detail; leave it out";
         match (&self.examples, self.smoothing, self.levels, self.reach) {
-            (Some(_), Some(_), ..) => {
-                Err(RecipeError::meaning("detail.smoothing", "examples bring their own base; leave out either the smoothing or them"))
-            }
+            (Some(_), Some(_), ..) => Err(RecipeError::meaning(
+                "detail.smoothing",
+                "examples bring their own base; leave out either the smoothing or them",
+            )),
             (None, _, Some(_), _) => Err(RecipeError::meaning("detail.levels", no_examples)),
             (None, _, _, Some(_)) => Err(RecipeError::meaning("detail.reach", no_examples)),
             _ => Ok(()),
@@ -112,6 +141,9 @@ struct InDetail(RecipeError);
 
 impl From<LearnError> for InDetail {
     fn from(source: LearnError) -> Self {
-        Self(RecipeError::Learn { place: "detail", source })
+        Self(RecipeError::Learn {
+            place: "detail",
+            source,
+        })
     }
 }

@@ -1,11 +1,15 @@
 //! Markers on the two meshes that they join, as one picture.
 //!
-//! Each pair has one colour and, where it can be seen, its name or number; both meshes are shown from both sides.
+//! Each pair has one colour and, where it can be seen, its name or number; both meshes are shown
+//! from both sides.
 
 use pliant_mesh::glam::DVec3;
 use pliant_mesh::{Mesh, MeshError, SurfaceIndex};
 use pliant_transfer::Markers;
-use pliant_view::{Anchor, Camera, Color, ContactSheet, Image, Marker, Stage, TextStyle, View, ViewError, draw_text};
+use pliant_view::{
+    Anchor, Camera, Color, ContactSheet, Image, Marker, Stage, TextStyle, View, ViewError,
+    draw_text,
+};
 use thiserror::Error;
 
 use crate::picture::Look;
@@ -34,14 +38,35 @@ pub enum MarkerPictureError {
 ///
 /// # Panics
 /// If there is no flag for each marker.
-pub fn marker_picture(source: &Mesh, target: &Mesh, markers: &Markers, emphasised: &[bool]) -> Result<Image, MarkerPictureError> {
-    assert_eq!(markers.pairs().len(), emphasised.len(), "one flag for each marker");
+pub fn marker_picture(
+    source: &Mesh,
+    target: &Mesh,
+    markers: &Markers,
+    emphasised: &[bool],
+) -> Result<Image, MarkerPictureError> {
+    assert_eq!(
+        markers.pairs().len(),
+        emphasised.len(),
+        "one flag for each marker"
+    );
     let mut sheet = ContactSheet::new("", 2);
     let (sources, targets): (Vec<u32>, Vec<u32>) = markers.pairs().iter().copied().unzip();
     for from_behind in [false, true] {
-        for (mesh, vertices, caption) in [(source, &sources, "source"), (target, &targets, "target")] {
-            let side = if from_behind { "from the other side" } else { "from one side" };
-            let panel = Panel { mesh, vertices, markers, emphasised, view: broadside(mesh, from_behind) };
+        for (mesh, vertices, caption) in
+            [(source, &sources, "source"), (target, &targets, "target")]
+        {
+            let side = if from_behind {
+                "from the other side"
+            } else {
+                "from one side"
+            };
+            let panel = Panel {
+                mesh,
+                vertices,
+                markers,
+                emphasised,
+                view: broadside(mesh, from_behind),
+            };
             sheet.push(panel.draw()?, format!("{caption}, {side}"));
         }
     }
@@ -50,10 +75,23 @@ pub fn marker_picture(source: &Mesh, target: &Mesh, markers: &Markers, emphasise
 
 /// A little turned from where the mesh is widest, or from the opposite direction.
 fn broadside(mesh: &Mesh, from_behind: bool) -> View {
-    let extent = mesh.bounds().map_or(DVec3::ONE, |bounds| bounds.max - bounds.min);
-    let widest = if extent.x >= extent.z { 0.0 } else { std::f64::consts::FRAC_PI_2 };
-    let turned = if from_behind { std::f64::consts::PI } else { 0.0 };
-    View::Orbit { azimuth_rad: widest + turned - 0.35, elevation_rad: 0.12 }
+    let extent = mesh
+        .bounds()
+        .map_or(DVec3::ONE, |bounds| bounds.max - bounds.min);
+    let widest = if extent.x >= extent.z {
+        0.0
+    } else {
+        std::f64::consts::FRAC_PI_2
+    };
+    let turned = if from_behind {
+        std::f64::consts::PI
+    } else {
+        0.0
+    };
+    View::Orbit {
+        azimuth_rad: widest + turned - 0.35,
+        elevation_rad: 0.12,
+    }
 }
 
 /// One mesh from one side.
@@ -71,10 +109,18 @@ impl Panel<'_> {
         let camera = scene.camera(self.view, SIZE);
         let diagonal = self.mesh.bounds().map_or(0.0, |bounds| bounds.diagonal());
         let index = SurfaceIndex::new(self.mesh)?;
-        let seen: Vec<(usize, DVec3)> =
-            self.vertices.iter().enumerate().filter_map(|(k, &v)| Some((k, self.seen(v, &camera, &index, diagonal)?))).collect();
+        let seen: Vec<(usize, DVec3)> = self
+            .vertices
+            .iter()
+            .enumerate()
+            .filter_map(|(k, &v)| Some((k, self.seen(v, &camera, &index, diagonal)?)))
+            .collect();
         for &(k, position) in &seen {
-            scene.markers.push(Marker { position, color: color(k), radius_px: RADIUS_PX[usize::from(!self.emphasised[k])] });
+            scene.markers.push(Marker {
+                position,
+                color: color(k),
+                radius_px: RADIUS_PX[usize::from(!self.emphasised[k])],
+            });
         }
         let mut image = Stage::prepare(&scene)?.render(&camera, SIZE)?;
         for &(k, position) in &seen {
@@ -84,20 +130,43 @@ impl Panel<'_> {
     }
 
     /// The place of a dot before a vertex; nothing where the mesh hides it.
-    fn seen(&self, vertex: u32, camera: &Camera, index: &SurfaceIndex, diagonal: f64) -> Option<DVec3> {
+    fn seen(
+        &self,
+        vertex: u32,
+        camera: &Camera,
+        index: &SurfaceIndex,
+        diagonal: f64,
+    ) -> Option<DVec3> {
         let place = self.mesh.positions()[vertex as usize];
         let towards = (camera.eye - place).try_normalize()?;
         let lifted = place + towards * (LIFT * diagonal);
-        index.cast_ray(lifted, towards, 2.0 * diagonal).is_none().then_some(lifted)
+        index
+            .cast_ray(lifted, towards, 2.0 * diagonal)
+            .is_none()
+            .then_some(lifted)
     }
 
     fn letter(&self, k: usize, place: DVec3, camera: &Camera, image: &mut Image) {
-        let Some([x, y]) = camera.project(place, SIZE) else { return };
+        let Some([x, y]) = camera.project(place, SIZE) else {
+            return;
+        };
         let which = usize::from(!self.emphasised[k]);
-        let text = self.markers.names()[k].clone().unwrap_or_else(|| k.to_string());
+        let text = self.markers.names()[k]
+            .clone()
+            .unwrap_or_else(|| k.to_string());
         let style = TextStyle::sized(LETTERS_PX[which]);
-        let style = if self.emphasised[k] { style.bold() } else { style };
-        draw_text(image, &text, [x + RADIUS_PX[which] + 2.0, y + 0.5 * LETTERS_PX[which]], Anchor::Left, &style);
+        let style = if self.emphasised[k] {
+            style.bold()
+        } else {
+            style
+        };
+        draw_text(
+            image,
+            &text,
+            [x + RADIUS_PX[which] + 2.0, y + 0.5 * LETTERS_PX[which]],
+            Anchor::Left,
+            &style,
+        );
     }
 }
 
@@ -117,11 +186,23 @@ mod tests {
     #[test]
     fn a_marker_changes_the_picture_and_an_emphasised_one_does_so_more() {
         let ball = icosphere(3);
-        let draw = |markers: &Markers, emphasised: &[bool]| marker_picture(&ball, &ball, markers, emphasised).unwrap();
+        let draw = |markers: &Markers, emphasised: &[bool]| {
+            marker_picture(&ball, &ball, markers, emphasised).unwrap()
+        };
         let plain = draw(&Markers::default(), &[]);
         let one = Markers::new(vec![(0, 0)]);
-        let changed = |image: &Image| image.pixels().iter().zip(plain.pixels()).filter(|(a, b)| a != b).count();
-        let (small, large) = (changed(&draw(&one, &[false])), changed(&draw(&one, &[true])));
+        let changed = |image: &Image| {
+            image
+                .pixels()
+                .iter()
+                .zip(plain.pixels())
+                .filter(|(a, b)| a != b)
+                .count()
+        };
+        let (small, large) = (
+            changed(&draw(&one, &[false])),
+            changed(&draw(&one, &[true])),
+        );
         assert!(0 < small && small < large, "{small} {large}");
     }
 }

@@ -3,8 +3,8 @@
 use pliant_mesh::Mesh;
 use pliant_mesh::glam::DVec3;
 use pliant_view::{
-    Camera, Color, ColorMap, Framing, Ground, Image, Legend, Material, Paint, ScalarPaint, ScalarRange, Scene, Stage, View, ViewError,
-    Wire, turntable,
+    Camera, Color, ColorMap, Framing, Ground, Image, Legend, Material, Paint, ScalarPaint,
+    ScalarRange, Scene, Stage, View, ViewError, Wire, turntable,
 };
 
 /// How a mesh is painted.
@@ -33,13 +33,20 @@ impl Look {
     /// Shows one number per vertex, face or triangle as colours, with a legend of that title.
     #[must_use]
     pub fn with_scalar(self, values: Vec<f64>, title: impl Into<String>) -> Self {
-        Self { scalar: Some((values, title.into())), ..self }
+        Self {
+            scalar: Some((values, title.into())),
+            ..self
+        }
     }
 
-    /// The values at the ends of the colours; beyond them colours stay. Default: the least and the greatest.
+    /// The values at the ends of the colours; beyond them colours stay. Default: the least and the
+    /// greatest.
     #[must_use]
     pub fn with_range(self, low: f64, high: f64) -> Self {
-        Self { range: Some(ScalarRange { low, high }), ..self }
+        Self {
+            range: Some(ScalarRange { low, high }),
+            ..self
+        }
     }
 
     /// Lines of equal value at this spacing, where the numbers are per vertex.
@@ -63,12 +70,18 @@ impl Look {
         };
         let paint = |values: &[f64]| {
             let paint = ScalarPaint::new(values.to_vec(), ColorMap::Sequential);
-            let paint = self.range.map_or(paint.clone(), |range| paint.with_range(range));
-            self.isolines.map_or(paint.clone(), |spacing| paint.with_isolines(spacing))
+            let paint = self
+                .range
+                .map_or(paint.clone(), |range| paint.with_range(range));
+            self.isolines
+                .map_or(paint.clone(), |spacing| paint.with_isolines(spacing))
         };
         let (paint, legend) = if values.len() == mesh.vertex_count() {
             let paint = paint(values);
-            (Paint::VertexScalar(paint.clone()), Legend::of(&paint, title))
+            (
+                Paint::VertexScalar(paint.clone()),
+                Legend::of(&paint, title),
+            )
         } else {
             let paint = paint(&per_face(mesh, values));
             (Paint::FaceScalar(paint.clone()), Legend::of(&paint, title))
@@ -80,7 +93,13 @@ impl Look {
 /// The mesh's own colours: those of its vertices, else those that its materials' names suggest.
 fn own_paint(mesh: &Mesh) -> Paint {
     match mesh.colors().first() {
-        Some(layer) => Paint::VertexColors(layer.values.iter().map(|c| Color::srgb([c.x, c.y, c.z])).collect()),
+        Some(layer) => Paint::VertexColors(
+            layer
+                .values
+                .iter()
+                .map(|c| Color::srgb([c.x, c.y, c.z]))
+                .collect(),
+        ),
         None => paint_of_materials(mesh),
     }
 }
@@ -88,12 +107,22 @@ fn own_paint(mesh: &Mesh) -> Paint {
 /// The colours that faces have by the names of their materials; plain where no name says anything.
 fn paint_of_materials(mesh: &Mesh) -> Paint {
     let materials = mesh.materials();
-    let colors: Vec<Option<Color>> = materials.names.iter().map(|name| color_of_material(name)).collect();
+    let colors: Vec<Option<Color>> = materials
+        .names
+        .iter()
+        .map(|name| color_of_material(name))
+        .collect();
     if colors.iter().all(Option::is_none) {
         return Paint::Plain;
     }
     let clay = Material::clay().color;
-    Paint::FaceColors(materials.of_face.iter().map(|&k| colors[k as usize].unwrap_or(clay)).collect())
+    Paint::FaceColors(
+        materials
+            .of_face
+            .iter()
+            .map(|&k| colors[k as usize].unwrap_or(clay))
+            .collect(),
+    )
 }
 
 /// The colour that a material of a character usually has, by a word in its name.
@@ -115,7 +144,10 @@ fn color_of_material(name: &str) -> Option<Color> {
         ("mouth", [140, 78, 76]),
     ];
     let name = name.to_lowercase();
-    KNOWN.iter().find(|(word, _)| name.contains(word)).map(|&(_, [r, g, b])| Color::srgb8(r, g, b))
+    KNOWN
+        .iter()
+        .find(|(word, _)| name.contains(word))
+        .map(|&(_, [r, g, b])| Color::srgb8(r, g, b))
 }
 
 /// Values of triangles as the means of their faces; anything else stays as it is.
@@ -157,10 +189,13 @@ impl Shot {
         Stage::prepare(&scene)?.render(&scene.camera(self.view, self.size), self.size)
     }
 
-    /// The picture of one pose of a mesh, framed by its rest and standing on its floor, so that several poses keep their place.
+    /// The picture of one pose of a mesh, framed by its rest and standing on its floor, so that
+    /// several poses keep their place.
     pub fn of_pose(&self, pose: &Mesh, rest: &Mesh, look: &Look) -> Result<Image, ViewError> {
         let mut scene = look.scene(pose);
-        scene.backdrop.ground = rest.bounds().map_or(Ground::None, |bounds| Ground::FloorAt(bounds.min.y));
+        scene.backdrop.ground = rest
+            .bounds()
+            .map_or(Ground::None, |bounds| Ground::FloorAt(bounds.min.y));
         self.framed_by(rest.positions(), &scene)
     }
 
@@ -171,9 +206,19 @@ impl Shot {
     }
 
     /// One turn around `mesh`.
-    pub fn turntable(&self, mesh: &Mesh, look: &Look, frames: usize) -> Result<Vec<Image>, ViewError> {
+    pub fn turntable(
+        &self,
+        mesh: &Mesh,
+        look: &Look,
+        frames: usize,
+    ) -> Result<Vec<Image>, ViewError> {
         let scene = look.scene(mesh);
-        turntable(&Stage::prepare(&scene)?, &scene.camera(self.view, self.size), self.size, frames)
+        turntable(
+            &Stage::prepare(&scene)?,
+            &scene.camera(self.view, self.size),
+            self.size,
+            frames,
+        )
     }
 }
 
@@ -185,12 +230,21 @@ mod tests {
     #[test]
     fn numbers_per_vertex_face_and_triangle_are_all_shown() {
         let sheet = bumpy_sheet(4, 0.2);
-        for count in [sheet.vertex_count(), sheet.face_count(), sheet.triangles().len()] {
+        for count in [
+            sheet.vertex_count(),
+            sheet.face_count(),
+            sheet.triangles().len(),
+        ] {
             let look = Look::default().with_scalar((0..count).map(|i| i as f64).collect(), "index");
-            Shot::new(View::Front, [60, 40]).of(&sheet, &look).expect("values that fit");
+            Shot::new(View::Front, [60, 40])
+                .of(&sheet, &look)
+                .expect("values that fit");
         }
         let look = Look::default().with_scalar(vec![1.0; 7], "too few");
-        let message = Shot::new(View::Front, [60, 40]).of(&sheet, &look).unwrap_err().to_string();
+        let message = Shot::new(View::Front, [60, 40])
+            .of(&sheet, &look)
+            .unwrap_err()
+            .to_string();
         assert!(message.contains('7'), "{message}");
     }
 
@@ -203,7 +257,13 @@ mod tests {
     #[test]
     fn a_picture_is_the_same_bytes_twice() {
         let sphere = icosphere(2);
-        let draw = || Shot::new(View::ThreeQuarter, [80, 60]).of(&sphere, &Look::default()).unwrap().to_png().unwrap();
+        let draw = || {
+            Shot::new(View::ThreeQuarter, [80, 60])
+                .of(&sphere, &Look::default())
+                .unwrap()
+                .to_png()
+                .unwrap()
+        };
         assert_eq!(draw(), draw());
     }
 }

@@ -24,17 +24,27 @@ pub(crate) struct PressingBall {
 }
 
 impl PressingBall {
-    /// A ball above a vertex, that goes against the vertex' normal until it would be `depth` inside the surface.
+    /// A ball above a vertex, that goes against the vertex' normal until it would be `depth` inside
+    /// the surface.
     pub(crate) fn above(mesh: &Mesh, vertex: usize, radius: f64, depth: f64) -> Self {
         let (place, normal) = (mesh.positions()[vertex], vertex_normals(mesh)[vertex]);
         let gap = GAP * radius;
-        Self { center: place + normal * (radius + gap), radius, toward: normal * -(gap + depth) }
+        Self {
+            center: place + normal * (radius + gap),
+            radius,
+            toward: normal * -(gap + depth),
+        }
     }
 
     /// What it is to a touch.
     pub(crate) fn collider(&self) -> Result<TouchCollider, PhysicsError> {
         let collider = Collider::new(Obstacle::sphere(self.center, self.radius)?, 0.0)?;
-        Ok(TouchCollider { collider, motion: ObstacleMotion::still(), motion_secs: 0.0, toward: self.toward })
+        Ok(TouchCollider {
+            collider,
+            motion: ObstacleMotion::still(),
+            motion_secs: 0.0,
+            toward: self.toward,
+        })
     }
 
     /// The scene with the ball after a share of its way.
@@ -45,7 +55,13 @@ impl PressingBall {
 
     fn surface(&self, share: f64) -> Mesh {
         let (ball, center) = (shapes::icosphere(LEVELS), self.center + self.toward * share);
-        ball.posed(ball.positions().iter().map(|p| center + *p * self.radius).collect()).expect("as many places as vertices")
+        ball.posed(
+            ball.positions()
+                .iter()
+                .map(|p| center + *p * self.radius)
+                .collect(),
+        )
+        .expect("as many places as vertices")
     }
 }
 
@@ -58,9 +74,17 @@ mod tests {
         let mesh = shapes::icosphere(3);
         let ball = PressingBall::above(&mesh, 5, 0.4, 0.15);
         let top = mesh.positions()[5];
-        assert!((ball.center.distance(top) - 0.44).abs() < 1e-12, "off the skin at first");
+        assert!(
+            (ball.center.distance(top) - 0.44).abs() < 1e-12,
+            "off the skin at first"
+        );
         assert!(((ball.center + ball.toward).distance(top) - 0.25).abs() < 1e-12);
         let surface = ball.surface(1.0);
-        assert!(surface.positions().iter().all(|p| (p.distance(ball.center + ball.toward) - 0.4).abs() < 1e-12));
+        assert!(
+            surface
+                .positions()
+                .iter()
+                .all(|p| (p.distance(ball.center + ball.toward) - 0.4).abs() < 1e-12)
+        );
     }
 }

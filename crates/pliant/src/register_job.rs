@@ -38,14 +38,27 @@ impl RegisterJob {
             Ok(asset.mesh()?)
         };
         let reference = open(&recipe.reference)?;
-        let meshes = recipe.examples.iter().map(|example| open(&example.scan)).collect::<Result<Vec<_>, _>>()?;
+        let meshes = recipe
+            .examples
+            .iter()
+            .map(|example| open(&example.scan))
+            .collect::<Result<Vec<_>, _>>()?;
         let mut scans = Vec::with_capacity(meshes.len());
         for (example, mesh) in recipe.examples.iter().zip(meshes) {
             let (markers, odd) = read_markers(&example.markers, folder)?;
             problems.extend(odd);
-            scans.push(Scan { name: example.label(), mesh, markers });
+            scans.push(Scan {
+                name: example.label(),
+                mesh,
+                markers,
+            });
         }
-        Ok(Self { reference, scans, options: recipe.options(), problems })
+        Ok(Self {
+            reference,
+            scans,
+            options: recipe.options(),
+            problems,
+        })
     }
 
     /// The scans as poses of one mesh.
@@ -57,15 +70,26 @@ impl RegisterJob {
     }
 }
 
-/// Where the coarse and the fine clip go: `NAME.low.glb` and `NAME.high.glb` for `NAME.glb`, and for a bare `NAME` pairs of
-/// `NAME.low.reference.obj+NAME.low.frames.npy`.
+/// Where the coarse and the fine clip go: `NAME.low.glb` and `NAME.high.glb` for `NAME.glb`, and
+/// for a bare `NAME` pairs of `NAME.low.reference.obj+NAME.low.frames.npy`.
 #[must_use]
 pub fn clip_paths(out: &Path) -> [PathBuf; 2] {
-    let name = out.file_name().unwrap_or_default().to_string_lossy().into_owned();
-    let ending = Format::of(out).and_then(|_| out.extension()).map(|ending| ending.to_string_lossy().into_owned());
+    let name = out
+        .file_name()
+        .unwrap_or_default()
+        .to_string_lossy()
+        .into_owned();
+    let ending = Format::of(out)
+        .and_then(|_| out.extension())
+        .map(|ending| ending.to_string_lossy().into_owned());
     ["low", "high"].map(|which| match &ending {
-        Some(ending) => out.with_file_name(format!("{}.{which}.{ending}", name.strip_suffix(&format!(".{ending}")).unwrap_or(&name))),
-        None => out.with_file_name(format!("{name}.{which}.reference.obj+{name}.{which}.frames.npy")),
+        Some(ending) => out.with_file_name(format!(
+            "{}.{which}.{ending}",
+            name.strip_suffix(&format!(".{ending}")).unwrap_or(&name)
+        )),
+        None => out.with_file_name(format!(
+            "{name}.{which}.reference.obj+{name}.{which}.frames.npy"
+        )),
     })
 }
 
@@ -76,8 +100,17 @@ mod tests {
     #[test]
     fn a_bare_name_gives_pairs_and_an_ending_two_files() {
         let bare = clip_paths(Path::new("made/hand"));
-        assert_eq!(bare[0], Path::new("made/hand.low.reference.obj+hand.low.frames.npy"));
-        assert_eq!(clip_paths(Path::new("made/hand.glb"))[1], Path::new("made/hand.high.glb"));
-        assert_eq!(clip_paths(Path::new("hand.v2"))[1], Path::new("hand.v2.high.reference.obj+hand.v2.high.frames.npy"));
+        assert_eq!(
+            bare[0],
+            Path::new("made/hand.low.reference.obj+hand.low.frames.npy")
+        );
+        assert_eq!(
+            clip_paths(Path::new("made/hand.glb"))[1],
+            Path::new("made/hand.high.glb")
+        );
+        assert_eq!(
+            clip_paths(Path::new("hand.v2"))[1],
+            Path::new("hand.v2.high.reference.obj+hand.v2.high.frames.npy")
+        );
     }
 }

@@ -1,4 +1,5 @@
-//! Recipes of registration: which scans, and where they correspond to the reference, as a TOML file.
+//! Recipes of registration: which scans, and where they correspond to the reference, as a TOML
+//! file.
 //!
 //! ```toml
 //! reference = "relaxed.ply"
@@ -32,11 +33,13 @@ pub struct RegisterRecipe {
     pub reach: Option<f64>,
     /// Rounds of closest points that refine the rigid alignment.
     pub icp: Option<usize>,
-    /// Whether an example is deformed from the registered pose that is most like it; if not, from the reference.
+    /// Whether an example is deformed from the registered pose that is most like it; if not, from
+    /// the reference.
     pub chain: Option<bool>,
     /// Rounds of closest points that lay the coarse reference onto an example.
     pub steps: Option<usize>,
-    /// The length below which the coarse reference does not bend in the end, as part of the scan's size.
+    /// The length below which the coarse reference does not bend in the end, as part of the scan's
+    /// size.
     pub stiffness: Option<f64>,
     /// The other scans.
     #[serde(rename = "example")]
@@ -59,24 +62,38 @@ impl RecipeExample {
     /// What messages and the frame call it.
     #[must_use]
     pub fn label(&self) -> String {
-        let stem = || Path::new(&self.scan).file_stem().unwrap_or_default().to_string_lossy().into_owned();
+        let stem = || {
+            Path::new(&self.scan)
+                .file_stem()
+                .unwrap_or_default()
+                .to_string_lossy()
+                .into_owned()
+        };
         self.name.clone().unwrap_or_else(stem)
     }
 }
 
 impl RegisterRecipe {
-    /// Reads a recipe; keys that it does not know, no example and names that occur twice are declined.
+    /// Reads a recipe; keys that it does not know, no example and names that occur twice are
+    /// declined.
     ///
     /// # Errors
     /// [`RecipeError::Syntax`] with the line, [`RecipeError::Meaning`] with the key.
     pub fn parse(text: &str) -> Result<Self, RecipeError> {
-        let recipe: Self = toml::from_str(text).map_err(|error| RecipeError::syntax(text, &error))?;
+        let recipe: Self =
+            toml::from_str(text).map_err(|error| RecipeError::syntax(text, &error))?;
         if recipe.examples.is_empty() {
-            return Err(RecipeError::meaning("example", "there is none; add [[example]] with scan and markers"));
+            return Err(RecipeError::meaning(
+                "example",
+                "there is none; add [[example]] with scan and markers",
+            ));
         }
         let names: Vec<String> = recipe.examples.iter().map(RecipeExample::label).collect();
         if let Some(k) = (0..names.len()).find(|&k| names[..k].contains(&names[k])) {
-            return Err(RecipeError::meaning("example", format!("two are called '{}'; give each a name of its own", names[k])));
+            return Err(RecipeError::meaning(
+                "example",
+                format!("two are called '{}'; give each a name of its own", names[k]),
+            ));
         }
         Ok(recipe)
     }
@@ -86,7 +103,8 @@ impl RegisterRecipe {
     pub fn options(&self) -> ScanOptions {
         let mut options = ScanOptions::default();
         let laid = options.registration();
-        options = options.with_registration(self.steps.map_or(laid, |steps| laid.with_steps(steps)));
+        options =
+            options.with_registration(self.steps.map_or(laid, |steps| laid.with_steps(steps)));
         if let Some(vertices) = self.vertices {
             options = options.with_vertices(vertices);
         }
@@ -105,18 +123,32 @@ impl RegisterRecipe {
 mod tests {
     use super::*;
 
-    const SHORT: &str = "reference = \"a.ply\"\n[[example]]\nscan = \"b.ply\"\nmarkers = \"ab.json\"\n";
+    const SHORT: &str =
+        "reference = \"a.ply\"\n[[example]]\nscan = \"b.ply\"\nmarkers = \"ab.json\"\n";
 
     #[test]
     fn what_a_recipe_leaves_out_is_the_default() {
         let recipe = RegisterRecipe::parse(SHORT).unwrap();
-        assert_eq!((recipe.options(), recipe.examples[0].label()), (ScanOptions::default(), "b".into()));
+        assert_eq!(
+            (recipe.options(), recipe.examples[0].label()),
+            (ScanOptions::default(), "b".into())
+        );
         let keys = "vertices = 900\nlevels = 2\nsmoothing = 2.0\nreach = 4.0\nicp = 5\nchain = false\nsteps = 3\nstiffness = 0.01\n";
-        let asked =
-            ScanOptions::default().with_vertices(900).with_levels(2).with_smoothing(2.0).with_reach(4.0).with_icp(5).with_chain(false);
+        let asked = ScanOptions::default()
+            .with_vertices(900)
+            .with_levels(2)
+            .with_smoothing(2.0)
+            .with_reach(4.0)
+            .with_icp(5)
+            .with_chain(false);
         let asked = asked.with_lengths(ScanOptions::DEFAULT_LENGTHS[0], 0.01);
         let laid = asked.registration().with_steps(3);
-        assert_eq!(RegisterRecipe::parse(&format!("{keys}{SHORT}")).unwrap().options(), asked.with_registration(laid));
+        assert_eq!(
+            RegisterRecipe::parse(&format!("{keys}{SHORT}"))
+                .unwrap()
+                .options(),
+            asked.with_registration(laid)
+        );
     }
 
     #[test]

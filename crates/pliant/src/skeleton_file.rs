@@ -96,15 +96,25 @@ impl SkeletonFile {
     /// # Errors
     /// [`LearnError::Skeleton`] with the joint.
     pub fn solver(&self, model: &Model) -> Result<IkSolver, LearnError> {
-        let joints = self.joints.iter().map(|entry| entry.joint(model)).collect::<Result<Vec<_>, _>>()?;
-        let root = if self.root == RootEntry::Free { IkRoot::Free } else { IkRoot::Fixed };
+        let joints = self
+            .joints
+            .iter()
+            .map(|entry| entry.joint(model))
+            .collect::<Result<Vec<_>, _>>()?;
+        let root = if self.root == RootEntry::Free {
+            IkRoot::Free
+        } else {
+            IkRoot::Fixed
+        };
         let skeleton = IkSkeleton::new(joints, root)?;
         skeleton.require_controls(model.control().count())?;
         match self.natural {
             NaturalEntry::Rest => IkSolver::new(skeleton),
             NaturalEntry::Examples => {
                 let examples = model.examples();
-                let poses: Vec<Vec<DVec3>> = (1..examples.count()).map(|example| model.control().at(examples.pose(example))).collect();
+                let poses: Vec<Vec<DVec3>> = (1..examples.count())
+                    .map(|example| model.control().at(examples.pose(example)))
+                    .collect();
                 IkSolver::learned(skeleton, &poses)
             }
         }
@@ -113,11 +123,21 @@ impl SkeletonFile {
 
 impl JointEntry {
     fn joint(&self, model: &Model) -> Result<IkJoint, LearnError> {
-        let wrong = |why: String| LearnError::Skeleton { why: format!("joint '{}' {why}", self.name) };
-        let (points, positions) = (model.control().vertices(), model.examples().reference().positions());
+        let wrong = |why: String| LearnError::Skeleton {
+            why: format!("joint '{}' {why}", self.name),
+        };
+        let (points, positions) = (
+            model.control().vertices(),
+            model.examples().reference().positions(),
+        );
         let vertex = match (self.control, self.vertex, self.at) {
             (Some(control), None, None) => {
-                let beyond = || wrong(format!("sits at control point {control}, but the model has {}, counted from 0", points.len()));
+                let beyond = || {
+                    wrong(format!(
+                        "sits at control point {control}, but the model has {}, counted from 0",
+                        points.len()
+                    ))
+                };
                 Some(*points.get(control).ok_or_else(beyond)? as usize)
             }
             (None, Some(vertex), None) => Some(vertex),
@@ -125,16 +145,20 @@ impl JointEntry {
             _ => return Err(wrong("needs exactly one of control, vertex and at".into())),
         };
         let at = match vertex {
-            Some(vertex) => {
-                *positions.get(vertex).ok_or_else(|| wrong(format!("sits at vertex {vertex}, but the mesh has {}", positions.len())))?
-            }
+            Some(vertex) => *positions.get(vertex).ok_or_else(|| {
+                wrong(format!(
+                    "sits at vertex {vertex}, but the mesh has {}",
+                    positions.len()
+                ))
+            })?,
             None => DVec3::from_array(self.at.unwrap_or_default()),
         };
         Ok(IkJoint {
             name: self.name.clone(),
             parent: self.parent.clone(),
             at,
-            control: vertex.and_then(|vertex| points.iter().position(|&point| point as usize == vertex)),
+            control: vertex
+                .and_then(|vertex| points.iter().position(|&point| point as usize == vertex)),
             effector: self.effector,
             stiffness: self.stiffness.unwrap_or(1.0),
             limit_rad: self.limit_degrees.map(f64::to_radians),

@@ -20,8 +20,18 @@ pub(crate) struct TouchPicture {
 impl TouchPicture {
     /// What is within a distance of a place fills the picture.
     pub(crate) fn around(middle: DVec3, distance: f64, shot: Shot) -> Self {
-        let axes = [DVec3::X, DVec3::NEG_X, DVec3::Y, DVec3::NEG_Y, DVec3::Z, DVec3::NEG_Z];
-        Self { shot, in_view: axes.map(|axis| middle + axis * distance) }
+        let axes = [
+            DVec3::X,
+            DVec3::NEG_X,
+            DVec3::Y,
+            DVec3::NEG_Y,
+            DVec3::Z,
+            DVec3::NEG_Z,
+        ];
+        Self {
+            shot,
+            in_view: axes.map(|axis| middle + axis * distance),
+        }
     }
 
     /// A scene without floor.
@@ -45,8 +55,11 @@ pub(crate) fn with_blue_vertices(mesh: &Mesh, blue: impl IntoIterator<Item = (u3
     let material = &mut scene.objects[0].material;
     let mut colors = vec![material.color; mesh.vertex_count()];
     if let Paint::FaceColors(faces) = &material.paint {
-        // A vertex between two materials takes the later one; the edge is as wide as a face, which is little in a picture.
-        mesh.faces().zip(faces).for_each(|(face, color)| face.iter().for_each(|&v| colors[v as usize] = *color));
+        // A vertex between two materials takes the later one; the edge is as wide as a face, which
+        // is little in a picture.
+        mesh.faces()
+            .zip(faces)
+            .for_each(|(face, color)| face.iter().for_each(|&v| colors[v as usize] = *color));
     }
     for (vertex, share) in blue {
         let color = &mut colors[vertex as usize];

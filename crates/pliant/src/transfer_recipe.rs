@@ -16,7 +16,9 @@
 use pliant_io::IoError;
 use pliant_learn::LearnError;
 use pliant_mesh::glam::DVec3;
-use pliant_transfer::{CorrespondenceMethod, LayerMode, ReconstructionForm, RootMotion, TransferError};
+use pliant_transfer::{
+    CorrespondenceMethod, LayerMode, ReconstructionForm, RootMotion, TransferError,
+};
 use serde::ser::Error as _;
 use serde::{Deserialize, Serialize, Serializer};
 use thiserror::Error;
@@ -93,7 +95,8 @@ pub struct RecipeLayer {
     /// Width of the strokes, as part of the target's diagonal.
     #[serde(default)]
     pub width: f64,
-    /// Whether stiff parts of the target are taken or left as a whole, and the parts that bend blend.
+    /// Whether stiff parts of the target are taken or left as a whole, and the parts that bend
+    /// blend.
     #[serde(default = "yes")]
     pub refine: bool,
     /// The flexibility below which a triangle is stiff.
@@ -120,7 +123,8 @@ pub struct RecipeLayer {
 
 /// A region of the target's reference pose that is turned.
 ///
-/// The keys of a region stand here and in [`RecipeLayer`] one by one: flattened from one struct, unknown keys could not be declined.
+/// The keys of a region stand here and in [`RecipeLayer`] one by one: flattened from one struct,
+/// unknown keys could not be declined.
 #[derive(Debug, Clone, PartialEq, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct RecipeModification {
@@ -160,15 +164,45 @@ pub(crate) struct Selection<'a> {
 
 impl RecipeLayer {
     pub(crate) fn selection(&self) -> Selection<'_> {
-        let Self { region, strokes, width, refine, threshold, band, .. } = self;
-        Selection { region: region.as_ref(), strokes, width: *width, refine: *refine, threshold: *threshold, band: *band }
+        let Self {
+            region,
+            strokes,
+            width,
+            refine,
+            threshold,
+            band,
+            ..
+        } = self;
+        Selection {
+            region: region.as_ref(),
+            strokes,
+            width: *width,
+            refine: *refine,
+            threshold: *threshold,
+            band: *band,
+        }
     }
 }
 
 impl RecipeModification {
     pub(crate) fn selection(&self) -> Selection<'_> {
-        let Self { region, strokes, width, refine, threshold, band, .. } = self;
-        Selection { region: region.as_ref(), strokes, width: *width, refine: *refine, threshold: *threshold, band: *band }
+        let Self {
+            region,
+            strokes,
+            width,
+            refine,
+            threshold,
+            band,
+            ..
+        } = self;
+        Selection {
+            region: region.as_ref(),
+            strokes,
+            width: *width,
+            refine: *refine,
+            threshold: *threshold,
+            band: *band,
+        }
     }
 }
 
@@ -237,7 +271,11 @@ impl Serialize for Region {
             Self::Union(parts) => {
                 let words: Option<Vec<String>> = parts.iter().map(Self::word).collect();
                 words
-                    .ok_or_else(|| S::Error::custom("a list of regions names files and groups; give its faces in one list"))?
+                    .ok_or_else(|| {
+                        S::Error::custom(
+                            "a list of regions names files and groups; give its faces in one list",
+                        )
+                    })?
                     .serialize(serializer)
             }
             Self::All | Self::File(_) | Self::Group(_) => self.word().serialize(serializer),
@@ -274,10 +312,12 @@ impl Default for Strokes {
 #[derive(Debug, Clone, Copy, PartialEq, Default, Deserialize)]
 #[serde(try_from = "NumberOrWord")]
 pub enum Band {
-    /// By what bends between stiff parts; by a band of [`pliant_transfer::DEFAULT_BAND`] where nothing is stiff.
+    /// By what bends between stiff parts; by a band of [`pliant_transfer::DEFAULT_BAND`] where
+    /// nothing is stiff.
     #[default]
     Auto,
-    /// By a band along its border, whatever is stiff: so many of the target's diagonals to either side.
+    /// By a band along its border, whatever is stiff: so many of the target's diagonals to either
+    /// side.
     Share(f64),
 }
 
@@ -498,12 +538,21 @@ impl RecipeError {
     /// What the parser says of `text`, with the line.
     pub(crate) fn syntax(text: &str, error: &toml::de::Error) -> Self {
         let start = error.span().map_or(0, |span| span.start.min(text.len()));
-        let line = 1 + text.as_bytes()[..start].iter().filter(|&&byte| byte == b'\n').count();
-        Self::Syntax { line, message: error.message().to_owned() }
+        let line = 1 + text.as_bytes()[..start]
+            .iter()
+            .filter(|&&byte| byte == b'\n')
+            .count();
+        Self::Syntax {
+            line,
+            message: error.message().to_owned(),
+        }
     }
 
     pub(crate) fn meaning(place: impl Into<String>, message: impl Into<String>) -> Self {
-        Self::Meaning { place: place.into(), message: message.into() }
+        Self::Meaning {
+            place: place.into(),
+            message: message.into(),
+        }
     }
 
     pub(crate) fn transfer(place: impl Into<String>) -> impl FnOnce(TransferError) -> Self {
@@ -527,7 +576,8 @@ impl TransferRecipe {
     /// The text that [`parse`](Self::parse) reads back as the same recipe.
     ///
     /// # Errors
-    /// [`RecipeError::Meaning`] for a union of regions with a list of faces in it, which the format cannot express.
+    /// [`RecipeError::Meaning`] for a union of regions with a list of faces in it, which the format
+    /// cannot express.
     pub fn to_toml(&self) -> Result<String, RecipeError> {
         toml::to_string(self).map_err(|error| RecipeError::meaning("region", error.to_string()))
     }
@@ -612,51 +662,139 @@ mod tests {
     fn the_template_is_a_recipe_and_names_every_key() {
         let recipe = TransferRecipe::parse(TransferRecipe::TEMPLATE).unwrap();
         assert_eq!((recipe.sources.len(), recipe.layers.len()), (1, 1));
-        let top = ["target", "output", "root", "feet", "up", "check", "untangle", "form"];
+        let top = [
+            "target", "output", "root", "feet", "up", "check", "untangle", "form",
+        ];
         let of_source = ["name", "clip", "markers", "method", "turn", "align_poses"];
-        let of_layer = ["source", "region", "strokes", "width", "refine", "threshold", "band", "mode", "frames", "at", "speed", "ease"];
-        for key in top.iter().chain(&of_source).chain(&of_layer).chain(&["axis", "degrees"]) {
-            assert!(TransferRecipe::TEMPLATE.lines().any(|line| line.trim_start_matches("# ").starts_with(&format!("{key} ="))), "{key}");
+        let of_layer = [
+            "source",
+            "region",
+            "strokes",
+            "width",
+            "refine",
+            "threshold",
+            "band",
+            "mode",
+            "frames",
+            "at",
+            "speed",
+            "ease",
+        ];
+        for key in top
+            .iter()
+            .chain(&of_source)
+            .chain(&of_layer)
+            .chain(&["axis", "degrees"])
+        {
+            assert!(
+                TransferRecipe::TEMPLATE.lines().any(|line| line
+                    .trim_start_matches("# ")
+                    .starts_with(&format!("{key} ="))),
+                "{key}"
+            );
         }
     }
 
     #[test]
     fn every_line_of_the_template_that_is_commented_out_is_a_recipe_too() {
-        let is_key = |line: &str| line.starts_with("[[") || line.split_once(" = ").is_some_and(|(key, _)| !key.contains(' '));
-        let line = |line: &str| line.strip_prefix("# ").filter(|rest| is_key(rest)).unwrap_or(line).to_owned() + "\n";
-        let recipe = TransferRecipe::parse(&TransferRecipe::TEMPLATE.lines().map(line).collect::<String>()).unwrap();
-        assert_eq!((recipe.modifications.len(), recipe.output.is_some(), recipe.layers[0].frames.is_some()), (1, true, true));
-        assert!(recipe.layers[0].strokes != Strokes::default() && recipe.sources[0].markers.is_some());
+        let is_key = |line: &str| {
+            line.starts_with("[[")
+                || line
+                    .split_once(" = ")
+                    .is_some_and(|(key, _)| !key.contains(' '))
+        };
+        let line = |line: &str| {
+            line.strip_prefix("# ")
+                .filter(|rest| is_key(rest))
+                .unwrap_or(line)
+                .to_owned()
+                + "\n"
+        };
+        let recipe = TransferRecipe::parse(
+            &TransferRecipe::TEMPLATE
+                .lines()
+                .map(line)
+                .collect::<String>(),
+        )
+        .unwrap();
+        assert_eq!(
+            (
+                recipe.modifications.len(),
+                recipe.output.is_some(),
+                recipe.layers[0].frames.is_some()
+            ),
+            (1, true, true)
+        );
+        assert!(
+            recipe.layers[0].strokes != Strokes::default() && recipe.sources[0].markers.is_some()
+        );
     }
 
     #[test]
     fn regions_are_a_word_a_file_or_a_list() {
-        let region = |text: &str| TransferRecipe::parse(&format!("{SHORT}region = {text}\n")).map(|r| r.layers[0].region.clone().unwrap());
+        let region = |text: &str| {
+            TransferRecipe::parse(&format!("{SHORT}region = {text}\n"))
+                .map(|r| r.layers[0].region.clone().unwrap())
+        };
         assert_eq!(region("\"all\"").unwrap(), Region::All);
-        assert_eq!(region("\"legs.npy\"").unwrap(), Region::File("legs.npy".into()));
+        assert_eq!(
+            region("\"legs.npy\"").unwrap(),
+            Region::File("legs.npy".into())
+        );
         assert_eq!(region("[3, 1]").unwrap(), Region::Faces(vec![3, 1]));
         assert_eq!(region("\"#legs\"").unwrap(), Region::Group("legs".into()));
         assert_eq!(
             region("[\"#legs\", \"a.npy\"]").unwrap(),
-            Region::Union(vec![Region::Group("legs".into()), Region::File("a.npy".into())])
+            Region::Union(vec![
+                Region::Group("legs".into()),
+                Region::File("a.npy".into())
+            ])
         );
-        assert!(region("true").unwrap_err().to_string().contains("a list of faces"));
+        assert!(
+            region("true")
+                .unwrap_err()
+                .to_string()
+                .contains("a list of faces")
+        );
     }
 
     #[test]
     fn a_recipe_comes_back_from_its_text_with_everything_that_it_says() {
-        let is_key = |line: &str| line.starts_with("[[") || line.split_once(" = ").is_some_and(|(key, _)| !key.contains(' '));
-        let line = |line: &str| line.strip_prefix("# ").filter(|rest| is_key(rest)).unwrap_or(line).to_owned() + "\n";
-        let full = TransferRecipe::parse(&TransferRecipe::TEMPLATE.lines().map(line).collect::<String>()).unwrap();
+        let is_key = |line: &str| {
+            line.starts_with("[[")
+                || line
+                    .split_once(" = ")
+                    .is_some_and(|(key, _)| !key.contains(' '))
+        };
+        let line = |line: &str| {
+            line.strip_prefix("# ")
+                .filter(|rest| is_key(rest))
+                .unwrap_or(line)
+                .to_owned()
+                + "\n"
+        };
+        let full = TransferRecipe::parse(
+            &TransferRecipe::TEMPLATE
+                .lines()
+                .map(line)
+                .collect::<String>(),
+        )
+        .unwrap();
         let mut odd = TransferRecipe::plain("a \"b\"\t\u{7f}.glb#walk", "t\\u.obj", None);
         odd.form = RecipeForm::Classic;
         odd.layers[0].speed = 1.0 / 3.0;
         odd.layers[0].band = Band::Share(0.02);
         odd.layers[0].threshold = Threshold::Below(0.1);
         odd.layers[0].strokes = Strokes::Lines(vec![vec![0, 1], vec![2, 3, 4]]);
-        odd.layers[0].region = Some(Region::Union(vec![Region::Group("legs".into()), Region::File("a.npy".into())]));
+        odd.layers[0].region = Some(Region::Union(vec![
+            Region::Group("legs".into()),
+            Region::File("a.npy".into()),
+        ]));
         for recipe in [full, odd, TransferRecipe::parse(SHORT).unwrap()] {
-            assert_eq!(TransferRecipe::parse(&recipe.to_toml().unwrap()).unwrap(), recipe);
+            assert_eq!(
+                TransferRecipe::parse(&recipe.to_toml().unwrap()).unwrap(),
+                recipe
+            );
         }
     }
 
@@ -664,24 +802,53 @@ mod tests {
     fn what_the_format_cannot_express_is_declined() {
         let mut recipe = TransferRecipe::parse(SHORT).unwrap();
         recipe.layers[0].region = Some(Region::Union(vec![Region::Faces(vec![1])]));
-        assert!(recipe.to_toml().unwrap_err().to_string().contains("in one list"));
+        assert!(
+            recipe
+                .to_toml()
+                .unwrap_err()
+                .to_string()
+                .contains("in one list")
+        );
     }
 
     #[test]
     fn errors_name_the_line_and_the_key() {
         let (line, message) = line_and_message(&format!("{SHORT}sped = 2.0\n"));
-        assert!(line == 7 && message.contains("sped") && message.contains("speed"), "{line}: {message}");
+        assert!(
+            line == 7 && message.contains("sped") && message.contains("speed"),
+            "{line}: {message}"
+        );
         let (line, message) = line_and_message(&format!("{SHORT}mode = \"mix\"\n"));
-        assert!(line == 7 && message.contains("mix") && message.contains("compound"), "{line}: {message}");
+        assert!(
+            line == 7 && message.contains("mix") && message.contains("compound"),
+            "{line}: {message}"
+        );
         assert_eq!(line_and_message(&format!("{SHORT}frames = [-1, 4]\n")).0, 7);
         let (line, message) = line_and_message(&format!("{SHORT}band = \"wide\"\n"));
-        assert!(line == 7 && message.contains("wide") && message.contains("auto"), "{line}: {message}");
+        assert!(
+            line == 7 && message.contains("wide") && message.contains("auto"),
+            "{line}: {message}"
+        );
         let (line, message) = line_and_message(&format!("{SHORT}strokes = [1, 2]\n"));
-        assert!(line == 7 && message.contains("[[0, 1], [2, 3, 4]]"), "{line}: {message}");
+        assert!(
+            line == 7 && message.contains("[[0, 1], [2, 3, 4]]"),
+            "{line}: {message}"
+        );
         let (line, message) = line_and_message(&format!("root = \"free\"\n{SHORT}"));
         assert!(line == 1 && message.contains("carry"), "{line}: {message}");
-        assert!(line_and_message(&format!("{SHORT}[[modify]]\naxis = [0, 1, 0]\n")).1.contains("degrees"));
-        assert!(line_and_message("target = \"t.obj\"\n").1.contains("source"));
-        assert_eq!(line_and_message("target = \"t.obj\"\nnot toml at all\n").0, 2);
+        assert!(
+            line_and_message(&format!("{SHORT}[[modify]]\naxis = [0, 1, 0]\n"))
+                .1
+                .contains("degrees")
+        );
+        assert!(
+            line_and_message("target = \"t.obj\"\n")
+                .1
+                .contains("source")
+        );
+        assert_eq!(
+            line_and_message("target = \"t.obj\"\nnot toml at all\n").0,
+            2
+        );
     }
 }

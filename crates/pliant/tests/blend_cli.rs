@@ -12,23 +12,41 @@ use tempfile::TempDir;
 fn poses(folder: &TempDir) -> [String; 2] {
     let files = ["ball.obj", "egg.obj"].map(|name| inside(folder, name));
     save(&Asset::from_mesh(shapes::icosphere(2)), &files[0]).unwrap();
-    save(&Asset::from_mesh(scaled(DVec3::new(1.6, 0.9, 0.9), DVec3::ZERO)), &files[1]).unwrap();
+    save(
+        &Asset::from_mesh(scaled(DVec3::new(1.6, 0.9, 0.9), DVec3::ZERO)),
+        &files[1],
+    )
+    .unwrap();
     files
 }
 
 fn scaled(scale: DVec3, shift: DVec3) -> Mesh {
     let ball = shapes::icosphere(2);
-    ball.posed(ball.positions().iter().map(|&p| p * scale + shift).collect()).unwrap()
+    ball.posed(
+        ball.positions()
+            .iter()
+            .map(|&p| p * scale + shift)
+            .collect(),
+    )
+    .unwrap()
 }
 
 /// The frames of a clip.
 fn frames(file: &str) -> Vec<Vec<DVec3>> {
-    load(file, &LoadOptions::default()).unwrap().clip().unwrap().frames().to_vec()
+    load(file, &LoadOptions::default())
+        .unwrap()
+        .clip()
+        .unwrap()
+        .frames()
+        .to_vec()
 }
 
 /// The least distance from a point to all vertices of a frame.
 fn nearest(frame: &[DVec3], center: DVec3) -> f64 {
-    frame.iter().map(|p| p.distance(center)).fold(f64::INFINITY, f64::min)
+    frame
+        .iter()
+        .map(|p| p.distance(center))
+        .fold(f64::INFINITY, f64::min)
 }
 
 #[test]
@@ -37,15 +55,43 @@ fn an_egg_that_grows_stops_at_a_ball_and_says_who_touches_it() {
     let [ball, egg] = poses(&folder);
     let (free, held) = (inside(&folder, "free.glb"), inside(&folder, "held.glb"));
     let still = json(&["blend", &ball, &egg, "--steps", "4", "--out", &free]);
-    assert!(still["frames"].as_array().unwrap().iter().all(|frame| frame["contacts"] == 0));
+    assert!(
+        still["frames"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .all(|frame| frame["contacts"] == 0)
+    );
     // Both spellings of a negative number.
-    for obstacle in [&["--obstacle", "sphere:-1.9,0,0,0.5"][..], &["--obstacle=sphere:-1.9,0,0,0.5"]] {
-        let told = json(&[&["blend", &ball, &egg, "--steps", "4", "--out", &held], obstacle].concat());
-        assert!(told["frames"][0]["contacts"] == 0 && told["frames"][4]["contacts"].as_u64() > Some(0), "{told}");
-        assert!(told["frames"].as_array().unwrap().iter().all(|frame| frame["converged"] == true), "{told}");
+    for obstacle in [
+        &["--obstacle", "sphere:-1.9,0,0,0.5"][..],
+        &["--obstacle=sphere:-1.9,0,0,0.5"],
+    ] {
+        let told = json(
+            &[
+                &["blend", &ball, &egg, "--steps", "4", "--out", &held],
+                obstacle,
+            ]
+            .concat(),
+        );
+        assert!(
+            told["frames"][0]["contacts"] == 0 && told["frames"][4]["contacts"].as_u64() > Some(0),
+            "{told}"
+        );
+        assert!(
+            told["frames"]
+                .as_array()
+                .unwrap()
+                .iter()
+                .all(|frame| frame["converged"] == true),
+            "{told}"
+        );
         let (free, held) = (frames(&free), frames(&held));
         let center = DVec3::X * -1.9;
-        assert!(nearest(&free[4], center) < 0.4 && held.iter().all(|frame| nearest(frame, center) > 0.5 - 1e-4));
+        assert!(
+            nearest(&free[4], center) < 0.4
+                && held.iter().all(|frame| nearest(frame, center) > 0.5 - 1e-4)
+        );
         assert_eq!(held[0], free[0]);
     }
 }
@@ -55,12 +101,38 @@ fn a_file_with_a_clip_is_an_obstacle_that_moves() {
     let folder = folder();
     let [ball, _] = poses(&folder);
     let (hammer, out) = (inside(&folder, "hammer.glb"), inside(&folder, "hit.glb"));
-    let strikes: Vec<Vec<DVec3>> = [3.0, 1.3].map(|x| scaled(DVec3::splat(0.5), DVec3::X * x).positions().to_vec()).to_vec();
+    let strikes: Vec<Vec<DVec3>> = [3.0, 1.3]
+        .map(|x| scaled(DVec3::splat(0.5), DVec3::X * x).positions().to_vec())
+        .to_vec();
     let still = Asset::from_mesh(scaled(DVec3::splat(0.5), DVec3::X * 3.0));
-    save(&still.with_point_clip(Animation::new("strike", 2), &strikes).unwrap(), &hammer).unwrap();
-    let told = json(&["blend", &ball, &ball, "--steps", "2", "--obstacle", &hammer, "--friction", "0.2", "--out", &out]);
-    assert!(told["frames"][0]["contacts"] == 0 && told["frames"][2]["contacts"].as_u64() > Some(0), "{told}");
-    let tip = frames(&out)[2].iter().map(|p| p.x).fold(f64::NEG_INFINITY, f64::max);
+    save(
+        &still
+            .with_point_clip(Animation::new("strike", 2), &strikes)
+            .unwrap(),
+        &hammer,
+    )
+    .unwrap();
+    let told = json(&[
+        "blend",
+        &ball,
+        &ball,
+        "--steps",
+        "2",
+        "--obstacle",
+        &hammer,
+        "--friction",
+        "0.2",
+        "--out",
+        &out,
+    ]);
+    assert!(
+        told["frames"][0]["contacts"] == 0 && told["frames"][2]["contacts"].as_u64() > Some(0),
+        "{told}"
+    );
+    let tip = frames(&out)[2]
+        .iter()
+        .map(|p| p.x)
+        .fold(f64::NEG_INFINITY, f64::max);
     assert!(tip < 0.95, "dented, where it was 1: {tip}");
 }
 
@@ -87,16 +159,30 @@ fn the_published_way_and_several_obstacles_keep_vertices_out_too() {
     assert!(told["frames"][2]["contacts"].as_u64() > Some(1), "{told}");
     let last = &frames(&out)[2];
     assert!(nearest(last, DVec3::X * 1.9) > 0.5 - 1e-4);
-    assert!(last.iter().all(|p| DVec3::new(p.x + 1.9, 0.0, p.z).length() > 0.5 - 1e-4));
+    assert!(
+        last.iter()
+            .all(|p| DVec3::new(p.x + 1.9, 0.0, p.z).length() > 0.5 - 1e-4)
+    );
 }
 
 /// Two balls as one surface, the second `along` y beside the first.
 fn two_balls(along: f64) -> Mesh {
     let ball = shapes::icosphere(2);
     let count = ball.vertex_count() as u32;
-    let second = ball.positions().iter().map(|&p| p + DVec3::new(1.8, along, 0.0));
-    let faces = ball.triangles().iter().flat_map(|&t| [t, t.map(|v| v + count)]).collect::<Vec<_>>();
-    Mesh::from_triangles(ball.positions().iter().copied().chain(second).collect(), &faces).unwrap()
+    let second = ball
+        .positions()
+        .iter()
+        .map(|&p| p + DVec3::new(1.8, along, 0.0));
+    let faces = ball
+        .triangles()
+        .iter()
+        .flat_map(|&t| [t, t.map(|v| v + count)])
+        .collect::<Vec<_>>();
+    Mesh::from_triangles(
+        ball.positions().iter().copied().chain(second).collect(),
+        &faces,
+    )
+    .unwrap()
 }
 
 #[test]
@@ -107,18 +193,54 @@ fn balls_that_pass_too_near_push_each_other_and_say_so() {
         save(&Asset::from_mesh(two_balls(along)), file).unwrap();
     }
     let (free, kept) = (inside(&folder, "free.glb"), inside(&folder, "kept.glb"));
-    json(&["blend", &files[0], &files[1], "--steps", "10", "--out", &free]);
-    let told = json(&["blend", &files[0], &files[1], "--steps", "10", "--self-contact", "--out", &kept]);
+    json(&[
+        "blend", &files[0], &files[1], "--steps", "10", "--out", &free,
+    ]);
+    let told = json(&[
+        "blend",
+        &files[0],
+        &files[1],
+        "--steps",
+        "10",
+        "--self-contact",
+        "--out",
+        &kept,
+    ]);
     let pairs = |frame: usize| told["frames"][frame]["self_contacts"].as_u64().unwrap();
     assert!(pairs(0) == 0 && pairs(5) > 0 && pairs(10) == 0, "{told}");
-    assert!(told["frames"].as_array().unwrap().iter().all(|frame| frame["converged"] == true && frame["self_depth"] == 0.0), "{told}");
+    assert!(
+        told["frames"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .all(|frame| frame["converged"] == true && frame["self_depth"] == 0.0),
+        "{told}"
+    );
     let (free, kept) = (frames(&free), frames(&kept));
     let half = free[0].len() / 2;
-    let reach = |frame: &[DVec3]| frame[half..].iter().map(|p| p.x).fold(f64::INFINITY, f64::min);
-    assert!(reach(&free[5]) < 0.81 && reach(&kept[5]) > 0.85, "the second ball is dented: {}", reach(&kept[5]));
+    let reach = |frame: &[DVec3]| {
+        frame[half..]
+            .iter()
+            .map(|p| p.x)
+            .fold(f64::INFINITY, f64::min)
+    };
+    assert!(
+        reach(&free[5]) < 0.81 && reach(&kept[5]) > 0.85,
+        "the second ball is dented: {}",
+        reach(&kept[5])
+    );
     assert_eq!((&kept[0], &kept[10]), (&free[0], &free[10]));
     let none = inside(&folder, "no.glb");
-    let output = pliant(&["blend", &files[0], &files[1], "--self-contact", "--contact", "paper", "--out", &none]);
+    let output = pliant(&[
+        "blend",
+        &files[0],
+        &files[1],
+        "--self-contact",
+        "--contact",
+        "paper",
+        "--out",
+        &none,
+    ]);
     assert_eq!(output.status.code(), Some(2));
 }
 
@@ -129,10 +251,29 @@ fn obstacles_that_are_none_are_one_line_and_leave_nothing() {
     let out = inside(&folder, "no.glb");
     let open = inside(&folder, "open.obj");
     save(&Asset::from_mesh(shapes::bumpy_sheet(3, 0.1)), &open).unwrap();
-    declines(&["blend", &ball, &egg, "--obstacle", &open], &out, &["open.obj", "not closed"]);
-    declines(&["blend", &ball, &egg, "--obstacle", "missing.obj"], &out, &["missing.obj"]);
-    let wrong = ["sphere:0,0,1", "sphere:0,nan,0,1", "sphere:0,0,0,-1", "sphere:a,b,c,d", "capsule:0,0,0,1", "cylinder:0,0,0,0,0,0,1"];
-    for wrong in wrong.map(|text| ["--obstacle", text]).into_iter().chain([["--friction", "nan"], ["--friction=-1", "--quiet"]]) {
+    declines(
+        &["blend", &ball, &egg, "--obstacle", &open],
+        &out,
+        &["open.obj", "not closed"],
+    );
+    declines(
+        &["blend", &ball, &egg, "--obstacle", "missing.obj"],
+        &out,
+        &["missing.obj"],
+    );
+    let wrong = [
+        "sphere:0,0,1",
+        "sphere:0,nan,0,1",
+        "sphere:0,0,0,-1",
+        "sphere:a,b,c,d",
+        "capsule:0,0,0,1",
+        "cylinder:0,0,0,0,0,0,1",
+    ];
+    for wrong in wrong
+        .map(|text| ["--obstacle", text])
+        .into_iter()
+        .chain([["--friction", "nan"], ["--friction=-1", "--quiet"]])
+    {
         let output = pliant(&["blend", &ball, &egg, wrong[0], wrong[1], "--out", &out]);
         assert_eq!(output.status.code(), Some(2), "{wrong:?}");
         assert!(!std::path::Path::new(&out).exists());
@@ -144,10 +285,24 @@ fn painted_poses(folder: &TempDir, ending: &str) -> [String; 2] {
     let ball = shapes::icosphere(4);
     let mut builder = ball.to_builder();
     let gray = |p: &DVec3| if p.x > 0.0 { 0.0 } else { 1.0 };
-    let values = builder.positions.iter().map(|p| DVec3::splat(gray(p)).extend(1.0)).collect();
-    builder.colors = vec![VertexLayer { name: String::new(), values }];
+    let values = builder
+        .positions
+        .iter()
+        .map(|p| DVec3::splat(gray(p)).extend(1.0))
+        .collect();
+    builder.colors = vec![VertexLayer {
+        name: String::new(),
+        values,
+    }];
     let painted = builder.build().unwrap();
-    let egg = painted.posed(ball.positions().iter().map(|&p| p * DVec3::new(1.6, 0.9, 0.9)).collect()).unwrap();
+    let egg = painted
+        .posed(
+            ball.positions()
+                .iter()
+                .map(|&p| p * DVec3::new(1.6, 0.9, 0.9))
+                .collect(),
+        )
+        .unwrap();
     let files = ["painted", "egg"].map(|name| inside(folder, &format!("{name}.{ending}")));
     save(&Asset::from_mesh(painted), &files[0]).unwrap();
     save(&Asset::from_mesh(egg), &files[1]).unwrap();
@@ -160,21 +315,64 @@ fn a_cage_is_told_and_gives_all_vertices_and_exact_ends() {
     let [ball, egg] = painted_poses(&folder, "obj");
     let out = inside(&folder, "caged.npy");
     let plain = json(&["blend", &ball, &egg, "--steps", "2", "--out", &out]);
-    assert!(plain["cage"].is_null() && plain["vertices"] == 2562, "{plain}");
-    let told = json(&["blend", &ball, &egg, "--steps", "2", "--cage", "400", "--out", &out]);
-    assert!(told["cage"]["vertices"] == 400 && told["vertices"] == 2562, "{told}");
+    assert!(
+        plain["cage"].is_null() && plain["vertices"] == 2562,
+        "{plain}"
+    );
+    let told = json(&[
+        "blend", &ball, &egg, "--steps", "2", "--cage", "400", "--out", &out,
+    ]);
+    assert!(
+        told["cage"]["vertices"] == 400 && told["vertices"] == 2562,
+        "{told}"
+    );
     assert!(told["springs"]["structure"].as_u64() < plain["springs"]["structure"].as_u64());
-    assert!(told["problems"].to_string().contains("cage of 400"), "{told}");
+    assert!(
+        told["problems"].to_string().contains("cage of 400"),
+        "{told}"
+    );
     for frame in 0..3 {
-        let volume = |object: &serde_json::Value| object["frames"][frame]["volume"].as_f64().unwrap();
-        assert!((volume(&told) / volume(&plain) - 1.0).abs() < 0.01, "{frame}: {} {}", volume(&told), volume(&plain));
+        let volume =
+            |object: &serde_json::Value| object["frames"][frame]["volume"].as_f64().unwrap();
+        assert!(
+            (volume(&told) / volume(&plain) - 1.0).abs() < 0.01,
+            "{frame}: {} {}",
+            volume(&told),
+            volume(&plain)
+        );
     }
-    let ends = pliant::io::npy::read(&std::fs::read(&out).unwrap()).unwrap().values;
-    let first = load(&ball, &LoadOptions::default()).unwrap().mesh().unwrap();
-    let kept: Vec<f64> = first.positions().iter().flat_map(|p| p.to_array()).collect();
+    let ends = pliant::io::npy::read(&std::fs::read(&out).unwrap())
+        .unwrap()
+        .values;
+    let first = load(&ball, &LoadOptions::default())
+        .unwrap()
+        .mesh()
+        .unwrap();
+    let kept: Vec<f64> = first
+        .positions()
+        .iter()
+        .flat_map(|p| p.to_array())
+        .collect();
     assert_eq!(ends[..kept.len()], kept);
-    let around = json(&["blend", &ball, &egg, "--steps", "2", "--cage", "400", "--obstacle", "sphere:1.9,0,0,0.5", "--out", &out]);
-    assert!(around["problems"].to_string().contains("obstacles push the cage"), "{around}");
+    let around = json(&[
+        "blend",
+        &ball,
+        &egg,
+        "--steps",
+        "2",
+        "--cage",
+        "400",
+        "--obstacle",
+        "sphere:1.9,0,0,0.5",
+        "--out",
+        &out,
+    ]);
+    assert!(
+        around["problems"]
+            .to_string()
+            .contains("obstacles push the cage"),
+        "{around}"
+    );
 }
 
 #[test]
@@ -182,18 +380,50 @@ fn stiffness_is_read_from_the_colours_of_the_first_shape() {
     let folder = folder();
     let out = inside(&folder, "firm.npy");
     let mut results = Vec::new();
-    for (ending, extra) in [("ply", &["--stiffness", "color"][..]), ("glb", &["--stiffness", "color"]), ("obj", &[])] {
+    for (ending, extra) in [
+        ("ply", &["--stiffness", "color"][..]),
+        ("glb", &["--stiffness", "color"]),
+        ("obj", &[]),
+    ] {
         let [ball, egg] = painted_poses(&folder, ending);
-        let pull = ["--pull", "0:-0.8,1.2,0", "--weights", "0.5,0.5", "--solver", "tight"];
+        let pull = [
+            "--pull",
+            "0:-0.8,1.2,0",
+            "--weights",
+            "0.5,0.5",
+            "--solver",
+            "tight",
+        ];
         json(&[&["blend", &ball, &egg, "--out", &out], &pull[..], extra].concat());
-        results.push(pliant::io::npy::read(&std::fs::read(&out).unwrap()).unwrap().values);
+        results.push(
+            pliant::io::npy::read(&std::fs::read(&out).unwrap())
+                .unwrap()
+                .values,
+        );
     }
-    let most = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(x, y)| (x - y).abs()).fold(0.0, f64::max);
-    assert!(most(&results[0], &results[1]) < 1e-3, "formats agree: {}", most(&results[0], &results[1]));
-    assert!(most(&results[0], &results[2]) > 1e-2, "paint matters: {}", most(&results[0], &results[2]));
+    let most = |a: &[f64], b: &[f64]| {
+        a.iter()
+            .zip(b)
+            .map(|(x, y)| (x - y).abs())
+            .fold(0.0, f64::max)
+    };
+    assert!(
+        most(&results[0], &results[1]) < 1e-3,
+        "formats agree: {}",
+        most(&results[0], &results[1])
+    );
+    assert!(
+        most(&results[0], &results[2]) > 1e-2,
+        "paint matters: {}",
+        most(&results[0], &results[2])
+    );
     let [ball, egg] = poses(&folder);
     std::fs::remove_file(&out).unwrap();
-    declines(&["blend", &ball, &egg, "--stiffness", "color"], &out, &["ball.obj", "no vertex colours"]);
+    declines(
+        &["blend", &ball, &egg, "--stiffness", "color"],
+        &out,
+        &["ball.obj", "no vertex colours"],
+    );
     for wrong in ["3", "some", "-5"] {
         let output = pliant(&["blend", &ball, &egg, "--cage", wrong, "--out", &out]);
         assert_eq!(output.status.code(), Some(2), "{wrong}");
@@ -205,12 +435,38 @@ fn terms_of_the_energy_are_told_and_stop_at_a_ball_as_springs_do() {
     let folder = folder();
     let [ball, egg] = poses(&folder);
     let out = inside(&folder, "held.glb");
-    for (energy, told) in [("springs,volume,angles:2", "springs,angles:2,volume"), ("shell", "edges,angles,volume")] {
-        let walk = ["blend", &ball, &egg, "--steps", "3", "--energy", energy, "--obstacle", "sphere:-1.9,0,0,0.5", "--out", &out];
+    for (energy, told) in [
+        ("springs,volume,angles:2", "springs,angles:2,volume"),
+        ("shell", "edges,angles,volume"),
+    ] {
+        let walk = [
+            "blend",
+            &ball,
+            &egg,
+            "--steps",
+            "3",
+            "--energy",
+            energy,
+            "--obstacle",
+            "sphere:-1.9,0,0,0.5",
+            "--out",
+            &out,
+        ];
         let report = json(&walk);
         assert_eq!(report["energy"], told);
-        assert!(report["frames"].as_array().unwrap().iter().all(|frame| frame["converged"] == true && frame["inverted"] == 0), "{report}");
-        assert!(frames(&out).iter().all(|frame| nearest(frame, DVec3::X * -1.9) > 0.5 - 1e-4));
+        assert!(
+            report["frames"]
+                .as_array()
+                .unwrap()
+                .iter()
+                .all(|frame| frame["converged"] == true && frame["inverted"] == 0),
+            "{report}"
+        );
+        assert!(
+            frames(&out)
+                .iter()
+                .all(|frame| nearest(frame, DVec3::X * -1.9) > 0.5 - 1e-4)
+        );
     }
     std::fs::remove_file(&out).unwrap();
     for wrong in ["angles", "spring", "springs,volume:-1"] {

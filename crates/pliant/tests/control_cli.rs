@@ -20,13 +20,22 @@ fn learned() -> (TempDir, String) {
     (folder, model)
 }
 
-/// A table of markers in millimetres with z before y; the columns go from the last point to the first, and frame 2 lacks one marker.
+/// A table of markers in millimetres with z before y; the columns go from the last point to the
+/// first, and frame 2 lacks one marker.
 fn table(frames: &[Vec<DVec3>]) -> String {
-    let head: Vec<String> = NAMES.iter().rev().flat_map(|name| ["x", "y", "z"].map(|axis| format!("{name}_{axis}"))).collect();
+    let head: Vec<String> = NAMES
+        .iter()
+        .rev()
+        .flat_map(|name| ["x", "y", "z"].map(|axis| format!("{name}_{axis}")))
+        .collect();
     let mut text = format!("Frame;{}\n", head.join(";"));
     for (k, places) in frames.iter().enumerate() {
         let cell = |(point, p): (usize, &DVec3)| {
-            if k == 2 && point == 1 { "NA;NA;NA".to_owned() } else { format!("{};{};{}", p.x * 1000.0, p.z * 1000.0, p.y * 1000.0) }
+            if k == 2 && point == 1 {
+                "NA;NA;NA".to_owned()
+            } else {
+                format!("{};{};{}", p.x * 1000.0, p.z * 1000.0, p.y * 1000.0)
+            }
         };
         let cells: Vec<String> = places.iter().enumerate().rev().map(cell).collect();
         text.push_str(&format!("{k};{}\n", cells.join(";")));
@@ -35,13 +44,20 @@ fn table(frames: &[Vec<DVec3>]) -> String {
 }
 
 fn farthest(a: &[DVec3], b: &[DVec3]) -> f64 {
-    a.iter().zip(b).map(|(a, b)| a.distance(*b)).fold(0.0, f64::max)
+    a.iter()
+        .zip(b)
+        .map(|(a, b)| a.distance(*b))
+        .fold(0.0, f64::max)
 }
 
 #[test]
 fn a_take_with_other_names_units_axes_and_a_gap_drives_as_the_plain_points_do() {
     let (folder, model) = learned();
-    let (take, plain, out) = (inside(&folder, "take.csv"), inside(&folder, "p.npy"), inside(&folder, "out.npy"));
+    let (take, plain, out) = (
+        inside(&folder, "take.csv"),
+        inside(&folder, "p.npy"),
+        inside(&folder, "out.npy"),
+    );
     let truth: Vec<Vec<DVec3>> = (0..6).map(|k| points(0.05 * f64::from(k))).collect();
     fs::write(&take, table(&truth)).unwrap();
     fs::write(&plain, array(&truth)).unwrap();
@@ -63,9 +79,21 @@ fn a_take_with_other_names_units_axes_and_a_gap_drives_as_the_plain_points_do() 
         "--out",
         &out,
     ]);
-    assert!(told["fps"] == 60.0 && told["problems"][0].as_str().unwrap().contains("'B' is not seen in frame 2"), "{told}");
+    assert!(
+        told["fps"] == 60.0
+            && told["problems"][0]
+                .as_str()
+                .unwrap()
+                .contains("'B' is not seen in frame 2"),
+        "{told}"
+    );
     let found = frames_of(&out);
-    assert!(expected.iter().zip(&found).all(|(a, b)| farthest(a, b) < 1e-9));
+    assert!(
+        expected
+            .iter()
+            .zip(&found)
+            .all(|(a, b)| farthest(a, b) < 1e-9)
+    );
     let told = json(&[
         "drive",
         &model,
@@ -86,7 +114,10 @@ fn a_take_with_other_names_units_axes_and_a_gap_drives_as_the_plain_points_do() 
         "--out",
         &out,
     ]);
-    assert!(told["frames"] == 3 && told["problems"].to_string().contains("never seen"), "{told}");
+    assert!(
+        told["frames"] == 3 && told["problems"].to_string().contains("never seen"),
+        "{told}"
+    );
 }
 
 #[test]
@@ -94,18 +125,29 @@ fn a_rigid_motion_of_the_subject_is_removed_by_the_markers_named() {
     let (folder, model) = learned();
     let (take, out) = (inside(&folder, "take.npy"), inside(&folder, "out.npy"));
     let turn = pliant::mesh::glam::DMat3::from_rotation_y(0.8);
-    let moved: Vec<DVec3> = points(0.0).iter().map(|p| turn * *p + DVec3::new(3.0, 1.0, -2.0)).collect();
+    let moved: Vec<DVec3> = points(0.0)
+        .iter()
+        .map(|p| turn * *p + DVec3::new(3.0, 1.0, -2.0))
+        .collect();
     fs::write(&take, array(&[moved])).unwrap();
-    json(&["drive", &model, "--points", &take, "--align", "0,2,3,5", "--out", &out]);
+    json(&[
+        "drive", &model, "--points", &take, "--align", "0,2,3,5", "--out", &out,
+    ]);
     assert!(farthest(&frames_of(&out)[0], &bent(0.0)) < 0.02);
 }
 
 #[test]
 fn end_effectors_alone_drive_the_sheet_through_a_skeleton() {
     let (folder, model) = learned();
-    let (skeleton, take, out) = (inside(&folder, "s.json"), inside(&folder, "tips.csv"), inside(&folder, "out.npy"));
+    let (skeleton, take, out) = (
+        inside(&folder, "s.json"),
+        inside(&folder, "tips.csv"),
+        inside(&folder, "out.npy"),
+    );
     let joint = |name: &str, parent: &str, control: usize, end: bool| {
-        format!("{{\"name\": \"{name}\", \"parent\": \"{parent}\", \"control\": {control}, \"effector\": {end}}}")
+        format!(
+            "{{\"name\": \"{name}\", \"parent\": \"{parent}\", \"control\": {control}, \"effector\": {end}}}"
+        )
     };
     let joints = [
         "{\"name\": \"middle\", \"control\": 3}".to_owned(),
@@ -115,22 +157,58 @@ fn end_effectors_alone_drive_the_sheet_through_a_skeleton() {
         joint("e", "middle", 4, true),
         joint("f", "middle", 5, true),
     ];
-    fs::write(&skeleton, format!("{{\"root\": \"free\", \"joints\": [{}]}}", joints.join(","))).unwrap();
+    fs::write(
+        &skeleton,
+        format!("{{\"root\": \"free\", \"joints\": [{}]}}", joints.join(",")),
+    )
+    .unwrap();
     let shift = DVec3::new(0.0, 0.5, 0.2);
-    let goals: Vec<String> = [5, 4, 2, 0].map(|k| points(0.0)[k] + shift).iter().map(|p| format!("{},{},{}", p.x, p.y, p.z)).collect();
-    fs::write(&take, format!("f_x,f_y,f_z,e_x,e_y,e_z,c_x,c_y,c_z,a_x,a_y,a_z\n{}\n", goals.join(","))).unwrap();
-    let told = json(&["drive", &model, "--points", &take, "--skeleton", &skeleton, "--out", &out]);
-    assert!(told["effectors"]["miss"].as_f64().unwrap() < 1e-5 && told["effectors"]["ms_per_frame"].is_number(), "{told}");
+    let goals: Vec<String> = [5, 4, 2, 0]
+        .map(|k| points(0.0)[k] + shift)
+        .iter()
+        .map(|p| format!("{},{},{}", p.x, p.y, p.z))
+        .collect();
+    fs::write(
+        &take,
+        format!(
+            "f_x,f_y,f_z,e_x,e_y,e_z,c_x,c_y,c_z,a_x,a_y,a_z\n{}\n",
+            goals.join(",")
+        ),
+    )
+    .unwrap();
+    let told = json(&[
+        "drive",
+        &model,
+        "--points",
+        &take,
+        "--skeleton",
+        &skeleton,
+        "--out",
+        &out,
+    ]);
+    assert!(
+        told["effectors"]["miss"].as_f64().unwrap() < 1e-5
+            && told["effectors"]["ms_per_frame"].is_number(),
+        "{told}"
+    );
     let expected: Vec<DVec3> = bent(0.0).iter().map(|p| *p + shift).collect();
     assert!(farthest(&frames_of(&out)[0], &expected) < 0.02);
-    fs::write(&skeleton, format!("{{\"joints\": [{}]}}", joints[..5].join(","))).unwrap();
+    fs::write(
+        &skeleton,
+        format!("{{\"joints\": [{}]}}", joints[..5].join(",")),
+    )
+    .unwrap();
     declines(
         &["drive", &model, "--points", &take, "--skeleton", &skeleton],
         &inside(&folder, "no.npy"),
         &["s.json", "control point 5 has no joint"],
     );
     fs::write(&skeleton, "{\"joints\": 3}").unwrap();
-    declines(&["drive", &model, "--points", &take, "--skeleton", &skeleton], &inside(&folder, "no.npy"), &["s.json"]);
+    declines(
+        &["drive", &model, "--points", &take, "--skeleton", &skeleton],
+        &inside(&folder, "no.npy"),
+        &["s.json"],
+    );
 }
 
 #[test]
@@ -138,8 +216,17 @@ fn takes_that_cannot_drive_are_told_in_one_line() {
     let (folder, model) = learned();
     let (take, out) = (inside(&folder, "take.csv"), inside(&folder, "no.npy"));
     fs::write(&take, table(&[points(0.0), points(0.1)])).unwrap();
-    let with = |more: &[&str], words: &[&str]| declines(&[&["drive", &model, "--points", &take], more].concat(), &out, words);
-    with(&["--markers", "A,B,C,D,E,Fingertip"], &["take.csv", "'Fingertip'", "did you mean F"]);
+    let with = |more: &[&str], words: &[&str]| {
+        declines(
+            &[&["drive", &model, "--points", &take], more].concat(),
+            &out,
+            words,
+        )
+    };
+    with(
+        &["--markers", "A,B,C,D,E,Fingertip"],
+        &["take.csv", "'Fingertip'", "did you mean F"],
+    );
     with(&["--markers", "A,B"], &["2 markers", "6 points"]);
     with(&["--align", "A,B"], &["at least 3"]);
     with(&["--rest-frame", "7"], &["frame 7"]);
@@ -148,10 +235,25 @@ fn takes_that_cannot_drive_are_told_in_one_line() {
     let mut places = points(0.1);
     places[3].y = f64::NAN;
     fs::write(&plain, array(&[places])).unwrap();
-    declines(&["drive", &model, "--points", &plain], &out, &["gap.npy", "'3'", "frame 0"]);
-    json(&["drive", &model, "--points", &plain, "--max-gap", "5", "--out", &inside(&folder, "filled.npy")]);
+    declines(
+        &["drive", &model, "--points", &plain],
+        &out,
+        &["gap.npy", "'3'", "frame 0"],
+    );
+    json(&[
+        "drive",
+        &model,
+        "--points",
+        &plain,
+        "--max-gap",
+        "5",
+        "--out",
+        &inside(&folder, "filled.npy"),
+    ]);
     for wrong in [["--axes", "xxy"], ["--smooth", "soon"], ["--frames", "5"]] {
-        let output = pliant(&["drive", &model, "--points", &take, wrong[0], wrong[1], "--out", &out]);
+        let output = pliant(&[
+            "drive", &model, "--points", &take, wrong[0], wrong[1], "--out", &out,
+        ]);
         assert_eq!(output.status.code(), Some(2), "{wrong:?}");
     }
 }
@@ -162,7 +264,16 @@ fn info_tells_names_frames_and_gaps_of_a_take() {
     let take = inside(&folder, "take.csv");
     fs::write(&take, table(&[points(0.0), points(0.1), points(0.2)])).unwrap();
     let told = json(&["info", &take]);
-    assert!(told["frames"] == 3 && told["fps"].is_null() && told["ignored"][0] == "Frame", "{told}");
-    assert_eq!((&told["markers"][4]["name"], &told["markers"][4]["longest_gap"]), (&"B".into(), &1.into()));
+    assert!(
+        told["frames"] == 3 && told["fps"].is_null() && told["ignored"][0] == "Frame",
+        "{told}"
+    );
+    assert_eq!(
+        (
+            &told["markers"][4]["name"],
+            &told["markers"][4]["longest_gap"]
+        ),
+        (&"B".into(), &1.into())
+    );
     assert_eq!(told["problems"].as_array().unwrap().len(), 0);
 }

@@ -9,23 +9,48 @@ use pliant::mesh::glam::DVec3;
 const WALK: &str = "specimen:hound#walk";
 
 fn frames(path: &str) -> Vec<Vec<DVec3>> {
-    npy::read(&std::fs::read(path).unwrap()).unwrap().into_point_rows("frames").unwrap()
+    npy::read(&std::fs::read(path).unwrap())
+        .unwrap()
+        .into_point_rows("frames")
+        .unwrap()
 }
 
 fn farthest(a: &[Vec<DVec3>], b: &[Vec<DVec3>]) -> f64 {
     assert_eq!(a.len(), b.len());
-    a.iter().flatten().zip(b.iter().flatten()).map(|(a, b)| a.distance(*b)).fold(0.0, f64::max)
+    a.iter()
+        .flatten()
+        .zip(b.iter().flatten())
+        .map(|(a, b)| a.distance(*b))
+        .fold(0.0, f64::max)
 }
 
 #[test]
 fn a_rig_with_shapes_comes_back_as_the_clip_that_it_was_made_of() {
     let folder = folder();
-    let walk = pliant::specimens::specimen("hound").unwrap().clips.swap_remove(0);
+    let walk = pliant::specimens::specimen("hound")
+        .unwrap()
+        .clips
+        .swap_remove(0);
     let diagonal = walk.reference().bounds().unwrap().diagonal();
-    let (out, shown, played) = (inside(&folder, "rig.glb"), inside(&folder, "r.npy"), inside(&folder, "played.npy"));
+    let (out, shown, played) = (
+        inside(&folder, "rig.glb"),
+        inside(&folder, "r.npy"),
+        inside(&folder, "played.npy"),
+    );
     let mut last = f64::INFINITY;
     for morphs in ["0", "2", "1000"] {
-        let args = ["bones", WALK, "--count", "6", "--morphs", morphs, "--out", &out, "--reconstruction", &shown];
+        let args = [
+            "bones",
+            WALK,
+            "--count",
+            "6",
+            "--morphs",
+            morphs,
+            "--out",
+            &out,
+            "--reconstruction",
+            &shown,
+        ];
         let told = json(&args);
         let rms = told["rms_with_morphs"].as_f64().unwrap();
         assert!(rms <= last && told["morphs"].as_u64().unwrap() <= walk.frames().len() as u64);
@@ -41,8 +66,14 @@ fn a_rig_with_shapes_comes_back_as_the_clip_that_it_was_made_of() {
 #[test]
 fn a_skin_survives_conversion_and_a_frame_of_it_is_a_mesh() {
     let folder = folder();
-    let (rig, copy, picture) = (inside(&folder, "rig.glb"), inside(&folder, "copy.glb"), inside(&folder, "frame.png"));
-    json(&["bones", WALK, "--count", "6", "--morphs", "3", "--out", &rig]);
+    let (rig, copy, picture) = (
+        inside(&folder, "rig.glb"),
+        inside(&folder, "copy.glb"),
+        inside(&folder, "frame.png"),
+    );
+    json(&[
+        "bones", WALK, "--count", "6", "--morphs", "3", "--out", &rig,
+    ]);
     let told = json(&["convert", &rig, &copy]);
     assert_eq!(told["problems"].as_array().unwrap().len(), 0, "{told}");
     let bytes = std::fs::read(&copy).unwrap();
@@ -54,7 +85,18 @@ fn a_skin_survives_conversion_and_a_frame_of_it_is_a_mesh() {
         frames(&out)
     });
     assert!(farthest(&a, &b) < 1e-6 * a[0].iter().map(|p| p.length()).fold(0.0, f64::max));
-    assert!(pliant(&["render", &format!("{rig}@3"), "--out", &picture, "--size", "80x60"]).status.success());
+    assert!(
+        pliant(&[
+            "render",
+            &format!("{rig}@3"),
+            "--out",
+            &picture,
+            "--size",
+            "80x60"
+        ])
+        .status
+        .success()
+    );
     let usd = json(&["convert", &rig, &inside(&folder, "rig.usda")]);
     assert!(usd["problems"].to_string().contains("skin(s)"), "{usd}");
 }
@@ -64,7 +106,22 @@ fn a_rig_with_shapes_has_the_same_bytes_on_one_thread_and_on_two() {
     let folder = folder();
     let rig = |threads: &str| {
         let out = inside(&folder, &format!("rig{threads}.glb"));
-        assert!(pliant(&["bones", WALK, "--count", "5", "--morphs", "4", "--out", &out, "--threads", threads]).status.success());
+        assert!(
+            pliant(&[
+                "bones",
+                WALK,
+                "--count",
+                "5",
+                "--morphs",
+                "4",
+                "--out",
+                &out,
+                "--threads",
+                threads
+            ])
+            .status
+            .success()
+        );
         std::fs::read(out).unwrap()
     };
     assert_eq!(rig("1"), rig("2"));
@@ -76,11 +133,21 @@ fn sheet(bump: f64, uvs: bool) -> String {
     for k in 0..25 {
         let (x, y) = (k % 5, k / 5);
         text += &format!("v {x} {y} {}\n", if k == 12 { bump } else { 0.0 });
-        text += &format!("vt {} {}\n", 0.1 + 0.2 * f64::from(x), 0.1 + 0.2 * f64::from(y));
+        text += &format!(
+            "vt {} {}\n",
+            0.1 + 0.2 * f64::from(x),
+            0.1 + 0.2 * f64::from(y)
+        );
     }
     for (x, y) in (0..4).flat_map(|y| (0..4).map(move |x| (x, y))) {
         let corners = [(x, y), (x + 1, y), (x + 1, y + 1), (x, y + 1)].map(|(x, y)| 5 * y + x + 1);
-        let corner = |v: i32| if uvs { format!("{v}/{v}") } else { format!("{v}") };
+        let corner = |v: i32| {
+            if uvs {
+                format!("{v}/{v}")
+            } else {
+                format!("{v}")
+            }
+        };
         text += &format!("f {}\n", corners.map(corner).join(" "));
     }
     text
@@ -95,33 +162,80 @@ fn write(folder: &tempfile::TempDir, name: &str, text: &str) -> String {
 #[test]
 fn a_bump_becomes_a_pair_of_maps_and_a_note_of_its_height() {
     let folder = folder();
-    let (flat, bumped, out) =
-        (write(&folder, "flat.obj", &sheet(0.0, true)), write(&folder, "bump.obj", &sheet(0.5, true)), inside(&folder, "maps"));
-    let told = json(&["bake", &flat, &bumped, "--size", "50", "--padding", "2", "--out", &out]);
-    assert_eq!((told["offset"].as_f64(), told["scale"].as_f64(), told["sideways"].as_f64()), (Some(0.0), Some(0.5), Some(0.0)));
+    let (flat, bumped, out) = (
+        write(&folder, "flat.obj", &sheet(0.0, true)),
+        write(&folder, "bump.obj", &sheet(0.5, true)),
+        inside(&folder, "maps"),
+    );
+    let told = json(&[
+        "bake",
+        &flat,
+        &bumped,
+        "--size",
+        "50",
+        "--padding",
+        "2",
+        "--out",
+        &out,
+    ]);
+    assert_eq!(
+        (
+            told["offset"].as_f64(),
+            told["scale"].as_f64(),
+            told["sideways"].as_f64()
+        ),
+        (Some(0.0), Some(0.5), Some(0.0))
+    );
     assert!((told["coverage"].as_f64().unwrap() - 0.64).abs() < 0.02);
     for name in ["displacement.png", "normal.png", "maps.json"] {
-        assert!(std::path::Path::new(&inside(&folder, &format!("maps/{name}"))).exists(), "{name}");
+        assert!(
+            std::path::Path::new(&inside(&folder, &format!("maps/{name}"))).exists(),
+            "{name}"
+        );
     }
     let again = inside(&folder, "again");
-    json(&["bake", &flat, &bumped, "--size", "50", "--padding", "2", "--out", &again, "--threads", "1"]);
+    json(&[
+        "bake",
+        &flat,
+        &bumped,
+        "--size",
+        "50",
+        "--padding",
+        "2",
+        "--out",
+        &again,
+        "--threads",
+        "1",
+    ]);
     for name in ["displacement.png", "normal.png"] {
-        let [a, b] = ["maps", "again"].map(|part| std::fs::read(inside(&folder, &format!("{part}/{name}"))).unwrap());
+        let [a, b] = ["maps", "again"]
+            .map(|part| std::fs::read(inside(&folder, &format!("{part}/{name}"))).unwrap());
         assert_eq!(a, b, "{name}");
     }
     // Subdivided, the same sheet has more vertices; both sides must agree.
-    declines(&["bake", &flat, &bumped, "--levels", "1"], &inside(&folder, "no"), &["25 vertices", "--levels"]);
+    declines(
+        &["bake", &flat, &bumped, "--levels", "1"],
+        &inside(&folder, "no"),
+        &["25 vertices", "--levels"],
+    );
 }
 
 #[test]
 fn surfaces_that_cannot_be_baked_leave_nothing_behind() {
     let folder = folder();
-    let (bare, flat, out) =
-        (write(&folder, "bare.obj", &sheet(0.0, false)), write(&folder, "flat.obj", &sheet(0.0, true)), inside(&folder, "maps"));
+    let (bare, flat, out) = (
+        write(&folder, "bare.obj", &sheet(0.0, false)),
+        write(&folder, "flat.obj", &sheet(0.0, true)),
+        inside(&folder, "maps"),
+    );
     declines(&["bake", &bare, &bare], &out, &["no UVs", "unwrap"]);
     declines(&["bake", &flat, WALK], &out, &["vertices", "same"]);
     declines(&["bake", &flat, &flat, "--size", "0"], &out, &["0 by 0"]);
     declines(&["bake", &flat, "nowhere.obj"], &out, &["nowhere.obj"]);
     // The layout may come from the detailed surface.
-    assert!(pliant(&["bake", &bare, &flat, "--size", "16", "--out", &out]).status.success());
+    assert!(
+        pliant(&["bake", &bare, &flat, "--size", "16", "--out", &out])
+            .status
+            .success()
+    );
 }

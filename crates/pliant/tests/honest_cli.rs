@@ -1,4 +1,5 @@
-//! What makes a learned model trustworthy, from the outside: comparisons, confidence, exactness, secondary motion, resuming.
+//! What makes a learned model trustworthy, from the outside: comparisons, confidence, exactness,
+//! secondary motion, resuming.
 
 mod bending_sheet;
 mod command;
@@ -35,18 +36,45 @@ fn methods_are_compared_pose_by_pose_and_the_old_keys_stay() {
     assert!(plain.get("against").is_none());
     let against = told["against"].as_object().unwrap();
     assert_eq!(against.keys().collect::<Vec<_>>(), ["arap", "paper"]);
-    let poses: Vec<f64> = told["poses"].as_array().unwrap().iter().map(|pose| pose["rms"].as_f64().unwrap()).collect();
+    let poses: Vec<f64> = told["poses"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|pose| pose["rms"].as_f64().unwrap())
+        .collect();
     for rival in against.values() {
-        let theirs: Vec<f64> = rival["rms"].as_array().unwrap().iter().map(|rms| rms.as_f64().unwrap()).collect();
-        let better = poses.iter().zip(&theirs).filter(|(ours, theirs)| ours < theirs).count();
+        let theirs: Vec<f64> = rival["rms"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|rms| rms.as_f64().unwrap())
+            .collect();
+        let better = poses
+            .iter()
+            .zip(&theirs)
+            .filter(|(ours, theirs)| ours < theirs)
+            .count();
         assert_eq!(rival["better"], better);
         assert_eq!(rival["pairs"], 4);
         // Four of four is the most that four poses can say: 2 / 2⁴.
-        assert!(rival["sign_p"].as_f64().unwrap() >= 0.125 && rival["rank_p"].as_f64().unwrap() >= 0.125);
+        assert!(
+            rival["sign_p"].as_f64().unwrap() >= 0.125
+                && rival["rank_p"].as_f64().unwrap() >= 0.125
+        );
     }
-    let text = String::from_utf8(pliant(&["validate", &recipe, "--against", "all"]).stdout).unwrap();
-    assert!(text.starts_with("auto     paper    feng     meshik   arap     pose\n") && text.contains("by signed ranks"), "{text}");
-    assert_eq!(pliant(&["validate", &recipe, "--against", "magic"]).status.code(), Some(2));
+    let text =
+        String::from_utf8(pliant(&["validate", &recipe, "--against", "all"]).stdout).unwrap();
+    assert!(
+        text.starts_with("auto     paper    feng     meshik   arap     pose\n")
+            && text.contains("by signed ranks"),
+        "{text}"
+    );
+    assert_eq!(
+        pliant(&["validate", &recipe, "--against", "magic"])
+            .status
+            .code(),
+        Some(2)
+    );
 }
 
 #[test]
@@ -61,7 +89,11 @@ fn a_number_of_control_points_is_chosen_and_named() {
     json(&["learn", &named, "--out", &again]);
     assert_eq!(fs::read(&model).unwrap(), fs::read(&again).unwrap());
     let (folder, many) = studio_with("1000", "");
-    declines(&["learn", &many], &inside(&folder, "m.safetensors"), &["control_points", "1000", "81"]);
+    declines(
+        &["learn", &many],
+        &inside(&folder, "m.safetensors"),
+        &["control_points", "1000", "81"],
+    );
 }
 
 #[test]
@@ -70,7 +102,10 @@ fn exact_returns_the_examples_by_flag_and_by_recipe() {
     let out = inside(&folder, "out.npy");
     let farthest = || {
         let truth = [bent(0.1), bent(0.3), bent(-0.2)];
-        let pairs = frames_of(&out).into_iter().flatten().zip(truth.into_iter().flatten());
+        let pairs = frames_of(&out)
+            .into_iter()
+            .flatten()
+            .zip(truth.into_iter().flatten());
         pairs.map(|(a, b)| a.distance(b)).fold(0.0, f64::max)
     };
     json(&["drive", &model, "--points", &file, "--out", &out]);
@@ -86,18 +121,40 @@ fn exact_returns_the_examples_by_flag_and_by_recipe() {
 #[test]
 fn confidence_is_written_for_every_vertex_and_shown_as_colour() {
     let (folder, model, file) = driven(&[points(0.2), points(0.9)]);
-    let (out, sure, picture) = (inside(&folder, "out.glb"), inside(&folder, "c.npy"), inside(&folder, "c.png"));
-    let told = json(&["drive", &model, "--points", &file, "--confidence", &sure, "--out", &out]);
+    let (out, sure, picture) = (
+        inside(&folder, "out.glb"),
+        inside(&folder, "c.npy"),
+        inside(&folder, "c.png"),
+    );
+    let told = json(&[
+        "drive",
+        &model,
+        "--points",
+        &file,
+        "--confidence",
+        &sure,
+        "--out",
+        &out,
+    ]);
     let array = npy::read(&fs::read(&sure).unwrap()).unwrap();
     assert_eq!(array.shape, [2, 81]);
     assert!(array.values.iter().all(|value| (0.0..=1.0).contains(value)));
     let mean = |k: usize| told["confidence"][k].as_f64().unwrap();
     assert!(mean(0) > mean(1), "{told}");
     let problems = told["problems"].to_string();
-    assert!(problems.contains("outside what the examples show"), "{problems}");
-    json(&["render", &out, "--frame", "1", "--scalar", &sure, "--out", &picture]);
+    assert!(
+        problems.contains("outside what the examples show"),
+        "{problems}"
+    );
+    json(&[
+        "render", &out, "--frame", "1", "--scalar", &sure, "--out", &picture,
+    ]);
     assert!(Path::new(&picture).exists());
-    declines(&["render", &out, "--frame", "7", "--scalar", &sure], &inside(&folder, "d.png"), &["7"]);
+    declines(
+        &["render", &out, "--frame", "7", "--scalar", &sure],
+        &inside(&folder, "d.png"),
+        &["7"],
+    );
 }
 
 #[test]
@@ -107,7 +164,11 @@ fn a_method_that_cannot_tell_says_so() {
     json(&["learn", &recipe, "--out", &model]);
     fs::write(&file, array(&[points(0.2)])).unwrap();
     let sure = inside(&folder, "c.npy");
-    declines(&["drive", &model, "--points", &file, "--confidence", &sure], &inside(&folder, "out.npy"), &["arap", "auto"]);
+    declines(
+        &["drive", &model, "--points", &file, "--confidence", &sure],
+        &inside(&folder, "out.npy"),
+        &["arap", "auto"],
+    );
     assert!(!Path::new(&sure).exists());
 }
 
@@ -116,11 +177,34 @@ fn points_that_cannot_be_followed_are_named() {
     let mut torn = points(0.1);
     torn[3].z += 4.0;
     let (folder, model, file) = driven(&[points(0.1), torn]);
-    let told = json(&["drive", &model, "--points", &file, "--beta", "0.3", "--out", &inside(&folder, "out.npy")]);
+    let told = json(&[
+        "drive",
+        &model,
+        "--points",
+        &file,
+        "--beta",
+        "0.3",
+        "--out",
+        &inside(&folder, "out.npy"),
+    ]);
     let problems = told["problems"].to_string();
-    assert!(problems.contains("control point 3 (vertex 40) cannot be followed: in frame 1"), "{problems}");
-    let told = json(&["drive", &model, "--points", &file, "--hard", "--out", &inside(&folder, "out.npy")]);
-    assert!(!told["problems"].to_string().contains("cannot be followed"), "{told}");
+    assert!(
+        problems.contains("control point 3 (vertex 40) cannot be followed: in frame 1"),
+        "{problems}"
+    );
+    let told = json(&[
+        "drive",
+        &model,
+        "--points",
+        &file,
+        "--hard",
+        "--out",
+        &inside(&folder, "out.npy"),
+    ]);
+    assert!(
+        !told["problems"].to_string().contains("cannot be followed"),
+        "{told}"
+    );
 }
 
 #[test]
@@ -130,20 +214,45 @@ fn soft_parts_swing_after_a_stop_and_points_that_rest_change_nothing() {
     let (plain, swung) = (inside(&folder, "plain.npy"), inside(&folder, "swung.npy"));
     let compare = || {
         json(&["drive", &model, "--points", &file, "--out", &plain]);
-        json(&["drive", &model, "--points", &file, "--jiggle", "3,0.2", "--fps", "30", "--out", &swung]);
+        json(&[
+            "drive", &model, "--points", &file, "--jiggle", "3,0.2", "--fps", "30", "--out", &swung,
+        ]);
         (frames_of(&plain), frames_of(&swung))
     };
     let (before, after) = compare();
     assert!(before == after);
-    let lifted = |k: usize| points(0.1).iter().map(|p| *p + DVec3::Z * 0.1 * k.min(2) as f64).collect::<Vec<_>>();
+    let lifted = |k: usize| {
+        points(0.1)
+            .iter()
+            .map(|p| *p + DVec3::Z * 0.1 * k.min(2) as f64)
+            .collect::<Vec<_>>()
+    };
     fs::write(&file, array(&(0..6).map(lifted).collect::<Vec<_>>())).unwrap();
     let (before, after) = compare();
-    let apart = |frame: usize| before[frame].iter().zip(&after[frame]).map(|(a, b)| a.distance(*b)).fold(0.0, f64::max);
-    assert!((0..3).all(|frame| apart(frame) < 1e-12), "as long as the velocity is constant nothing swings");
+    let apart = |frame: usize| {
+        before[frame]
+            .iter()
+            .zip(&after[frame])
+            .map(|(a, b)| a.distance(*b))
+            .fold(0.0, f64::max)
+    };
+    assert!(
+        (0..3).all(|frame| apart(frame) < 1e-12),
+        "as long as the velocity is constant nothing swings"
+    );
     assert!(apart(3) > 1e-3, "{}", apart(3));
     assert!(POINTS.iter().all(|&v| before[3][v] == after[3][v]));
     for (wrong, code) in [("x", 2), ("0", 1), ("3,-1", 1)] {
-        let output = pliant(&["drive", &model, "--points", &file, "--jiggle", wrong, "--out", &inside(&folder, "no.npy")]);
+        let output = pliant(&[
+            "drive",
+            &model,
+            "--points",
+            &file,
+            "--jiggle",
+            wrong,
+            "--out",
+            &inside(&folder, "no.npy"),
+        ]);
         assert_eq!(output.status.code(), Some(code), "{wrong}");
     }
 }
@@ -152,8 +261,16 @@ struct StopAfter(AtomicUsize);
 
 impl Progress for StopAfter {
     fn report(&self, _stage: &str, _done: f64) -> ControlFlow<()> {
-        let left = self.0.fetch_update(Ordering::SeqCst, Ordering::SeqCst, |left| left.checked_sub(1));
-        if left.is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+        let left = self
+            .0
+            .fetch_update(Ordering::SeqCst, Ordering::SeqCst, |left| {
+                left.checked_sub(1)
+            });
+        if left.is_ok() {
+            ControlFlow::Continue(())
+        } else {
+            ControlFlow::Break(())
+        }
     }
 }
 
@@ -162,15 +279,23 @@ fn what_a_cancelled_run_found_out_is_gone_on_from_and_removed_in_the_end() {
     let (folder, recipe) = studio("");
     let undisturbed = json(&["validate", &recipe]);
     assert_eq!(undisturbed["resumed"], 0);
-    let job = LearnJob::load(&LearnRecipe::parse(&fs::read_to_string(&recipe).unwrap()).unwrap(), Some(folder.path())).unwrap();
+    let job = LearnJob::load(
+        &LearnRecipe::parse(&fs::read_to_string(&recipe).unwrap()).unwrap(),
+        Some(folder.path()),
+    )
+    .unwrap();
     let mut log = job.log();
-    job.compare(&[], &mut log, &StopAfter(14.into())).unwrap_err();
+    job.compare(&[], &mut log, &StopAfter(14.into()))
+        .unwrap_err();
     assert!(!log.is_empty());
     let partial = format!("{recipe}.partial");
     fs::write(&partial, log.to_text()).unwrap();
     let told = json(&["validate", &recipe]);
     assert_eq!(told["resumed"], log.len());
-    assert_eq!((&told["poses"], &told["mean_rms"]), (&undisturbed["poses"], &undisturbed["mean_rms"]));
+    assert_eq!(
+        (&told["poses"], &told["mean_rms"]),
+        (&undisturbed["poses"], &undisturbed["mean_rms"])
+    );
     assert!(!Path::new(&partial).exists());
 }
 
@@ -178,10 +303,19 @@ fn what_a_cancelled_run_found_out_is_gone_on_from_and_removed_in_the_end() {
 fn a_log_of_something_else_is_told_of_and_left_alone() {
     let (folder, recipe) = studio("");
     let model = inside(&folder, "m.safetensors");
-    for (text, word) in [("rubbish", "no log"), ("pliant-learn log 1\n0000000000000001\n", "other examples")] {
+    for (text, word) in [
+        ("rubbish", "no log"),
+        ("pliant-learn log 1\n0000000000000001\n", "other examples"),
+    ] {
         fs::write(format!("{model}.partial"), text).unwrap();
         let told = json(&["learn", &recipe, "--out", &model]);
-        assert!(told["resumed"] == 0 && told["problems"].to_string().contains(word), "{told}");
-        assert_eq!(fs::read_to_string(format!("{model}.partial")).unwrap(), text);
+        assert!(
+            told["resumed"] == 0 && told["problems"].to_string().contains(word),
+            "{told}"
+        );
+        assert_eq!(
+            fs::read_to_string(format!("{model}.partial")).unwrap(),
+            text
+        );
     }
 }

@@ -9,8 +9,14 @@ use pliant::mesh::Mesh;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-const MESHES: [&str; 4] = ["--source", "specimen:hound#walk", "--target", "specimen:tapir"];
-/// The specimens' markers: so many on the middle line, then those of one side, then those of the other.
+const MESHES: [&str; 4] = [
+    "--source",
+    "specimen:hound#walk",
+    "--target",
+    "specimen:tapir",
+];
+/// The specimens' markers: so many on the middle line, then those of one side, then those of the
+/// other.
 const MIDDLE: usize = 13;
 const SIDE: usize = 14;
 
@@ -29,7 +35,11 @@ fn pair_file(folder: &TempDir, pairs: &[[u32; 2]]) -> String {
 }
 
 fn mesh(name: &str) -> Mesh {
-    pliant::specimens::specimen(name).expect("a specimen").rig.neutral().clone()
+    pliant::specimens::specimen(name)
+        .expect("a specimen")
+        .rig
+        .neutral()
+        .clone()
 }
 
 fn read(file: &str) -> Value {
@@ -39,11 +49,17 @@ fn read(file: &str) -> Value {
 /// The markers with flaws, each with the first one's code.
 fn flawed(told: &Value) -> Vec<(usize, String)> {
     let markers = told["markers"].as_array().unwrap().iter().enumerate();
-    markers.filter_map(|(k, marker)| Some((k, marker["flaws"][0].as_str()?.to_owned()))).collect()
+    markers
+        .filter_map(|(k, marker)| Some((k, marker["flaws"][0].as_str()?.to_owned())))
+        .collect()
 }
 
 fn told_of(told: &Value, word: &str) -> bool {
-    told["problems"].as_array().unwrap().iter().any(|problem| problem.as_str().unwrap().contains(word))
+    told["problems"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .any(|problem| problem.as_str().unwrap().contains(word))
 }
 
 #[test]
@@ -53,7 +69,11 @@ fn right_pairs_are_not_called_wrong() {
     let told = json(&with("check", &["--markers", &file]));
     assert_eq!(told["wrong"], 0, "{:?}", flawed(&told));
     assert_eq!(told["markers"].as_array().unwrap().len(), MIDDLE + 2 * SIDE);
-    assert!(told["coverage"]["source"]["farthest"].as_f64().unwrap() < 0.3, "{}", told["coverage"]);
+    assert!(
+        told["coverage"]["source"]["farthest"].as_f64().unwrap() < 0.3,
+        "{}",
+        told["coverage"]
+    );
 }
 
 #[test]
@@ -64,9 +84,18 @@ fn left_for_right_is_found_whether_both_pairs_are_exchanged_or_one_is_wrong() {
     let (a, b) = (MIDDLE + 8, MIDDLE + SIDE + 8);
     let mut exchanged = right.clone();
     (exchanged[a][1], exchanged[b][1]) = (right[b][1], right[a][1]);
-    let told = json(&with("check", &["--markers", &pair_file(&folder, &exchanged)]));
-    assert_eq!(flawed(&told), [(a, "exchanged".to_owned()), (b, "exchanged".to_owned())]);
-    assert!(told_of(&told, &format!("marker {a} ")) && told["markers"][a]["off"].as_f64().unwrap() > 0.02);
+    let told = json(&with(
+        "check",
+        &["--markers", &pair_file(&folder, &exchanged)],
+    ));
+    assert_eq!(
+        flawed(&told),
+        [(a, "exchanged".to_owned()), (b, "exchanged".to_owned())]
+    );
+    assert!(
+        told_of(&told, &format!("marker {a} "))
+            && told["markers"][a]["off"].as_f64().unwrap() > 0.02
+    );
 
     let mut one = right.clone();
     one[a][1] = right[b][1];
@@ -74,8 +103,19 @@ fn left_for_right_is_found_whether_both_pairs_are_exchanged_or_one_is_wrong() {
     let told = json(&with("check", &["--markers", &pair_file(&folder, &one)]));
     assert_eq!(flawed(&told), [(a, "other_side".to_owned())]);
     let out = inside(&folder, "warned.npy");
-    let moved = json(&[&["transfer"], &MESHES[..], &["--markers", &inside(&folder, "pairs.json"), "--out", &out]].concat());
-    assert!(told_of(&moved, "left for right"), "a transfer says so, too: {}", moved["problems"]);
+    let moved = json(
+        &[
+            &["transfer"],
+            &MESHES[..],
+            &["--markers", &inside(&folder, "pairs.json"), "--out", &out],
+        ]
+        .concat(),
+    );
+    assert!(
+        told_of(&moved, "left for right"),
+        "a transfer says so, too: {}",
+        moved["problems"]
+    );
 }
 
 #[test]
@@ -87,8 +127,16 @@ fn what_transfer_declines_ends_with_one_line_and_is_listed() {
     let output = pliant(&[&with("check", &["--markers", &file])[..], &["--json"]].concat());
     let told: Value = serde_json::from_slice(&output.stdout).expect("one JSON object");
     let message = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert_eq!((output.status.code(), message.lines().count()), (Some(1), 1), "{message}");
-    assert!(message.contains("marker 2") && message.contains("9999999") && flawed(&told).contains(&(2, "out_of_range".into())));
+    assert_eq!(
+        (output.status.code(), message.lines().count()),
+        (Some(1), 1),
+        "{message}"
+    );
+    assert!(
+        message.contains("marker 2")
+            && message.contains("9999999")
+            && flawed(&told).contains(&(2, "out_of_range".into()))
+    );
     let few = pair_file(&folder, &pairs[5..8]);
     let output = pliant(&with("check", &["--markers", &few]));
     assert_eq!(output.status.code(), Some(1));
@@ -99,21 +147,67 @@ fn what_transfer_declines_ends_with_one_line_and_is_listed() {
 fn suggested_pairs_follow_those_that_are_there_and_can_be_used() {
     let folder = folder();
     let (out, picture) = (inside(&folder, "more.csv"), inside(&folder, "more.png"));
-    let named = json!({"nose": pliant::specimens::markers()[0], "tail": pliant::specimens::markers()[12]});
+    let named =
+        json!({"nose": pliant::specimens::markers()[0], "tail": pliant::specimens::markers()[12]});
     let file = written(&folder, "named.json", named.to_string());
-    let told = json(&with("suggest", &["--markers", &file, "--count", "3", "--out", &out, "--picture", &picture]));
+    let told = json(&with(
+        "suggest",
+        &[
+            "--markers",
+            &file,
+            "--count",
+            "3",
+            "--out",
+            &out,
+            "--picture",
+            &picture,
+        ],
+    ));
     assert_eq!(told["by_flexibility"], true);
     assert!(told_of(&told, "shapes alone"));
-    let removes: Vec<f64> = told["suggestions"].as_array().unwrap().iter().map(|s| s["removes"].as_f64().unwrap()).collect();
-    assert!(removes.len() == 3 && removes.iter().all(|part| *part > 0.0 && *part < 1.0), "{removes:?}");
-    let lines: Vec<String> = fs::read_to_string(&out).unwrap().lines().map(str::to_owned).collect();
+    let removes: Vec<f64> = told["suggestions"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|s| s["removes"].as_f64().unwrap())
+        .collect();
+    assert!(
+        removes.len() == 3 && removes.iter().all(|part| *part > 0.0 && *part < 1.0),
+        "{removes:?}"
+    );
+    let lines: Vec<String> = fs::read_to_string(&out)
+        .unwrap()
+        .lines()
+        .map(str::to_owned)
+        .collect();
     assert_eq!(lines.len(), 6, "a header, two pairs and three suggestions");
-    assert!(lines[1].starts_with("nose,") && lines[2].starts_with("tail,") && lines[3].starts_with("suggestion0,"), "{lines:?}");
+    assert!(
+        lines[1].starts_with("nose,")
+            && lines[2].starts_with("tail,")
+            && lines[3].starts_with("suggestion0,"),
+        "{lines:?}"
+    );
     assert!(fs::read(&picture).unwrap().starts_with(b"\x89PNG"));
     json(&with("check", &["--markers", &out]));
     let again = inside(&folder, "again.csv");
-    json(&with("suggest", &["--markers", &file, "--count", "3", "--out", &again, "--threads", "1"]));
-    assert_eq!(fs::read(&out).unwrap(), fs::read(&again).unwrap(), "the number of threads changes nothing");
+    json(&with(
+        "suggest",
+        &[
+            "--markers",
+            &file,
+            "--count",
+            "3",
+            "--out",
+            &again,
+            "--threads",
+            "1",
+        ],
+    ));
+    assert_eq!(
+        fs::read(&out).unwrap(),
+        fs::read(&again).unwrap(),
+        "the number of threads changes nothing"
+    );
 }
 
 #[test]
@@ -122,11 +216,25 @@ fn mirrored_pairs_are_the_other_sides_and_their_names_too() {
     let right = pliant::specimens::markers();
     let mut named = serde_json::Map::new();
     for (k, pair) in right[..MIDDLE + SIDE].iter().enumerate() {
-        named.insert(if k < MIDDLE { format!("middle{k:02}") } else { format!("side{k}_L") }, json!(pair));
+        named.insert(
+            if k < MIDDLE {
+                format!("middle{k:02}")
+            } else {
+                format!("side{k}_L")
+            },
+            json!(pair),
+        );
     }
-    let (file, out) = (written(&folder, "left.json", json!(named).to_string()), inside(&folder, "both.json"));
+    let (file, out) = (
+        written(&folder, "left.json", json!(named).to_string()),
+        inside(&folder, "both.json"),
+    );
     let told = json(&with("mirror", &["--markers", &file, "--out", &out]));
-    assert_eq!((told["added"].as_u64(), told["middle"].as_u64()), (Some(SIDE as u64), Some(MIDDLE as u64)), "{told}");
+    assert_eq!(
+        (told["added"].as_u64(), told["middle"].as_u64()),
+        (Some(SIDE as u64), Some(MIDDLE as u64)),
+        "{told}"
+    );
     let (both, hound, tapir) = (read(&out), mesh("hound"), mesh("tapir"));
     for k in 0..SIDE {
         let image = &both[format!("side{}_R", MIDDLE + k)];
@@ -144,8 +252,11 @@ fn landmarks_of_two_meshes_are_joined_by_name_everywhere() {
     let folder = folder();
     let pairs = pliant::specimens::markers();
     let landmarks = |end: usize, own: &str| {
-        let mut places: serde_json::Map<String, Value> =
-            pairs.iter().enumerate().map(|(k, pair)| (format!("place{k:02}"), json!(pair[end]))).collect();
+        let mut places: serde_json::Map<String, Value> = pairs
+            .iter()
+            .enumerate()
+            .map(|(k, pair)| (format!("place{k:02}"), json!(pair[end])))
+            .collect();
         places.insert(own.into(), json!(0));
         json!(places).to_string()
     };
@@ -153,16 +264,38 @@ fn landmarks_of_two_meshes_are_joined_by_name_everywhere() {
     written(&folder, "tapir.json", landmarks(1, "trunk"));
     let joined = inside(&folder, "hound.json+tapir.json");
     let told = json(&with("check", &["--markers", &joined]));
-    assert_eq!((told["wrong"].as_u64(), told["markers"][3]["name"].as_str()), (Some(0), Some("place03")));
-    assert!(told_of(&told, "'collar'") && told_of(&told, "'trunk'"), "{}", told["problems"]);
+    assert_eq!(
+        (told["wrong"].as_u64(), told["markers"][3]["name"].as_str()),
+        (Some(0), Some("place03"))
+    );
+    assert!(
+        told_of(&told, "'collar'") && told_of(&told, "'trunk'"),
+        "{}",
+        told["problems"]
+    );
 
-    let [by_pairs, by_name, by_recipe] = ["a.npy", "b.npy", "c.npy"].map(|name| inside(&folder, name));
-    let transfer = |markers: &str, out: &str| json(&[&["transfer"], &MESHES[..], &["--markers", markers, "--out", out]].concat());
+    let [by_pairs, by_name, by_recipe] =
+        ["a.npy", "b.npy", "c.npy"].map(|name| inside(&folder, name));
+    let transfer = |markers: &str, out: &str| {
+        json(
+            &[
+                &["transfer"],
+                &MESHES[..],
+                &["--markers", markers, "--out", out],
+            ]
+            .concat(),
+        )
+    };
     transfer(&pair_file(&folder, &pairs), &by_pairs);
     assert!(told_of(&transfer(&joined, &by_name), "'collar'"));
     let recipe = "target = \"specimen:tapir\"\n[[source]]\nname = \"walk\"\nclip = \"specimen:hound#walk\"\n\
                   markers = \"hound.json+tapir.json\"\n[[layer]]\nsource = \"walk\"\n";
-    json(&["transfer", &written(&folder, "r.toml", recipe), "--out", &by_recipe]);
+    json(&[
+        "transfer",
+        &written(&folder, "r.toml", recipe),
+        "--out",
+        &by_recipe,
+    ]);
     let frames = fs::read(&by_pairs).unwrap();
     assert!(frames == fs::read(&by_name).unwrap() && frames == fs::read(&by_recipe).unwrap());
 }
@@ -170,27 +303,68 @@ fn landmarks_of_two_meshes_are_joined_by_name_everywhere() {
 #[test]
 fn without_markers_the_ways_round_are_told() {
     let folder = folder();
-    let told = json(&[&["transfer"], &MESHES[..], &["--out", &inside(&folder, "free.npy")]].concat());
+    let told = json(
+        &[
+            &["transfer"],
+            &MESHES[..],
+            &["--out", &inside(&folder, "free.npy")],
+        ]
+        .concat(),
+    );
     let candidates = told["sources"][0]["candidates"].as_array().unwrap();
-    assert!(candidates.len() > 1 && !candidates[0]["map"].is_null(), "{candidates:?}");
-    let tried = candidates.iter().filter(|candidate| !candidate["map"].is_null()).count();
-    assert_eq!(tried > 1, told_of(&told, "unsure:"), "only where it is unsure is more than one fitted: {}", told["problems"]);
+    assert!(
+        candidates.len() > 1 && !candidates[0]["map"].is_null(),
+        "{candidates:?}"
+    );
+    let tried = candidates
+        .iter()
+        .filter(|candidate| !candidate["map"].is_null())
+        .count();
+    assert_eq!(
+        tried > 1,
+        told_of(&told, "unsure:"),
+        "only where it is unsure is more than one fitted: {}",
+        told["problems"]
+    );
 }
 
 #[test]
 fn refusals_name_the_file_and_leave_nothing_behind() {
     let folder = folder();
     let out = inside(&folder, "no.json");
-    let mirror = |markers: &str, words: &[&str]| declines(&with("mirror", &["--markers", markers]), &out, words);
+    let mirror = |markers: &str, words: &[&str]| {
+        declines(&with("mirror", &["--markers", markers]), &out, words)
+    };
     mirror("nowhere.json", &["nowhere.json"]);
-    mirror(&written(&folder, "one.json", "{\"nose\": 3}"), &["one.json", "'nose'", "SOURCE.json+TARGET.json"]);
-    mirror(&written(&folder, "twice.csv", "name,source,target\na,1,2\na,3,4\n"), &["twice.csv", "line 3", "taken"]);
-    mirror(&written(&folder, "far.json", "[[9999999, 0]]"), &["far.json", "marker 0", "9999999"]);
+    mirror(
+        &written(&folder, "one.json", "{\"nose\": 3}"),
+        &["one.json", "'nose'", "SOURCE.json+TARGET.json"],
+    );
+    mirror(
+        &written(&folder, "twice.csv", "name,source,target\na,1,2\na,3,4\n"),
+        &["twice.csv", "line 3", "taken"],
+    );
+    mirror(
+        &written(&folder, "far.json", "[[9999999, 0]]"),
+        &["far.json", "marker 0", "9999999"],
+    );
     let pairs = pair_file(&folder, &pliant::specimens::markers());
-    declines(&with("mirror", &["--markers", &pairs]), &inside(&folder, "no.txt"), &["no.txt", ".json"]);
+    declines(
+        &with("mirror", &["--markers", &pairs]),
+        &inside(&folder, "no.txt"),
+        &["no.txt", ".json"],
+    );
     let odd = written(&folder, "odd.json", "{\"a, b\": [0, 0]}");
-    declines(&with("suggest", &["--markers", &odd]), &inside(&folder, "no.csv"), &["a, b", "JSON"]);
-    for wrong in [&["markers"][..], &["markers", "check", "--source", "x.obj"], &["markers", "suggest", "--count", "0"]] {
+    declines(
+        &with("suggest", &["--markers", &odd]),
+        &inside(&folder, "no.csv"),
+        &["a, b", "JSON"],
+    );
+    for wrong in [
+        &["markers"][..],
+        &["markers", "check", "--source", "x.obj"],
+        &["markers", "suggest", "--count", "0"],
+    ] {
         assert_eq!(pliant(wrong).status.code(), Some(2), "{wrong:?}");
     }
 }

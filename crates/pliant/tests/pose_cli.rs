@@ -9,19 +9,28 @@ use serde_json::Value;
 use tempfile::TempDir;
 
 fn head() -> Rig {
-    pliant::specimens::specimen("head").expect("the head is built in").rig
+    pliant::specimens::specimen("head")
+        .expect("the head is built in")
+        .rig
 }
 
 /// The vertex of the head that a slider moves most.
 fn moved_most(slider: &str) -> usize {
     let rig = head();
     let target = &rig.targets()[rig.slider_named(slider).expect("a slider of the head")];
-    let (k, _) = target.deltas.iter().map(|d| d.length()).enumerate().max_by(|a, b| a.1.total_cmp(&b.1)).expect("it moves something");
+    let (k, _) = target
+        .deltas
+        .iter()
+        .map(|d| d.length())
+        .enumerate()
+        .max_by(|a, b| a.1.total_cmp(&b.1))
+        .expect("it moves something");
     target.vertices[k] as usize
 }
 
 fn points(path: &str) -> Vec<DVec3> {
-    let array = pliant::io::npy::read(&std::fs::read(path).expect("a file that was written")).expect("an array");
+    let array = pliant::io::npy::read(&std::fs::read(path).expect("a file that was written"))
+        .expect("an array");
     array.values.chunks(3).map(DVec3::from_slice).collect()
 }
 
@@ -33,27 +42,69 @@ fn far_pin() -> String {
 #[test]
 fn a_residual_layer_reaches_the_pins_and_moves_nothing_far_from_them() {
     let folder = folder();
-    let (pin, out, bare) = (far_pin(), inside(&folder, "layer.npy"), inside(&folder, "bare.npy"));
+    let (pin, out, bare) = (
+        far_pin(),
+        inside(&folder, "layer.npy"),
+        inside(&folder, "bare.npy"),
+    );
     let without = json(&["pose", "specimen:head", "--pin", &pin, "--out", &bare]);
-    let with = json(&["pose", "specimen:head", "--pin", &pin, "--residual", "3", "--out", &out]);
-    assert!(without["pins"][0]["error"].as_f64().unwrap() > 0.5 && with["pins"][0]["error"].as_f64().unwrap() < 1e-9, "{with}");
+    let with = json(&[
+        "pose",
+        "specimen:head",
+        "--pin",
+        &pin,
+        "--residual",
+        "3",
+        "--out",
+        &out,
+    ]);
+    assert!(
+        without["pins"][0]["error"].as_f64().unwrap() > 0.5
+            && with["pins"][0]["error"].as_f64().unwrap() < 1e-9,
+        "{with}"
+    );
     assert_eq!(without["weights"], with["weights"]);
-    assert!(without.get("residual").is_none() && with["residual"]["converged"] == true && with["residual"]["radius"] == 3.0);
+    assert!(
+        without.get("residual").is_none()
+            && with["residual"]["converged"] == true
+            && with["residual"]["radius"] == 3.0
+    );
     let (plain, layered) = (points(&bare), points(&out));
     let center = plain[moved_most("browOuterUpLeft")];
-    let moved: Vec<usize> = (0..plain.len()).filter(|&v| plain[v] != layered[v]).collect();
-    assert!(moved.len() > 10 && moved.len() <= with["residual"]["vertices"].as_u64().unwrap() as usize);
+    let moved: Vec<usize> = (0..plain.len())
+        .filter(|&v| plain[v] != layered[v])
+        .collect();
+    assert!(
+        moved.len() > 10 && moved.len() <= with["residual"]["vertices"].as_u64().unwrap() as usize
+    );
     assert!(moved.iter().all(|&v| plain[v].distance(center) <= 3.0));
-    let largest = moved.iter().map(|&v| plain[v].distance(layered[v])).fold(0.0, f64::max);
+    let largest = moved
+        .iter()
+        .map(|&v| plain[v].distance(layered[v]))
+        .fold(0.0, f64::max);
     assert!((largest - with["residual"]["largest"].as_f64().unwrap()).abs() < 1e-12);
 }
 
 /// The rig at `rig`, posed by the weights at `weights`, is the mesh at `out`.
 fn agrees(rig: &str, weights: &str, out: &str) {
-    let rig = pliant::io::load(rig, &pliant::io::LoadOptions::default()).expect("a rig that was written").rig().expect("one rig");
-    let map: Value = serde_json::from_slice(&std::fs::read(weights).expect("weights that were written")).expect("JSON");
-    let weights: Vec<f64> = rig.targets().iter().map(|t| map[&t.name].as_f64().unwrap_or(0.0)).collect();
-    let worst = rig.evaluate(&weights).iter().zip(points(out)).map(|(a, b)| a.distance(b)).fold(0.0, f64::max);
+    let rig = pliant::io::load(rig, &pliant::io::LoadOptions::default())
+        .expect("a rig that was written")
+        .rig()
+        .expect("one rig");
+    let map: Value =
+        serde_json::from_slice(&std::fs::read(weights).expect("weights that were written"))
+            .expect("JSON");
+    let weights: Vec<f64> = rig
+        .targets()
+        .iter()
+        .map(|t| map[&t.name].as_f64().unwrap_or(0.0))
+        .collect();
+    let worst = rig
+        .evaluate(&weights)
+        .iter()
+        .zip(points(out))
+        .map(|(a, b)| a.distance(b))
+        .fold(0.0, f64::max);
     // Displacements are kept in single precision; no slider of the head goes farther than 4.
     assert!(worst < 8.0 * f64::from(f32::EPSILON) * 4.0, "{worst}");
 }
@@ -89,7 +140,8 @@ fn a_layer_for_two_sliders_comes_in_with_their_product_and_says_who_must_drive_i
     let folder = folder();
     let [rig, weights, out] = paths(&folder);
     let start = inside(&folder, "start.json");
-    std::fs::write(&start, r#"{"jawOpen": 0.8, "mouthPucker": 0.5}"#).expect("a file in a temporary folder");
+    std::fs::write(&start, r#"{"jawOpen": 0.8, "mouthPucker": 0.5}"#)
+        .expect("a file in a temporary folder");
     let pin = format!("{}:0.4,0,0.4", moved_most("mouthSmileLeft"));
     let lock = "jawOpen,mouthPucker";
     let found = json(&[
@@ -110,15 +162,27 @@ fn a_layer_for_two_sliders_comes_in_with_their_product_and_says_who_must_drive_i
         "--out",
         &out,
     ]);
-    assert!((found["weights"]["jawOpen_mouthPucker"].as_f64().unwrap() - 0.4).abs() < 1e-12, "{found}");
-    assert!(found["problems"].to_string().contains("jawOpen × mouthPucker"), "{found}");
+    assert!(
+        (found["weights"]["jawOpen_mouthPucker"].as_f64().unwrap() - 0.4).abs() < 1e-12,
+        "{found}"
+    );
+    assert!(
+        found["problems"]
+            .to_string()
+            .contains("jawOpen × mouthPucker"),
+        "{found}"
+    );
     agrees(&rig, &weights, &out);
 }
 
 #[test]
 fn a_layer_as_an_in_between_bends_the_slider_s_own_path() {
     let folder = folder();
-    let (rig_out, out, start) = (inside(&folder, "rig.usda"), inside(&folder, "posed.npy"), inside(&folder, "start.json"));
+    let (rig_out, out, start) = (
+        inside(&folder, "rig.usda"),
+        inside(&folder, "posed.npy"),
+        inside(&folder, "start.json"),
+    );
     std::fs::write(&start, r#"{"browOuterUpLeft": 0.6}"#).expect("a file in a temporary folder");
     let found = json(&[
         "pose",
@@ -136,11 +200,28 @@ fn a_layer_as_an_in_between_bends_the_slider_s_own_path() {
         "--out",
         &out,
     ]);
-    let rig = pliant::io::load(&rig_out, &pliant::io::LoadOptions::default()).unwrap().rig().unwrap();
+    let rig = pliant::io::load(&rig_out, &pliant::io::LoadOptions::default())
+        .unwrap()
+        .rig()
+        .unwrap();
     let slider = rig.slider_named("browOuterUpLeft").unwrap();
-    assert!(rig.targets()[slider].in_betweens.iter().any(|shape| (shape.weight - 0.6).abs() < 1e-6));
-    let weights: Vec<f64> = rig.targets().iter().map(|t| found["weights"][&t.name].as_f64().unwrap_or(0.0)).collect();
-    let worst = rig.evaluate(&weights).iter().zip(points(&out)).map(|(a, b)| a.distance(b)).fold(0.0, f64::max);
+    assert!(
+        rig.targets()[slider]
+            .in_betweens
+            .iter()
+            .any(|shape| (shape.weight - 0.6).abs() < 1e-6)
+    );
+    let weights: Vec<f64> = rig
+        .targets()
+        .iter()
+        .map(|t| found["weights"][&t.name].as_f64().unwrap_or(0.0))
+        .collect();
+    let worst = rig
+        .evaluate(&weights)
+        .iter()
+        .zip(points(&out))
+        .map(|(a, b)| a.distance(b))
+        .fold(0.0, f64::max);
     assert!(worst < 1e-4, "{worst}");
 }
 
@@ -148,14 +229,31 @@ fn a_layer_as_an_in_between_bends_the_slider_s_own_path() {
 fn the_heat_map_has_its_peak_at_the_pin_and_the_pin_s_own_number_there() {
     let folder = folder();
     let (map, out) = (inside(&folder, "heat.npy"), inside(&folder, "posed.obj"));
-    let found = json(&["pose", "specimen:head", "--pin", &far_pin(), "--heatmap", &map, "--out", &out]);
-    let heat = pliant::io::npy::read(&std::fs::read(&map).unwrap()).unwrap().values;
+    let found = json(&[
+        "pose",
+        "specimen:head",
+        "--pin",
+        &far_pin(),
+        "--heatmap",
+        &map,
+        "--out",
+        &out,
+    ]);
+    let heat = pliant::io::npy::read(&std::fs::read(&map).unwrap())
+        .unwrap()
+        .values;
     let unreachable = found["pins"][0]["unreachable"].as_f64().unwrap();
     let peak = heat.iter().copied().fold(0.0, f64::max);
     assert_eq!(heat.len(), head().neutral().vertex_count());
-    assert!(unreachable > 0.5 && (heat[moved_most("browOuterUpLeft")] - unreachable).abs() < 1e-9 && peak <= unreachable + 1e-9);
+    assert!(
+        unreachable > 0.5
+            && (heat[moved_most("browOuterUpLeft")] - unreachable).abs() < 1e-9
+            && peak <= unreachable + 1e-9
+    );
     let picture = inside(&folder, "heat.png");
-    json(&["render", &out, "--scalar", &map, "--size", "80x80", "--out", &picture]);
+    json(&[
+        "render", &out, "--scalar", &map, "--size", "80x80", "--out", &picture,
+    ]);
 }
 
 #[test]
@@ -164,18 +262,53 @@ fn promotions_that_cannot_be_are_declined_and_leave_no_file() {
     let [rig, weights, out] = paths(&folder);
     let (pin, base) = (far_pin(), ["--rig-out", &rig, "--weights-out", &weights]);
     let wrong = |what: &[&str], words: &[&str]| {
-        declines(&[&["pose", "specimen:head", "--pin", &pin], &base[..], what].concat(), &out, words);
-        assert!(!std::path::Path::new(&rig).exists() && !std::path::Path::new(&weights).exists(), "nothing is left behind");
+        declines(
+            &[&["pose", "specimen:head", "--pin", &pin], &base[..], what].concat(),
+            &out,
+            words,
+        );
+        assert!(
+            !std::path::Path::new(&rig).exists() && !std::path::Path::new(&weights).exists(),
+            "nothing is left behind"
+        );
     };
     wrong(&["--promote", "jawOpen"], &["specimen:head", "jawOpen"]);
-    wrong(&["--promote-in-between", "jawOpen"], &["in-between", "0.001"]);
+    wrong(
+        &["--promote-in-between", "jawOpen"],
+        &["in-between", "0.001"],
+    );
     wrong(&["--promote-in-between", "earWiggle"], &["earWiggle"]);
-    wrong(&["--promote-combination", "jawOpen+mouthPucker"], &["coefficient", "0.001"]);
-    wrong(&["--promote", "peak", "--heatmap", &inside(&folder, "heat.csv")], &["heat.csv", ".npy"]);
-    for usage in
-        [&["--promote", "peak"][..], &["--rig-out", &rig], &["--residual", "-1"], &["--promote-combination", "jawOpen", "--rig-out", &rig]]
-    {
-        let output = pliant(&[&["pose", "specimen:head", "--pin", &pin, "--out", &out], usage].concat());
-        assert_eq!(output.status.code(), Some(2), "{usage:?}: {}", String::from_utf8_lossy(&output.stderr));
+    wrong(
+        &["--promote-combination", "jawOpen+mouthPucker"],
+        &["coefficient", "0.001"],
+    );
+    wrong(
+        &[
+            "--promote",
+            "peak",
+            "--heatmap",
+            &inside(&folder, "heat.csv"),
+        ],
+        &["heat.csv", ".npy"],
+    );
+    for usage in [
+        &["--promote", "peak"][..],
+        &["--rig-out", &rig],
+        &["--residual", "-1"],
+        &["--promote-combination", "jawOpen", "--rig-out", &rig],
+    ] {
+        let output = pliant(
+            &[
+                &["pose", "specimen:head", "--pin", &pin, "--out", &out],
+                usage,
+            ]
+            .concat(),
+        );
+        assert_eq!(
+            output.status.code(),
+            Some(2),
+            "{usage:?}: {}",
+            String::from_utf8_lossy(&output.stderr)
+        );
     }
 }

@@ -10,12 +10,20 @@ use serde_json::Value;
 use tempfile::TempDir;
 
 fn pliant(args: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_pliant")).args(args).output().expect("the command starts")
+    Command::new(env!("CARGO_BIN_EXE_pliant"))
+        .args(args)
+        .output()
+        .expect("the command starts")
 }
 
 fn json(args: &[&str]) -> Value {
     let output = pliant(args);
-    assert_eq!(output.status.code(), Some(0), "{args:?}: {}", String::from_utf8_lossy(&output.stderr));
+    assert_eq!(
+        output.status.code(),
+        Some(0),
+        "{args:?}: {}",
+        String::from_utf8_lossy(&output.stderr)
+    );
     serde_json::from_slice(&output.stdout).expect("one JSON object on stdout")
 }
 
@@ -24,8 +32,13 @@ fn declines(args: &[&str], code: i32, words: &[&str]) {
     let output = pliant(args);
     let message = String::from_utf8_lossy(&output.stderr).into_owned();
     assert_eq!(output.status.code(), Some(code), "{args:?}: {message}");
-    assert!(code != 1 || message.trim_end().lines().count() == 1, "{message}");
-    words.iter().for_each(|word| assert!(message.contains(word), "'{word}' in: {message}"));
+    assert!(
+        code != 1 || message.trim_end().lines().count() == 1,
+        "{message}"
+    );
+    words
+        .iter()
+        .for_each(|word| assert!(message.contains(word), "'{word}' in: {message}"));
 }
 
 fn folder() -> TempDir {
@@ -33,7 +46,12 @@ fn folder() -> TempDir {
 }
 
 fn path(folder: &TempDir, name: &str) -> String {
-    folder.path().join(name).to_str().expect("a temporary path in UTF-8").to_owned()
+    folder
+        .path()
+        .join(name)
+        .to_str()
+        .expect("a temporary path in UTF-8")
+        .to_owned()
 }
 
 fn read(locator: &str) -> Asset {
@@ -41,25 +59,40 @@ fn read(locator: &str) -> Asset {
 }
 
 fn head() -> Rig {
-    pliant_specimens::specimen("head").expect("a head ships with the product").rig
+    pliant_specimens::specimen("head")
+        .expect("a head ships with the product")
+        .rig
 }
 
 fn head_mirror(rig: &Rig) -> VertexMirror {
-    VertexMirror::by_position(rig.neutral(), MirrorPlane::find(rig.neutral()).expect("the head is symmetric"))
+    VertexMirror::by_position(
+        rig.neutral(),
+        MirrorPlane::find(rig.neutral()).expect("the head is symmetric"),
+    )
 }
 
 fn names(rig: &Rig) -> Vec<&str> {
-    rig.targets().iter().map(|target| target.name.as_str()).collect()
+    rig.targets()
+        .iter()
+        .map(|target| target.name.as_str())
+        .collect()
 }
 
 fn target<'a>(rig: &'a Rig, name: &str) -> &'a Target {
-    rig.targets().iter().find(|target| target.name == name).unwrap_or_else(|| panic!("a target '{name}'"))
+    rig.targets()
+        .iter()
+        .find(|target| target.name == name)
+        .unwrap_or_else(|| panic!("a target '{name}'"))
 }
 
 /// The longest displacement by which two targets differ.
 fn difference(rig: &Rig, a: &Target, b: &Target) -> f32 {
     let n = rig.neutral().vertex_count();
-    a.to_dense(n).iter().zip(b.to_dense(n)).map(|(a, b)| a.distance(b)).fold(0.0, f32::max)
+    a.to_dense(n)
+        .iter()
+        .zip(b.to_dense(n))
+        .map(|(a, b)| a.distance(b))
+        .fold(0.0, f32::max)
 }
 
 #[test]
@@ -68,7 +101,11 @@ fn the_head_is_symmetric_in_vertices_and_in_sliders() {
     let mirror = head_mirror(&rig);
     assert_eq!(mirror.unmatched(), Vec::<u32>::new());
     let pairs = SliderPairs::by_name(&names(&rig));
-    assert_eq!(SliderPairs::by_shape(&rig, &mirror), pairs, "shapes and names agree");
+    assert_eq!(
+        SliderPairs::by_shape(&rig, &mirror),
+        pairs,
+        "shapes and names agree"
+    );
     for (k, partner) in pairs.partners().iter().enumerate() {
         let image = mirror.mirror_target(&rig.targets()[k]);
         let partner = &rig.targets()[partner.expect("each slider of the head has a partner")];
@@ -84,10 +121,25 @@ fn a_head_that_stands_askew_is_mirrored_at_its_own_plane() {
     let moved = DVec3::new(0.1, 0.3, 0.0) * neutral.bounds().unwrap().diagonal();
     for tilt in [0.01, 0.04, 0.08] {
         let turn = DMat3::from_rotation_z(tilt) * DMat3::from_rotation_y(-0.7 * tilt);
-        let askew = neutral.posed(neutral.positions().iter().map(|p| turn * *p + moved).collect()).unwrap();
+        let askew = neutral
+            .posed(
+                neutral
+                    .positions()
+                    .iter()
+                    .map(|p| turn * *p + moved)
+                    .collect(),
+            )
+            .unwrap();
         let plane = MirrorPlane::find(&askew).unwrap_or_else(|| panic!("a plane at {tilt} rad"));
-        assert!(plane.normal().dot(turn * DVec3::X).abs() > 1.0 - 1e-6, "{tilt} rad");
-        assert_eq!(VertexMirror::by_position(&askew, plane).partners(), straight.partners(), "{tilt} rad");
+        assert!(
+            plane.normal().dot(turn * DVec3::X).abs() > 1.0 - 1e-6,
+            "{tilt} rad"
+        );
+        assert_eq!(
+            VertexMirror::by_position(&askew, plane).partners(),
+            straight.partners(),
+            "{tilt} rad"
+        );
     }
 }
 
@@ -95,8 +147,20 @@ fn a_head_that_stands_askew_is_mirrored_at_its_own_plane() {
 fn a_mirrored_pose_swaps_left_and_right() {
     let folder = folder();
     let (from, to) = (path(&folder, "w.json"), path(&folder, "m.json"));
-    std::fs::write(&from, r#"{"mouthSmileLeft": 0.5, "jawOpen": 0.25, "jawLeft": 1}"#).unwrap();
-    let told = json(&["mirror", "specimen:head", "--weights-in", &from, "--weights-out", &to, "--json"]);
+    std::fs::write(
+        &from,
+        r#"{"mouthSmileLeft": 0.5, "jawOpen": 0.25, "jawLeft": 1}"#,
+    )
+    .unwrap();
+    let told = json(&[
+        "mirror",
+        "specimen:head",
+        "--weights-in",
+        &from,
+        "--weights-out",
+        &to,
+        "--json",
+    ]);
     let weights: Value = serde_json::from_slice(&std::fs::read(&to).unwrap()).unwrap();
     assert_eq!(weights, told["weights"]);
     let expected = serde_json::json!({"mouthSmileRight": 0.5, "jawOpen": 0.25, "jawRight": 1.0});
@@ -108,10 +172,15 @@ fn a_mirrored_pose_swaps_left_and_right() {
 fn uneven_head(folder: &TempDir) -> String {
     let rig = head();
     let weaker = |t: &Target| match t.name.as_str() {
-        "mouthSmileRight" => Target { deltas: t.deltas.iter().map(|d| *d * 0.5).collect(), ..t.clone() },
+        "mouthSmileRight" => Target {
+            deltas: t.deltas.iter().map(|d| *d * 0.5).collect(),
+            ..t.clone()
+        },
         _ => t.clone(),
     };
-    let uneven = rig.with_targets(rig.targets().iter().map(weaker).collect()).unwrap();
+    let uneven = rig
+        .with_targets(rig.targets().iter().map(weaker).collect())
+        .unwrap();
     let file = path(folder, "uneven.glb");
     save(&Asset::from_rig(uneven), &file).unwrap();
     file
@@ -121,19 +190,33 @@ fn uneven_head(folder: &TempDir) -> String {
 fn one_side_of_a_rig_makes_the_other() {
     let folder = folder();
     let (uneven, even) = (uneven_head(&folder), path(&folder, "even.glb"));
-    let told = json(&["mirror", &uneven, "--from", "left", "--out", &even, "--json"]);
+    let told = json(&[
+        "mirror", &uneven, "--from", "left", "--out", &even, "--json",
+    ]);
     assert_eq!(told["unmatched_vertices"], serde_json::json!([]));
     let (whole, made) = (head(), read(&even).rig().unwrap());
     assert_eq!(names(&made), names(&whole));
     let size = whole.neutral().bounds().unwrap().diagonal() as f32;
     for target in whole.targets() {
         let found = self::target(&made, &target.name);
-        assert!(difference(&whole, found, target) < 1e-6 * size, "{}", target.name);
+        assert!(
+            difference(&whole, found, target) < 1e-6 * size,
+            "{}",
+            target.name
+        );
     }
     // From the right, the left becomes weak.
-    json(&["mirror", &uneven, "--from", "right", "--out", &even, "--json"]);
+    json(&[
+        "mirror", &uneven, "--from", "right", "--out", &even, "--json",
+    ]);
     let weak = read(&even).rig().unwrap();
-    let strength = |rig: &Rig| target(rig, "mouthSmileLeft").deltas.iter().map(|d| d.length()).fold(0.0, f32::max);
+    let strength = |rig: &Rig| {
+        target(rig, "mouthSmileLeft")
+            .deltas
+            .iter()
+            .map(|d| d.length())
+            .fold(0.0, f32::max)
+    };
     assert!((strength(&weak) / strength(&whole) - 0.5).abs() < 1e-4);
 }
 
@@ -141,27 +224,57 @@ fn one_side_of_a_rig_makes_the_other() {
 fn a_split_target_adds_up_and_its_clip_still_plays() {
     let folder = folder();
     let out = path(&folder, "sides.glb");
-    let told = json(&["split", "specimen:head", "--target", "mouthPucker", "--out", &out, "--json"]);
+    let told = json(&[
+        "split",
+        "specimen:head",
+        "--target",
+        "mouthPucker",
+        "--out",
+        &out,
+        "--json",
+    ]);
     assert_eq!(told["split"][0]["left"], "mouthPuckerLeft");
     let (before, after) = (head(), read(&out));
     let rig = after.rig().unwrap();
     assert_eq!(rig.targets().len(), before.targets().len() + 1);
-    let (left, right) = (target(&rig, "mouthPuckerLeft"), target(&rig, "mouthPuckerRight"));
+    let (left, right) = (
+        target(&rig, "mouthPuckerLeft"),
+        target(&rig, "mouthPuckerRight"),
+    );
     let n = before.neutral().vertex_count();
-    let sum: Vec<Vec3> = left.to_dense(n).iter().zip(right.to_dense(n)).map(|(a, b)| *a + b).collect();
+    let sum: Vec<Vec3> = left
+        .to_dense(n)
+        .iter()
+        .zip(right.to_dense(n))
+        .map(|(a, b)| *a + b)
+        .collect();
     assert_eq!(sum, target(&before, "mouthPucker").to_dense(n));
     let lean = |t: &Target| {
-        t.vertices.iter().zip(&t.deltas).map(|(&v, d)| before.neutral().positions()[v as usize].x * f64::from(d.length())).sum::<f64>()
+        t.vertices
+            .iter()
+            .zip(&t.deltas)
+            .map(|(&v, d)| before.neutral().positions()[v as usize].x * f64::from(d.length()))
+            .sum::<f64>()
     };
     let blink = lean(target(&before, "eyeBlinkLeft"));
-    assert!(lean(left) * blink > 0.0 && lean(right) * blink < 0.0, "left is the side of the left eye");
+    assert!(
+        lean(left) * blink > 0.0 && lean(right) * blink < 0.0,
+        "left is the side of the left eye"
+    );
     // Both through the same format, which has no in-betweens.
     let plain = path(&folder, "whole.glb");
     save(&pliant::load("specimen:head").unwrap(), &plain).unwrap();
     let whole = read(&plain);
     let frame = |asset: &Asset| asset.frame_positions(25).unwrap();
-    let worst = frame(&whole).iter().zip(frame(&after)).map(|(a, b)| a.distance(b)).fold(0.0, f64::max);
-    assert!(worst < 1e-5 * before.neutral().bounds().unwrap().diagonal(), "{worst}");
+    let worst = frame(&whole)
+        .iter()
+        .zip(frame(&after))
+        .map(|(a, b)| a.distance(b))
+        .fold(0.0, f64::max);
+    assert!(
+        worst < 1e-5 * before.neutral().bounds().unwrap().diagonal(),
+        "{worst}"
+    );
 }
 
 #[test]
@@ -169,7 +282,13 @@ fn sliders_get_the_names_of_a_vocabulary_and_the_rest_is_told() {
     let folder = folder();
     let (ours, out) = (path(&folder, "ours.glb"), path(&folder, "arkit.glb"));
     let rig = head();
-    let other_name = |t: &Target| Target { name: format!("mesh.{}", t.name.replace("Left", "_L").replace("Right", "_R")), ..t.clone() };
+    let other_name = |t: &Target| Target {
+        name: format!(
+            "mesh.{}",
+            t.name.replace("Left", "_L").replace("Right", "_R")
+        ),
+        ..t.clone()
+    };
     let mut targets: Vec<Target> = rig.targets().iter().map(other_name).collect();
     targets.push(Target::from_dense("tail wag", [Vec3::X]));
     save(&Asset::from_rig(rig.with_targets(targets).unwrap()), &ours).unwrap();
@@ -182,9 +301,17 @@ fn sliders_get_the_names_of_a_vocabulary_and_the_rest_is_told() {
     let made = read(&out).rig().unwrap();
     assert_eq!(names(&made)[..51], names(&rig)[..]);
     let size = rig.neutral().bounds().unwrap().diagonal() as f32;
-    assert!(rig.targets().iter().all(|t| difference(&rig, t, target(&made, &t.name)) < 1e-6 * size));
-    let text = String::from_utf8(pliant(&["rename", &ours, "--map", "vrm", "--dry-run"]).stdout).unwrap();
-    assert!(text.contains("blinkLeft") && text.contains("meaning") && text.contains("not recognised"), "{text}");
+    assert!(
+        rig.targets()
+            .iter()
+            .all(|t| difference(&rig, t, target(&made, &t.name)) < 1e-6 * size)
+    );
+    let text =
+        String::from_utf8(pliant(&["rename", &ours, "--map", "vrm", "--dry-run"]).stdout).unwrap();
+    assert!(
+        text.contains("blinkLeft") && text.contains("meaning") && text.contains("not recognised"),
+        "{text}"
+    );
 }
 
 #[test]
@@ -193,27 +320,90 @@ fn wrong_requests_are_declined_in_one_line_and_leave_nothing() {
     let (weights, out) = (path(&folder, "w.json"), path(&folder, "out.glb"));
     std::fs::write(&weights, r#"{"smirk": 1}"#).unwrap();
     let to = path(&folder, "m.json");
-    declines(&["mirror", "specimen:head", "--weights-in", &weights, "--weights-out", &to], 1, &["w.json", "smirk"]);
+    declines(
+        &[
+            "mirror",
+            "specimen:head",
+            "--weights-in",
+            &weights,
+            "--weights-out",
+            &to,
+        ],
+        1,
+        &["w.json", "smirk"],
+    );
     std::fs::write(&weights, "[1]").unwrap();
-    declines(&["mirror", "specimen:head", "--weights-in", &weights, "--weights-out", &to], 1, &["w.json", "map"]);
-    declines(&["mirror", "specimen:hound", "--out", &out], 1, &["specimen:hound", "no targets"]);
-    declines(&["mirror", "specimen:head", "--plane", "x:1e9", "--out", &out], 1, &["--plane"]);
+    declines(
+        &[
+            "mirror",
+            "specimen:head",
+            "--weights-in",
+            &weights,
+            "--weights-out",
+            &to,
+        ],
+        1,
+        &["w.json", "map"],
+    );
+    declines(
+        &["mirror", "specimen:hound", "--out", &out],
+        1,
+        &["specimen:hound", "no targets"],
+    );
+    declines(
+        &["mirror", "specimen:head", "--plane", "x:1e9", "--out", &out],
+        1,
+        &["--plane"],
+    );
     declines(&["mirror", "specimen:head"], 2, &["--out"]);
-    declines(&["mirror", "specimen:head", "--weights-in", &weights, "--out", &out], 2, &[]);
-    declines(&["split", "specimen:head", "--target", "smirk", "--out", &out], 1, &["specimen:head", "smirk"]);
-    declines(&["split", "specimen:head", "--width", "-1", "--out", &out], 2, &["-1"]);
-    declines(&["rename", "specimen:head", "--map", "arkit"], 2, &["--out"]);
-    declines(&["rename", "specimen:head", "--map", "klingon", "--dry-run"], 2, &["klingon"]);
+    declines(
+        &[
+            "mirror",
+            "specimen:head",
+            "--weights-in",
+            &weights,
+            "--out",
+            &out,
+        ],
+        2,
+        &[],
+    );
+    declines(
+        &["split", "specimen:head", "--target", "smirk", "--out", &out],
+        1,
+        &["specimen:head", "smirk"],
+    );
+    declines(
+        &["split", "specimen:head", "--width", "-1", "--out", &out],
+        2,
+        &["-1"],
+    );
+    declines(
+        &["rename", "specimen:head", "--map", "arkit"],
+        2,
+        &["--out"],
+    );
+    declines(
+        &["rename", "specimen:head", "--map", "klingon", "--dry-run"],
+        2,
+        &["klingon"],
+    );
     assert!(!std::path::Path::new(&out).exists() && !std::path::Path::new(&to).exists());
 }
 
-/// A fixed shuffle of the places of a block of vertices (Fisher and Yates with a linear congruence).
+/// A fixed shuffle of the places of a block of vertices (Fisher and Yates with a linear
+/// congruence).
 fn shuffled(shape: &[DVec3], block: std::ops::Range<usize>) -> Vec<DVec3> {
     let mut shape = shape.to_vec();
     let mut state = 12345_u64;
     for k in (block.start + 1..block.end).rev() {
-        state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-        shape.swap(k, block.start + (state >> 33) as usize % (k + 1 - block.start));
+        state = state
+            .wrapping_mul(6364136223846793005)
+            .wrapping_add(1442695040888963407);
+        shape.swap(
+            k,
+            block.start + (state >> 33) as usize % (k + 1 - block.start),
+        );
     }
     shape
 }
@@ -222,19 +412,43 @@ fn shuffled(shape: &[DVec3], block: std::ops::Range<usize>) -> Vec<DVec3> {
 fn a_head_with_300_vertices_in_another_order_is_found_and_named() {
     let rig = head();
     assert_eq!(find_scrambled(&rig), []);
-    let weights: Vec<f64> = rig.targets().iter().map(|t| f64::from(t.name == "jawOpen")).collect();
+    let weights: Vec<f64> = rig
+        .targets()
+        .iter()
+        .map(|t| f64::from(t.name == "jawOpen"))
+        .collect();
     let shape = rig.evaluate(&weights);
     for first in [0, 700, 2000] {
         let scrambled = shuffled(&shape, first..first + 300);
-        let truth: Vec<u32> = (0..shape.len() as u32).filter(|&v| scrambled[v as usize] != shape[v as usize]).collect();
-        let deltas = scrambled.iter().zip(rig.neutral().positions()).map(|(a, b)| (*a - *b).as_vec3());
-        let broken = rig.with_targets(vec![rig.targets()[0].clone(), Target::from_dense("broken", deltas)]).unwrap();
+        let truth: Vec<u32> = (0..shape.len() as u32)
+            .filter(|&v| scrambled[v as usize] != shape[v as usize])
+            .collect();
+        let deltas = scrambled
+            .iter()
+            .zip(rig.neutral().positions())
+            .map(|(a, b)| (*a - *b).as_vec3());
+        let broken = rig
+            .with_targets(vec![
+                rig.targets()[0].clone(),
+                Target::from_dense("broken", deltas),
+            ])
+            .unwrap();
         let found = find_scrambled(&broken);
         assert_eq!(found.len(), 1);
         assert_eq!(found[0].target, "broken");
-        let both = found[0].vertices.iter().filter(|v| truth.binary_search(v).is_ok()).count() as f64;
-        let (precision, recall) = (both / found[0].vertices.len() as f64, both / truth.len() as f64);
-        assert!(precision > 0.9 && recall > 0.9, "from {first}: precision {precision}, recall {recall}");
+        let both = found[0]
+            .vertices
+            .iter()
+            .filter(|v| truth.binary_search(v).is_ok())
+            .count() as f64;
+        let (precision, recall) = (
+            both / found[0].vertices.len() as f64,
+            both / truth.len() as f64,
+        );
+        assert!(
+            precision > 0.9 && recall > 0.9,
+            "from {first}: precision {precision}, recall {recall}"
+        );
     }
 }
 
@@ -243,12 +457,31 @@ fn info_names_the_target_in_another_order() {
     let folder = folder();
     let rig = head();
     let scrambled = shuffled(rig.neutral().positions(), 500..800);
-    let deltas = scrambled.iter().zip(rig.neutral().positions()).map(|(a, b)| (*a - *b).as_vec3());
+    let deltas = scrambled
+        .iter()
+        .zip(rig.neutral().positions())
+        .map(|(a, b)| (*a - *b).as_vec3());
     let file = path(&folder, "broken.glb");
-    save(&Asset::from_rig(rig.with_targets(vec![Target::from_dense("smile", deltas)]).unwrap()), &file).unwrap();
+    save(
+        &Asset::from_rig(
+            rig.with_targets(vec![Target::from_dense("smile", deltas)])
+                .unwrap(),
+        ),
+        &file,
+    )
+    .unwrap();
     let problems = json(&["info", &file, "--json"])["problems"].to_string();
-    assert!(problems.contains("'smile'") && problems.contains("another order") && problems.contains("more"), "{problems}");
-    assert!(!json(&["info", "specimen:head", "--json"])["problems"].to_string().contains("another order"));
+    assert!(
+        problems.contains("'smile'")
+            && problems.contains("another order")
+            && problems.contains("more"),
+        "{problems}"
+    );
+    assert!(
+        !json(&["info", "specimen:head", "--json"])["problems"]
+            .to_string()
+            .contains("another order")
+    );
 }
 
 fn data(name: &str) -> Option<String> {
@@ -259,11 +492,20 @@ fn data(name: &str) -> Option<String> {
         }
         return None;
     };
-    Some(PathBuf::from(folder).join(name).to_str().expect("a path in UTF-8").to_owned())
+    Some(
+        PathBuf::from(folder)
+            .join(name)
+            .to_str()
+            .expect("a path in UTF-8")
+            .to_owned(),
+    )
 }
 
 const RIGS: [(&str, usize); 4] = [
-    ("ict-facekit/generic_neutral_mesh.obj+expressions.delta.npy", 57),
+    (
+        "ict-facekit/generic_neutral_mesh.obj+expressions.delta.npy",
+        57,
+    ),
     ("facecap-head/facecap.glb", 52),
     ("makehuman-face/base.obj+expression-units-caucasian", 34),
     ("morph-glb/Horse.glb", 15),
@@ -282,19 +524,31 @@ fn no_real_target_is_taken_for_another_order() {
 
 #[test]
 fn real_expressions_are_in_order_until_a_run_of_vertices_is_shuffled() {
-    let Some(locator) = data("face-poses/face-poses.reference.obj+face-poses.frames.npy") else { return };
+    let Some(locator) = data("face-poses/face-poses.reference.obj+face-poses.frames.npy") else {
+        return;
+    };
     let clip = read(&locator).clip().unwrap();
     let neutral = clip.reference().positions();
     let rig_of = |frame: &[DVec3]| {
         let deltas = frame.iter().zip(neutral).map(|(a, b)| (*a - *b).as_vec3());
-        Rig::new(clip.reference().clone(), vec![Target::from_dense("frame", deltas)]).unwrap()
+        Rig::new(
+            clip.reference().clone(),
+            vec![Target::from_dense("frame", deltas)],
+        )
+        .unwrap()
     };
     for frame in clip.frames() {
         assert_eq!(find_scrambled(&rig_of(frame)), []);
         // The run that came in another order in the files these poses were published in.
         let found = find_scrambled(&rig_of(&shuffled(frame, 22_941..23_514)));
-        let inside = found[0].vertices.iter().filter(|v| (22_941..23_514).contains(*v)).count();
-        assert!(inside as f64 > 0.95 * 573.0 && inside as f64 > 0.95 * found[0].vertices.len() as f64);
+        let inside = found[0]
+            .vertices
+            .iter()
+            .filter(|v| (22_941..23_514).contains(*v))
+            .count();
+        assert!(
+            inside as f64 > 0.95 * 573.0 && inside as f64 > 0.95 * found[0].vertices.len() as f64
+        );
     }
 }
 
@@ -309,7 +563,16 @@ fn real_faces_mirror_themselves() {
         let by_name = SliderPairs::by_name(&names(&rig));
         assert!(by_name.unpaired().is_empty(), "{name}");
         let by_shape = SliderPairs::by_shape(&rig, &mirror);
-        let agree = by_name.partners().iter().zip(by_shape.partners()).filter(|(a, b)| a == b).count();
-        assert!(agree as f64 >= 0.9 * rig.targets().len() as f64, "{name}: {agree} of {}", rig.targets().len());
+        let agree = by_name
+            .partners()
+            .iter()
+            .zip(by_shape.partners())
+            .filter(|(a, b)| a == b)
+            .count();
+        assert!(
+            agree as f64 >= 0.9 * rig.targets().len() as f64,
+            "{name}: {agree} of {}",
+            rig.targets().len()
+        );
     }
 }

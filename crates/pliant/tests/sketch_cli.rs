@@ -20,32 +20,63 @@ impl Studio {
     fn new() -> Self {
         let folder = folder();
         let picture = inside(&folder, "face.png");
-        let drawn = json(&["render", "specimen:head", "--view", "front", "--size", "320x320", "--out", &picture]);
-        let camera = serde_json::from_value(drawn["camera"].clone()).expect("the camera of a stroke file");
-        Self { rig: pliant::specimens::specimen("head").expect("the head is built in").rig, camera, folder }
+        let drawn = json(&[
+            "render",
+            "specimen:head",
+            "--view",
+            "front",
+            "--size",
+            "320x320",
+            "--out",
+            &picture,
+        ]);
+        let camera =
+            serde_json::from_value(drawn["camera"].clone()).expect("the camera of a stroke file");
+        Self {
+            rig: pliant::specimens::specimen("head")
+                .expect("the head is built in")
+                .rig,
+            camera,
+            folder,
+        }
     }
 
     /// The vertex that a slider moves most.
     fn moved_most(&self, slider: &str) -> usize {
-        let target = &self.rig.targets()[self.rig.slider_named(slider).expect("a slider of the head")];
+        let target =
+            &self.rig.targets()[self.rig.slider_named(slider).expect("a slider of the head")];
         let lengths = target.deltas.iter().map(|d| d.length());
-        let (k, _) = lengths.enumerate().max_by(|a, b| a.1.total_cmp(&b.1)).expect("it moves something");
+        let (k, _) = lengths
+            .enumerate()
+            .max_by(|a, b| a.1.total_cmp(&b.1))
+            .expect("it moves something");
         target.vertices[k] as usize
     }
 
     fn pixel(&self, vertex: usize) -> [f64; 2] {
-        self.camera.project(self.rig.neutral().positions()[vertex]).expect("in front of the camera")
+        self.camera
+            .project(self.rig.neutral().positions()[vertex])
+            .expect("in front of the camera")
     }
 
     /// A parabola from `a` to `b` whose middle is `sag` pixels below their chord.
     fn bow(&self, name: &str, a: [f64; 2], b: [f64; 2], sag: f64) -> String {
-        let at = |t: f64| [a[0] + t * (b[0] - a[0]), a[1] + t * (b[1] - a[1]) + 4.0 * t * (1.0 - t) * sag];
+        let at = |t: f64| {
+            [
+                a[0] + t * (b[0] - a[0]),
+                a[1] + t * (b[1] - a[1]) + 4.0 * t * (1.0 - t) * sag,
+            ]
+        };
         self.write(name, (0..=24).map(|k| at(f64::from(k) / 24.0)).collect())
     }
 
     fn write(&self, name: &str, points: Vec<[f64; 2]>) -> String {
         let path = inside(&self.folder, name);
-        let text = serde_json::to_string(&Stroke { camera: self.camera, points }).expect("a stroke is JSON");
+        let text = serde_json::to_string(&Stroke {
+            camera: self.camera,
+            points,
+        })
+        .expect("a stroke is JSON");
         std::fs::write(&path, text).expect("a file in a temporary folder");
         path
     }
@@ -72,7 +103,8 @@ impl Studio {
 
     fn posed(&self, found: &Value) -> Vec<DVec3> {
         let weight = |target: &Target| found["weights"][&target.name].as_f64().unwrap_or(0.0);
-        self.rig.evaluate(&self.rig.targets().iter().map(weight).collect::<Vec<_>>())
+        self.rig
+            .evaluate(&self.rig.targets().iter().map(weight).collect::<Vec<_>>())
     }
 }
 
@@ -90,14 +122,29 @@ fn a_smile_lifts_the_corners_of_the_mouth_and_an_arch_the_brow() {
     let smile = studio.sketch(&["--stroke", &studio.smile()]);
     let (rest, posed) = (studio.rig.neutral().positions(), studio.posed(&smile));
     for corner in studio.corners() {
-        assert!(posed[corner].y > rest[corner].y + 0.1, "{} {}", posed[corner], rest[corner]);
+        assert!(
+            posed[corner].y > rest[corner].y + 0.1,
+            "{} {}",
+            posed[corner],
+            rest[corner]
+        );
     }
     let weight = |name: &str| smile["weights"][name].as_f64().unwrap_or(0.0);
-    assert!(weight("mouthSmileLeft") > 0.1 && weight("mouthFrownLeft") < 0.02, "{smile}");
+    assert!(
+        weight("mouthSmileLeft") > 0.1 && weight("mouthFrownLeft") < 0.02,
+        "{smile}"
+    );
     let stroke = &smile["strokes"][0];
-    assert_eq!((stroke["ends"].as_str(), &stroke["cut"]), (Some("against"), &Value::Null));
-    let [r, angle, m] = ["radius", "central_angle_degrees", "middle_ordinate"].map(|key| stroke[key].as_f64().unwrap());
-    assert!((m / (r * (1.0 - (angle.to_radians() / 2.0).cos())) - 1.0).abs() < 1e-9, "M = r (1 − cos θ/2)");
+    assert_eq!(
+        (stroke["ends"].as_str(), &stroke["cut"]),
+        (Some("against"), &Value::Null)
+    );
+    let [r, angle, m] = ["radius", "central_angle_degrees", "middle_ordinate"]
+        .map(|key| stroke[key].as_f64().unwrap());
+    assert!(
+        (m / (r * (1.0 - (angle.to_radians() / 2.0).cos())) - 1.0).abs() < 1e-9,
+        "M = r (1 − cos θ/2)"
+    );
     let brow = studio.sketch(&["--stroke", &studio.brow()]);
     let posed = studio.posed(&brow);
     assert_eq!(brow["strokes"][0]["ends"], "with", "{brow}");
@@ -112,14 +159,30 @@ fn pins_report_absolute_places_and_their_distance() {
     let studio = Studio::new();
     let found = studio.sketch(&["--stroke", &studio.smile()]);
     let posed = studio.posed(&found);
-    assert_eq!((found["method"].as_str(), pins(&found).len()), (Some("box"), 3));
+    assert_eq!(
+        (found["method"].as_str(), pins(&found).len()),
+        (Some("box"), 3)
+    );
     for pin in pins(&found) {
-        let (goal, reached, error) = (point(&pin["goal"]), point(&pin["reached"]), pin["error"].as_f64().unwrap());
+        let (goal, reached, error) = (
+            point(&pin["goal"]),
+            point(&pin["reached"]),
+            pin["error"].as_f64().unwrap(),
+        );
         assert!((goal.distance(reached) - error).abs() < 1e-9);
         assert!(posed[pin["vertex"].as_u64().unwrap() as usize].distance(reached) < 1e-9);
     }
     assert!(found["kkt"].as_f64().unwrap() < 1e-6);
-    let thesis = studio.sketch(&["--stroke", &studio.smile(), "--method", "tikhonov", "--depth", "plane", "--frame", "world"]);
+    let thesis = studio.sketch(&[
+        "--stroke",
+        &studio.smile(),
+        "--method",
+        "tikhonov",
+        "--depth",
+        "plane",
+        "--frame",
+        "world",
+    ]);
     assert_eq!(thesis["method"], "tikhonov");
 }
 
@@ -127,23 +190,37 @@ fn pins_report_absolute_places_and_their_distance() {
 fn a_later_stroke_leaves_an_earlier_one_in_place() {
     let studio = Studio::new();
     let (smile, brow) = (studio.smile(), studio.brow());
-    let (alone, both) = (studio.sketch(&["--stroke", &smile]), studio.sketch(&["--stroke", &smile, "--stroke", &brow]));
+    let (alone, both) = (
+        studio.sketch(&["--stroke", &smile]),
+        studio.sketch(&["--stroke", &smile, "--stroke", &brow]),
+    );
     assert_eq!(both["stroke_of_pin"], serde_json::json!([0, 0, 0, 1, 1, 1]));
     let m = both["strokes"][0]["middle_ordinate"].as_f64().unwrap();
     for (before, after) in pins(&alone).iter().zip(pins(&both)) {
         assert!(point(&before["reached"]).distance(point(&after["reached"])) < 0.02 * m);
     }
-    assert!(both["weights"]["browOuterUpLeft"].as_f64().unwrap_or(0.0) > 0.1, "{both}");
+    assert!(
+        both["weights"]["browOuterUpLeft"].as_f64().unwrap_or(0.0) > 0.1,
+        "{both}"
+    );
 }
 
 #[test]
 fn fine_tuning_takes_one_pin_further_and_holds_the_others() {
     let studio = Studio::new();
     let smile = studio.smile();
-    let (plain, tuned) = (studio.sketch(&["--stroke", &smile]), studio.sketch(&["--stroke", &smile, "--drag", "2:0.1,0.15,0"]));
-    let moved: Vec<DVec3> = (0..3).map(|k| point(&pins(&tuned)[k]["reached"]) - point(&pins(&plain)[k]["reached"])).collect();
+    let (plain, tuned) = (
+        studio.sketch(&["--stroke", &smile]),
+        studio.sketch(&["--stroke", &smile, "--drag", "2:0.1,0.15,0"]),
+    );
+    let moved: Vec<DVec3> = (0..3)
+        .map(|k| point(&pins(&tuned)[k]["reached"]) - point(&pins(&plain)[k]["reached"]))
+        .collect();
     assert!(moved[2].y > 0.1 && moved[2].y < 0.2, "{moved:?}");
-    assert!(moved[0].y.abs() < 0.03 && moved[1].y.abs() < 0.03, "{moved:?}");
+    assert!(
+        moved[0].y.abs() < 0.03 && moved[1].y.abs() < 0.03,
+        "{moved:?}"
+    );
 }
 
 #[test]
@@ -152,7 +229,11 @@ fn a_symmetric_stroke_moves_both_brows_alike() {
     let found = studio.sketch(&["--stroke", &studio.brow(), "--symmetric"]);
     assert_eq!(pins(&found).len(), 6);
     let weight = |name: &str| found["weights"][name].as_f64().unwrap_or(0.0);
-    assert!((weight("browOuterUpLeft") - weight("browOuterUpRight")).abs() < 1e-6 && weight("browOuterUpRight") > 0.1, "{found}");
+    assert!(
+        (weight("browOuterUpLeft") - weight("browOuterUpRight")).abs() < 1e-6
+            && weight("browOuterUpRight") > 0.1,
+        "{found}"
+    );
 }
 
 #[test]
@@ -160,43 +241,112 @@ fn a_line_goes_toward_another() {
     let studio = Studio::new();
     let [right, left] = studio.corners().map(|v| studio.pixel(v));
     let line = studio.bow("line.json", right, left, 2.0);
-    let goal = studio.bow("goal.json", [right[0] - 2.0, right[1] - 5.0], [left[0] + 2.0, left[1] - 5.0], 6.0);
+    let goal = studio.bow(
+        "goal.json",
+        [right[0] - 2.0, right[1] - 5.0],
+        [left[0] + 2.0, left[1] - 5.0],
+        6.0,
+    );
     let found = studio.sketch(&["--stroke", &line, "--toward", &goal]);
     assert!(pins(&found).len() >= 3, "{found}");
-    // The corners' goals are about five pixels away; a pixel is as wide as the picture's height over its pixels there.
-    let depth = (studio.rig.neutral().positions()[studio.corners()[0]] - studio.camera.eye).dot(studio.camera.forward());
+    // The corners' goals are about five pixels away; a pixel is as wide as the picture's height
+    // over its pixels there.
+    let depth = (studio.rig.neutral().positions()[studio.corners()[0]] - studio.camera.eye)
+        .dot(studio.camera.forward());
     let pixel = 2.0 * depth * (studio.camera.fov_y_degrees.to_radians() / 2.0).tan() / 320.0;
     for end in [&pins(&found)[0], &pins(&found)[pins(&found).len() - 1]] {
         assert!(end["error"].as_f64().unwrap() < 1.5 * pixel, "{found}");
     }
-    let usage = pliant(&["sketch", "specimen:head", "--stroke", &line, "--stroke", &line, "--toward", &goal, "--out", "nowhere.obj"]);
+    let usage = pliant(&[
+        "sketch",
+        "specimen:head",
+        "--stroke",
+        &line,
+        "--stroke",
+        &line,
+        "--toward",
+        &goal,
+        "--out",
+        "nowhere.obj",
+    ]);
     assert_eq!(usage.status.code(), Some(2));
 }
 
 /// The head, `scale` times as large.
 fn scaled(rig: &Rig, scale: f64) -> Rig {
-    let neutral: Mesh = rig.neutral().posed(rig.neutral().positions().iter().map(|p| *p * scale).collect()).expect("as many vertices");
-    let grown = |t: &Target| Target { deltas: t.deltas.iter().map(|d| *d * scale as f32).collect(), in_betweens: Vec::new(), ..t.clone() };
+    let neutral: Mesh = rig
+        .neutral()
+        .posed(
+            rig.neutral()
+                .positions()
+                .iter()
+                .map(|p| *p * scale)
+                .collect(),
+        )
+        .expect("as many vertices");
+    let grown = |t: &Target| Target {
+        deltas: t.deltas.iter().map(|d| *d * scale as f32).collect(),
+        in_betweens: Vec::new(),
+        ..t.clone()
+    };
     Rig::new(neutral, rig.targets().iter().map(grown).collect()).expect("a rig like the head")
 }
 
 #[test]
 fn a_saved_stroke_does_the_same_on_another_size_of_face() {
     let studio = Studio::new();
-    let landmarks = ["mouthSmileRight", "mouthSmileLeft", "browOuterUpLeft", "browOuterUpRight", "jawOpen"].map(|s| studio.moved_most(s));
+    let landmarks = [
+        "mouthSmileRight",
+        "mouthSmileLeft",
+        "browOuterUpLeft",
+        "browOuterUpRight",
+        "jawOpen",
+    ]
+    .map(|s| studio.moved_most(s));
     let listed = landmarks.map(|v| v.to_string()).join(",");
-    let (small, large) = (inside(&studio.folder, "small.glb"), inside(&studio.folder, "large.glb"));
+    let (small, large) = (
+        inside(&studio.folder, "small.glb"),
+        inside(&studio.folder, "large.glb"),
+    );
     for (path, scale) in [(&small, 1.0), (&large, 4.0)] {
-        pliant::io::save(&pliant::io::Asset::from_rig(scaled(&studio.rig, scale)), path).expect("a rig in a temporary folder");
+        pliant::io::save(
+            &pliant::io::Asset::from_rig(scaled(&studio.rig, scale)),
+            path,
+        )
+        .expect("a rig in a temporary folder");
     }
-    let (library, out) = (inside(&studio.folder, "lines.json"), inside(&studio.folder, "posed.npy"));
-    let save = ["--save", &library, "--as", "smile", "--landmarks", &listed, "--out", &out];
+    let (library, out) = (
+        inside(&studio.folder, "lines.json"),
+        inside(&studio.folder, "posed.npy"),
+    );
+    let save = [
+        "--save",
+        &library,
+        "--as",
+        "smile",
+        "--landmarks",
+        &listed,
+        "--out",
+        &out,
+    ];
     let drawn = json(&[&["sketch", &small, "--stroke", &studio.smile()], &save[..]].concat());
     let entry = format!("{library}#smile");
-    let reused = json(&["sketch", &large, "--use", &entry, "--landmarks", &listed, "--out", &out]);
+    let reused = json(&[
+        "sketch",
+        &large,
+        "--use",
+        &entry,
+        "--landmarks",
+        &listed,
+        "--out",
+        &out,
+    ]);
     for (name, weight) in drawn["weights"].as_object().unwrap() {
         let again = reused["weights"][name].as_f64().unwrap_or(0.0);
-        assert!((weight.as_f64().unwrap() - again).abs() < 1e-3, "{name}: {weight} {again}");
+        assert!(
+            (weight.as_f64().unwrap() - again).abs() < 1e-3,
+            "{name}: {weight} {again}"
+        );
     }
     let missing = format!("{library}#frown");
     declines(
@@ -215,34 +365,80 @@ fn a_saved_stroke_does_the_same_on_another_size_of_face() {
 fn a_stroke_that_leaves_the_head_is_cut_and_the_rest_is_told() {
     let studio = Studio::new();
     let [x, y] = studio.pixel(studio.moved_most("browOuterUpLeft"));
-    let found = studio.sketch(&["--stroke", &studio.bow("edge.json", [x - 30.0, y], [315.0, y], -10.0)]);
+    let found = studio.sketch(&[
+        "--stroke",
+        &studio.bow("edge.json", [x - 30.0, y], [315.0, y], -10.0),
+    ]);
     let cut = &found["strokes"][0]["cut"];
-    assert_eq!((cut["kept"]["on_model"].as_bool(), cut["dropped"][0]["on_model"].as_bool()), (Some(true), Some(false)));
+    assert_eq!(
+        (
+            cut["kept"]["on_model"].as_bool(),
+            cut["dropped"][0]["on_model"].as_bool()
+        ),
+        (Some(true), Some(false))
+    );
     let problems = found["problems"].as_array().unwrap();
-    assert!(problems.iter().any(|p| p.as_str().is_some_and(|p| p.contains("edge.json") && p.contains("beside the model"))), "{problems:?}");
+    assert!(
+        problems.iter().any(|p| p
+            .as_str()
+            .is_some_and(|p| p.contains("edge.json") && p.contains("beside the model"))),
+        "{problems:?}"
+    );
 }
 
 #[test]
 fn each_bad_stroke_gets_one_line_that_names_it() {
     let studio = Studio::new();
     let out = inside(&studio.folder, "no.obj");
-    let wrong = |path: &str, words: &[&str]| declines(&["sketch", "specimen:head", "--stroke", path], &out, words);
-    wrong(&studio.write("dot.json", vec![[160.0, 200.0]]), &["dot.json", "1 different point"]);
-    wrong(&studio.bow("beside.json", [2.0, 2.0], [20.0, 2.0], 3.0), &["beside.json", "on the model"]);
+    let wrong = |path: &str, words: &[&str]| {
+        declines(&["sketch", "specimen:head", "--stroke", path], &out, words)
+    };
+    wrong(
+        &studio.write("dot.json", vec![[160.0, 200.0]]),
+        &["dot.json", "1 different point"],
+    );
+    wrong(
+        &studio.bow("beside.json", [2.0, 2.0], [20.0, 2.0], 3.0),
+        &["beside.json", "on the model"],
+    );
     wrong(&inside(&studio.folder, "nowhere.json"), &["nowhere.json"]);
     let text = |name: &str, text: &str| {
         let path = inside(&studio.folder, name);
         std::fs::write(&path, text).expect("a file in a temporary folder");
         path
     };
-    wrong(&text("broken.json", "{\"camera\": "), &["broken.json", "is not a stroke", "points"]);
+    wrong(
+        &text("broken.json", "{\"camera\": "),
+        &["broken.json", "is not a stroke", "points"],
+    );
     let stroke = std::fs::read_to_string(studio.smile()).expect("just written");
     let mut blind: Value = serde_json::from_str(&stroke).expect("a stroke");
     blind["camera"]["fov_y_degrees"] = 0.into();
-    wrong(&text("blind.json", &blind.to_string()), &["blind.json", "fov_y_degrees"]);
-    declines(&["sketch", "specimen:head", "--stroke", &studio.smile(), "--drag", "7:0,1,0"], &out, &["7", "3 pins"]);
-    let square = text("square.obj", "v 0 0 0\nv 1 0 0\nv 1 1 0\nv 0 1 0\nf 1 2 3 4\n");
-    declines(&["sketch", &square, "--stroke", &studio.smile()], &out, &["square.obj", "no targets"]);
+    wrong(
+        &text("blind.json", &blind.to_string()),
+        &["blind.json", "fov_y_degrees"],
+    );
+    declines(
+        &[
+            "sketch",
+            "specimen:head",
+            "--stroke",
+            &studio.smile(),
+            "--drag",
+            "7:0,1,0",
+        ],
+        &out,
+        &["7", "3 pins"],
+    );
+    let square = text(
+        "square.obj",
+        "v 0 0 0\nv 1 0 0\nv 1 1 0\nv 0 1 0\nf 1 2 3 4\n",
+    );
+    declines(
+        &["sketch", &square, "--stroke", &studio.smile()],
+        &out,
+        &["square.obj", "no targets"],
+    );
 }
 
 #[test]
@@ -251,7 +447,13 @@ fn the_camera_that_render_tells_is_the_one_it_drew_with() {
     let shot = pliant::picture::Shot::new(pliant_view::View::Front, [320, 320]);
     let camera = shot.camera(studio.rig.neutral(), &pliant::picture::Look::default());
     for p in studio.rig.neutral().positions().iter().step_by(500) {
-        let (told, drawn) = (studio.camera.project(*p).unwrap(), camera.project(*p, [320, 320]).unwrap());
-        assert!((told[0] - drawn[0]).hypot(told[1] - drawn[1]) < 1e-6, "{told:?} {drawn:?}");
+        let (told, drawn) = (
+            studio.camera.project(*p).unwrap(),
+            camera.project(*p, [320, 320]).unwrap(),
+        );
+        assert!(
+            (told[0] - drawn[0]).hypot(told[1] - drawn[1]) < 1e-6,
+            "{told:?} {drawn:?}"
+        );
     }
 }

@@ -18,7 +18,12 @@ fn alone() -> TempDir {
 
 fn studio(folder: &Path, arguments: &[&str]) -> Output {
     let mut command = Command::new(folder.join("pliant"));
-    command.arg("studio").args(arguments).env("PATH", "").output().unwrap()
+    command
+        .arg("studio")
+        .args(arguments)
+        .env("PATH", "")
+        .output()
+        .unwrap()
 }
 
 fn put_studio(folder: &Path, script: &str) {
@@ -32,7 +37,10 @@ fn without_the_studio_one_line_says_how_to_get_it() {
     let output = studio(alone().path(), &[]);
     let said = String::from_utf8(output.stderr).unwrap();
     assert_eq!(output.status.code(), Some(1));
-    assert!(said.contains("cargo install --path crates/pliant-studio") && said.lines().count() == 1, "{said}");
+    assert!(
+        said.contains("cargo install --path crates/pliant-studio") && said.lines().count() == 1,
+        "{said}"
+    );
 }
 
 #[test]
@@ -40,7 +48,10 @@ fn the_asset_is_handed_on_and_the_end_is_told() {
     let folder = alone();
     put_studio(folder.path(), r#"echo "opened $1""#);
     let output = studio(folder.path(), &["face.glb"]);
-    assert_eq!((output.status.code(), &*output.stdout), (Some(0), b"opened face.glb\n".as_slice()));
+    assert_eq!(
+        (output.status.code(), &*output.stdout),
+        (Some(0), b"opened face.glb\n".as_slice())
+    );
     put_studio(folder.path(), "exit 3");
     assert_eq!(studio(folder.path(), &[]).status.code(), Some(1));
 }

@@ -14,25 +14,46 @@ use tempfile::TempDir;
 fn ball(folder: &TempDir) -> (Mesh, String) {
     let path = inside(folder, "ball.obj");
     save(&Asset::from_mesh(shapes::icosphere(3)), &path).unwrap();
-    (load(&path, &LoadOptions::default()).unwrap().mesh().unwrap(), path)
+    (
+        load(&path, &LoadOptions::default())
+            .unwrap()
+            .mesh()
+            .unwrap(),
+        path,
+    )
 }
 
 /// The vertex that is farthest along a direction.
 fn outermost(mesh: &Mesh, direction: DVec3) -> usize {
     let along = |v: &usize| mesh.positions()[*v].dot(direction);
-    (0..mesh.vertex_count()).max_by(|a, b| along(a).total_cmp(&along(b))).unwrap()
+    (0..mesh.vertex_count())
+        .max_by(|a, b| along(a).total_cmp(&along(b)))
+        .unwrap()
 }
 
 fn within(mesh: &Mesh, center: usize, radius: f64) -> Vec<u32> {
-    ExactGeodesics::new(mesh).unwrap().disc(&[SurfacePoint::Vertex(center as u32)], radius).unwrap().vertices
+    ExactGeodesics::new(mesh)
+        .unwrap()
+        .disc(&[SurfacePoint::Vertex(center as u32)], radius)
+        .unwrap()
+        .vertices
 }
 
 /// The frames of an `.npy`.
 fn frames(path: &str) -> Vec<Vec<DVec3>> {
     let array = npy::read(&std::fs::read(path).unwrap()).unwrap();
-    let [_, vertices, 3] = array.shape[..] else { panic!("{:?}", array.shape) };
-    let points: Vec<DVec3> = array.values.chunks_exact(3).map(DVec3::from_slice).collect();
-    points.chunks_exact(vertices).map(<[DVec3]>::to_vec).collect()
+    let [_, vertices, 3] = array.shape[..] else {
+        panic!("{:?}", array.shape)
+    };
+    let points: Vec<DVec3> = array
+        .values
+        .chunks_exact(3)
+        .map(DVec3::from_slice)
+        .collect();
+    points
+        .chunks_exact(vertices)
+        .map(<[DVec3]>::to_vec)
+        .collect()
 }
 
 fn problems(told: &Value) -> String {
@@ -41,8 +62,19 @@ fn problems(told: &Value) -> String {
 
 /// Runs `touch` on the right side of the ball, with a radius of 0.6; what it says and the frames.
 fn touch(folder: &TempDir, mesh: &Mesh, path: &str, more: &[&str]) -> (Value, Vec<Vec<DVec3>>) {
-    let (center, out) = (outermost(mesh, DVec3::X).to_string(), inside(folder, "out.npy"));
-    let told = json(&[&["touch", path, "--center", &center, "--radius", "0.6", "--out", &out], more].concat());
+    let (center, out) = (
+        outermost(mesh, DVec3::X).to_string(),
+        inside(folder, "out.npy"),
+    );
+    let told = json(
+        &[
+            &[
+                "touch", path, "--center", &center, "--radius", "0.6", "--out", &out,
+            ],
+            more,
+        ]
+        .concat(),
+    );
     (told, frames(&out))
 }
 
@@ -52,22 +84,44 @@ const PRESS: [&str; 4] = ["--collider", "sphere:1.5,0,0,0.3", "--toward", "-0.45
 fn a_press_goes_there_and_back_and_nothing_outside_the_patch_moves_by_a_bit() {
     let folder = folder();
     let (mesh, path) = ball(&folder);
-    let (told, frames) = touch(&folder, &mesh, &path, &[&PRESS[..], &["--frames", "21"]].concat());
+    let (told, frames) = touch(
+        &folder,
+        &mesh,
+        &path,
+        &[&PRESS[..], &["--frames", "21"]].concat(),
+    );
     let soft = within(&mesh, outermost(&mesh, DVec3::X), 0.6);
     assert_eq!((told["frames"].as_u64(), frames.len()), (Some(21), 21));
     assert_eq!(told["patch_vertices"].as_u64(), Some(soft.len() as u64));
     for (i, frame) in frames.iter().enumerate() {
         let share = 1.0 - (2.0 * i as f64 / 20.0 - 1.0).abs();
         let center = DVec3::new(1.5 - 0.45 * share, 0.0, 0.0);
-        assert!(soft.iter().all(|&v| frame[v as usize].distance(center) > 0.3 - 1e-9), "frame {i}");
+        assert!(
+            soft.iter()
+                .all(|&v| frame[v as usize].distance(center) > 0.3 - 1e-9),
+            "frame {i}"
+        );
         let rigid = (0..mesh.vertex_count()).filter(|v| soft.binary_search(&(*v as u32)).is_err());
-        assert!(rigid.into_iter().all(|v| frame[v] == mesh.positions()[v]), "frame {i}");
+        assert!(
+            rigid.into_iter().all(|v| frame[v] == mesh.positions()[v]),
+            "frame {i}"
+        );
     }
     // The sphere reaches the surface after two fifths of its way, and is deepest in the middle.
     assert_eq!(frames[3], mesh.positions());
     assert_eq!(told["furthest_frame"], 10);
-    assert!(told["max_displacement"].as_f64() > Some(0.2) && told["contacts"].as_u64() > Some(0), "{told}");
-    for key in ["max_penetration", "step_ms", "select_ms", "substeps", "last_displacement", "fps"] {
+    assert!(
+        told["max_displacement"].as_f64() > Some(0.2) && told["contacts"].as_u64() > Some(0),
+        "{told}"
+    );
+    for key in [
+        "max_penetration",
+        "step_ms",
+        "select_ms",
+        "substeps",
+        "last_displacement",
+        "fps",
+    ] {
         assert!(told[key].is_number(), "{key} in {told}");
     }
     assert_eq!(problems(&told), "[]");
@@ -81,22 +135,64 @@ fn a_hold_stays_and_a_settled_press_comes_back() {
     let timing = ["--frames", "21", "--settle", "2", "--fps", "30"];
     let (told, back) = touch(&folder, &mesh, &path, &[&PRESS[..], &timing].concat());
     assert_eq!(told["frames"], 21 + 60);
-    assert!(back.last().unwrap()[vertex].distance(mesh.positions()[vertex]) < 1e-4, "{told}");
-    let (_, held) = touch(&folder, &mesh, &path, &[&PRESS[..], &timing, &["--hold"]].concat());
+    assert!(
+        back.last().unwrap()[vertex].distance(mesh.positions()[vertex]) < 1e-4,
+        "{told}"
+    );
+    let (_, held) = touch(
+        &folder,
+        &mesh,
+        &path,
+        &[&PRESS[..], &timing, &["--hold"]].concat(),
+    );
     // Beside its innermost point the sphere leaves a little more room.
     let inner_end = 1.5 - 0.45 - 0.3;
-    assert!((10..81).all(|i| held[i][vertex].x < inner_end + 1e-3), "the sphere stays in its way");
+    assert!(
+        (10..81).all(|i| held[i][vertex].x < inner_end + 1e-3),
+        "the sphere stays in its way"
+    );
 }
 
 #[test]
 fn skin_under_a_ball_that_stays_comes_to_rest() {
     let folder = folder();
     let out = inside(&folder, "held.npy");
-    let cheek = ["--center", "2134", "--radius", "4", "--collider", "sphere:6,-3.2,9.7,1.5", "--toward", "-0.7,-0.2,-1.35"];
-    json(&[&["touch", "specimen:head", "--frames", "21", "--hold", "--settle", "2", "--out", &out], &cheek[..]].concat());
+    let cheek = [
+        "--center",
+        "2134",
+        "--radius",
+        "4",
+        "--collider",
+        "sphere:6,-3.2,9.7,1.5",
+        "--toward",
+        "-0.7,-0.2,-1.35",
+    ];
+    json(
+        &[
+            &[
+                "touch",
+                "specimen:head",
+                "--frames",
+                "21",
+                "--hold",
+                "--settle",
+                "2",
+                "--out",
+                &out,
+            ],
+            &cheek[..],
+        ]
+        .concat(),
+    );
     let held = frames(&out);
-    let [.., before, last] = &held[..] else { panic!("{} frames", held.len()) };
-    let apart = before.iter().zip(last).map(|(a, b)| a.distance(*b)).fold(0.0, f64::max);
+    let [.., before, last] = &held[..] else {
+        panic!("{} frames", held.len())
+    };
+    let apart = before
+        .iter()
+        .zip(last)
+        .map(|(a, b)| a.distance(*b))
+        .fold(0.0, f64::max);
     assert!(apart < 1e-6, "{apart}");
 }
 
@@ -107,14 +203,31 @@ fn pulls_are_met_in_every_frame_and_let_go_when_asked() {
     let vertex = outermost(&mesh, DVec3::X);
     let (rest, pull) = (mesh.positions()[vertex], format!("{vertex}:0.2,0.1,0"));
     let share = |i: usize| 1.0 - (2.0 * i as f64 / 10.0 - 1.0).abs();
-    let off = |frames: &[Vec<DVec3>], i: usize, share: f64| frames[i][vertex].distance(rest + DVec3::new(0.2, 0.1, 0.0) * share);
+    let off = |frames: &[Vec<DVec3>], i: usize, share: f64| {
+        frames[i][vertex].distance(rest + DVec3::new(0.2, 0.1, 0.0) * share)
+    };
     let (_, there_and_back) = touch(&folder, &mesh, &path, &["--pull", &pull, "--frames", "11"]);
     assert!((0..10).all(|i| off(&there_and_back, i, share(i)) < 1e-9));
-    let (_, held) = touch(&folder, &mesh, &path, &["--pull", &pull, "--frames", "11", "--hold"]);
+    let (_, held) = touch(
+        &folder,
+        &mesh,
+        &path,
+        &["--pull", &pull, "--frames", "11", "--hold"],
+    );
     assert!((5..11).all(|i| off(&held, i, 1.0) < 1e-9));
-    let (_, free) = touch(&folder, &mesh, &path, &["--pull", &pull, "--frames", "11", "--let-go", "--settle", "2"]);
+    let (_, free) = touch(
+        &folder,
+        &mesh,
+        &path,
+        &[
+            "--pull", &pull, "--frames", "11", "--let-go", "--settle", "2",
+        ],
+    );
     assert!(off(&free, 5, 1.0) < 1e-9);
-    assert!(off(&free, 6, share(6)) > 1e-3, "from then on it swings by itself");
+    assert!(
+        off(&free, 6, share(6)) > 1e-3,
+        "from then on it swings by itself"
+    );
     assert!(free.last().unwrap()[vertex].distance(rest) < 1e-4);
 }
 
@@ -125,14 +238,50 @@ fn patches_and_colliders_are_many_and_each_has_its_own_way() {
     let [right, left, top] = [DVec3::X, DVec3::NEG_X, DVec3::Y].map(|side| outermost(&mesh, side));
     let out = inside(&folder, "two.npy");
     let centers = [right, left, top].map(|v| v.to_string());
-    let patches = ["--center", &centers[0], "--radius", "0.5", "--center", &centers[1], "--radius", "0.3", "--center", &centers[2]];
-    let solids = ["--collider", "sphere:1.4,0,0,0.3", "--collider", "box:-1.4,0,0,0.4,0.2,0.2", "--toward", "0,0,0", "--toward", "0.3,0,0"];
-    let told = json(&[&["touch", &path, "--frames", "5", "--out", &out, "--radius", "0.4"], &patches[..], &solids].concat());
+    let patches = [
+        "--center",
+        &centers[0],
+        "--radius",
+        "0.5",
+        "--center",
+        &centers[1],
+        "--radius",
+        "0.3",
+        "--center",
+        &centers[2],
+    ];
+    let solids = [
+        "--collider",
+        "sphere:1.4,0,0,0.3",
+        "--collider",
+        "box:-1.4,0,0,0.4,0.2,0.2",
+        "--toward",
+        "0,0,0",
+        "--toward",
+        "0.3,0,0",
+    ];
+    let told = json(
+        &[
+            &[
+                "touch", &path, "--frames", "5", "--out", &out, "--radius", "0.4",
+            ],
+            &patches[..],
+            &solids,
+        ]
+        .concat(),
+    );
     // Radii belong to centres in their order.
-    let own: usize = [(right, 0.4), (left, 0.5), (top, 0.3)].iter().map(|&(v, r)| within(&mesh, v, r).len()).sum();
+    let own: usize = [(right, 0.4), (left, 0.5), (top, 0.3)]
+        .iter()
+        .map(|&(v, r)| within(&mesh, v, r).len())
+        .sum();
     assert_eq!(told["patch_vertices"].as_u64(), Some(own as u64));
     let turn = &frames(&out)[2];
-    assert_eq!(turn[right], mesh.positions()[right], "the first collider stays where it does not touch");
+    assert_eq!(
+        turn[right],
+        mesh.positions()[right],
+        "the first collider stays where it does not touch"
+    );
     assert!(turn[left].x > -0.9 - 1e-9, "the second presses");
     assert_eq!(turn[top], mesh.positions()[top]);
 }
@@ -143,11 +292,28 @@ fn a_closed_mesh_presses_as_its_clip_moves_it() {
     let (mesh, path) = ball(&folder);
     let block = shapes::closed_box([2, 2, 2], DVec3::splat(0.4));
     let middle = block.positions().iter().sum::<DVec3>() / block.vertex_count() as f64;
-    let at = |x: f64| block.positions().iter().map(|p| *p - middle + DVec3::X * x).collect::<Vec<_>>();
-    let clip = Clip::new("come", block.posed(at(2.0)).unwrap(), vec![at(2.0), at(1.5), at(1.0)]).unwrap().with_frames_per_second(10.0);
+    let at = |x: f64| {
+        block
+            .positions()
+            .iter()
+            .map(|p| *p - middle + DVec3::X * x)
+            .collect::<Vec<_>>()
+    };
+    let clip = Clip::new(
+        "come",
+        block.posed(at(2.0)).unwrap(),
+        vec![at(2.0), at(1.5), at(1.0)],
+    )
+    .unwrap()
+    .with_frames_per_second(10.0);
     let solid = inside(&folder, "block.glb");
     save(&Asset::from_clip(&clip), &solid).unwrap();
-    let (told, frames) = touch(&folder, &mesh, &path, &["--collider", &solid, "--fps", "20"]);
+    let (told, frames) = touch(
+        &folder,
+        &mesh,
+        &path,
+        &["--collider", &solid, "--fps", "20"],
+    );
     // Two tenths of a second at twenty frames a second, both ends included.
     assert_eq!(frames.len(), 5);
     let vertex = outermost(&mesh, DVec3::X);
@@ -159,61 +325,197 @@ fn a_closed_mesh_presses_as_its_clip_moves_it() {
 fn a_rig_is_touched_in_its_pose_and_a_frame_becomes_a_target() {
     let folder = folder();
     let mesh = shapes::icosphere(3);
-    let wide = Target::from_dense("wide", mesh.positions().iter().map(|p| Vec3::new(p.x as f32, 0.0, 0.0)));
+    let wide = Target::from_dense(
+        "wide",
+        mesh.positions()
+            .iter()
+            .map(|p| Vec3::new(p.x as f32, 0.0, 0.0)),
+    );
     let rig = Rig::new(mesh.clone(), vec![wide]).unwrap();
-    let [path, out, weights, more] = ["rig.usda", "out.npy", "w.json", "more.usda"].map(|name| inside(&folder, name));
+    let [path, out, weights, more] =
+        ["rig.usda", "out.npy", "w.json", "more.usda"].map(|name| inside(&folder, name));
     save(&Asset::from_rig(rig), &path).unwrap();
     std::fs::write(&weights, "{\"wide\": 1}").unwrap();
     let center = outermost(&mesh, DVec3::X).to_string();
-    let args = ["touch", &path, "--center", &center, "--radius", "0.6", "--collider", "sphere:2.5,0,0,0.3", "--toward", "-0.5,0,0"];
-    json(&[&args[..], &["--weights", "wide=1", "--frames", "11", "--out", &out]].concat());
+    let args = [
+        "touch",
+        &path,
+        "--center",
+        &center,
+        "--radius",
+        "0.6",
+        "--collider",
+        "sphere:2.5,0,0,0.3",
+        "--toward",
+        "-0.5,0,0",
+    ];
+    json(
+        &[
+            &args[..],
+            &["--weights", "wide=1", "--frames", "11", "--out", &out],
+        ]
+        .concat(),
+    );
     let clip = frames(&out);
-    let posed = load(&path, &LoadOptions::default()).unwrap().rig().unwrap().evaluate(&[1.0]);
+    let posed = load(&path, &LoadOptions::default())
+        .unwrap()
+        .rig()
+        .unwrap()
+        .evaluate(&[1.0]);
     assert_eq!(clip[0], posed, "the pose is where it begins");
-    let told = json(&[&args[..], &["--weights-in", &weights, "--frames", "11", "--as-target", "dent", "--out", &more]].concat());
-    assert_eq!((told["target"]["name"].as_str(), told["target"]["frame"].as_u64()), (Some("dent"), Some(5)));
+    let told = json(
+        &[
+            &args[..],
+            &[
+                "--weights-in",
+                &weights,
+                "--frames",
+                "11",
+                "--as-target",
+                "dent",
+                "--out",
+                &more,
+            ],
+        ]
+        .concat(),
+    );
+    assert_eq!(
+        (
+            told["target"]["name"].as_str(),
+            told["target"]["frame"].as_u64()
+        ),
+        (Some("dent"), Some(5))
+    );
     let dented = load(&more, &LoadOptions::default()).unwrap().rig().unwrap();
-    let names: Vec<&str> = dented.targets().iter().map(|target| target.name.as_str()).collect();
+    let names: Vec<&str> = dented
+        .targets()
+        .iter()
+        .map(|target| target.name.as_str())
+        .collect();
     assert_eq!(names, ["wide", "dent"]);
     let both = dented.evaluate(&[1.0, 1.0]);
-    assert!(both.iter().zip(&clip[5]).all(|(a, b)| a.distance(*b) < 1e-6), "both sliders together are the touched frame");
+    assert!(
+        both.iter()
+            .zip(&clip[5])
+            .all(|(a, b)| a.distance(*b) < 1e-6),
+        "both sliders together are the touched frame"
+    );
     let none = inside(&folder, "none.usda");
-    declines(&[&args[..], &["--as-target", "wide"]].concat(), &none, &["--as-target wide", "already"]);
-    declines(&[&args[..], &["--as-target", "late", "--at", "61"]].concat(), &none, &["61 frames"]);
-    declines(&[&args[..], &["--as-target", "still", "--at", "0"]].concat(), &none, &["frame 0", "moves nothing"]);
-    declines(&[&args[..], &["--as-target", "dent"]].concat(), &inside(&folder, "none.obj"), &["cannot hold targets"]);
+    declines(
+        &[&args[..], &["--as-target", "wide"]].concat(),
+        &none,
+        &["--as-target wide", "already"],
+    );
+    declines(
+        &[&args[..], &["--as-target", "late", "--at", "61"]].concat(),
+        &none,
+        &["61 frames"],
+    );
+    declines(
+        &[&args[..], &["--as-target", "still", "--at", "0"]].concat(),
+        &none,
+        &["frame 0", "moves nothing"],
+    );
+    declines(
+        &[&args[..], &["--as-target", "dent"]].concat(),
+        &inside(&folder, "none.obj"),
+        &["cannot hold targets"],
+    );
 }
 
 #[test]
 fn a_mesh_without_targets_becomes_a_rig_with_one() {
     let folder = folder();
     let (mesh, path) = ball(&folder);
-    let (center, out) = (outermost(&mesh, DVec3::X).to_string(), inside(&folder, "rig.glb"));
-    json(&[&["touch", &path, "--center", &center, "--radius", "0.6", "--as-target", "dent", "--out", &out], &PRESS[..]].concat());
-    assert_eq!(load(&out, &LoadOptions::default()).unwrap().target_names(), ["dent"]);
+    let (center, out) = (
+        outermost(&mesh, DVec3::X).to_string(),
+        inside(&folder, "rig.glb"),
+    );
+    json(
+        &[
+            &[
+                "touch",
+                &path,
+                "--center",
+                &center,
+                "--radius",
+                "0.6",
+                "--as-target",
+                "dent",
+                "--out",
+                &out,
+            ],
+            &PRESS[..],
+        ]
+        .concat(),
+    );
+    assert_eq!(
+        load(&out, &LoadOptions::default()).unwrap().target_names(),
+        ["dent"]
+    );
 }
 
 #[test]
 fn a_clip_plays_under_the_touch_and_without_anything_in_its_way_stays_itself() {
     let folder = folder();
     let mesh = shapes::icosphere(2);
-    let moved = |k: u32| mesh.positions().iter().map(|p| *p + DVec3::Y * (0.25 * f64::from(k * k))).collect::<Vec<_>>();
-    let clip = Clip::new("up", mesh.clone(), (0..5).map(moved).collect()).unwrap().with_frames_per_second(24.0);
+    let moved = |k: u32| {
+        mesh.positions()
+            .iter()
+            .map(|p| *p + DVec3::Y * (0.25 * f64::from(k * k)))
+            .collect::<Vec<_>>()
+    };
+    let clip = Clip::new("up", mesh.clone(), (0..5).map(moved).collect())
+        .unwrap()
+        .with_frames_per_second(24.0);
     let (path, out) = (inside(&folder, "clip.usda"), inside(&folder, "out.npy"));
     save(&Asset::from_clip(&clip), &path).unwrap();
-    let far = ["touch", &path, "--center", "0", "--radius", "0.7", "--collider", "sphere:9,9,9,1", "--out", &out];
+    let far = [
+        "touch",
+        &path,
+        "--center",
+        "0",
+        "--radius",
+        "0.7",
+        "--collider",
+        "sphere:9,9,9,1",
+        "--out",
+        &out,
+    ];
     let told = json(&[&far[..], &["--animate", "--fps", "24"]].concat());
     assert!(problems(&told).contains("no collider touches"), "{told}");
-    let read = load(&path, &LoadOptions::default()).unwrap().clip().unwrap();
-    assert_eq!(frames(&out), read.frames(), "at its own rate it is the clip");
+    let read = load(&path, &LoadOptions::default())
+        .unwrap()
+        .clip()
+        .unwrap();
+    assert_eq!(
+        frames(&out),
+        read.frames(),
+        "at its own rate it is the clip"
+    );
     json(&[&far[..], &["--animate", "--fps", "48"]].concat());
     let finer = frames(&out);
     assert_eq!(finer.len(), 9);
     assert_eq!(finer[4], read.frames()[2]);
     let told = json(&[&far[..], &["--frames", "2"]].concat());
     assert!(problems(&told).contains("clip is not played"), "{told}");
-    // Inertia makes soft parts lag: at the first acceleration upwards, once it is known how fast the clip begins, they are below it.
-    json(&["touch", &path, "--center", "0", "--radius", "0.7", "--animate", "--fps", "24", "--inertia", "1", "--out", &out]);
+    // Inertia makes soft parts lag: at the first acceleration upwards, once it is known how fast
+    // the clip begins, they are below it.
+    json(&[
+        "touch",
+        &path,
+        "--center",
+        "0",
+        "--radius",
+        "0.7",
+        "--animate",
+        "--fps",
+        "24",
+        "--inertia",
+        "1",
+        "--out",
+        &out,
+    ]);
     assert_eq!(frames(&out)[1], read.frames()[1]);
     assert!(frames(&out)[2][0].y < read.frames()[2][0].y - 1e-3);
 }
@@ -224,7 +526,19 @@ fn gravity_pulls_soft_vertices_and_pins_stay() {
     let (mesh, path) = ball(&folder);
     let soft = within(&mesh, outermost(&mesh, DVec3::X), 0.6);
     let pinned = soft[soft.len() / 2] as usize;
-    let (_, frames) = touch(&folder, &mesh, &path, &["--gravity", "0,-9.8,0", "--pin", &pinned.to_string(), "--frames", "10"]);
+    let (_, frames) = touch(
+        &folder,
+        &mesh,
+        &path,
+        &[
+            "--gravity",
+            "0,-9.8,0",
+            "--pin",
+            &pinned.to_string(),
+            "--frames",
+            "10",
+        ],
+    );
     assert_eq!(frames[9][pinned], mesh.positions()[pinned]);
     let fallen = |v: &&u32| frames[9][**v as usize].y < mesh.positions()[**v as usize].y;
     assert!(soft.iter().filter(fallen).count() > soft.len() / 2);
@@ -235,13 +549,26 @@ fn materials_of_the_command_line_are_those_of_the_simulation() {
     let folder = folder();
     let (mesh, path) = ball(&folder);
     let sag = |more: &[&str]| {
-        let (told, _) = touch(&folder, &mesh, &path, &[&["--gravity", "0,-9.8,0", "--frames", "120", "--damping", "1"], more].concat());
+        let (told, _) = touch(
+            &folder,
+            &mesh,
+            &path,
+            &[
+                &["--gravity", "0,-9.8,0", "--frames", "120", "--damping", "1"],
+                more,
+            ]
+            .concat(),
+        );
         told["last_displacement"].as_f64().unwrap()
     };
-    // Everything at rest under gravity is as far as stiffness, the square of the frequency, lets it.
+    // Everything at rest under gravity is as far as stiffness, the square of the frequency, lets
+    // it.
     let (soft, stiff) = (sag(&["--frequency", "4"]), sag(&["--frequency", "8"]));
     assert!((soft / stiff - 4.0).abs() < 0.4, "{soft} {stiff}");
-    assert!(sag(&["--frequency", "4", "--spread", "1"]) < 0.9 * soft, "what is felt farther along the surface is held by more of its rim");
+    assert!(
+        sag(&["--frequency", "4", "--spread", "1"]) < 0.9 * soft,
+        "what is felt farther along the surface is held by more of its rim"
+    );
 }
 
 #[test]
@@ -251,15 +578,32 @@ fn what_a_user_should_know_is_told() {
     let center = outermost(&mesh, DVec3::X).to_string();
     let out = inside(&folder, "out.npy");
     let told = |radius: &str, more: &[&str]| {
-        let args = ["touch", &path, "--center", &center, "--radius", radius, "--frames", "3", "--out", &out];
+        let args = [
+            "touch", &path, "--center", &center, "--radius", radius, "--frames", "3", "--out", &out,
+        ];
         problems(&json(&[&args[..], more].concat()))
     };
     assert!(told("50", &PRESS).contains("holds all that is connected"));
     assert!(told("0.6", &["--collider", "sphere:1.1,0,0,0.3"]).contains("begins inside"));
-    let first = frames(&out)[0].iter().map(|p| p.distance(DVec3::X * 1.1)).fold(f64::INFINITY, f64::min);
+    let first = frames(&out)[0]
+        .iter()
+        .map(|p| p.distance(DVec3::X * 1.1))
+        .fold(f64::INFINITY, f64::min);
     assert!(first > 0.3 - 1e-9, "and is out of it in the first frame");
-    assert!(told("0.2", &["--collider", "sphere:1.5,0,0,0.4", "--toward", "-0.3,0,0"]).contains("outside the soft patches in frame 1"));
-    assert!(told("0.6", &["--pull", &format!("{center}:0.1,0,0"), "--friction", "0.5"]).contains("--friction"));
+    assert!(
+        told(
+            "0.2",
+            &["--collider", "sphere:1.5,0,0,0.4", "--toward", "-0.3,0,0"]
+        )
+        .contains("outside the soft patches in frame 1")
+    );
+    assert!(
+        told(
+            "0.6",
+            &["--pull", &format!("{center}:0.1,0,0"), "--friction", "0.5"]
+        )
+        .contains("--friction")
+    );
 }
 
 #[test]
@@ -269,12 +613,25 @@ fn clips_go_to_every_format_that_holds_them() {
     let center = outermost(&mesh, DVec3::X).to_string();
     for name in ["out.glb", "out.usda", "out.mdd", "out.pc2"] {
         let out = inside(&folder, name);
-        json(&[&["touch", &path, "--center", &center, "--radius", "0.6", "--frames", "7", "--out", &out], &PRESS[..]].concat());
+        json(
+            &[
+                &[
+                    "touch", &path, "--center", &center, "--radius", "0.6", "--frames", "7",
+                    "--out", &out,
+                ],
+                &PRESS[..],
+            ]
+            .concat(),
+        );
         let clip = load(&out, &LoadOptions::default()).unwrap().clip().unwrap();
         assert_eq!(clip.frames().len(), 7, "{name}");
     }
     declines(
-        &[&["touch", &path, "--center", &center, "--radius", "0.6"], &PRESS[..]].concat(),
+        &[
+            &["touch", &path, "--center", &center, "--radius", "0.6"],
+            &PRESS[..],
+        ]
+        .concat(),
         &inside(&folder, "out.ply"),
         &["cannot hold a clip"],
     );
@@ -286,24 +643,77 @@ fn what_cannot_be_touched_is_declined() {
     let (_, path) = ball(&folder);
     let none = inside(&folder, "none.npy");
     let with = |center: &'static str, radius: &'static str, more: &[&'static str]| {
-        [&["touch", &path, "--center", center, "--radius", radius], more].concat().iter().map(|s| s.to_string()).collect::<Vec<_>>()
+        [
+            &["touch", &path, "--center", center, "--radius", radius],
+            more,
+        ]
+        .concat()
+        .iter()
+        .map(|s| s.to_string())
+        .collect::<Vec<_>>()
     };
-    let told = |args: Vec<String>, words: &[&str]| declines(&args.iter().map(String::as_str).collect::<Vec<_>>(), &none, words);
+    let told = |args: Vec<String>, words: &[&str]| {
+        declines(
+            &args.iter().map(String::as_str).collect::<Vec<_>>(),
+            &none,
+            words,
+        )
+    };
     told(with("642", "0.6", &PRESS), &["642"]);
     told(with("0", "0", &PRESS), &["radius 0"]);
     told(with("0", "nan", &PRESS), &["radius NaN"]);
-    told(with("0", "0.6", &["--pull", "641:0,0,1"]), &["641", "outside every soft patch"]);
-    told(with("0", "0.6", &["--pull", "700:0,0,1"]), &["700", "642 vertices"]);
-    told(with("0", "0.6", &["--gravity", "0,0,1", "--pin", "700"]), &["700"]);
-    told(with("0", "0.6", &["--collider", "nothing.obj"]), &["nothing.obj"]);
-    told(with("0", "0.6", &["--pull", "0:0,0,1", "--pull", "0:0,0,2"]), &["vertex 0 is pulled to two places"]);
-    told(with("0", "0.6", &["--pull", "0:0,0,1", "--pin", "0"]), &["vertex 0 is both pinned and pulled"]);
-    told(with("0", "0.6", &["--pull", "0:0,0,1", "--method", "verlet"]), &["knows no pulls"]);
-    told(with("0", "0.6", &["--gravity", "0,0,1", "--settle", "1e12"]), &["frame(s) is none that can be made"]);
-    told(with("0", "0.6", &["--gravity", "0,0,1", "--self-contact", "--method", "verlet"]), &["knows no skin contact"]);
-    told(with("0", "0.6", &["--gravity", "0,0,1", "--frequency", "0"]), &["frequency"]);
-    told(with("0", "0.6", &["--gravity", "0,0,1", "--weights", "smile=1"]), &["smile"]);
-    told(with("0", "0.6", &["--animate", "--inertia", "1"]), &["no clip"]);
+    told(
+        with("0", "0.6", &["--pull", "641:0,0,1"]),
+        &["641", "outside every soft patch"],
+    );
+    told(
+        with("0", "0.6", &["--pull", "700:0,0,1"]),
+        &["700", "642 vertices"],
+    );
+    told(
+        with("0", "0.6", &["--gravity", "0,0,1", "--pin", "700"]),
+        &["700"],
+    );
+    told(
+        with("0", "0.6", &["--collider", "nothing.obj"]),
+        &["nothing.obj"],
+    );
+    told(
+        with("0", "0.6", &["--pull", "0:0,0,1", "--pull", "0:0,0,2"]),
+        &["vertex 0 is pulled to two places"],
+    );
+    told(
+        with("0", "0.6", &["--pull", "0:0,0,1", "--pin", "0"]),
+        &["vertex 0 is both pinned and pulled"],
+    );
+    told(
+        with("0", "0.6", &["--pull", "0:0,0,1", "--method", "verlet"]),
+        &["knows no pulls"],
+    );
+    told(
+        with("0", "0.6", &["--gravity", "0,0,1", "--settle", "1e12"]),
+        &["frame(s) is none that can be made"],
+    );
+    told(
+        with(
+            "0",
+            "0.6",
+            &["--gravity", "0,0,1", "--self-contact", "--method", "verlet"],
+        ),
+        &["knows no skin contact"],
+    );
+    told(
+        with("0", "0.6", &["--gravity", "0,0,1", "--frequency", "0"]),
+        &["frequency"],
+    );
+    told(
+        with("0", "0.6", &["--gravity", "0,0,1", "--weights", "smile=1"]),
+        &["smile"],
+    );
+    told(
+        with("0", "0.6", &["--animate", "--inertia", "1"]),
+        &["no clip"],
+    );
 }
 
 #[test]
@@ -311,17 +721,41 @@ fn wrong_usage_ends_with_two_and_says_what_to_give() {
     let folder = folder();
     let (_, path) = ball(&folder);
     let none = inside(&folder, "none.npy");
-    let start = ["touch", &path, "--center", "0", "--radius", "1", "--out", &none];
+    let start = [
+        "touch", &path, "--center", "0", "--radius", "1", "--out", &none,
+    ];
     let wrong: [(&[&str], &str); 10] = [
         (&[], "nothing touches the patch"),
-        (&["--radius", "2", "--pull", "0:0,0,1"], "2 --radius for 1 --center"),
-        (&["--toward", "0,0,1", "--pull", "0:0,0,1"], "1 --toward for 0 --collider"),
+        (
+            &["--radius", "2", "--pull", "0:0,0,1"],
+            "2 --radius for 1 --center",
+        ),
+        (
+            &["--toward", "0,0,1", "--pull", "0:0,0,1"],
+            "1 --toward for 0 --collider",
+        ),
         (&["--pull", "0:0,0,1", "--k-damp", "0.3"], "--method verlet"),
-        (&["--gravity", "0,0,1", "--method", "verlet", "--frequency", "3"], "has no material"),
+        (
+            &[
+                "--gravity",
+                "0,0,1",
+                "--method",
+                "verlet",
+                "--frequency",
+                "3",
+            ],
+            "has no material",
+        ),
         (&["--pull", "0:0,0"], "V:dx,dy,dz"),
-        (&["--collider", "sphere:0,0,0,1", "--toward", "0,0,nan"], "three numbers"),
+        (
+            &["--collider", "sphere:0,0,0,1", "--toward", "0,0,nan"],
+            "three numbers",
+        ),
         (&["--pull", "0:0,0,1", "--frames", "0"], "--frames"),
-        (&["--pull", "0:0,0,1", "--fps", "0"], "frames per second above 0"),
+        (
+            &["--pull", "0:0,0,1", "--fps", "0"],
+            "frames per second above 0",
+        ),
         (&["--inertia", "1"], "--animate"),
     ];
     for (more, words) in wrong {
@@ -336,11 +770,25 @@ fn wrong_usage_ends_with_two_and_says_what_to_give() {
 #[test]
 fn help_teaches_by_example_and_shows_the_defaults_of_the_library() {
     let help = String::from_utf8(pliant(&["touch", "--help"]).stdout).unwrap();
-    for words in ["Examples:", "pliant touch specimen:head", "Material:", "--json holds frames"] {
+    for words in [
+        "Examples:",
+        "pliant touch specimen:head",
+        "Material:",
+        "--json holds frames",
+    ] {
         assert!(help.contains(words), "'{words}' in {help}");
     }
     let skin = pliant::physics::SoftMaterial::default();
-    for value in [skin.frequency_hz, skin.damping_ratio, skin.spread, skin.roundness, skin.strain_limit] {
-        assert!(help.contains(&format!("[default: {value}]")), "{value} in {help}");
+    for value in [
+        skin.frequency_hz,
+        skin.damping_ratio,
+        skin.spread,
+        skin.roundness,
+        skin.strain_limit,
+    ] {
+        assert!(
+            help.contains(&format!("[default: {value}]")),
+            "{value} in {help}"
+        );
     }
 }

@@ -13,7 +13,11 @@ fn folder() -> TempDir {
 
 /// The pairs of the two animals as a file.
 fn marker_file(folder: &TempDir) -> String {
-    written(folder, "pairs.json", serde_json::to_string(&pliant::specimens::markers()).unwrap())
+    written(
+        folder,
+        "pairs.json",
+        serde_json::to_string(&pliant::specimens::markers()).unwrap(),
+    )
 }
 
 /// A recipe with the hound's walk, and lines after the first layer's source.
@@ -32,22 +36,49 @@ fn flexibility_is_large_in_some_triangles_and_small_in_most() {
     let values = npy::read(&std::fs::read(&out).unwrap()).unwrap().values;
     assert_eq!(values.len(), walk().reference().triangles().len());
     assert_eq!(told["triangles"], values.len());
-    assert_eq!(told["max"].as_f64().unwrap(), values.iter().copied().fold(0.0, f64::max));
+    assert_eq!(
+        told["max"].as_f64().unwrap(),
+        values.iter().copied().fold(0.0, f64::max)
+    );
     let stiff = values.iter().filter(|&&value| value < 0.1).count();
-    assert!(2 * stiff > values.len() && stiff < values.len(), "{stiff} of {}", values.len());
-    assert!(refusal(1, &["flexibility", "specimen:hound", "--out", &out]).contains("'walk'"), "two clips: one is to be named");
+    assert!(
+        2 * stiff > values.len() && stiff < values.len(),
+        "{stiff} of {}",
+        values.len()
+    );
+    assert!(
+        refusal(1, &["flexibility", "specimen:hound", "--out", &out]).contains("'walk'"),
+        "two clips: one is to be named"
+    );
 }
 
 #[test]
 fn the_hounds_walk_goes_to_the_tapir_and_the_tapir_stays_a_tapir() {
     let folder = folder();
     let (markers, out) = (marker_file(&folder), path(&folder, "tapir.glb"));
-    let told = json(&["transfer", "--source", HOUND, "--target", "specimen:tapir", "--markers", &markers, "--out", &out]);
+    let told = json(&[
+        "transfer",
+        "--source",
+        HOUND,
+        "--target",
+        "specimen:tapir",
+        "--markers",
+        &markers,
+        "--out",
+        &out,
+    ]);
     let (tapir, walk) = (tapir(), walk());
     assert_eq!(told["frames"], walk.frames().len());
-    assert!(told["factor_ms"].as_f64().unwrap() > 0.0 && told["solve_ms_per_frame"].as_f64().unwrap() > 0.0);
-    let lost = told["map"]["uncovered"].as_u64().unwrap() + told["map"]["flipped"].as_u64().unwrap();
-    assert!(lost < tapir.triangles().len() as u64 / 20, "{lost} triangles without a partner");
+    assert!(
+        told["factor_ms"].as_f64().unwrap() > 0.0
+            && told["solve_ms_per_frame"].as_f64().unwrap() > 0.0
+    );
+    let lost =
+        told["map"]["uncovered"].as_u64().unwrap() + told["map"]["flipped"].as_u64().unwrap();
+    assert!(
+        lost < tapir.triangles().len() as u64 / 20,
+        "{lost} triangles without a partner"
+    );
     assert!(told["map"]["residual"].as_f64().unwrap() < 0.05);
     let moved = load(&out, &LoadOptions::default()).unwrap().clip().unwrap();
     assert_eq!(moved.frames().len(), walk.frames().len());
@@ -55,37 +86,88 @@ fn the_hounds_walk_goes_to_the_tapir_and_the_tapir_stays_a_tapir() {
     assert_eq!(moved.reference().face_count(), tapir.face_count());
     assert_eq!(moved.reference().uv_layers().len(), tapir.uv_layers().len());
     let size = tapir.bounds().unwrap().diagonal();
-    let way = moved.frames().iter().map(|frame| farthest(frame, tapir.positions())).fold(0.0, f64::max);
-    assert!(way > 0.05 * size && way < size, "the tapir moves by {way} of {size}");
+    let way = moved
+        .frames()
+        .iter()
+        .map(|frame| farthest(frame, tapir.positions()))
+        .fold(0.0, f64::max);
+    assert!(
+        way > 0.05 * size && way < size,
+        "the tapir moves by {way} of {size}"
+    );
 }
 
 #[test]
 fn a_clip_on_its_own_mesh_is_itself() {
     let folder = folder();
-    let pairs: Vec<[u32; 2]> = pliant::specimens::markers().iter().map(|pair| [pair[0], pair[0]]).collect();
+    let pairs: Vec<[u32; 2]> = pliant::specimens::markers()
+        .iter()
+        .map(|pair| [pair[0], pair[0]])
+        .collect();
     let lines: String = pairs.iter().map(|[a, b]| format!("{a},{b}\n")).collect();
-    let (markers, out) = (written(&folder, "same.csv", lines), path(&folder, "again.npy"));
-    json(&["transfer", "--source", HOUND, "--target", "specimen:hound", "--markers", &markers, "--out", &out]);
+    let (markers, out) = (
+        written(&folder, "same.csv", lines),
+        path(&folder, "again.npy"),
+    );
+    json(&[
+        "transfer",
+        "--source",
+        HOUND,
+        "--target",
+        "specimen:hound",
+        "--markers",
+        &markers,
+        "--out",
+        &out,
+    ]);
     let (walk, again) = (walk(), frames_in(&out));
     let size = walk.reference().bounds().unwrap().diagonal();
     assert_eq!(again.len(), walk.frames().len());
-    assert!(again.iter().zip(walk.frames()).all(|(a, b)| farthest(a, b) < 1e-9 * size));
+    assert!(
+        again
+            .iter()
+            .zip(walk.frames())
+            .all(|(a, b)| farthest(a, b) < 1e-9 * size)
+    );
 }
 
 #[test]
 fn a_recipe_of_one_layer_is_the_plain_transfer_and_part_of_the_frames_is_part_of_it() {
     let folder = folder();
     let (markers, plain) = (marker_file(&folder), path(&folder, "plain.npy"));
-    json(&["transfer", "--source", HOUND, "--target", "specimen:tapir", "--markers", &markers, "--out", &plain]);
+    json(&[
+        "transfer",
+        "--source",
+        HOUND,
+        "--target",
+        "specimen:tapir",
+        "--markers",
+        &markers,
+        "--out",
+        &plain,
+    ]);
     let plain = frames_in(&plain);
     let (whole, part) = (path(&folder, "whole.npy"), path(&folder, "part.npy"));
-    json(&["transfer", &recipe(&folder, "whole.toml", ""), "--out", &whole]);
+    json(&[
+        "transfer",
+        &recipe(&folder, "whole.toml", ""),
+        "--out",
+        &whole,
+    ]);
     assert_eq!(frames_in(&whole), plain);
-    json(&["transfer", &recipe(&folder, "part.toml", "frames = [2, 4]\nat = 1\n"), "--out", &part]);
+    json(&[
+        "transfer",
+        &recipe(&folder, "part.toml", "frames = [2, 4]\nat = 1\n"),
+        "--out",
+        &part,
+    ]);
     let (part, tapir) = (frames_in(&part), tapir());
     let size = tapir.bounds().unwrap().diagonal();
     assert_eq!(part.len(), 4);
-    assert!(farthest(&part[0], tapir.positions()) < 1e-9 * size, "nothing shows before the layer starts");
+    assert!(
+        farthest(&part[0], tapir.positions()) < 1e-9 * size,
+        "nothing shows before the layer starts"
+    );
     assert!((0..3).all(|k| farthest(&part[k + 1], &plain[k + 2]) < 1e-9 * size));
 }
 
@@ -94,13 +176,29 @@ fn a_region_is_the_same_as_array_as_file_of_faces_and_as_list() {
     let folder = folder();
     marker_file(&folder);
     let tapir = tapir();
-    let faces: Vec<usize> = (0..tapir.face_count()).filter(|&f| tapir.positions()[tapir.face(f)[0] as usize].z > 0.0).collect();
+    let faces: Vec<usize> = (0..tapir.face_count())
+        .filter(|&f| tapir.positions()[tapir.face(f)[0] as usize].z > 0.0)
+        .collect();
     let mask = (0..tapir.face_count()).map(|f| f64::from(u8::from(faces.contains(&f))));
-    written(&folder, "front.npy", npy::write_f64(&[tapir.face_count()], mask));
-    written(&folder, "front.json", serde_json::to_string(&faces).unwrap());
+    written(
+        &folder,
+        "front.npy",
+        npy::write_f64(&[tapir.face_count()], mask),
+    );
+    written(
+        &folder,
+        "front.json",
+        serde_json::to_string(&faces).unwrap(),
+    );
     let frames = |region: &str| {
-        let (file, out) =
-            (recipe(&folder, "region.toml", &format!("{region}\nrefine = false\nframes = [3, 3]\n")), path(&folder, "region.npy"));
+        let (file, out) = (
+            recipe(
+                &folder,
+                "region.toml",
+                &format!("{region}\nrefine = false\nframes = [3, 3]\n"),
+            ),
+            path(&folder, "region.npy"),
+        );
         json(&["transfer", &file, "--out", &out]);
         frames_in(&out)
     };
@@ -115,10 +213,15 @@ fn a_face_missed_by_the_scribble_changes_nothing_in_a_refined_region() {
     let folder = folder();
     marker_file(&folder);
     let tapir = tapir();
-    let front: Vec<usize> = (0..tapir.face_count()).filter(|&f| tapir.positions()[tapir.face(f)[0] as usize].z > 0.0).collect();
+    let front: Vec<usize> = (0..tapir.face_count())
+        .filter(|&f| tapir.positions()[tapir.face(f)[0] as usize].z > 0.0)
+        .collect();
     let frames = |faces: &[usize], refine: bool| {
         let layer = format!("region = {faces:?}\nrefine = {refine}\nframes = [3, 3]\n");
-        let (file, out) = (recipe(&folder, "front.toml", &layer), path(&folder, "front.npy"));
+        let (file, out) = (
+            recipe(&folder, "front.toml", &layer),
+            path(&folder, "front.npy"),
+        );
         json(&["transfer", &file, "--out", &out]);
         frames_in(&out)
     };
@@ -137,18 +240,44 @@ fn one_face_of_a_stiff_part_moves_nothing_and_says_so() {
     let told = json(&["transfer", &file, "--root", "fix", "--out", &out]);
     let tapir = tapir();
     let moved = farthest(&frames_in(&out)[0], tapir.positions());
-    let warned = told["problems"].as_array().unwrap().iter().any(|problem| problem.as_str().unwrap().contains("layer 0 moves nothing"));
-    assert!(warned && moved < 1e-9 * tapir.bounds().unwrap().diagonal(), "{moved}: {told}");
+    let warned = told["problems"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .any(|problem| problem.as_str().unwrap().contains("layer 0 moves nothing"));
+    assert!(
+        warned && moved < 1e-9 * tapir.bounds().unwrap().diagonal(),
+        "{moved}: {told}"
+    );
 }
 
 #[test]
 fn a_mesh_and_its_frames_can_be_written_as_a_pair_with_the_targets_own_names() {
     let folder = folder();
-    let (markers, out) = (marker_file(&folder), path(&folder, "new.reference.obj+new.frames.npy"));
-    json(&["transfer", "--source", HOUND, "--target", "specimen:tapir", "--markers", &markers, "--method", "warp", "--out", &out]);
+    let (markers, out) = (
+        marker_file(&folder),
+        path(&folder, "new.reference.obj+new.frames.npy"),
+    );
+    json(&[
+        "transfer",
+        "--source",
+        HOUND,
+        "--target",
+        "specimen:tapir",
+        "--markers",
+        &markers,
+        "--method",
+        "warp",
+        "--out",
+        &out,
+    ]);
     let back = load(&out, &LoadOptions::default()).unwrap();
     assert_eq!(back.clip().unwrap().frames().len(), walk().frames().len());
-    let names = |mesh: &Mesh| (0..mesh.face_count()).map(|f| mesh.groups().of(f).map(str::to_owned)).collect::<Vec<_>>();
+    let names = |mesh: &Mesh| {
+        (0..mesh.face_count())
+            .map(|f| mesh.groups().of(f).map(str::to_owned))
+            .collect::<Vec<_>>()
+    };
     assert_eq!(names(&back.mesh().unwrap()), names(&tapir()));
 }
 
@@ -158,7 +287,10 @@ fn the_template_runs_as_it_is_and_is_not_overwritten() {
     let file = path(&folder, "start.toml");
     json(&["transfer", "--init", &file]);
     let out = path(&folder, "start.npy");
-    assert_eq!(json(&["transfer", &file, "--out", &out])["frames"], walk().frames().len());
+    assert_eq!(
+        json(&["transfer", &file, "--out", &out])["frames"],
+        walk().frames().len()
+    );
     assert!(refusal(1, &["transfer", "--init", &file]).contains("is there already"));
 }
 
@@ -167,27 +299,68 @@ fn refusals_name_the_file_the_line_and_the_key() {
     let folder = folder();
     marker_file(&folder);
     let out = path(&folder, "no.npy");
-    let refused = |layer: &str| refusal(1, &["transfer", &recipe(&folder, "bad.toml", layer), "--out", &out]);
+    let refused = |layer: &str| {
+        refusal(
+            1,
+            &[
+                "transfer",
+                &recipe(&folder, "bad.toml", layer),
+                "--out",
+                &out,
+            ],
+        )
+    };
     for (layer, names) in [
         ("sped = 2.0\n", ["bad.toml", "line 10", "sped"]),
-        ("frames = [0, 9999]\n", ["bad.toml", "layer 0, frames", "9999"]),
-        ("speed = 0.0\n", ["bad.toml", "layer 0, speed", "above zero"]),
+        (
+            "frames = [0, 9999]\n",
+            ["bad.toml", "layer 0, frames", "9999"],
+        ),
+        (
+            "speed = 0.0\n",
+            ["bad.toml", "layer 0, speed", "above zero"],
+        ),
         ("at = 9000000000000\n", ["bad.toml", "layer 0", "the most"]),
-        ("region = \"nowhere.npy\"\n", ["bad.toml", "nowhere.npy", "does not exist"]),
-        ("region = [99999999]\n", ["bad.toml", "layer 0, region", "99999999"]),
-        ("\n[[layer]]\nsource = \"trot\"\n", ["bad.toml", "layer 1, source", "'trot'"]),
-        ("\n[[source]]\nname = \"walk\"\nclip = \"specimen:hound#stretch\"\n", ["bad.toml", "source 1, name", "walk"]),
+        (
+            "region = \"nowhere.npy\"\n",
+            ["bad.toml", "nowhere.npy", "does not exist"],
+        ),
+        (
+            "region = [99999999]\n",
+            ["bad.toml", "layer 0, region", "99999999"],
+        ),
+        (
+            "\n[[layer]]\nsource = \"trot\"\n",
+            ["bad.toml", "layer 1, source", "'trot'"],
+        ),
+        (
+            "\n[[source]]\nname = \"walk\"\nclip = \"specimen:hound#stretch\"\n",
+            ["bad.toml", "source 1, name", "walk"],
+        ),
     ] {
         let message = refused(layer);
-        assert!(names.iter().all(|name| message.contains(name)), "{layer}: {message}");
+        assert!(
+            names.iter().all(|name| message.contains(name)),
+            "{layer}: {message}"
+        );
         assert_eq!(message.lines().count(), 1);
     }
     written(&folder, "short.npy", npy::write_f64(&[3], [0.0, 1.0, 0.0]));
     assert!(refused("region = \"short.npy\"\n").contains("one per face"));
     let few = written(&folder, "few.json", "[[0, 0], [1, 1], [2, 2]]");
-    let plain = ["transfer", "--source", HOUND, "--target", "specimen:tapir", "--out", &out];
+    let plain = [
+        "transfer",
+        "--source",
+        HOUND,
+        "--target",
+        "specimen:tapir",
+        "--out",
+        &out,
+    ];
     assert!(refusal(1, &[&plain[..], &["--markers", &few]].concat()).contains("at least 4"));
-    assert!(refusal(1, &[&plain[..], &["--markers", "nowhere.json"]].concat()).contains("nowhere.json"));
+    assert!(
+        refusal(1, &[&plain[..], &["--markers", "nowhere.json"]].concat()).contains("nowhere.json")
+    );
     assert!(!folder.path().join("no.npy").exists());
 }
 
@@ -195,6 +368,21 @@ fn refusals_name_the_file_the_line_and_the_key() {
 fn a_source_without_a_target_and_a_recipe_beside_a_source_are_wrong_usage() {
     refusal(2, &["transfer"]);
     refusal(2, &["transfer", "--source", HOUND, "--out", "x.npy"]);
-    refusal(2, &["transfer", "r.toml", "--source", HOUND, "--target", "specimen:tapir", "--out", "x.npy"]);
-    refusal(2, &["transfer", "--source", HOUND, "--target", "specimen:tapir"]);
+    refusal(
+        2,
+        &[
+            "transfer",
+            "r.toml",
+            "--source",
+            HOUND,
+            "--target",
+            "specimen:tapir",
+            "--out",
+            "x.npy",
+        ],
+    );
+    refusal(
+        2,
+        &["transfer", "--source", HOUND, "--target", "specimen:tapir"],
+    );
 }

@@ -1,4 +1,5 @@
-//! What a transfer can do beside its layers, from the command line: feet, poses, regions by group and stroke, self-intersections.
+//! What a transfer can do beside its layers, from the command line: feet, poses, regions by group
+//! and stroke, self-intersections.
 
 mod animals;
 
@@ -17,32 +18,59 @@ use tempfile::TempDir;
 /// A folder with the markers of the two animals.
 fn folder() -> TempDir {
     let folder = tempfile::tempdir().expect("a temporary folder");
-    written(&folder, "pairs.json", serde_json::to_string(&pliant::specimens::markers()).unwrap());
+    written(
+        &folder,
+        "pairs.json",
+        serde_json::to_string(&pliant::specimens::markers()).unwrap(),
+    );
     folder
 }
 
 /// A recipe of the hound's walk on the tapir, with lines at its top, in its layer, and after it.
 fn recipe(folder: &TempDir, top: &str, layer: &str) -> String {
-    let source = format!("[[source]]\nname = \"walk\"\nclip = \"{HOUND}\"\nmarkers = \"pairs.json\"\n");
-    written(folder, "r.toml", format!("target = \"specimen:tapir\"\n{top}\n{source}[[layer]]\nsource = \"walk\"\n{layer}\n"))
+    let source =
+        format!("[[source]]\nname = \"walk\"\nclip = \"{HOUND}\"\nmarkers = \"pairs.json\"\n");
+    written(
+        folder,
+        "r.toml",
+        format!(
+            "target = \"specimen:tapir\"\n{top}\n{source}[[layer]]\nsource = \"walk\"\n{layer}\n"
+        ),
+    )
 }
 
 /// The frames of a recipe, with one correspondence for all of them.
 fn frames_of(folder: &TempDir, layer: &str) -> Vec<Vec<DVec3>> {
     static FOUND: OnceLock<Correspondence> = OnceLock::new();
     let text = std::fs::read_to_string(recipe(folder, "", layer)).unwrap();
-    let job = TransferJob::load(&TransferRecipe::parse(&text).unwrap(), Some(folder.path())).unwrap();
-    let found = [FOUND.get_or_init(|| job.correspondence(0, &CorrespondenceOptions::default()).unwrap()).clone()];
+    let job =
+        TransferJob::load(&TransferRecipe::parse(&text).unwrap(), Some(folder.path())).unwrap();
+    let found = [FOUND
+        .get_or_init(|| {
+            job.correspondence(0, &CorrespondenceOptions::default())
+                .unwrap()
+        })
+        .clone()];
     let ((layers, _), (options, _)) = (job.layers(&found).unwrap(), job.options(&found).unwrap());
-    job.synthesis(&found, layers, options).unwrap().motion(&()).unwrap().frames
+    job.synthesis(&found, layers, options)
+        .unwrap()
+        .motion(&())
+        .unwrap()
+        .frames
 }
 
 #[test]
 fn the_hounds_ground_moves_back_under_it_and_its_feet_stand_on_it() {
     let contacts = FootContacts::find(&walk(), &ContactOptions::default()).unwrap();
     let step = contacts.ground_step();
-    assert!(step.z < -0.01 && step.x.abs() < 1e-3 && step.y == 0.0, "{step}");
-    assert!((0..walk().frames().len()).all(|k| contacts.at(k).len() > 20), "some feet stand in every frame of a walk");
+    assert!(
+        step.z < -0.01 && step.x.abs() < 1e-3 && step.y == 0.0,
+        "{step}"
+    );
+    assert!(
+        (0..walk().frames().len()).all(|k| contacts.at(k).len() > 20),
+        "some feet stand in every frame of a walk"
+    );
 }
 
 #[test]
@@ -50,20 +78,51 @@ fn feet_that_stand_in_the_hounds_walk_stand_in_the_tapirs_and_the_rest_hardly_ch
     let folder = folder();
     let (plain, held) = (path(&folder, "plain.npy"), path(&folder, "held.npy"));
     let markers = path(&folder, "pairs.json");
-    let args = ["transfer", "--source", HOUND, "--target", "specimen:tapir", "--markers", &markers];
+    let args = [
+        "transfer",
+        "--source",
+        HOUND,
+        "--target",
+        "specimen:tapir",
+        "--markers",
+        &markers,
+    ];
     let told = json(&[&args[..], &["--out", &plain]].concat());
     assert!(told.get("feet").is_none());
     let told = json(&[&args[..], &["--feet", "--out", &held]].concat());
     let feet = |key: &str| told["feet"][key].as_f64().unwrap();
-    assert!(feet("vertices") > 20.0 && feet("slide") < 0.01 && feet("slide") < feet("slide_before"), "{}", told["feet"]);
-    let (plain, held, size) = (frames_in(&plain), frames_in(&held), tapir().bounds().unwrap().diagonal());
-    let changes: Vec<f64> = plain.iter().zip(&held).map(|(a, b)| farthest(a, b)).collect();
-    assert!(changes.iter().all(|change| *change < 0.05 * size), "{changes:?}");
+    assert!(
+        feet("vertices") > 20.0 && feet("slide") < 0.01 && feet("slide") < feet("slide_before"),
+        "{}",
+        told["feet"]
+    );
+    let (plain, held, size) = (
+        frames_in(&plain),
+        frames_in(&held),
+        tapir().bounds().unwrap().diagonal(),
+    );
+    let changes: Vec<f64> = plain
+        .iter()
+        .zip(&held)
+        .map(|(a, b)| farthest(a, b))
+        .collect();
+    assert!(
+        changes.iter().all(|change| *change < 0.05 * size),
+        "{changes:?}"
+    );
     let correction = |k: usize, v: usize| held[k][v] - plain[k][v];
     let jumps = (1..plain.len()).flat_map(|k| (0..plain[0].len()).map(move |v| (k, v)));
-    let jump = jumps.map(|(k, v)| correction(k, v).distance(correction(k - 1, v))).fold(0.0, f64::max);
-    let step = plain.windows(2).map(|pair| farthest(&pair[0], &pair[1])).fold(0.0, f64::max);
-    assert!(jump < 0.5 * step, "the correction changes by {jump} where the animal moves by {step}");
+    let jump = jumps
+        .map(|(k, v)| correction(k, v).distance(correction(k - 1, v)))
+        .fold(0.0, f64::max);
+    let step = plain
+        .windows(2)
+        .map(|pair| farthest(&pair[0], &pair[1]))
+        .fold(0.0, f64::max);
+    assert!(
+        jump < 0.5 * step,
+        "the correction changes by {jump} where the animal moves by {step}"
+    );
 }
 
 #[test]
@@ -71,11 +130,30 @@ fn a_recipe_says_what_options_say_and_where_to_write() {
     let folder = folder();
     let (by_option, by_recipe) = (path(&folder, "a.npy"), path(&folder, "b.npy"));
     let layer = "frames = [2, 8]";
-    json(&["transfer", &recipe(&folder, "", layer), "--feet", "--root", "fix", "--untangle", "--out", &by_option]);
-    json(&["transfer", &recipe(&folder, "feet = true\nroot = \"fix\"\nuntangle = true\noutput = \"b.npy\"", layer)]);
+    json(&[
+        "transfer",
+        &recipe(&folder, "", layer),
+        "--feet",
+        "--root",
+        "fix",
+        "--untangle",
+        "--out",
+        &by_option,
+    ]);
+    json(&[
+        "transfer",
+        &recipe(
+            &folder,
+            "feet = true\nroot = \"fix\"\nuntangle = true\noutput = \"b.npy\"",
+            layer,
+        ),
+    ]);
     assert_eq!(frames_in(&by_option), frames_in(&by_recipe));
     let message = refusal(2, &["transfer", &recipe(&folder, "", "")]);
-    assert!(message.contains("--out") && message.contains("output ="), "{message}");
+    assert!(
+        message.contains("--out") && message.contains("output ="),
+        "{message}"
+    );
 }
 
 #[test]
@@ -83,28 +161,64 @@ fn a_group_is_its_faces_a_list_is_the_union_and_a_stroke_what_it_covers() {
     let folder = folder();
     let tapir = tapir();
     let of_groups = |names: &[&str]| -> Vec<usize> {
-        (0..tapir.face_count()).filter(|&f| tapir.groups().of(f).is_some_and(|group| names.contains(&group))).collect()
+        (0..tapir.face_count())
+            .filter(|&f| {
+                tapir
+                    .groups()
+                    .of(f)
+                    .is_some_and(|group| names.contains(&group))
+            })
+            .collect()
     };
-    let frames = |layer: &str| frames_of(&folder, &format!("{layer}\nrefine = false\nframes = [3, 3]"));
+    let frames = |layer: &str| {
+        frames_of(
+            &folder,
+            &format!("{layer}\nrefine = false\nframes = [3, 3]"),
+        )
+    };
     let head = of_groups(&["head"]);
     assert!(!head.is_empty());
-    assert_eq!(frames("region = \"#head\""), frames(&format!("region = {head:?}")));
+    assert_eq!(
+        frames("region = \"#head\""),
+        frames(&format!("region = {head:?}"))
+    );
     let both = of_groups(&["head", "tail"]);
-    assert_eq!(frames("region = [\"#head\", \"#tail\"]"), frames(&format!("region = {both:?}")));
-    // A stroke of one vertex is the faces around it; triangles of one face are drawn on together only if both touch.
+    assert_eq!(
+        frames("region = [\"#head\", \"#tail\"]"),
+        frames(&format!("region = {both:?}"))
+    );
+    // A stroke of one vertex is the faces around it; triangles of one face are drawn on together
+    // only if both touch.
     let vertex = tapir.face(head[0])[0];
-    let around: Vec<u32> = tapir.topology().vertex_triangles().row(vertex as usize).to_vec();
+    let around: Vec<u32> = tapir
+        .topology()
+        .vertex_triangles()
+        .row(vertex as usize)
+        .to_vec();
     let stroke = frames(&format!("strokes = [[{vertex}]]"));
-    assert!(around.len() > 2 && stroke != frames("region = \"#head\"") && stroke != frames("region = \"all\""));
+    assert!(
+        around.len() > 2
+            && stroke != frames("region = \"#head\"")
+            && stroke != frames("region = \"all\"")
+    );
     written(&folder, "lines.json", format!("[[{vertex}]]"));
     assert_eq!(stroke, frames("strokes = \"lines.json\""));
-    assert_eq!(frames(&format!("strokes = [[{vertex}]]\nwidth = 4.0")), frames("region = \"all\""), "wider than the animal");
+    assert_eq!(
+        frames(&format!("strokes = [[{vertex}]]\nwidth = 4.0")),
+        frames("region = \"all\""),
+        "wider than the animal"
+    );
 }
 
 #[test]
 fn a_band_blends_the_border_and_a_threshold_decides_what_is_stiff() {
     let folder = folder();
-    let frames = |layer: &str| frames_of(&folder, &format!("region = \"#head\"\nframes = [3, 3]\n{layer}"));
+    let frames = |layer: &str| {
+        frames_of(
+            &folder,
+            &format!("region = \"#head\"\nframes = [3, 3]\n{layer}"),
+        )
+    };
     let [hard, none, band] = ["refine = false", "band = 0.0", "band = 0.05"].map(frames);
     assert_eq!(hard, none, "a band without width is the region as drawn");
     assert_ne!(hard, band);
@@ -117,63 +231,145 @@ fn a_band_blends_the_border_and_a_threshold_decides_what_is_stiff() {
 fn a_modified_pose_turns_its_region_and_no_turn_changes_nothing() {
     let folder = folder();
     let turned = |degrees: f64| {
-        frames_of(&folder, &format!("frames = [3, 3]\n[[modify]]\nregion = \"#head\"\nband = 0.05\naxis = [0, 1, 0]\ndegrees = {degrees}"))
+        frames_of(
+            &folder,
+            &format!(
+                "frames = [3, 3]\n[[modify]]\nregion = \"#head\"\nband = 0.05\naxis = [0, 1, 0]\ndegrees = {degrees}"
+            ),
+        )
     };
-    let (plain, size) = (frames_of(&folder, "frames = [3, 3]"), tapir().bounds().unwrap().diagonal());
+    let (plain, size) = (
+        frames_of(&folder, "frames = [3, 3]"),
+        tapir().bounds().unwrap().diagonal(),
+    );
     assert!(farthest(&turned(0.0)[0], &plain[0]) < 1e-9 * size);
     let moved = farthest(&turned(25.0)[0], &plain[0]);
-    assert!(moved > 0.02 * size && moved < 0.5 * size, "{moved} of {size}");
+    assert!(
+        moved > 0.02 * size && moved < 0.5 * size,
+        "{moved} of {size}"
+    );
 }
 
 #[test]
 fn poses_that_agree_are_aligned_by_no_turn_at_all() {
     let folder = folder();
     let walk = walk();
-    let pairs: Vec<[u32; 2]> = pliant::specimens::markers().iter().map(|pair| [pair[0], pair[0]]).collect();
+    let pairs: Vec<[u32; 2]> = pliant::specimens::markers()
+        .iter()
+        .map(|pair| [pair[0], pair[0]])
+        .collect();
     let markers = written(&folder, "same.json", serde_json::to_string(&pairs).unwrap());
     let out = path(&folder, "own.npy");
-    let args = ["transfer", "--source", HOUND, "--target", "specimen:hound", "--markers", &markers, "--align-poses", "--out", &out];
+    let args = [
+        "transfer",
+        "--source",
+        HOUND,
+        "--target",
+        "specimen:hound",
+        "--markers",
+        &markers,
+        "--align-poses",
+        "--out",
+        &out,
+    ];
     json(&args);
     let size = walk.reference().bounds().unwrap().diagonal();
     let own = frames_in(&out);
-    assert!(own.iter().zip(walk.frames()).all(|(a, b)| farthest(a, b) < 1e-6 * size));
+    assert!(
+        own.iter()
+            .zip(walk.frames())
+            .all(|(a, b)| farthest(a, b) < 1e-6 * size)
+    );
 }
 
-/// Two balls side by side that approach: a source without contact, and a target whose balls are thicker.
+/// Two balls side by side that approach: a source without contact, and a target whose balls are
+/// thicker.
 fn balls(radius: f64, apart: f64) -> Mesh {
     let ball = shapes::icosphere(3);
     let n = ball.vertex_count() as u32;
-    let one = |x: f64| ball.positions().iter().map(move |p| *p * radius + DVec3::X * x);
-    let triangles: Vec<[u32; 3]> = ball.triangles().iter().copied().chain(ball.triangles().iter().map(|t| t.map(|v| v + n))).collect();
-    Mesh::from_triangles(one(-apart / 2.0).chain(one(apart / 2.0)).collect(), &triangles).unwrap()
+    let one = |x: f64| {
+        ball.positions()
+            .iter()
+            .map(move |p| *p * radius + DVec3::X * x)
+    };
+    let triangles: Vec<[u32; 3]> = ball
+        .triangles()
+        .iter()
+        .copied()
+        .chain(ball.triangles().iter().map(|t| t.map(|v| v + n)))
+        .collect();
+    Mesh::from_triangles(
+        one(-apart / 2.0).chain(one(apart / 2.0)).collect(),
+        &triangles,
+    )
+    .unwrap()
 }
 
 #[test]
 fn a_target_that_is_thicker_than_its_source_is_told_to_cut_itself_and_untangled() {
     let folder = folder();
     let obj = |name: &str, mesh: &Mesh| {
-        let vertices = mesh.positions().iter().map(|p| format!("v {} {} {}\n", p.x, p.y, p.z));
-        let faces = mesh.triangles().iter().map(|t| format!("f {} {} {}\n", t[0] + 1, t[1] + 1, t[2] + 1));
+        let vertices = mesh
+            .positions()
+            .iter()
+            .map(|p| format!("v {} {} {}\n", p.x, p.y, p.z));
+        let faces = mesh
+            .triangles()
+            .iter()
+            .map(|t| format!("f {} {} {}\n", t[0] + 1, t[1] + 1, t[2] + 1));
         written(&folder, name, vertices.chain(faces).collect::<String>())
     };
     let source = obj("thin.reference.obj", &balls(0.8, 2.2));
     let target = obj("thick.obj", &balls(1.0, 2.2));
-    let frames: Vec<DVec3> = [2.2, 2.0, 1.94].iter().flat_map(|apart| balls(0.8, *apart).positions().to_vec()).collect();
+    let frames: Vec<DVec3> = [2.2, 2.0, 1.94]
+        .iter()
+        .flat_map(|apart| balls(0.8, *apart).positions().to_vec())
+        .collect();
     let numbers = frames.iter().flat_map(|p| p.to_array());
     let count = balls(1.0, 2.2).vertex_count();
-    written(&folder, "thin.frames.npy", npy::write_f64(&[3, count, 3], numbers));
-    let markers = written(&folder, "all.json", serde_json::to_string(&(0..count).map(|v| [v, v]).collect::<Vec<_>>()).unwrap());
+    written(
+        &folder,
+        "thin.frames.npy",
+        npy::write_f64(&[3, count, 3], numbers),
+    );
+    let markers = written(
+        &folder,
+        "all.json",
+        serde_json::to_string(&(0..count).map(|v| [v, v]).collect::<Vec<_>>()).unwrap(),
+    );
     let clip = format!("{source}+{}", path(&folder, "thin.frames.npy"));
     let (cut, parted) = (path(&folder, "cut.npy"), path(&folder, "parted.npy"));
-    let args = ["transfer", "--source", &clip, "--target", &target, "--markers", &markers];
+    let args = [
+        "transfer",
+        "--source",
+        &clip,
+        "--target",
+        &target,
+        "--markers",
+        &markers,
+    ];
     let told = json(&[&args[..], &["--check", "--out", &cut]].concat());
-    let counts = |told: &Value| told["intersections"].as_array().unwrap().iter().map(|n| n.as_u64().unwrap()).collect::<Vec<_>>();
+    let counts = |told: &Value| {
+        told["intersections"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|n| n.as_u64().unwrap())
+            .collect::<Vec<_>>()
+    };
     assert!(counts(&told)[0] == 0 && counts(&told)[2] > 0, "{told}");
-    assert!(told["problems"].to_string().contains("cut through themselves"));
+    assert!(
+        told["problems"]
+            .to_string()
+            .contains("cut through themselves")
+    );
     let told = json(&[&args[..], &["--untangle", "--out", &parted]].concat());
     assert_eq!(counts(&told), [0, 0, 0]);
     let (cut, parted) = (frames_in(&cut), frames_in(&parted));
-    assert_eq!(cut[0], parted[0], "what cuts nowhere does not change by a bit");
+    assert_eq!(
+        cut[0], parted[0],
+        "what cuts nowhere does not change by a bit"
+    );
     assert!(farthest(&cut[2], &parted[2]) < 0.1);
 }
 
@@ -181,7 +377,10 @@ fn a_target_that_is_thicker_than_its_source_is_told_to_cut_itself_and_untangled(
 fn each_layer_keeps_its_own_time() {
     let folder = folder();
     // The walk twice as fast from its fourth frame on: every second frame of the plain transfer.
-    let (plain, fast) = (frames_of(&folder, ""), frames_of(&folder, "frames = [4, 12]\nspeed = 2.0\nat = 1"));
+    let (plain, fast) = (
+        frames_of(&folder, ""),
+        frames_of(&folder, "frames = [4, 12]\nspeed = 2.0\nat = 1"),
+    );
     assert_eq!(fast.len(), 6);
     let size = tapir().bounds().unwrap().diagonal();
     assert!((0..5).all(|k| farthest(&fast[k + 1], &plain[4 + 2 * k]) < 1e-9 * size));
@@ -191,21 +390,57 @@ fn each_layer_keeps_its_own_time() {
 fn refusals_of_options_name_the_place_and_the_way_out() {
     let folder = folder();
     let out = path(&folder, "no.npy");
-    let refused = |top: &str, layer: &str| refusal(1, &["transfer", &recipe(&folder, top, layer), "--out", &out]);
+    let refused = |top: &str, layer: &str| {
+        refusal(
+            1,
+            &["transfer", &recipe(&folder, top, layer), "--out", &out],
+        )
+    };
     for (top, layer, names) in [
         ("feet = 1", "", ["r.toml", "line 2", "boolean"]),
         ("root = \"free\"", "", ["line 2", "free", "carry"]),
         ("up = \"w\"", "", ["line 2", "w", "`y`"]),
-        ("", "band = -0.1", ["r.toml", "layer 0, band", "from zero up"]),
-        ("", "threshold = -1.0", ["layer 0, threshold", "-1", "from zero up"]),
-        ("", "region = \"#wings\"", ["layer 0, region", "'wings'", "'head'"]),
-        ("", "strokes = [[0, 99999999]]", ["layer 0, strokes, stroke 0", "99999999", "r.toml"]),
-        ("", "strokes = \"nowhere.json\"", ["r.toml", "nowhere.json", "does not exist"]),
-        ("", "strokes = [[0, 1]]\nwidth = nan", ["layer 0, width", "NaN", "from zero up"]),
-        ("", "[[modify]]\naxis = [0, 0, 0]\ndegrees = 5", ["modify 0, axis", "[0, 0, 0]", "[0, 1, 0]"]),
+        (
+            "",
+            "band = -0.1",
+            ["r.toml", "layer 0, band", "from zero up"],
+        ),
+        (
+            "",
+            "threshold = -1.0",
+            ["layer 0, threshold", "-1", "from zero up"],
+        ),
+        (
+            "",
+            "region = \"#wings\"",
+            ["layer 0, region", "'wings'", "'head'"],
+        ),
+        (
+            "",
+            "strokes = [[0, 99999999]]",
+            ["layer 0, strokes, stroke 0", "99999999", "r.toml"],
+        ),
+        (
+            "",
+            "strokes = \"nowhere.json\"",
+            ["r.toml", "nowhere.json", "does not exist"],
+        ),
+        (
+            "",
+            "strokes = [[0, 1]]\nwidth = nan",
+            ["layer 0, width", "NaN", "from zero up"],
+        ),
+        (
+            "",
+            "[[modify]]\naxis = [0, 0, 0]\ndegrees = 5",
+            ["modify 0, axis", "[0, 0, 0]", "[0, 1, 0]"],
+        ),
     ] {
         let message = refused(top, layer);
-        assert!(names.iter().all(|name| message.contains(name)), "{top}{layer}: {message}");
+        assert!(
+            names.iter().all(|name| message.contains(name)),
+            "{top}{layer}: {message}"
+        );
         assert_eq!(message.lines().count(), 1);
     }
     assert!(!folder.path().join("no.npy").exists());

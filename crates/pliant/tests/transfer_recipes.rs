@@ -18,11 +18,20 @@ fn written(folder: &TempDir, name: &str, content: impl AsRef<[u8]>) -> String {
     file
 }
 
-/// A folder with the hound's markers and a clip `still` of the hound that does not move for 24 frames.
+/// A folder with the hound's markers and a clip `still` of the hound that does not move for 24
+/// frames.
 fn kennel() -> TempDir {
     let folder = folder();
-    written(&folder, "pairs.json", serde_json::to_string(&pliant::specimens::markers()).unwrap());
-    let rest = pliant::specimens::specimen("hound").expect("a hound").rig.neutral().clone();
+    written(
+        &folder,
+        "pairs.json",
+        serde_json::to_string(&pliant::specimens::markers()).unwrap(),
+    );
+    let rest = pliant::specimens::specimen("hound")
+        .expect("a hound")
+        .rig
+        .neutral()
+        .clone();
     written(&folder, "still.reference.obj", obj(&rest));
     let frames = vec![rest.positions().to_vec(); 24];
     written(&folder, "still.frames.npy", array(&frames));
@@ -31,14 +40,24 @@ fn kennel() -> TempDir {
 
 fn array(frames: &[Vec<DVec3>]) -> Vec<u8> {
     let values = frames.iter().flatten().flat_map(|p| p.to_array());
-    npy::write_f64(&[frames.len(), frames.first().map_or(0, Vec::len), 3], values)
+    npy::write_f64(
+        &[frames.len(), frames.first().map_or(0, Vec::len), 3],
+        values,
+    )
 }
 
 /// A recipe for the tapir with the hound's walk, the hound at rest, and some layers.
 fn recipe(folder: &TempDir, layers: &str) -> String {
-    let source = |name: &str, clip: &str| format!("[[source]]\nname = \"{name}\"\nclip = \"{clip}\"\nmarkers = \"pairs.json\"\n\n");
-    let sources = source("walk", "specimen:hound#walk") + &source("still", "still.reference.obj+still.frames.npy");
-    written(folder, "recipe.toml", format!("target = \"specimen:tapir\"\n\n{sources}{layers}"))
+    let source = |name: &str, clip: &str| {
+        format!("[[source]]\nname = \"{name}\"\nclip = \"{clip}\"\nmarkers = \"pairs.json\"\n\n")
+    };
+    let sources = source("walk", "specimen:hound#walk")
+        + &source("still", "still.reference.obj+still.frames.npy");
+    written(
+        folder,
+        "recipe.toml",
+        format!("target = \"specimen:tapir\"\n\n{sources}{layers}"),
+    )
 }
 
 fn layer(source: &str, more: &str) -> String {
@@ -47,21 +66,46 @@ fn layer(source: &str, more: &str) -> String {
 
 fn frames(folder: &TempDir, layers: &str) -> (Vec<Vec<DVec3>>, Value) {
     let out = inside(folder, "out.npy");
-    let told = json(&["transfer", &recipe(folder, layers), "--root", "fix", "--out", &out]);
-    (npy::read(&fs::read(&out).unwrap()).unwrap().into_point_rows("frames").unwrap(), told)
+    let told = json(&[
+        "transfer",
+        &recipe(folder, layers),
+        "--root",
+        "fix",
+        "--out",
+        &out,
+    ]);
+    (
+        npy::read(&fs::read(&out).unwrap())
+            .unwrap()
+            .into_point_rows("frames")
+            .unwrap(),
+        told,
+    )
 }
 
 fn farthest(a: &[Vec<DVec3>], b: &[Vec<DVec3>]) -> f64 {
     assert_eq!(a.len(), b.len());
-    a.iter().flatten().zip(b.iter().flatten()).map(|(p, q)| p.distance(*q)).fold(0.0, f64::max)
+    a.iter()
+        .flatten()
+        .zip(b.iter().flatten())
+        .map(|(p, q)| p.distance(*q))
+        .fold(0.0, f64::max)
 }
 
 fn tapir() -> Mesh {
-    pliant::specimens::specimen("tapir").expect("a tapir").rig.neutral().clone()
+    pliant::specimens::specimen("tapir")
+        .expect("a tapir")
+        .rig
+        .neutral()
+        .clone()
 }
 
 fn told_of(told: &Value, word: &str) -> bool {
-    told["problems"].as_array().unwrap().iter().any(|problem| problem.as_str().unwrap().contains(word))
+    told["problems"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .any(|problem| problem.as_str().unwrap().contains(word))
 }
 
 #[test]
@@ -71,7 +115,10 @@ fn a_source_at_rest_changes_nothing_in_compound_mode_and_replaces_all_in_blend_m
     let size = tapir.bounds().unwrap().diagonal();
     let (walk, told) = frames(&folder, &layer("walk", ""));
     assert_eq!(told["sources"].as_array().unwrap().len(), 2);
-    let (compound, _) = frames(&folder, &(layer("walk", "") + &layer("still", &format!("{front}mode = \"compound\"\n"))));
+    let (compound, _) = frames(
+        &folder,
+        &(layer("walk", "") + &layer("still", &format!("{front}mode = \"compound\"\n"))),
+    );
     assert!(farthest(&walk, &compound) < 1e-6 * size);
     let (blend, _) = frames(&folder, &(layer("walk", "") + &layer("still", front)));
     let (still, _) = frames(&folder, &layer("still", ""));
@@ -87,36 +134,75 @@ fn a_layer_said_twice_is_said_once() {
     let (twice, _) = frames(&folder, &(layer("still", "") + &part + &part));
     let (both, _) = frames(
         &folder,
-        &(layer("still", "") + &layer("walk", &format!("region = {:?}\nrefine = false\n", [&faces[..], &faces[..]].concat()))),
+        &(layer("still", "")
+            + &layer(
+                "walk",
+                &format!(
+                    "region = {:?}\nrefine = false\n",
+                    [&faces[..], &faces[..]].concat()
+                ),
+            )),
     );
     let size = tapir().bounds().unwrap().diagonal();
-    assert!(farthest(&once, &twice) < 1e-6 * size, "blending onto itself");
+    assert!(
+        farthest(&once, &twice) < 1e-6 * size,
+        "blending onto itself"
+    );
     assert_eq!(once, both, "a face named twice is in the region once");
 }
 
 #[test]
 fn an_empty_region_moves_nothing_and_says_so() {
     let folder = kennel();
-    let (_, told) = frames(&folder, &(layer("still", "") + &layer("walk", "region = []\nrefine = false\n")));
-    assert!(told_of(&told, "layer 1 moves nothing: its region is empty"), "{}", told["problems"]);
+    let (_, told) = frames(
+        &folder,
+        &(layer("still", "") + &layer("walk", "region = []\nrefine = false\n")),
+    );
+    assert!(
+        told_of(&told, "layer 1 moves nothing: its region is empty"),
+        "{}",
+        told["problems"]
+    );
 }
 
 #[test]
 fn files_that_are_missing_or_do_not_fit_are_named() {
     let folder = kennel();
     let out = inside(&folder, "no.npy");
-    let refused = |layers: &str, words: &[&str]| declines(&["transfer", &recipe(&folder, layers)], &out, words);
+    let refused = |layers: &str, words: &[&str]| {
+        declines(&["transfer", &recipe(&folder, layers)], &out, words)
+    };
     let faces = tapir().face_count();
-    written(&folder, "long.npy", npy::write_f64(&[faces + 1], vec![0.0; faces + 1]));
-    refused(&layer("walk", "region = \"long.npy\"\n"), &["layer 0, region", "long.npy", &faces.to_string()]);
-    written(&folder, "values.npy", npy::write_f64(&[faces], vec![0.5; faces]));
-    refused(&layer("walk", "region = \"values.npy\"\n"), &["values.npy", "0 or 1"]);
-    refused(&layer("walk", "region = \"gone.json\"\n"), &["gone.json", "does not exist"]);
+    written(
+        &folder,
+        "long.npy",
+        npy::write_f64(&[faces + 1], vec![0.0; faces + 1]),
+    );
+    refused(
+        &layer("walk", "region = \"long.npy\"\n"),
+        &["layer 0, region", "long.npy", &faces.to_string()],
+    );
+    written(
+        &folder,
+        "values.npy",
+        npy::write_f64(&[faces], vec![0.5; faces]),
+    );
+    refused(
+        &layer("walk", "region = \"values.npy\"\n"),
+        &["values.npy", "0 or 1"],
+    );
+    refused(
+        &layer("walk", "region = \"gone.json\"\n"),
+        &["gone.json", "does not exist"],
+    );
     refused(
         "[[source]]\nname = \"walk\"\nclip = \"specimen:hound#stretch\"\n\n[[layer]]\nsource = \"walk\"\n",
         &["source 2, name", "'walk'"],
     );
-    refused("[[source]]\nname = \"x\"\nclip = \"gone.glb\"\n\n[[layer]]\nsource = \"x\"\n", &["gone.glb"]);
+    refused(
+        "[[source]]\nname = \"x\"\nclip = \"gone.glb\"\n\n[[layer]]\nsource = \"x\"\n",
+        &["gone.glb"],
+    );
     let no_markers = "[[source]]\nname = \"x\"\nclip = \"specimen:hound#walk\"\nmarkers = \"gone.csv\"\n\n[[layer]]\nsource = \"x\"\n";
     refused(no_markers, &["gone.csv"]);
 }
@@ -124,8 +210,16 @@ fn files_that_are_missing_or_do_not_fit_are_named() {
 #[test]
 fn a_clip_whose_frames_have_another_vertex_count_is_declined() {
     let folder = kennel();
-    written(&folder, "still.frames.npy", array(&[vec![DVec3::ZERO; 17], vec![DVec3::ZERO; 17]]));
-    declines(&["transfer", &recipe(&folder, &layer("walk", ""))], &inside(&folder, "no.npy"), &["still.frames.npy", "17"]);
+    written(
+        &folder,
+        "still.frames.npy",
+        array(&[vec![DVec3::ZERO; 17], vec![DVec3::ZERO; 17]]),
+    );
+    declines(
+        &["transfer", &recipe(&folder, &layer("walk", ""))],
+        &inside(&folder, "no.npy"),
+        &["still.frames.npy", "17"],
+    );
 }
 
 /// Two balls, one beside the other.
@@ -133,15 +227,29 @@ fn two_balls(apart: f64) -> Mesh {
     let ball = shapes::icosphere(2);
     let n = ball.vertex_count() as u32;
     let squeezed = |p: &DVec3| *p * DVec3::new(1.0, 0.8, 0.6) + DVec3::Z * 0.2 * p.y * p.y;
-    let positions = [0.0, apart].iter().flat_map(|x| ball.positions().iter().map(move |p| squeezed(p) + DVec3::X * *x)).collect();
-    let triangles: Vec<[u32; 3]> = [0, n].iter().flat_map(|first| ball.triangles().iter().map(move |t| t.map(|v| v + first))).collect();
+    let positions = [0.0, apart]
+        .iter()
+        .flat_map(|x| {
+            ball.positions()
+                .iter()
+                .map(move |p| squeezed(p) + DVec3::X * *x)
+        })
+        .collect();
+    let triangles: Vec<[u32; 3]> = [0, n]
+        .iter()
+        .flat_map(|first| ball.triangles().iter().map(move |t| t.map(|v| v + first)))
+        .collect();
     Mesh::from_triangles(positions, &triangles).unwrap()
 }
 
 fn obj(mesh: &Mesh) -> String {
     let mut text = String::new();
-    mesh.positions().iter().for_each(|p| writeln!(text, "v {} {} {}", p.x, p.y, p.z).unwrap());
-    mesh.triangles().iter().for_each(|[a, b, c]| writeln!(text, "f {} {} {}", a + 1, b + 1, c + 1).unwrap());
+    mesh.positions()
+        .iter()
+        .for_each(|p| writeln!(text, "v {} {} {}", p.x, p.y, p.z).unwrap());
+    mesh.triangles()
+        .iter()
+        .for_each(|[a, b, c]| writeln!(text, "f {} {} {}", a + 1, b + 1, c + 1).unwrap());
     text
 }
 
@@ -151,16 +259,42 @@ fn pairs_on_parts_that_do_not_belong_together_are_told_and_the_map_is_made() {
     let (source, target) = (two_balls(3.0), two_balls(4.0));
     let n = source.vertex_count() as u32 / 2;
     written(&folder, "balls.reference.obj", obj(&source));
-    let bounce = source.positions().iter().map(|p| *p + DVec3::Y * p.x.max(0.0)).collect();
-    written(&folder, "balls.frames.npy", array(&[source.positions().to_vec(), bounce]));
+    let bounce = source
+        .positions()
+        .iter()
+        .map(|p| *p + DVec3::Y * p.x.max(0.0))
+        .collect();
+    written(
+        &folder,
+        "balls.frames.npy",
+        array(&[source.positions().to_vec(), bounce]),
+    );
     let target = written(&folder, "target.obj", obj(&target));
-    let mut pairs: Vec<[u32; 2]> = [0, n].iter().flat_map(|first| (0..12).map(move |v| [v + first, v + first])).collect();
+    let mut pairs: Vec<[u32; 2]> = [0, n]
+        .iter()
+        .flat_map(|first| (0..12).map(move |v| [v + first, v + first]))
+        .collect();
     pairs.push([20, n + 20]);
-    let file = written(&folder, "pairs.json", serde_json::to_string(&pairs).unwrap());
+    let file = written(
+        &folder,
+        "pairs.json",
+        serde_json::to_string(&pairs).unwrap(),
+    );
     let clip = inside(&folder, "balls.reference.obj+balls.frames.npy");
     let meshes = ["--source", &clip, "--target", &target, "--markers", &file];
-    let told = json(&[&["transfer"], &meshes[..], &["--out", &inside(&folder, "moved.npy")]].concat());
-    assert!(told["frames"] == 2 && told_of(&told, "marker 24 (20, "), "{}", told["problems"]);
+    let told = json(
+        &[
+            &["transfer"],
+            &meshes[..],
+            &["--out", &inside(&folder, "moved.npy")],
+        ]
+        .concat(),
+    );
+    assert!(
+        told["frames"] == 2 && told_of(&told, "marker 24 (20, "),
+        "{}",
+        told["problems"]
+    );
     let check = json(&[&["markers", "check"], &meshes[..]].concat());
     assert_eq!(check["markers"][24]["flaws"][0], "other_part");
 }

@@ -13,17 +13,30 @@ pub(super) struct Cache {
 }
 
 /// The cache that a mesh names; why it could not be read goes to `problems`.
-pub(super) fn read(mesh: &ufbx::Mesh, beside: &dyn Beside, problems: &mut Vec<String>) -> Option<Cache> {
-    let file = mesh.cache_deformers.iter().find_map(|deformer| deformer.file.as_deref())?;
+pub(super) fn read(
+    mesh: &ufbx::Mesh,
+    beside: &dyn Beside,
+    problems: &mut Vec<String>,
+) -> Option<Cache> {
+    let file = mesh
+        .cache_deformers
+        .iter()
+        .find_map(|deformer| deformer.file.as_deref())?;
     let name = one_line(&file.relative_filename).replace('\\', "/");
     let name = name.trim_start_matches("./");
     match open(name, mesh.num_vertices, beside) {
         Ok((cache, odd)) => {
-            problems.extend(odd.into_iter().map(|what| format!("the point cache '{name}': {what}")));
+            problems.extend(
+                odd.into_iter()
+                    .map(|what| format!("the point cache '{name}': {what}")),
+            );
             Some(cache)
         }
         Err(why) => {
-            problems.push(format!("the point cache '{name}' of mesh '{}' is not read: {why}", one_line(&mesh.element.name)));
+            problems.push(format!(
+                "the point cache '{name}' of mesh '{}' is not read: {why}",
+                one_line(&mesh.element.name)
+            ));
             None
         }
     }
@@ -35,16 +48,31 @@ fn open(name: &str, vertices: usize, beside: &dyn Beside) -> Result<(Cache, Vec<
         return Err("only PC2 caches are known".into());
     }
     let bytes = beside.read(name).map_err(|error| error.to_string())?;
-    let (mut asset, first_frame, frames_per_sample) = point_cache::read_pc2_sampled(&bytes).map_err(|error| error.message)?;
+    let (mut asset, first_frame, frames_per_sample) =
+        point_cache::read_pc2_sampled(&bytes).map_err(|error| error.message)?;
     let found = asset.vertex_count();
     if found != vertices {
         return Err(format!("it has {found} points for {vertices} vertices"));
     }
     if !(first_frame.is_finite() && frames_per_sample.is_finite() && frames_per_sample > 0.0) {
-        return Err(format!("it has a sample every {frames_per_sample} frames from frame {first_frame}"));
+        return Err(format!(
+            "it has a sample every {frames_per_sample} frames from frame {first_frame}"
+        ));
     }
-    match asset.clips.pop().and_then(|mut clip| clip.motions.pop()).map(|motion| motion.shape) {
-        Some(Shape::Points(samples)) => Ok((Cache { samples, first_frame, frames_per_sample }, asset.problems)),
+    match asset
+        .clips
+        .pop()
+        .and_then(|mut clip| clip.motions.pop())
+        .map(|motion| motion.shape)
+    {
+        Some(Shape::Points(samples)) => Ok((
+            Cache {
+                samples,
+                first_frame,
+                frames_per_sample,
+            },
+            asset.problems,
+        )),
         _ => unreachable!("a point cache has positions frame by frame"),
     }
 }
@@ -55,13 +83,20 @@ impl Cache {
         self.samples[0].len()
     }
 
-    /// The positions at a frame of the scene's clock: straight between samples, still beyond their ends.
+    /// The positions at a frame of the scene's clock: straight between samples, still beyond their
+    /// ends.
     pub(super) fn at(&self, frame: f64, scene_from_mesh: &DAffine3) -> Vec<DVec3> {
         let last = self.samples.len() - 1;
         let place = ((frame - self.first_frame) / self.frames_per_sample).clamp(0.0, last as f64);
         let lower = (place.floor() as usize).min(last);
-        let (from, to, along) = (&self.samples[lower], &self.samples[(lower + 1).min(last)], place - lower as f64);
-        let point = |(a, b): (&DVec3, &DVec3)| scene_from_mesh.transform_point3(if along == 0.0 { *a } else { a.lerp(*b, along) });
+        let (from, to, along) = (
+            &self.samples[lower],
+            &self.samples[(lower + 1).min(last)],
+            place - lower as f64,
+        );
+        let point = |(a, b): (&DVec3, &DVec3)| {
+            scene_from_mesh.transform_point3(if along == 0.0 { *a } else { a.lerp(*b, along) })
+        };
         from.iter().zip(to).map(point).collect()
     }
 }

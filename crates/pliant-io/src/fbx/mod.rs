@@ -1,14 +1,14 @@
 //! FBX, read only, through the C library `ufbx`.
 //!
-//! **Form.** Objects and the connections between them: nodes with transforms, meshes of polygons, blend
-//! channels with shapes at full weights, curves that animate their properties, caches of points in files
-//! beside.
+//! **Form.** Objects and the connections between them: nodes with transforms, meshes of polygons,
+//! blend channels with shapes at full weights, curves that animate their properties, caches of
+//! points in files beside.
 //!
 //! **Source.** ufbx, its documentation; the rules of in-betweens in [`pliant_rig::Rig`].
 //!
-//! **Ours.** Positions are those of the scene in the file's own units and axes. A clip is an animation
-//! stack, its frame 0 the stack's first. Weights are sampled at every frame. Meshes that a skeleton moves
-//! become positions frame by frame. Point caches are read if they are PC2.
+//! **Ours.** Positions are those of the scene in the file's own units and axes. A clip is an
+//! animation stack, its frame 0 the stack's first. Weights are sampled at every frame. Meshes that
+//! a skeleton moves become positions frame by frame. Point caches are read if they are PC2.
 
 mod cache;
 mod clip;
@@ -25,14 +25,20 @@ use crate::{Asset, Beside, Object, ReadError, UpAxis};
 /// Deeper trees are declined; skeletons of many-legged creatures have a tenth of it.
 const DEEPEST: u32 = 500;
 
-/// Reads the meshes of a scene with their blend shapes and animations; caches are opened through `beside`.
+/// Reads the meshes of a scene with their blend shapes and animations; caches are opened through
+/// `beside`.
 pub fn read(bytes: &[u8], beside: &dyn Beside) -> Result<Asset, ReadError> {
-    let scene = ufbx::load_memory(bytes, options(bytes.len())).map_err(|error| declined(&error, bytes))?;
+    let scene =
+        ufbx::load_memory(bytes, options(bytes.len())).map_err(|error| declined(&error, bytes))?;
     let budget = Budget::of_samples(bytes.len());
     let mut asset = Asset::default();
     read_space(&scene.settings, &mut asset);
     for warning in &scene.metadata.warnings {
-        asset.problems.push(one_line(&format!("{} ({} time(s))", &*warning.description, warning.count.max(1))));
+        asset.problems.push(one_line(&format!(
+            "{} ({} time(s))",
+            &*warning.description,
+            warning.count.max(1)
+        )));
     }
     let mut placed = Vec::new();
     for node in &scene.nodes {
@@ -41,15 +47,35 @@ pub fn read(bytes: &[u8], beside: &dyn Beside) -> Result<Asset, ReadError> {
         let path = path(node);
         budget.spend(path.len(), "the names of the nodes")?;
         let rig = mesh::read_rig(node, mesh, &budget, &mut asset.problems)?;
-        asset.objects.push(Object { path, ..Object::new(rig) });
-        placed.push(Placed { node, mesh, cache: cache::read(mesh, beside, &mut asset.problems) });
+        asset.objects.push(Object {
+            path,
+            ..Object::new(rig)
+        });
+        placed.push(Placed {
+            node,
+            mesh,
+            cache: cache::read(mesh, beside, &mut asset.problems),
+        });
     }
     for stack in &scene.anim_stacks {
-        asset.clips.extend(clip::read(&scene, stack, &asset.objects, &placed, &budget, &mut asset.problems)?);
+        asset.clips.extend(clip::read(
+            &scene,
+            stack,
+            &asset.objects,
+            &placed,
+            &budget,
+            &mut asset.problems,
+        )?);
     }
-    let set = placed.iter().flat_map(|p| mesh::channels(p.mesh)).filter(|channel| channel.weight != 0.0).count();
+    let set = placed
+        .iter()
+        .flat_map(|p| mesh::channels(p.mesh))
+        .filter(|channel| channel.weight != 0.0)
+        .count();
     if set > 0 && asset.clips.is_empty() {
-        asset.problems.push(format!("{set} blend channel(s) are not at zero; the meshes are read as if they were"));
+        asset.problems.push(format!(
+            "{set} blend channel(s) are not at zero; the meshes are read as if they were"
+        ));
     }
     Ok(asset)
 }
@@ -61,10 +87,17 @@ fn read_space(settings: &ufbx::SceneSettings, asset: &mut Asset) {
         CoordinateAxis::PositiveZ | CoordinateAxis::NegativeZ => UpAxis::Z,
         _ => UpAxis::Y,
     };
-    if matches!(settings.axes.up, CoordinateAxis::NegativeX | CoordinateAxis::NegativeY | CoordinateAxis::NegativeZ) {
-        asset.problems.push(format!("the up axis is the negative {0}; it is taken as {0}, so the model stands on its head", asset.up_axis));
+    if matches!(
+        settings.axes.up,
+        CoordinateAxis::NegativeX | CoordinateAxis::NegativeY | CoordinateAxis::NegativeZ
+    ) {
+        asset.problems.push(format!(
+            "the up axis is the negative {0}; it is taken as {0}, so the model stands on its head",
+            asset.up_axis
+        ));
     }
-    asset.meters_per_unit = Some(settings.unit_meters).filter(|unit| *unit > 0.0 && unit.is_finite());
+    asset.meters_per_unit =
+        Some(settings.unit_meters).filter(|unit| *unit > 0.0 && unit.is_finite());
 }
 
 /// A mesh where a node puts it.
@@ -77,7 +110,10 @@ struct Placed<'a> {
 fn options(file_bytes: usize) -> LoadOpts<'static> {
     // Arrays may be packed; real ones to a tenth, so that more is a trap.
     let memory_limit = file_bytes.saturating_mul(100).saturating_add(64 << 20);
-    let limited = || AllocatorOpts { memory_limit, ..AllocatorOpts::default() };
+    let limited = || AllocatorOpts {
+        memory_limit,
+        ..AllocatorOpts::default()
+    };
     LoadOpts {
         temp_allocator: limited(),
         result_allocator: limited(),
@@ -90,17 +126,30 @@ fn options(file_bytes: usize) -> LoadOpts<'static> {
 
 fn declined(error: &ufbx::Error, bytes: &[u8]) -> ReadError {
     // Any text is the beginning of a scene to the library.
-    let text_of_scene = || [&b"FBXHeaderExtension"[..], b"Objects:"].iter().any(|word| bytes.windows(word.len()).any(|w| w == *word));
+    let text_of_scene = || {
+        [&b"FBXHeaderExtension"[..], b"Objects:"]
+            .iter()
+            .any(|word| bytes.windows(word.len()).any(|w| w == *word))
+    };
     if !bytes.starts_with(b"Kaydara FBX Binary") && !text_of_scene() {
         return ReadError::byte(0, "the file is no FBX scene, neither binary nor text");
     }
     match error.type_ {
-        ErrorType::TruncatedFile => ReadError::byte(bytes.len(), "the file ends inside the scene; it is cut off, export it again"),
-        ErrorType::MemoryLimit => ReadError::whole("the scene would fill far more memory than the file has bytes; it is damaged"),
-        ErrorType::UnsupportedVersion => ReadError::whole("the version of the scene is not read; export it as FBX 7.4 or later"),
+        ErrorType::TruncatedFile => ReadError::byte(
+            bytes.len(),
+            "the file ends inside the scene; it is cut off, export it again",
+        ),
+        ErrorType::MemoryLimit => ReadError::whole(
+            "the scene would fill far more memory than the file has bytes; it is damaged",
+        ),
+        ErrorType::UnsupportedVersion => {
+            ReadError::whole("the version of the scene is not read; export it as FBX 7.4 or later")
+        }
         _ => {
             let why = one_line(&error.description);
-            ReadError::whole(format!("not a readable FBX scene ({why}): the file is cut off or damaged; copy it or export it again"))
+            ReadError::whole(format!(
+                "not a readable FBX scene ({why}): the file is cut off or damaged; copy it or export it again"
+            ))
         }
     }
 }
@@ -111,17 +160,29 @@ fn one_line(text: &str) -> String {
 
 /// How many numbers a mesh takes, about.
 fn cost(mesh: &ufbx::Mesh) -> usize {
-    let corners = mesh.num_indices.saturating_mul(2 + mesh.uv_sets.len() + mesh.color_sets.len());
-    corners.saturating_add(mesh.num_vertices.saturating_mul(3)).saturating_add(mesh.num_faces)
+    let corners = mesh
+        .num_indices
+        .saturating_mul(2 + mesh.uv_sets.len() + mesh.color_sets.len());
+    corners
+        .saturating_add(mesh.num_vertices.saturating_mul(3))
+        .saturating_add(mesh.num_faces)
 }
 
 /// The names from the root down.
 fn path(node: &ufbx::Node) -> String {
     let mut names = vec![node];
-    while let Some(parent) = names[names.len() - 1].parent.as_ref().filter(|parent| !parent.is_root) {
+    while let Some(parent) = names[names.len() - 1]
+        .parent
+        .as_ref()
+        .filter(|parent| !parent.is_root)
+    {
         names.push(parent);
     }
-    names.iter().rev().map(|node| format!("/{}", one_line(&node.element.name).replace('/', "_"))).collect()
+    names
+        .iter()
+        .rev()
+        .map(|node| format!("/{}", one_line(&node.element.name).replace('/', "_")))
+        .collect()
 }
 
 fn vector(v: &ufbx::Vec3) -> DVec3 {
@@ -129,6 +190,10 @@ fn vector(v: &ufbx::Vec3) -> DVec3 {
 }
 
 fn affine(m: &ufbx::Matrix) -> DAffine3 {
-    let columns = DMat3::from_cols(DVec3::new(m.m00, m.m10, m.m20), DVec3::new(m.m01, m.m11, m.m21), DVec3::new(m.m02, m.m12, m.m22));
+    let columns = DMat3::from_cols(
+        DVec3::new(m.m00, m.m10, m.m20),
+        DVec3::new(m.m01, m.m11, m.m21),
+        DVec3::new(m.m02, m.m12, m.m22),
+    );
     DAffine3::from_mat3_translation(columns, DVec3::new(m.m03, m.m13, m.m23))
 }

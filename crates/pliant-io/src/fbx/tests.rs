@@ -20,13 +20,28 @@ fn a_scene_gives_polygons_channels_and_clips() {
     assert_eq!(mesh.uv_layers()[0].name, "map1");
     assert_eq!(mesh.materials().names, ["skin"]);
     let target = &asset.objects[0].rig.targets()[0];
-    assert_eq!((target.name.as_str(), target.in_betweens.len(), target.in_betweens[0].weight), ("lid", 1, 0.5));
+    assert_eq!(
+        (
+            target.name.as_str(),
+            target.in_betweens.len(),
+            target.in_betweens[0].weight
+        ),
+        ("lid", 1, 0.5)
+    );
     let clip = &asset.clips[0];
-    assert_eq!((clip.name.as_str(), clip.frame_count, clip.frames_per_second), ("Take 001", 25, 24.0));
+    assert_eq!(
+        (clip.name.as_str(), clip.frame_count, clip.frames_per_second),
+        ("Take 001", 25, 24.0)
+    );
     assert!(matches!(clip.motions[0].shape, Shape::Weights(_)));
     // Half way the in-between stands: one along z; at the end two along x.
     let at = |frame: usize| asset.frame_positions(frame).unwrap()[2] - DVec3::new(2.0, 3.0, 3.0);
-    assert!((at(12) - DVec3::Z).length() < 1e-6 && (at(24) - DVec3::X * 2.0).length() < 1e-6, "{} {}", at(12), at(24));
+    assert!(
+        (at(12) - DVec3::Z).length() < 1e-6 && (at(24) - DVec3::X * 2.0).length() < 1e-6,
+        "{} {}",
+        at(12),
+        at(24)
+    );
     assert!((at(18) - (DVec3::Z * 0.5 + DVec3::X)).length() < 1e-6);
 }
 
@@ -34,25 +49,48 @@ fn a_scene_gives_polygons_channels_and_clips() {
 fn a_scene_says_which_way_is_up_and_how_long_a_unit_is() {
     let space = |text: &str| {
         let asset = read(text.as_bytes(), &NoFiles).unwrap();
-        (asset.up_axis, asset.meters_per_unit, asset.problems.iter().any(|p| p.contains("negative")))
+        (
+            asset.up_axis,
+            asset.meters_per_unit,
+            asset.problems.iter().any(|p| p.contains("negative")),
+        )
     };
     assert_eq!(space(QUAD), (UpAxis::Y, Some(0.01), false));
-    let turned = QUAD.replace("\"UpAxis\", \"int\", \"Integer\", \"\",1", "\"UpAxis\", \"int\", \"Integer\", \"\",2");
-    let turned = turned.replace("\"FrontAxis\", \"int\", \"Integer\", \"\",2", "\"FrontAxis\", \"int\", \"Integer\", \"\",1");
-    let metres =
-        turned.replace("\"UnitScaleFactor\", \"double\", \"Number\", \"\",1", "\"UnitScaleFactor\", \"double\", \"Number\", \"\",100");
+    let turned = QUAD.replace(
+        "\"UpAxis\", \"int\", \"Integer\", \"\",1",
+        "\"UpAxis\", \"int\", \"Integer\", \"\",2",
+    );
+    let turned = turned.replace(
+        "\"FrontAxis\", \"int\", \"Integer\", \"\",2",
+        "\"FrontAxis\", \"int\", \"Integer\", \"\",1",
+    );
+    let metres = turned.replace(
+        "\"UnitScaleFactor\", \"double\", \"Number\", \"\",1",
+        "\"UnitScaleFactor\", \"double\", \"Number\", \"\",100",
+    );
     assert_eq!(space(&metres), (UpAxis::Z, Some(1.0), false));
-    let down = metres.replace("\"UpAxisSign\", \"int\", \"Integer\", \"\",1", "\"UpAxisSign\", \"int\", \"Integer\", \"\",-1");
+    let down = metres.replace(
+        "\"UpAxisSign\", \"int\", \"Integer\", \"\",1",
+        "\"UpAxisSign\", \"int\", \"Integer\", \"\",-1",
+    );
     assert_eq!(space(&down), (UpAxis::Z, Some(1.0), true));
 }
 
 #[test]
 fn a_moving_node_carries_its_mesh() {
-    let moved = QUAD.replace("C: \"OP\",402,301, \"DeformPercent\"", "C: \"OP\",402,201, \"Lcl Translation\"");
+    let moved = QUAD.replace(
+        "C: \"OP\",402,301, \"DeformPercent\"",
+        "C: \"OP\",402,201, \"Lcl Translation\"",
+    );
     let moved = moved.replace("d|DeformPercent", "d|X");
     let asset = read(moved.as_bytes(), &NoFiles).unwrap();
     let at = |frame: usize| asset.frame_positions(frame).unwrap()[0];
-    assert!((at(24) - at(0) - DVec3::X * 100.0).length() < 1e-9, "{} {}", at(0), at(24));
+    assert!(
+        (at(24) - at(0) - DVec3::X * 100.0).length() < 1e-9,
+        "{} {}",
+        at(0),
+        at(24)
+    );
     assert!(asset.clips[0].motions[0].placement.is_some());
 }
 
@@ -69,8 +107,15 @@ impl crate::Beside for OneFile {
 fn a_point_cache_beside_moves_the_mesh_and_a_missing_one_is_told() {
     let cached = QUAD.replace("; cache", "");
     let problems = read(cached.as_bytes(), &NoFiles).unwrap().problems;
-    assert!(problems.iter().any(|p| p.contains("'caches/quad.pc2'") && p.contains("does not exist")), "{problems:?}");
-    let frames = (0..3).map(|k| vec![DVec3::splat(f64::from(k)); 4]).collect();
+    assert!(
+        problems
+            .iter()
+            .any(|p| p.contains("'caches/quad.pc2'") && p.contains("does not exist")),
+        "{problems:?}"
+    );
+    let frames = (0..3)
+        .map(|k| vec![DVec3::splat(f64::from(k)); 4])
+        .collect();
     let mesh = pliant_mesh::Mesh::from_polygons(vec![DVec3::ZERO; 4], &[]).unwrap();
     let clip = Asset::from_clip(&pliant_rig::Clip::new("", mesh, frames).unwrap());
     let mut pc2 = point_cache::write_pc2(&clip).unwrap().bytes;
@@ -79,7 +124,11 @@ fn a_point_cache_beside_moves_the_mesh_and_a_missing_one_is_told() {
     let asset = read(cached.as_bytes(), &OneFile(pc2)).unwrap();
     let at = |frame: usize| asset.frame_positions(frame).unwrap()[3] - DVec3::new(1.0, 2.0, 3.0);
     for (frame, value) in [(0, 0.0), (4, 0.0), (5, 0.5), (6, 1.0), (8, 2.0), (20, 2.0)] {
-        assert!((at(frame) - DVec3::splat(value)).length() < 1e-9, "frame {frame}: {}", at(frame));
+        assert!(
+            (at(frame) - DVec3::splat(value)).length() < 1e-9,
+            "frame {frame}: {}",
+            at(frame)
+        );
     }
 }
 
@@ -87,10 +136,19 @@ fn a_point_cache_beside_moves_the_mesh_and_a_missing_one_is_told() {
 fn what_is_not_a_scene_is_declined() {
     let message = |bytes: &[u8]| read(bytes, &NoFiles).unwrap_err();
     let text = message(b"this is not a scene\n");
-    assert!(text.place == Place::Byte(0) && text.message.contains("no FBX scene"), "{text:?}");
+    assert!(
+        text.place == Place::Byte(0) && text.message.contains("no FBX scene"),
+        "{text:?}"
+    );
     let half = &QUAD.as_bytes()[..QUAD.len() / 2];
     let cut = message(half);
-    assert!(cut.place == Place::Byte(half.len()) && cut.message.contains("cut off"), "{cut:?}");
+    assert!(
+        cut.place == Place::Byte(half.len()) && cut.message.contains("cut off"),
+        "{cut:?}"
+    );
     let binary = message(b"Kaydara FBX Binary  \0\x1a\0\xe8\x1c\0\0\xff\xff\xff\0");
-    assert!(binary.message.contains("cut off") && binary.message.contains("export it again"), "{binary:?}");
+    assert!(
+        binary.message.contains("cut off") && binary.message.contains("export it again"),
+        "{binary:?}"
+    );
 }

@@ -32,21 +32,51 @@ impl Source<'_> {
     /// The accessor `index`, which must have rows of one of the `kinds`.
     pub(super) fn array(&self, index: usize, kinds: &[&str]) -> Result<Array<'_>, ReadError> {
         let accessors = &self.document.accessors;
-        let accessor = accessors.get(index).ok_or_else(|| wrong(index, format!("does not exist; there are {}", accessors.len())))?;
+        let accessor = accessors.get(index).ok_or_else(|| {
+            wrong(
+                index,
+                format!("does not exist; there are {}", accessors.len()),
+            )
+        })?;
         if !kinds.contains(&accessor.kind.as_str()) {
-            return Err(wrong(index, format!("holds '{}' where {} is needed", accessor.kind, kinds.join(" or "))));
+            return Err(wrong(
+                index,
+                format!(
+                    "holds '{}' where {} is needed",
+                    accessor.kind,
+                    kinds.join(" or ")
+                ),
+            ));
         }
-        let width = width_of(&accessor.kind).ok_or_else(|| wrong(index, format!("is of the unknown type '{}'", accessor.kind)))?;
+        let width = width_of(&accessor.kind)
+            .ok_or_else(|| wrong(index, format!("is of the unknown type '{}'", accessor.kind)))?;
         let rows = match accessor.buffer_view {
             None => None,
             Some(view) => {
                 let (bytes, stride) = self.buffers.view(view)?;
                 let at = (bytes, stride, accessor.byte_offset);
-                Some(rows(index, at, accessor.component_type, accessor.normalized, width, accessor.count)?)
+                Some(rows(
+                    index,
+                    at,
+                    accessor.component_type,
+                    accessor.normalized,
+                    width,
+                    accessor.count,
+                )?)
             }
         };
-        let sparse = accessor.sparse.as_ref().map(|sparse| self.sparse(index, accessor, sparse, width)).transpose()?;
-        Ok(Array { index, count: accessor.count, width, rows, sparse })
+        let sparse = accessor
+            .sparse
+            .as_ref()
+            .map(|sparse| self.sparse(index, accessor, sparse, width))
+            .transpose()?;
+        Ok(Array {
+            index,
+            count: accessor.count,
+            width,
+            rows,
+            sparse,
+        })
     }
 
     fn sparse(
@@ -58,21 +88,41 @@ impl Source<'_> {
     ) -> Result<(usize, Rows<'_>, Rows<'_>), ReadError> {
         let component = sparse.indices.component_type.unwrap_or(U32);
         if !matches!(component, U8 | U16 | U32) {
-            return Err(wrong(index, format!("sets rows apart by numbers of component type {component}, which are no indices")));
+            return Err(wrong(
+                index,
+                format!(
+                    "sets rows apart by numbers of component type {component}, which are no indices"
+                ),
+            ));
         }
         let (bytes, _) = self.buffers.view(sparse.indices.buffer_view)?;
         let at = (bytes, None, sparse.indices.byte_offset);
         let places = rows(index, at, component, false, 1, sparse.count)?;
         let (bytes, _) = self.buffers.view(sparse.values.buffer_view)?;
         let at = (bytes, None, sparse.values.byte_offset);
-        let values = rows(index, at, accessor.component_type, accessor.normalized, width, sparse.count)?;
+        let values = rows(
+            index,
+            at,
+            accessor.component_type,
+            accessor.normalized,
+            width,
+            sparse.count,
+        )?;
         Ok((sparse.count, places, values))
     }
 
-    /// Rows of three or so numbers; fewer stored ones are filled with 1 (an alpha that is not there).
-    pub(super) fn vectors<const N: usize>(&self, index: usize, kinds: &[&str]) -> Result<Vec<[f32; N]>, ReadError> {
+    /// Rows of three or so numbers; fewer stored ones are filled with 1 (an alpha that is not
+    /// there).
+    pub(super) fn vectors<const N: usize>(
+        &self,
+        index: usize,
+        kinds: &[&str],
+    ) -> Result<Vec<[f32; N]>, ReadError> {
         let array = self.array(index, kinds)?;
-        self.buffers.budget.spend(array.count.saturating_mul(N), format_args!("accessor {index}"))?;
+        self.buffers.budget.spend(
+            array.count.saturating_mul(N),
+            format_args!("accessor {index}"),
+        )?;
         let mut values = match array.rows {
             Some(rows) => rows.vectors(array.count, array.width),
             None => vec![[0.0; N]; array.count],
@@ -87,15 +137,20 @@ impl Source<'_> {
     pub(super) fn numbers(&self, index: usize, kinds: &[&str]) -> Result<Vec<f64>, ReadError> {
         let array = self.array(index, kinds)?;
         let total = array.count.saturating_mul(array.width);
-        self.buffers.budget.spend(total, format_args!("accessor {index}"))?;
+        self.buffers
+            .budget
+            .spend(total, format_args!("accessor {index}"))?;
         let mut values = vec![0.0; total];
         if let Some(rows) = array.rows {
             for (row, out) in values.chunks_exact_mut(array.width).enumerate() {
-                out.iter_mut().enumerate().for_each(|(k, x)| *x = f64::from(rows.number(row, k)));
+                out.iter_mut()
+                    .enumerate()
+                    .for_each(|(k, x)| *x = f64::from(rows.number(row, k)));
             }
         }
         array.each_sparse(|row, rows, k| {
-            (0..array.width).for_each(|i| values[row * array.width + i] = f64::from(rows.number(k, i)));
+            (0..array.width)
+                .for_each(|i| values[row * array.width + i] = f64::from(rows.number(k, i)));
         })?;
         Ok(values)
     }
@@ -103,10 +158,19 @@ impl Source<'_> {
     /// Vertex indices and the like: whole numbers without a sign.
     pub(super) fn whole_numbers(&self, index: usize) -> Result<Vec<u32>, ReadError> {
         let array = self.array(index, &["SCALAR"])?;
-        self.buffers.budget.spend(array.count, format_args!("accessor {index}"))?;
+        self.buffers
+            .budget
+            .spend(array.count, format_args!("accessor {index}"))?;
         let mut values = match array.rows {
-            Some(rows) if matches!(rows.component, U8 | U16 | U32) => rows.whole_numbers(array.count),
-            Some(_) => return Err(wrong(index, "holds indices that are not whole numbers without sign".into())),
+            Some(rows) if matches!(rows.component, U8 | U16 | U32) => {
+                rows.whole_numbers(array.count)
+            }
+            Some(_) => {
+                return Err(wrong(
+                    index,
+                    "holds indices that are not whole numbers without sign".into(),
+                ));
+            }
             None => vec![0; array.count],
         };
         array.each_sparse(|row, rows, k| {
@@ -116,10 +180,21 @@ impl Source<'_> {
     }
 
     /// Calls `visit` with every row that is not zero, ascending: the displacements of a target.
-    pub(super) fn each_displacement(&self, index: usize, vertices: usize, mut visit: impl FnMut(usize, [f32; 3])) -> Result<(), ReadError> {
+    pub(super) fn each_displacement(
+        &self,
+        index: usize,
+        vertices: usize,
+        mut visit: impl FnMut(usize, [f32; 3]),
+    ) -> Result<(), ReadError> {
         let array = self.array(index, &["VEC3"])?;
         if array.count != vertices {
-            return Err(wrong(index, format!("is a target of {} vertices, but its mesh has {vertices}", array.count)));
+            return Err(wrong(
+                index,
+                format!(
+                    "is a target of {} vertices, but its mesh has {vertices}",
+                    array.count
+                ),
+            ));
         }
         let mut keep = |row, delta: [f32; 3]| {
             if delta != [0.0; 3] {
@@ -128,15 +203,23 @@ impl Source<'_> {
         };
         let Some(rows) = array.rows else {
             let stored = array.sparse.map_or(0, |s| s.0);
-            self.buffers.budget.spend(stored.saturating_mul(3), format_args!("accessor {index}"))?;
+            self.buffers
+                .budget
+                .spend(stored.saturating_mul(3), format_args!("accessor {index}"))?;
             return array.each_sparse(|row, rows, k| keep(row, rows.vector(k, 3)));
         };
         if array.sparse.is_some() {
             let dense = self.vectors::<3>(index, &["VEC3"])?;
-            dense.into_iter().enumerate().for_each(|(row, delta)| keep(row, delta));
+            dense
+                .into_iter()
+                .enumerate()
+                .for_each(|(row, delta)| keep(row, delta));
             return Ok(());
         }
-        self.buffers.budget.spend(array.count.saturating_mul(3), format_args!("accessor {index}"))?;
+        self.buffers.budget.spend(
+            array.count.saturating_mul(3),
+            format_args!("accessor {index}"),
+        )?;
         (0..array.count).for_each(|row| keep(row, rows.vector(row, 3)));
         Ok(())
     }
@@ -145,15 +228,23 @@ impl Source<'_> {
 impl Array<'_> {
     /// Calls `visit` with each row that is stored apart, ascending and below the count.
     fn each_sparse(&self, mut visit: impl FnMut(usize, &Rows<'_>, usize)) -> Result<(), ReadError> {
-        let Some((count, places, values)) = &self.sparse else { return Ok(()) };
+        let Some((count, places, values)) = &self.sparse else {
+            return Ok(());
+        };
         let mut next = 0;
         for k in 0..*count {
             let row = places.whole_number(k) as usize;
             if row >= self.count {
-                return Err(wrong(self.index, format!("sets row {row} apart, but has {}", self.count)));
+                return Err(wrong(
+                    self.index,
+                    format!("sets row {row} apart, but has {}", self.count),
+                ));
             }
             if row < next {
-                return Err(wrong(self.index, format!("sets row {row} apart after row {}", next - 1)));
+                return Err(wrong(
+                    self.index,
+                    format!("sets row {row} apart after row {}", next - 1),
+                ));
             }
             next = row + 1;
             visit(row, values, k);
@@ -171,18 +262,31 @@ fn rows<'a>(
     width: usize,
     count: usize,
 ) -> Result<Rows<'a>, ReadError> {
-    let size = size_of(component).ok_or_else(|| wrong(index, format!("has the unknown component type {component}")))?;
+    let size = size_of(component)
+        .ok_or_else(|| wrong(index, format!("has the unknown component type {component}")))?;
     let row = size * width;
     let stride = stride.unwrap_or(row);
     if stride < row {
-        return Err(wrong(index, format!("has rows of {row} bytes, but they stand {stride} bytes apart")));
+        return Err(wrong(
+            index,
+            format!("has rows of {row} bytes, but they stand {stride} bytes apart"),
+        ));
     }
-    let need = count.checked_sub(1).map_or(Some(0), |last| stride.checked_mul(last)?.checked_add(row));
-    let end = need.and_then(|need| need.checked_add(offset)).filter(|&end| end <= bytes.len());
+    let need = count
+        .checked_sub(1)
+        .map_or(Some(0), |last| stride.checked_mul(last)?.checked_add(row));
+    let end = need
+        .and_then(|need| need.checked_add(offset))
+        .filter(|&end| end <= bytes.len());
     let end = end.ok_or_else(|| {
         wrong(index, format!("promises {count} rows of {row} bytes from byte {offset}, but its view has {} bytes", bytes.len()))
     })?;
-    Ok(Rows { bytes: if count == 0 { &[] } else { &bytes[offset..end] }, stride, component, normalized })
+    Ok(Rows {
+        bytes: if count == 0 { &[] } else { &bytes[offset..end] },
+        stride,
+        component,
+        normalized,
+    })
 }
 
 impl Rows<'_> {
@@ -204,7 +308,14 @@ impl Rows<'_> {
     #[inline]
     fn floats<const N: usize>(&self, row: usize) -> [f32; N] {
         let bytes = &self.bytes[row * self.stride..][..4 * N];
-        std::array::from_fn(|k| f32::from_le_bytes([bytes[4 * k], bytes[4 * k + 1], bytes[4 * k + 2], bytes[4 * k + 3]]))
+        std::array::from_fn(|k| {
+            f32::from_le_bytes([
+                bytes[4 * k],
+                bytes[4 * k + 1],
+                bytes[4 * k + 2],
+                bytes[4 * k + 3],
+            ])
+        })
     }
 
     fn whole_numbers(&self, count: usize) -> Vec<u32> {
@@ -225,7 +336,14 @@ impl Rows<'_> {
     fn number(&self, row: usize, k: usize) -> f32 {
         let bytes = &self.bytes[row * self.stride..];
         let two = || [bytes[2 * k], bytes[2 * k + 1]];
-        let four = || [bytes[4 * k], bytes[4 * k + 1], bytes[4 * k + 2], bytes[4 * k + 3]];
+        let four = || {
+            [
+                bytes[4 * k],
+                bytes[4 * k + 1],
+                bytes[4 * k + 2],
+                bytes[4 * k + 3],
+            ]
+        };
         let (value, greatest) = match self.component {
             I8 => (f32::from(bytes[k] as i8), 127.0),
             U8 => (f32::from(bytes[k]), 255.0),
@@ -234,12 +352,18 @@ impl Rows<'_> {
             U32 => return u32::from_le_bytes(four()) as f32,
             _ => return f32::from_le_bytes(four()),
         };
-        if self.normalized { (value / greatest).max(-1.0) } else { value }
+        if self.normalized {
+            (value / greatest).max(-1.0)
+        } else {
+            value
+        }
     }
 }
 
 fn wrong(accessor: usize, message: String) -> ReadError {
-    ReadError::whole(format!("accessor {accessor} {message}; export the file again"))
+    ReadError::whole(format!(
+        "accessor {accessor} {message}; export the file again"
+    ))
 }
 
 fn width_of(kind: &str) -> Option<usize> {

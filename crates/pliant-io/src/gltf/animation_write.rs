@@ -1,8 +1,8 @@
 //! Clips as animations of weights and of nodes.
 //!
-//! **Form.** Weights are written as they are. A clip of positions has a target for each frame, which has weight
-//! 1 at its own time and 0 at those of the others. An object that moves as a whole moves by its node, and one that
-//! follows joints by theirs.
+//! **Form.** Weights are written as they are. A clip of positions has a target for each frame,
+//! which has weight 1 at its own time and 0 at those of the others. An object that moves as a whole
+//! moves by its node, and one that follows joints by theirs.
 
 use pliant_mesh::glam::{DAffine3, DQuat, DVec3};
 use pliant_rig::{Interpolation, WeightTrack};
@@ -23,12 +23,18 @@ pub(super) struct Frames<'a> {
 
 impl<'a> Frames<'a> {
     pub(super) fn of(asset: &'a Asset) -> Self {
-        Self { asset, counts: vec![(0, 0); asset.objects.len()] }
+        Self {
+            asset,
+            counts: vec![(0, 0); asset.objects.len()],
+        }
     }
 
     /// The object has `targets` of its own, before any frame.
     pub(super) fn begin(&mut self, object: usize, targets: usize) {
-        let frames = self.point_motions(object).map(|(_, frames)| frames.len()).sum::<usize>();
+        let frames = self
+            .point_motions(object)
+            .map(|(_, frames)| frames.len())
+            .sum::<usize>();
         self.counts[object] = (targets, targets + frames);
     }
 
@@ -37,14 +43,28 @@ impl<'a> Frames<'a> {
         let several = self.asset.clips.len() > 1;
         self.point_motions(object).flat_map(move |(clip, frames)| {
             frames.iter().enumerate().map(move |(k, positions)| {
-                let name = clip.frame_names.get(k).cloned().unwrap_or_else(|| format!("frame{k}"));
-                (if several { format!("{}/{name}", clip.name) } else { name }, positions.as_slice())
+                let name = clip
+                    .frame_names
+                    .get(k)
+                    .cloned()
+                    .unwrap_or_else(|| format!("frame{k}"));
+                (
+                    if several {
+                        format!("{}/{name}", clip.name)
+                    } else {
+                        name
+                    },
+                    positions.as_slice(),
+                )
             })
         })
     }
 
     /// The clips that hold positions of an object.
-    fn point_motions(&self, object: usize) -> impl Iterator<Item = (&'a Animation, &'a Vec<Vec<DVec3>>)> {
+    fn point_motions(
+        &self,
+        object: usize,
+    ) -> impl Iterator<Item = (&'a Animation, &'a Vec<Vec<DVec3>>)> {
         self.asset.clips.iter().filter_map(move |clip| {
             // As when frames are evaluated, the first motion counts.
             let motion = clip.motions.iter().find(|m| m.object == object)?;
@@ -57,7 +77,9 @@ impl<'a> Frames<'a> {
 
     /// The first target that is a frame of `clip`.
     fn first(&self, clip: &Animation, object: usize) -> usize {
-        let before = self.point_motions(object).take_while(|(other, _)| !std::ptr::eq(*other, clip));
+        let before = self
+            .point_motions(object)
+            .take_while(|(other, _)| !std::ptr::eq(*other, clip));
         self.counts[object].0 + before.map(|(_, frames)| frames.len()).sum::<usize>()
     }
 }
@@ -72,8 +94,15 @@ pub(super) fn animations(
 ) -> (Vec<document::Animation>, Vec<String>) {
     let (mut animations, mut left_out) = (Vec::new(), Vec::new());
     for clip in &asset.clips {
-        let mut writer =
-            ClipWriter { clip, nodes, frames, store, shift: shift_of(clip), sheared: false, animation: document::Animation::default() };
+        let mut writer = ClipWriter {
+            clip,
+            nodes,
+            frames,
+            store,
+            shift: shift_of(clip),
+            sheared: false,
+            animation: document::Animation::default(),
+        };
         let mut points = Vec::new();
         for object in 0..asset.objects.len() {
             if let Some(motion) = clip.motions.iter().find(|m| m.object == object) {
@@ -81,12 +110,23 @@ pub(super) fn animations(
             }
         }
         for (node, places) in skins.moving_nodes(clip) {
-            let times_secs = (0..places.len()).map(|frame| clip.time_secs(frame)).collect();
-            writer.placement(node, &PlacementTrack { times_secs, moved_from_rest: places });
+            let times_secs = (0..places.len())
+                .map(|frame| clip.time_secs(frame))
+                .collect();
+            writer.placement(
+                node,
+                &PlacementTrack {
+                    times_secs,
+                    moved_from_rest: places,
+                },
+            );
         }
         let (mut animation, sheared) = (writer.animation, writer.sheared);
         if sheared {
-            left_out.push(format!("the shear of an object that clip '{}' moves", clip.name));
+            left_out.push(format!(
+                "the shear of an object that clip '{}' moves",
+                clip.name
+            ));
         }
         if animation.channels.is_empty() {
             left_out.push(format!("clip '{}', which moves nothing", clip.name));
@@ -113,7 +153,10 @@ fn shift_of(clip: &Animation) -> f64 {
             Shape::Weights(track) => track.times_secs(),
             _ => &[],
         };
-        weights.iter().chain(motion.placement.iter().flat_map(|p| &p.times_secs)).copied()
+        weights
+            .iter()
+            .chain(motion.placement.iter().flat_map(|p| &p.times_secs))
+            .copied()
     });
     -times.fold(clip.start_secs.min(0.0), f64::min)
 }
@@ -156,25 +199,42 @@ impl ClipWriter<'_> {
         };
         let (name, rows): (_, Vec<[f32; 1]>) = match track.interpolation() {
             Interpolation::Cubic { arriving, leaving } => {
-                let key = |&k: &usize| [&arriving[k], &track.keys()[k], &leaving[k]].into_iter().flat_map(|r| row(r)).collect::<Vec<_>>();
+                let key = |&k: &usize| {
+                    [&arriving[k], &track.keys()[k], &leaving[k]]
+                        .into_iter()
+                        .flat_map(|r| row(r))
+                        .collect::<Vec<_>>()
+                };
                 ("CUBICSPLINE", kept.iter().flat_map(key).collect())
             }
-            Interpolation::Step => ("STEP", kept.iter().flat_map(|&k| row(&track.keys()[k])).collect()),
-            Interpolation::Linear => ("LINEAR", kept.iter().flat_map(|&k| row(&track.keys()[k])).collect()),
+            Interpolation::Step => (
+                "STEP",
+                kept.iter().flat_map(|&k| row(&track.keys()[k])).collect(),
+            ),
+            Interpolation::Linear => (
+                "LINEAR",
+                kept.iter().flat_map(|&k| row(&track.keys()[k])).collect(),
+            ),
         };
         let (input, output) = (self.store.times(&times), self.store.curve(&rows));
         self.channel(self.nodes[object], "weights", input, output, name);
     }
 
     fn points(&mut self, object: usize) -> Option<(usize, usize)> {
-        let (count, first, total) = (self.clip.frame_count, self.frames.first(self.clip, object), self.frames.counts[object].1);
+        let (count, first, total) = (
+            self.clip.frame_count,
+            self.frames.first(self.clip, object),
+            self.frames.counts[object].1,
+        );
         let times: Vec<f64> = (0..count).map(|frame| self.clip.time_secs(frame)).collect();
         let (times, kept) = self.times(&times);
         if kept.is_empty() {
             return None;
         }
         let mut rows = vec![[0.0]; kept.len() * total];
-        kept.iter().enumerate().for_each(|(row, frame)| rows[row * total + first + frame] = [1.0]);
+        kept.iter()
+            .enumerate()
+            .for_each(|(row, frame)| rows[row * total + first + frame] = [1.0]);
         let (input, output) = (self.store.times(&times), self.store.curve(&rows));
         self.channel(self.nodes[object], "weights", input, output, "LINEAR");
         Some((object, first))
@@ -189,8 +249,14 @@ impl ClipWriter<'_> {
         for &k in &kept {
             let (scale, rotation, translation) = self.decomposed(&track.moved_from_rest[k]);
             // The shorter way round to the key before.
-            let turn_back = parts.last().is_some_and(|(_, last, _)| last.dot(rotation) < 0.0);
-            parts.push((scale, if turn_back { -rotation } else { rotation }, translation));
+            let turn_back = parts
+                .last()
+                .is_some_and(|(_, last, _)| last.dot(rotation) < 0.0);
+            parts.push((
+                scale,
+                if turn_back { -rotation } else { rotation },
+                translation,
+            ));
         }
         let input = self.store.times(&times);
         let three = |v: DVec3| v.as_vec3().to_array();
@@ -215,7 +281,9 @@ impl ClipWriter<'_> {
         }
         let (scale, rotation, translation) = place.to_scale_rotation_translation();
         let again = DAffine3::from_scale_rotation_translation(scale, rotation, translation);
-        self.sheared |= !again.matrix3.abs_diff_eq(place.matrix3, 1e-6 * scale.abs().max_element());
+        self.sheared |= !again
+            .matrix3
+            .abs_diff_eq(place.matrix3, 1e-6 * scale.abs().max_element());
         (scale, rotation, translation)
     }
 
@@ -231,10 +299,24 @@ impl ClipWriter<'_> {
         kept.into_iter().unzip()
     }
 
-    fn channel(&mut self, node: usize, path: &str, input: usize, output: usize, interpolation: &str) {
+    fn channel(
+        &mut self,
+        node: usize,
+        path: &str,
+        input: usize,
+        output: usize,
+        interpolation: &str,
+    ) {
         let sampler = self.animation.samplers.len();
-        self.animation.samplers.push(Sampler { input, output, interpolation: Some(interpolation.into()) });
-        let target = ChannelTarget { node: Some(node), path: path.into() };
+        self.animation.samplers.push(Sampler {
+            input,
+            output,
+            interpolation: Some(interpolation.into()),
+        });
+        let target = ChannelTarget {
+            node: Some(node),
+            path: path.into(),
+        };
         self.animation.channels.push(Channel { sampler, target });
     }
 }

@@ -17,16 +17,28 @@ pub(super) struct Parts<'a> {
 /// A GLB by its first bytes; anything else is taken as JSON.
 pub(super) fn open(bytes: &[u8]) -> Result<Parts<'_>, ReadError> {
     if !bytes.starts_with(MAGIC) {
-        return Ok(Parts { json: bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes), binary: None });
+        return Ok(Parts {
+            json: bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes),
+            binary: None,
+        });
     }
     let (Some(version), Some(length)) = (u32_at(bytes, 4), u32_at(bytes, 8)) else {
-        return Err(ReadError::byte(bytes.len(), "the file ends inside the 12 bytes of a GLB header; copy it again"));
+        return Err(ReadError::byte(
+            bytes.len(),
+            "the file ends inside the 12 bytes of a GLB header; copy it again",
+        ));
     };
     if version != 2 {
-        return Err(ReadError::byte(4, format!("the file is glTF of version {version}; export it as version 2")));
+        return Err(ReadError::byte(
+            4,
+            format!("the file is glTF of version {version}; export it as version 2"),
+        ));
     }
     if length as usize > bytes.len() {
-        let message = format!("the file is cut off: its header promises {length} bytes, but it has {}; copy it again", bytes.len());
+        let message = format!(
+            "the file is cut off: its header promises {length} bytes, but it has {}; copy it again",
+            bytes.len()
+        );
         return Err(ReadError::byte(bytes.len(), message));
     }
     let bytes = &bytes[..(length as usize).max(HEADER)];
@@ -40,32 +52,57 @@ pub(super) fn open(bytes: &[u8]) -> Result<Parts<'_>, ReadError> {
         }
         at += CHUNK_HEADER + content.len();
     }
-    let json = json.ok_or_else(|| ReadError::byte(HEADER, "the file has no JSON chunk, so it is not a GLB; export it again"))?;
+    let json = json.ok_or_else(|| {
+        ReadError::byte(
+            HEADER,
+            "the file has no JSON chunk, so it is not a GLB; export it again",
+        )
+    })?;
     Ok(Parts { json, binary })
 }
 
 fn chunk(bytes: &[u8], at: usize) -> Result<(&[u8; 4], &[u8]), ReadError> {
     let cut = |message: String| ReadError::byte(at, format!("{message}; copy the file again"));
-    let (Some(length), Some(kind)) = (u32_at(bytes, at), bytes[at..].get(4..8).and_then(|k| k.first_chunk())) else {
-        return Err(cut(format!("a chunk header needs 8 bytes, but {} are left", bytes.len() - at)));
+    let (Some(length), Some(kind)) = (
+        u32_at(bytes, at),
+        bytes[at..].get(4..8).and_then(|k| k.first_chunk()),
+    ) else {
+        return Err(cut(format!(
+            "a chunk header needs 8 bytes, but {} are left",
+            bytes.len() - at
+        )));
     };
     let rest = &bytes[at + CHUNK_HEADER..];
     match rest.get(..length as usize) {
         Some(content) => Ok((kind, content)),
-        None => Err(cut(format!("a chunk promises {length} bytes, but {} are left", rest.len()))),
+        None => Err(cut(format!(
+            "a chunk promises {length} bytes, but {} are left",
+            rest.len()
+        ))),
     }
 }
 
 fn u32_at(bytes: &[u8], at: usize) -> Option<u32> {
-    bytes.get(at..)?.first_chunk().map(|b| u32::from_le_bytes(*b))
+    bytes
+        .get(at..)?
+        .first_chunk()
+        .map(|b| u32::from_le_bytes(*b))
 }
 
 /// A GLB of the two chunks.
 pub(super) fn pack(mut json: Vec<u8>, mut binary: Vec<u8>) -> Vec<u8> {
     json.resize(json.len().next_multiple_of(4), b' ');
     binary.resize(binary.len().next_multiple_of(4), 0);
-    let chunks: &[(&[u8; 4], &[u8])] = if binary.is_empty() { &[(JSON, &json)] } else { &[(JSON, &json), (BIN, &binary)] };
-    let total = HEADER + chunks.iter().map(|(_, content)| CHUNK_HEADER + content.len()).sum::<usize>();
+    let chunks: &[(&[u8; 4], &[u8])] = if binary.is_empty() {
+        &[(JSON, &json)]
+    } else {
+        &[(JSON, &json), (BIN, &binary)]
+    };
+    let total = HEADER
+        + chunks
+            .iter()
+            .map(|(_, content)| CHUNK_HEADER + content.len())
+            .sum::<usize>();
     let mut bytes = Vec::with_capacity(total);
     bytes.extend_from_slice(MAGIC);
     bytes.extend_from_slice(&2_u32.to_le_bytes());
@@ -80,9 +117,13 @@ pub(super) fn pack(mut json: Vec<u8>, mut binary: Vec<u8>) -> Vec<u8> {
 
 const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 
-/// The bytes of a `data:` URI in base64; nothing where it is another URI, an error where it is broken.
+/// The bytes of a `data:` URI in base64; nothing where it is another URI, an error where it is
+/// broken.
 pub(super) fn data_uri(uri: &str) -> Option<Result<Vec<u8>, String>> {
-    let rest = uri.get(..5).filter(|scheme| scheme.eq_ignore_ascii_case("data:")).map(|_| &uri[5..])?;
+    let rest = uri
+        .get(..5)
+        .filter(|scheme| scheme.eq_ignore_ascii_case("data:"))
+        .map(|_| &uri[5..])?;
     Some(match rest.split_once(";base64,") {
         Some((_, text)) => from_base64(text.as_bytes()),
         None => Err("its data: URI is not base64".into()),
@@ -93,10 +134,17 @@ pub(super) fn data_uri(uri: &str) -> Option<Result<Vec<u8>, String>> {
 pub(super) fn to_data_uri(bytes: &[u8]) -> String {
     let mut text = String::from("data:application/octet-stream;base64,");
     for group in bytes.chunks(3) {
-        let word = group.iter().enumerate().fold(0, |word, (k, &byte)| word | u32::from(byte) << (16 - 8 * k));
+        let word = group
+            .iter()
+            .enumerate()
+            .fold(0, |word, (k, &byte)| word | u32::from(byte) << (16 - 8 * k));
         for k in 0..4 {
             let digit = DIGITS[(word >> (18 - 6 * k)) as usize & 63];
-            text.push(if k <= group.len() { char::from(digit) } else { '=' });
+            text.push(if k <= group.len() {
+                char::from(digit)
+            } else {
+                '='
+            });
         }
     }
     text
@@ -136,14 +184,22 @@ mod tests {
             assert_eq!(data_uri(&to_data_uri(&bytes)).unwrap().unwrap(), bytes);
         }
         assert!(data_uri("buffer.bin").is_none());
-        assert!(data_uri("data:;base64,@@@@").unwrap().unwrap_err().contains("base64"));
+        assert!(
+            data_uri("data:;base64,@@@@")
+                .unwrap()
+                .unwrap_err()
+                .contains("base64")
+        );
     }
 
     #[test]
     fn chunks_come_back_padded_to_four_bytes() {
         let file = pack(b"{}".to_vec(), vec![1, 2, 3, 4, 5]);
         let parts = open(&file).ok().unwrap();
-        assert_eq!((parts.json, parts.binary), (&b"{}  "[..], Some(&[1, 2, 3, 4, 5, 0, 0, 0][..])));
+        assert_eq!(
+            (parts.json, parts.binary),
+            (&b"{}  "[..], Some(&[1, 2, 3, 4, 5, 0, 0, 0][..]))
+        );
         assert_eq!(file.len() % 4, 0);
     }
 }

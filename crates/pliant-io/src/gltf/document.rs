@@ -1,7 +1,7 @@
 //! The JSON part, as far as it is used.
 //!
-//! Types of our own rather than a crate's: closed enumerations and required fields would decline files for
-//! parts that are never looked at.
+//! Types of our own rather than a crate's: closed enumerations and required fields would decline
+//! files for parts that are never looked at.
 
 use std::collections::BTreeMap;
 

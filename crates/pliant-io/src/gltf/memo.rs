@@ -1,7 +1,8 @@
 //! What our own files say beyond glTF, in the `extras` of meshes and animations.
 //!
-//! Lists are accessors that nothing else uses, found by their number and their name: a tool that renumbers
-//! accessors may leave the number behind, and then the name tells. What does not fit the mesh is not used.
+//! Lists are accessors that nothing else uses, found by their number and their name: a tool that
+//! renumbers accessors may leave the number behind, and then the name tells. What does not fit the
+//! mesh is not used.
 
 use pliant_mesh::FaceLabels;
 use serde::{Deserialize, Serialize};
@@ -78,7 +79,12 @@ pub(super) fn accessor_name(list: &str) -> String {
 }
 
 /// One of our lists, if it is one and has `count` numbers.
-pub(super) fn list(source: &Source<'_>, accessor: Option<usize>, name: &str, count: usize) -> Option<Vec<u32>> {
+pub(super) fn list(
+    source: &Source<'_>,
+    accessor: Option<usize>,
+    name: &str,
+    count: usize,
+) -> Option<Vec<u32>> {
     let accessor = accessor?;
     let about = source.document.accessors.get(accessor)?;
     if about.name.as_deref() != Some(&accessor_name(name)) || about.count != count {
@@ -88,12 +94,20 @@ pub(super) fn list(source: &Source<'_>, accessor: Option<usize>, name: &str, cou
 }
 
 /// Labels of `faces` faces.
-pub(super) fn labels(source: &Source<'_>, memo: Option<&LabelMemo>, name: &str, faces: usize) -> FaceLabels {
+pub(super) fn labels(
+    source: &Source<'_>,
+    memo: Option<&LabelMemo>,
+    name: &str,
+    faces: usize,
+) -> FaceLabels {
     let read = || {
         let memo = memo?;
         let of_face = list(source, Some(memo.of_face), name, faces)?;
         let known = of_face.iter().all(|&k| (k as usize) < memo.names.len());
-        known.then(|| FaceLabels { names: memo.names.clone(), of_face })
+        known.then(|| FaceLabels {
+            names: memo.names.clone(),
+            of_face,
+        })
     };
     read().unwrap_or_default()
 }

@@ -1,17 +1,19 @@
 //! Unpacking of views that `EXT_meshopt_compression` packed.
 //!
-//! **Problem.** Small files for the web store vertices as byte-wise differences and triangles as references to
-//! recent edges.
+//! **Problem.** Small files for the web store vertices as byte-wise differences and triangles as
+//! references to recent edges.
 //!
-//! **Form.** Attributes come in blocks. Of each byte of a row, the differences to the row before are stored in
-//! groups of 16 with 0, 2, 4 or 8 bits each; a difference that does not fit its bits stands apart. Triangles are
-//! one code byte each, which names an edge of the last 16 and how to find the third vertex. Filters then turn
-//! the rows into unit vectors, quaternions or floating-point numbers.
+//! **Form.** Attributes come in blocks. Of each byte of a row, the differences to the row before
+//! are stored in groups of 16 with 0, 2, 4 or 8 bits each; a difference that does not fit its bits
+//! stands apart. Triangles are one code byte each, which names an edge of the last 16 and how to
+//! find the third vertex. Filters then turn the rows into unit vectors, quaternions or
+//! floating-point numbers.
 //!
-//! **Source.** A. Kapoulkine, "EXT_meshopt_compression", Khronos extension registry, sections "Mode 0" to
-//! "Filters" (bitstream version 0 of attributes, 0 and 1 of indices).
+//! **Source.** A. Kapoulkine, "EXT_meshopt_compression", Khronos extension registry, sections "Mode
+//! 0" to "Filters" (bitstream version 0 of attributes, 0 and 1 of indices).
 //!
-//! **Ours.** The packed length is checked against the least that the promised rows need before they are made.
+//! **Ours.** The packed length is checked against the least that the promised rows need before they
+//! are made.
 
 use super::document::Compressed;
 
@@ -34,8 +36,14 @@ pub(super) fn unpack(about: &Compressed, packed: &[u8]) -> Result<Vec<u8>, Strin
         Some("OCTAHEDRAL") if stride == 4 => bytes.chunks_exact_mut(4).for_each(octahedral_bytes),
         Some("OCTAHEDRAL") if stride == 8 => bytes.chunks_exact_mut(8).for_each(octahedral_shorts),
         Some("QUATERNION") if stride == 8 => bytes.chunks_exact_mut(8).for_each(quaternion),
-        Some("EXPONENTIAL") if stride.is_multiple_of(4) => bytes.chunks_exact_mut(4).for_each(exponential),
-        Some(other) => return Err(format!("its filter '{other}' does not go with rows of {stride} bytes")),
+        Some("EXPONENTIAL") if stride.is_multiple_of(4) => {
+            bytes.chunks_exact_mut(4).for_each(exponential)
+        }
+        Some(other) => {
+            return Err(format!(
+                "its filter '{other}' does not go with rows of {stride} bytes"
+            ));
+        }
     }
     Ok(bytes)
 }
@@ -80,13 +88,19 @@ impl<'a> Cursor<'a> {
 
 fn attributes(packed: &[u8], count: usize, stride: usize) -> Result<Vec<u8>, String> {
     if stride == 0 || stride > 256 || !stride.is_multiple_of(4) {
-        return Err(format!("its rows have {stride} bytes, not 4 to 256 in steps of 4"));
+        return Err(format!(
+            "its rows have {stride} bytes, not 4 to 256 in steps of 4"
+        ));
     }
     let mut cursor = Cursor { rest: packed };
     if cursor.byte()? != 0xa0 {
         return Err("its attributes are not packed in version 0".into());
     }
-    let tail = cursor.rest.len().checked_sub(TAIL.max(stride)).ok_or(SHORT)?;
+    let tail = cursor
+        .rest
+        .len()
+        .checked_sub(TAIL.max(stride))
+        .ok_or(SHORT)?;
     // Even rows that never change need two bits for each 16 values of each byte.
     if count.div_ceil(GROUP).div_ceil(4).saturating_mul(stride) > tail {
         return Err(SHORT.into());
@@ -104,7 +118,13 @@ fn attributes(packed: &[u8], count: usize, stride: usize) -> Result<Vec<u8>, Str
 }
 
 /// Byte `k` of every row of a block; `last` is that byte of the row before.
-fn byte_plane(cursor: &mut Cursor<'_>, block: &mut [u8], k: usize, stride: usize, last: &mut u8) -> Result<(), String> {
+fn byte_plane(
+    cursor: &mut Cursor<'_>,
+    block: &mut [u8],
+    k: usize,
+    stride: usize,
+    last: &mut u8,
+) -> Result<(), String> {
     let rows = block.len() / stride;
     let groups = rows.div_ceil(GROUP);
     let widths = cursor.take(groups.div_ceil(4))?;
@@ -204,7 +224,12 @@ fn triangles(packed: &[u8], count: usize) -> Result<Vec<u32>, String> {
 
 impl Triangles {
     /// A triangle beside a recent edge.
-    fn beside_edge(&mut self, code: u8, version: u8, cursor: &mut Cursor<'_>) -> Result<[u32; 3], String> {
+    fn beside_edge(
+        &mut self,
+        code: u8,
+        version: u8,
+        cursor: &mut Cursor<'_>,
+    ) -> Result<[u32; 3], String> {
         let [a, b] = self.edges.get((code >> 4) + 1);
         let how = code & 15;
         let recent = if version == 0 { 1..15 } else { 1..13 };
@@ -283,7 +308,10 @@ fn index_sequence(packed: &[u8], count: usize) -> Result<Vec<u32>, String> {
 
 fn indices_as_bytes(indices: Vec<u32>, stride: usize) -> Result<Vec<u8>, String> {
     match stride {
-        2 => Ok(indices.iter().flat_map(|&i| (i as u16).to_le_bytes()).collect()),
+        2 => Ok(indices
+            .iter()
+            .flat_map(|&i| (i as u16).to_le_bytes())
+            .collect()),
         4 => Ok(indices.iter().flat_map(|&i| i.to_le_bytes()).collect()),
         _ => Err(format!("its indices have {stride} bytes, not 2 or 4")),
     }
@@ -344,7 +372,13 @@ mod tests {
     use super::*;
 
     fn about(mode: &str, count: usize, byte_stride: usize, filter: Option<&str>) -> Compressed {
-        Compressed { count, byte_stride, mode: mode.into(), filter: filter.map(Into::into), ..Compressed::default() }
+        Compressed {
+            count,
+            byte_stride,
+            mode: mode.into(),
+            filter: filter.map(Into::into),
+            ..Compressed::default()
+        }
     }
 
     /// Rows that never change: two zero bits for each group of each byte, then the row.
@@ -359,20 +393,28 @@ mod tests {
 
     #[test]
     fn differences_of_every_width_add_up() {
-        for (width, packed_deltas) in [(1_u8, vec![0b10_10_10_10; 4]), (2, vec![0x22; 8]), (3, vec![2; 16])] {
+        for (width, packed_deltas) in [
+            (1_u8, vec![0b10_10_10_10; 4]),
+            (2, vec![0x22; 8]),
+            (3, vec![2; 16]),
+        ] {
             let mut packed = vec![0xa0, width];
             packed.extend(packed_deltas);
             packed.extend([0, 0, 0]);
             packed.extend([0; 32]);
             let bytes = unpack(&about("ATTRIBUTES", 16, 4, None), &packed).unwrap();
             // The code 2 is the difference +1.
-            assert!(bytes.chunks(4).map(|row| row[0]).eq(1..=16), "width {width}");
+            assert!(
+                bytes.chunks(4).map(|row| row[0]).eq(1..=16),
+                "width {width}"
+            );
         }
     }
 
     #[test]
     fn a_strip_of_triangles_is_unpacked_from_its_edges() {
-        // First a triangle of three new vertices, then one beside its last edge (a, c) with a new vertex.
+        // First a triangle of three new vertices, then one beside its last edge (a, c) with a new
+        // vertex.
         let mut packed = vec![0xe1, 0xf0, 0x00];
         packed.extend([0; 16]);
         let bytes = unpack(&about("TRIANGLES", 6, 2, None), &packed).unwrap();
@@ -385,7 +427,10 @@ mod tests {
         // +5 on line 0, +1 on line 0, +9 on line 1, −2 on line 0.
         let packed = [0xd1, 10 << 1, 2 << 1, 18 << 1 | 1, 3 << 1, 0, 0, 0, 0];
         let bytes = unpack(&about("INDICES", 4, 4, None), &packed).unwrap();
-        assert_eq!(bytes.chunks(4).map(|i| i[0]).collect::<Vec<_>>(), [5, 6, 9, 4]);
+        assert_eq!(
+            bytes.chunks(4).map(|i| i[0]).collect::<Vec<_>>(),
+            [5, 6, 9, 4]
+        );
     }
 
     #[test]
@@ -394,9 +439,14 @@ mod tests {
         octahedral_bytes(&mut row);
         let [x, y, z] = [0, 1, 2].map(|k| f32::from(row[k] as i8) / 127.0);
         assert!(((x * x + y * y + z * z).sqrt() - 1.0).abs() < 0.01 && row[3] == 9);
-        let mut row: Vec<u8> = [3000_i16, -200, 100, 32766].iter().flat_map(|s| s.to_le_bytes()).collect();
+        let mut row: Vec<u8> = [3000_i16, -200, 100, 32766]
+            .iter()
+            .flat_map(|s| s.to_le_bytes())
+            .collect();
         quaternion(&mut row);
-        let norm: f32 = (0..4).map(|k| (f32::from(short(&row, k)) / 32767.0).powi(2)).sum();
+        let norm: f32 = (0..4)
+            .map(|k| (f32::from(short(&row, k)) / 32767.0).powi(2))
+            .sum();
         assert!((norm - 1.0).abs() < 1e-4);
         let mut word = ((-3_i32) << 24 | 24).to_le_bytes();
         exponential(&mut word);

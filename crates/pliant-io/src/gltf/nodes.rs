@@ -31,7 +31,11 @@ impl Local {
 /// The rotation of a quaternion of any length; none for zero.
 pub(super) fn unit(rotation: DQuat) -> DQuat {
     let length = rotation.length();
-    if length > 0.0 && length.is_finite() { rotation / length } else { DQuat::IDENTITY }
+    if length > 0.0 && length.is_finite() {
+        rotation / length
+    } else {
+        DQuat::IDENTITY
+    }
 }
 
 /// The nodes of a document with their parents.
@@ -48,10 +52,17 @@ impl<'a> Nodes<'a> {
         for (k, node) in nodes.iter().enumerate() {
             for &child in &node.children {
                 let count = nodes.len();
-                let parent =
-                    parents.get_mut(child).ok_or_else(|| wrong(k, format!("has the child {child}, but there are {count} nodes")))?;
+                let parent = parents.get_mut(child).ok_or_else(|| {
+                    wrong(
+                        k,
+                        format!("has the child {child}, but there are {count} nodes"),
+                    )
+                })?;
                 if let Some(other) = parent.replace(k) {
-                    return Err(wrong(child, format!("is a child of both node {other} and node {k}")));
+                    return Err(wrong(
+                        child,
+                        format!("is a child of both node {other} and node {k}"),
+                    ));
                 }
             }
         }
@@ -117,16 +128,27 @@ impl<'a> Nodes<'a> {
 
     /// The node's place in the scene at rest.
     pub(super) fn world(&self, chain: &[usize]) -> DAffine3 {
-        chain.iter().fold(DAffine3::IDENTITY, |below, &node| self.local(node) * below)
+        chain
+            .iter()
+            .fold(DAffine3::IDENTITY, |below, &node| self.local(node) * below)
     }
 
-    /// The names on the way to a node: `/rig/child`, or the bare name of a root. Nodes without a name are no step.
+    /// The names on the way to a node: `/rig/child`, or the bare name of a root. Nodes without a
+    /// name are no step.
     pub(super) fn path(&self, chain: &[usize], fallback: &str) -> String {
         let name = |node: usize| self.nodes[node].name.as_deref().unwrap_or_default();
-        let own = if name(chain[0]).is_empty() { fallback } else { name(chain[0]) };
+        let own = if name(chain[0]).is_empty() {
+            fallback
+        } else {
+            name(chain[0])
+        };
         let above = chain[1..].iter().rev().map(|&node| name(node));
         let steps: Vec<&str> = above.chain([own]).filter(|name| !name.is_empty()).collect();
-        if let [] | [_] = steps[..] { steps.concat() } else { format!("/{}", steps.join("/")) }
+        if let [] | [_] = steps[..] {
+            steps.concat()
+        } else {
+            format!("/{}", steps.join("/"))
+        }
     }
 }
 

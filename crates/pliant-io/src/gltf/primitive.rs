@@ -35,9 +35,16 @@ impl Stored {
     pub(super) fn gather(source: &Source<'_>, mesh: &Mesh) -> Result<Self, ReadError> {
         let mut stored = Self::default();
         let mut known: HashMap<(&Attributes, &[Attributes]), usize> = HashMap::new();
-        let kept: Vec<_> = mesh.primitives.iter().filter(|p| !LINES.contains(&mode(p))).collect();
+        let kept: Vec<_> = mesh
+            .primitives
+            .iter()
+            .filter(|p| !LINES.contains(&mode(p)))
+            .collect();
         if kept.len() < mesh.primitives.len() {
-            stored.dropped.push(format!("{} primitive(s) of lines", mesh.primitives.len() - kept.len()));
+            stored.dropped.push(format!(
+                "{} primitive(s) of lines",
+                mesh.primitives.len() - kept.len()
+            ));
         }
         for primitive in kept {
             let key = (&primitive.attributes, primitive.targets.as_slice());
@@ -57,13 +64,24 @@ impl Stored {
     fn block(&mut self, source: &Source<'_>, primitive: &Primitive) -> Result<(), ReadError> {
         let attributes = &primitive.attributes;
         let Some(&position) = attributes.get("POSITION") else {
-            return Err(ReadError::whole("a primitive has no POSITION attribute; export the file again"));
+            return Err(ReadError::whole(
+                "a primitive has no POSITION attribute; export the file again",
+            ));
         };
         let start = self.positions.len();
-        self.positions.extend(source.vectors::<3>(position, &["VEC3"])?);
-        let run = Run { source, attributes, start, end: self.positions.len() };
+        self.positions
+            .extend(source.vectors::<3>(position, &["VEC3"])?);
+        let run = Run {
+            source,
+            attributes,
+            start,
+            end: self.positions.len(),
+        };
         if run.end >= u32::MAX as usize {
-            return Err(ReadError::whole(format!("a mesh stores {} vertices, more than can be numbered; cut it", run.end)));
+            return Err(ReadError::whole(format!(
+                "a mesh stores {} vertices, more than can be numbered; cut it",
+                run.end
+            )));
         }
         run.fill("NORMAL", &["VEC3"], &mut self.normals)?;
         let uv_sets = run.sets("TEXCOORD_", &["VEC2"], &mut self.uvs)?;
@@ -73,18 +91,34 @@ impl Stored {
         if attributes.contains_key("TANGENT") && !self.dropped.iter().any(|d| d == "tangents") {
             self.dropped.push("tangents".into());
         }
-        self.blocks.push(Block { start, count: run.end - start, uv_sets, normals: attributes.contains_key("NORMAL") });
+        self.blocks.push(Block {
+            start,
+            count: run.end - start,
+            uv_sets,
+            normals: attributes.contains_key("NORMAL"),
+        });
         self.targets_of(source, primitive, start, run.end)
     }
 
-    fn targets_of(&mut self, source: &Source<'_>, primitive: &Primitive, start: usize, end: usize) -> Result<(), ReadError> {
+    fn targets_of(
+        &mut self,
+        source: &Source<'_>,
+        primitive: &Primitive,
+        start: usize,
+        end: usize,
+    ) -> Result<(), ReadError> {
         let (count, known) = (primitive.targets.len(), self.targets.len());
         if count != 0 && known != 0 && count != known {
-            let message = format!("its primitives have {known} and {count} targets, but must share them; export the file again");
+            let message = format!(
+                "its primitives have {known} and {count} targets, but must share them; export the file again"
+            );
             return Err(ReadError::whole(message));
         }
         for (k, target) in primitive.targets.iter().enumerate() {
-            for (name, list) in [("POSITION", &mut self.targets), ("NORMAL", &mut self.target_normals)] {
+            for (name, list) in [
+                ("POSITION", &mut self.targets),
+                ("NORMAL", &mut self.target_normals),
+            ] {
                 if let Some(&accessor) = target.get(name) {
                     list.resize_with(list.len().max(count), Displacements::default);
                     let into = &mut list[k];
@@ -95,11 +129,17 @@ impl Stored {
                 }
             }
         }
-        self.targets.resize_with(count.max(known), Displacements::default);
+        self.targets
+            .resize_with(count.max(known), Displacements::default);
         Ok(())
     }
 
-    fn part(&mut self, source: &Source<'_>, primitive: &Primitive, block: usize) -> Result<(), ReadError> {
+    fn part(
+        &mut self,
+        source: &Source<'_>,
+        primitive: &Primitive,
+        block: usize,
+    ) -> Result<(), ReadError> {
         let range = self.blocks[block].range();
         let indices = match primitive.indices {
             Some(accessor) => checked(accessor, source.whole_numbers(accessor)?, range.len())?,
@@ -108,15 +148,22 @@ impl Stored {
         let triangles = triangles(mode(primitive), &indices)?;
         let start = range.start as u32;
         let part = self.parts.len() as u32;
-        self.part_of_triangle.extend(std::iter::repeat_n(part, triangles.len()));
-        self.triangles.extend(triangles.into_iter().map(|t| t.map(|v| v + start)));
+        self.part_of_triangle
+            .extend(std::iter::repeat_n(part, triangles.len()));
+        self.triangles
+            .extend(triangles.into_iter().map(|t| t.map(|v| v + start)));
         let materials = source.document.materials.len();
         if let Some(material) = primitive.material.filter(|&k| k >= materials) {
-            let message = format!("a primitive has material {material}, but there are {materials}; export the file again");
+            let message = format!(
+                "a primitive has material {material}, but there are {materials}; export the file again"
+            );
             return Err(ReadError::whole(message));
         }
         // The document's numbers; the reader gives the object its own.
-        self.parts.push(Part { block, material: primitive.material });
+        self.parts.push(Part {
+            block,
+            material: primitive.material,
+        });
         Ok(())
     }
 }
@@ -135,7 +182,12 @@ struct Run<'a> {
 
 impl Run<'_> {
     /// Adds an attribute to `values`; zeros stand where a primitive has none while others have.
-    fn fill<const N: usize>(&self, name: &str, kinds: &[&str], values: &mut Vec<[f32; N]>) -> Result<bool, ReadError> {
+    fn fill<const N: usize>(
+        &self,
+        name: &str,
+        kinds: &[&str],
+        values: &mut Vec<[f32; N]>,
+    ) -> Result<bool, ReadError> {
         let Some(&accessor) = self.attributes.get(name) else {
             if !values.is_empty() {
                 values.resize(self.end, [0.0; N]);
@@ -145,7 +197,9 @@ impl Run<'_> {
         let own = self.source.vectors::<N>(accessor, kinds)?;
         if own.len() != self.end - self.start {
             let (found, expected) = (own.len(), self.end - self.start);
-            let message = format!("accessor {accessor} ({name}) has {found} rows for {expected} vertices; export the file again");
+            let message = format!(
+                "accessor {accessor} ({name}) has {found} rows for {expected} vertices; export the file again"
+            );
             return Err(ReadError::whole(message));
         }
         values.resize(self.start, [0.0; N]);
@@ -154,8 +208,15 @@ impl Run<'_> {
     }
 
     /// Adds `NAME_0`, `NAME_1`, … and gives their number.
-    fn sets<const N: usize>(&self, name: &str, kinds: &[&str], sets: &mut Vec<Vec<[f32; N]>>) -> Result<usize, ReadError> {
-        let own = (0..).take_while(|k| self.attributes.contains_key(&format!("{name}{k}"))).count();
+    fn sets<const N: usize>(
+        &self,
+        name: &str,
+        kinds: &[&str],
+        sets: &mut Vec<Vec<[f32; N]>>,
+    ) -> Result<usize, ReadError> {
+        let own = (0..)
+            .take_while(|k| self.attributes.contains_key(&format!("{name}{k}")))
+            .count();
         if sets.len() < own {
             sets.resize_with(own, Vec::new);
         }
@@ -171,8 +232,10 @@ fn checked(accessor: usize, indices: Vec<u32>, vertices: usize) -> Result<Vec<u3
     match indices.iter().position(|&i| i as usize >= vertices) {
         None => Ok(indices),
         Some(k) => {
-            let message =
-                format!("index {k} of accessor {accessor} names vertex {}, but there are {vertices}; repair the faces", indices[k]);
+            let message = format!(
+                "index {k} of accessor {accessor} names vertex {}, but there are {vertices}; repair the faces",
+                indices[k]
+            );
             Err(ReadError::whole(message))
         }
     }
@@ -182,11 +245,32 @@ fn checked(accessor: usize, indices: Vec<u32>, vertices: usize) -> Result<Vec<u3
 fn triangles(mode: u32, indices: &[u32]) -> Result<Vec<[u32; 3]>, ReadError> {
     Ok(match mode {
         POINTS => Vec::new(),
-        TRIANGLES => indices.chunks_exact(3).map(|t| [t[0], t[1], t[2]]).collect(),
+        TRIANGLES => indices
+            .chunks_exact(3)
+            .map(|t| [t[0], t[1], t[2]])
+            .collect(),
         // Every second triangle of a strip is turned, so that all face the same way.
-        STRIP => indices.windows(3).enumerate().map(|(k, t)| if k % 2 == 0 { [t[0], t[1], t[2]] } else { [t[0], t[2], t[1]] }).collect(),
-        FAN => indices.windows(2).skip(1).map(|t| [indices[0], t[0], t[1]]).collect(),
-        other => return Err(ReadError::whole(format!("a primitive has the unknown mode {other}; export the file again"))),
+        STRIP => indices
+            .windows(3)
+            .enumerate()
+            .map(|(k, t)| {
+                if k % 2 == 0 {
+                    [t[0], t[1], t[2]]
+                } else {
+                    [t[0], t[2], t[1]]
+                }
+            })
+            .collect(),
+        FAN => indices
+            .windows(2)
+            .skip(1)
+            .map(|t| [indices[0], t[0], t[1]])
+            .collect(),
+        other => {
+            return Err(ReadError::whole(format!(
+                "a primitive has the unknown mode {other}; export the file again"
+            )));
+        }
     })
 }
 

@@ -1,4 +1,5 @@
-//! From a document to objects: stored vertices are welded, faces put together, and all of it placed in the scene.
+//! From a document to objects: stored vertices are welded, faces put together, and all of it placed
+//! in the scene.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
@@ -42,23 +43,36 @@ pub(crate) fn read_document(bytes: &[u8], beside: &dyn Beside) -> Result<Asset, 
     })?;
     require_version(&document)?;
     let buffers = Buffers::open(&document, &parts, beside)?;
-    let source = Source { document: &document, buffers };
+    let source = Source {
+        document: &document,
+        buffers,
+    };
     Ok(Scene::read(&source)?)
 }
 
 fn require_version(document: &Document) -> Result<(), ReadError> {
-    let version = document.asset.get("version").and_then(Value::as_str).unwrap_or_default();
+    let version = document
+        .asset
+        .get("version")
+        .and_then(Value::as_str)
+        .unwrap_or_default();
     if !version.starts_with("2.") {
-        return Err(ReadError::whole(format!("it is glTF of version '{version}'; export it as version 2")));
+        return Err(ReadError::whole(format!(
+            "it is glTF of version '{version}'; export it as version 2"
+        )));
     }
     // A Draco mesh, for one, has no bytes that could be read without it.
     let packed = document.extensions_required.iter().find(|e| {
-        let harmless =
-            e.starts_with("KHR_texture") || e.starts_with("KHR_materials") || e.starts_with("KHR_lights") || e.contains("texture");
+        let harmless = e.starts_with("KHR_texture")
+            || e.starts_with("KHR_materials")
+            || e.starts_with("KHR_lights")
+            || e.contains("texture");
         !harmless && !UNDERSTOOD.contains(&e.as_str())
     });
     match packed {
-        Some(name) => Err(ReadError::whole(format!("it needs the extension '{name}', which is not read; export it without"))),
+        Some(name) => Err(ReadError::whole(format!(
+            "it needs the extension '{name}', which is not read; export it without"
+        ))),
         None => Ok(()),
     }
 }
@@ -85,25 +99,47 @@ struct Scene<'a> {
 
 impl<'a> Scene<'a> {
     fn read(source: &'a Source<'a>) -> Result<Asset, ReadError> {
-        let mut scene = Self { source, nodes: Nodes::of(source.document)?, skins: BTreeMap::new(), problems: Vec::new() };
+        let mut scene = Self {
+            source,
+            nodes: Nodes::of(source.document)?,
+            skins: BTreeMap::new(),
+            problems: Vec::new(),
+        };
         let (mut objects, mut placed) = (Vec::new(), Vec::new());
         let nodes_of = scene.nodes_of_meshes()?;
         for (k, mesh) in source.document.meshes.iter().enumerate() {
             let name = mesh.name.as_deref().unwrap_or_default();
             let read = scene.object(k, mesh, &nodes_of[k]);
-            let read = read.map_err(|e| ReadError { message: format!("mesh {k} '{name}': {}", e.message), ..e })?;
+            let read = read.map_err(|e| ReadError {
+                message: format!("mesh {k} '{name}': {}", e.message),
+                ..e
+            })?;
             if let Some((object, place)) = read {
                 objects.push(object);
                 placed.push(place);
             }
         }
         if objects.is_empty() {
-            return Err(ReadError::whole("the file holds no mesh of triangles or points; export it with one"));
+            return Err(ReadError::whole(
+                "the file holds no mesh of triangles or points; export it with one",
+            ));
         }
         scene.note_unread();
         check_file_order(&mut objects);
-        let clips = animation::read(source, &scene.nodes, &scene.skins, &objects, &placed, &mut scene.problems)?;
-        Ok(Asset { objects, clips, problems: scene.problems, ..Asset::default() })
+        let clips = animation::read(
+            source,
+            &scene.nodes,
+            &scene.skins,
+            &objects,
+            &placed,
+            &mut scene.problems,
+        )?;
+        Ok(Asset {
+            objects,
+            clips,
+            problems: scene.problems,
+            ..Asset::default()
+        })
     }
 
     /// The nodes that show each mesh.
@@ -112,53 +148,99 @@ impl<'a> Scene<'a> {
         for (k, node) in self.nodes.nodes.iter().enumerate() {
             let Some(mesh) = node.mesh else { continue };
             let count = nodes_of.len();
-            let list = nodes_of
-                .get_mut(mesh)
-                .ok_or_else(|| ReadError::whole(format!("node {k} shows mesh {mesh}, but there are {count}; export the file again")))?;
+            let list = nodes_of.get_mut(mesh).ok_or_else(|| {
+                ReadError::whole(format!(
+                    "node {k} shows mesh {mesh}, but there are {count}; export the file again"
+                ))
+            })?;
             list.push(k);
         }
         Ok(nodes_of)
     }
 
-    fn object(&mut self, index: usize, mesh: &document::Mesh, nodes: &[usize]) -> Result<Option<(Object, Placed)>, ReadError> {
+    fn object(
+        &mut self,
+        index: usize,
+        mesh: &document::Mesh,
+        nodes: &[usize],
+    ) -> Result<Option<(Object, Placed)>, ReadError> {
         let name = mesh.name.clone().unwrap_or_default();
         let stored = Stored::gather(self.source, mesh)?;
         if !stored.dropped.is_empty() {
-            self.problems.push(format!("mesh '{name}': {} were not read", stored.dropped.join(" and ")));
+            self.problems.push(format!(
+                "mesh '{name}': {} were not read",
+                stored.dropped.join(" and ")
+            ));
         }
         if stored.blocks.is_empty() {
             return Ok(None);
         }
         if nodes.len() > 1 {
-            self.problems.push(format!("mesh '{name}' stands at {} nodes and was read at the first only", nodes.len()));
+            self.problems.push(format!(
+                "mesh '{name}' stands at {} nodes and was read at the first only",
+                nodes.len()
+            ));
         }
-        let chain = nodes.first().map_or_else(Vec::new, |&node| self.nodes.chain(node));
+        let chain = nodes
+            .first()
+            .map_or_else(Vec::new, |&node| self.nodes.chain(node));
         let skin = nodes.first().and_then(|&node| self.nodes.nodes[node].skin);
         let world = match skin {
             Some(skin) => self.bound(skin, &name)?.place,
             None => self.nodes.world(&chain),
         };
-        let path = if chain.is_empty() { name.clone() } else { self.nodes.path(&chain, &name) };
-        self.source.buffers.budget.spend(chain.len().saturating_mul(16) + path.len(), "the way to a mesh")?;
+        let path = if chain.is_empty() {
+            name.clone()
+        } else {
+            self.nodes.path(&chain, &name)
+        };
+        self.source.buffers.budget.spend(
+            chain.len().saturating_mul(16) + path.len(),
+            "the way to a mesh",
+        )?;
         let assembly = Assembly::new(self.source, mesh, stored, world, &mut self.problems);
-        let binding = skin.map(|skin| assembly.binding(&self.skins[&skin], &name, &mut self.problems)).transpose()?;
+        let binding = skin
+            .map(|skin| assembly.binding(&self.skins[&skin], &name, &mut self.problems))
+            .transpose()?;
         let file_vertices = assembly.stored.positions.len();
         let (rig, seams, memo) = assembly.build(name)?;
         let faces = rig.neutral().face_count();
         let (rig, frames) = morph::without_frames(rig, &memo, self.source)?;
-        let mut object = Object { path, file_vertices, ..Object::new(rig) };
+        let mut object = Object {
+            path,
+            file_vertices,
+            ..Object::new(rig)
+        };
         object.smoothing = memo::labels(self.source, memo.smoothing.as_ref(), "smoothing", faces);
-        object.file_index = memo::list(self.source, memo.file_index, "file_index", object.vertex_count());
-        let own = nodes.first().and_then(|&node| self.nodes.nodes[node].weights.as_ref());
-        object.rest_weights = morph::rest_weights(own.or(mesh.weights.as_ref()), &object, &mut self.problems);
+        object.file_index = memo::list(
+            self.source,
+            memo.file_index,
+            "file_index",
+            object.vertex_count(),
+        );
+        let own = nodes
+            .first()
+            .and_then(|&node| self.nodes.nodes[node].weights.as_ref());
+        object.rest_weights =
+            morph::rest_weights(own.or(mesh.weights.as_ref()), &object, &mut self.problems);
         (object.seams, object.skin) = (Some(Arc::new(seams)), binding);
-        Ok(Some((object, Placed { mesh: index, chain, world, frames, skin })))
+        Ok(Some((
+            object,
+            Placed {
+                mesh: index,
+                chain,
+                world,
+                frames,
+                skin,
+            },
+        )))
     }
 
     /// A skin of the document, read once.
     fn bound(&mut self, skin: usize, mesh: &str) -> Result<&BoundSkin, ReadError> {
         if !self.skins.contains_key(&skin) {
-            self.skins.insert(skin, BoundSkin::read(self.source, &self.nodes, skin)?);
+            self.skins
+                .insert(skin, BoundSkin::read(self.source, &self.nodes, skin)?);
         }
         let bound = &self.skins[&skin];
         if !bound.rests_as_bound {
@@ -169,7 +251,10 @@ impl<'a> Scene<'a> {
 
     fn note_unread(&mut self) {
         if !self.source.document.textures.is_empty() {
-            self.problems.push(format!("{} texture(s) are not kept", self.source.document.textures.len()));
+            self.problems.push(format!(
+                "{} texture(s) are not kept",
+                self.source.document.textures.len()
+            ));
         }
     }
 }
@@ -186,7 +271,13 @@ struct Assembly<'a> {
 }
 
 impl<'a> Assembly<'a> {
-    fn new(source: &'a Source<'a>, mesh: &'a document::Mesh, stored: Stored, world: DAffine3, problems: &mut Vec<String>) -> Self {
+    fn new(
+        source: &'a Source<'a>,
+        mesh: &'a document::Mesh,
+        stored: Stored,
+        world: DAffine3,
+        problems: &mut Vec<String>,
+    ) -> Self {
         let mut memo: MeshMemo = memo::of(&mesh.extras).unwrap_or_default();
         let known = known_weld(source, &memo, &stored);
         if known.is_none() && memo.weld.is_some() {
@@ -194,32 +285,64 @@ impl<'a> Assembly<'a> {
             problems.push(format!(
                 "mesh '{name}' was changed by another program since it was written; its own vertex order is not known any more"
             ));
-            memo = MeshMemo { targets: memo.targets, ..MeshMemo::default() };
+            memo = MeshMemo {
+                targets: memo.targets,
+                ..MeshMemo::default()
+            };
         }
         let vertex_of = known.unwrap_or_else(|| weld::weld(&stored));
         let vertices = vertex_of.iter().map(|&v| v as usize + 1).max().unwrap_or(0);
-        Self { source, mesh, stored, world, memo, vertex_of, vertices }
+        Self {
+            source,
+            mesh,
+            stored,
+            world,
+            memo,
+            vertex_of,
+            vertices,
+        }
     }
 
     fn build(mut self, name: String) -> Result<(Rig, Seams, MeshMemo), ReadError> {
         let polygons = self.polygons();
         let speakers = weld::speakers(&self.vertex_of, self.vertices);
-        let targets = morph::targets(self.mesh, &self.stored.targets, &self.vertex_of, &speakers, self.world.matrix3);
-        let positions = speakers.iter().map(|&s| placed(&self.world, self.stored.positions[s as usize])).collect();
+        let targets = morph::targets(
+            self.mesh,
+            &self.stored.targets,
+            &self.vertex_of,
+            &speakers,
+            self.world.matrix3,
+        );
+        let positions = speakers
+            .iter()
+            .map(|&s| placed(&self.world, self.stored.positions[s as usize]))
+            .collect();
         let labels = self.materials(&polygons);
         let colors = self.stored.colors.iter().map(|set| VertexLayer {
             name: String::new(),
-            values: speakers.iter().map(|&s| DVec4::from_array(set[s as usize].map(f64::from))).collect(),
+            values: speakers
+                .iter()
+                .map(|&s| DVec4::from_array(set[s as usize].map(f64::from)))
+                .collect(),
         });
         let builder = MeshBuilder {
             name,
             positions,
             face_sizes: polygons.sizes.clone(),
-            corners: polygons.corners.iter().map(|&s| self.vertex_of[s as usize]).collect(),
+            corners: polygons
+                .corners
+                .iter()
+                .map(|&s| self.vertex_of[s as usize])
+                .collect(),
             uv_layers: self.uv_layers(&polygons.corners),
             normals: self.normals(&polygons.corners),
             colors: colors.collect(),
-            groups: memo::labels(self.source, self.memo.groups.as_ref(), "groups", polygons.sizes.len()),
+            groups: memo::labels(
+                self.source,
+                self.memo.groups.as_ref(),
+                "groups",
+                polygons.sizes.len(),
+            ),
             materials: labels,
             material_library: self.memo.material_library.clone(),
         };
@@ -229,7 +352,11 @@ impl<'a> Assembly<'a> {
         let mut target_normals = std::mem::take(&mut self.stored.target_normals);
         if self.world != DAffine3::IDENTITY {
             let deltas = target_normals.iter_mut().flat_map(|d| &mut d.deltas);
-            deltas.for_each(|d| *d = (normals_by * DVec3::from_array(d.map(f64::from))).as_vec3().to_array());
+            deltas.for_each(|d| {
+                *d = (normals_by * DVec3::from_array(d.map(f64::from)))
+                    .as_vec3()
+                    .to_array()
+            });
         }
         let seams = Seams {
             vertex_of: self.vertex_of,
@@ -244,10 +371,21 @@ impl<'a> Assembly<'a> {
         Ok((rig, seams, self.memo))
     }
 
-    fn binding(&self, bound: &BoundSkin, name: &str, problems: &mut Vec<String>) -> Result<SkinBinding, ReadError> {
-        let (skin, odd) = bound.skin_of(&self.stored, &weld::speakers(&self.vertex_of, self.vertices))?;
+    fn binding(
+        &self,
+        bound: &BoundSkin,
+        name: &str,
+        problems: &mut Vec<String>,
+    ) -> Result<SkinBinding, ReadError> {
+        let (skin, odd) = bound.skin_of(
+            &self.stored,
+            &weld::speakers(&self.vertex_of, self.vertices),
+        )?;
         problems.extend(odd.map(|odd| format!("mesh '{name}': {odd}")));
-        Ok(SkinBinding { skin: Arc::new(skin), skeleton: Arc::clone(&bound.skeleton) })
+        Ok(SkinBinding {
+            skin: Arc::new(skin),
+            skeleton: Arc::clone(&bound.skeleton),
+        })
     }
 
     fn polygons(&self) -> Polygons {
@@ -264,10 +402,17 @@ impl<'a> Assembly<'a> {
     fn materials(&self, polygons: &Polygons) -> FaceLabels {
         let name = |part: u32| {
             let material = self.stored.parts[part as usize].material;
-            material.and_then(|k| self.source.document.materials[k].get("name")).and_then(Value::as_str).unwrap_or_default()
+            material
+                .and_then(|k| self.source.document.materials[k].get("name"))
+                .and_then(Value::as_str)
+                .unwrap_or_default()
         };
         let labels = FaceLabels::from_names(polygons.parts.iter().map(|&part| name(part)));
-        if labels.names.iter().all(String::is_empty) { FaceLabels::default() } else { labels }
+        if labels.names.iter().all(String::is_empty) {
+            FaceLabels::default()
+        } else {
+            labels
+        }
     }
 
     /// The materials that this mesh uses; its parts are made to count in them.
@@ -288,11 +433,20 @@ impl<'a> Assembly<'a> {
     /// UV sets with v upwards.
     fn uv_layers(&self, corners: &[u32]) -> Vec<CornerLayer<DVec2>> {
         let mut sets_of_stored = vec![0; self.stored.positions.len()];
-        self.stored.blocks.iter().for_each(|block| sets_of_stored[block.range()].fill(block.uv_sets));
+        self.stored
+            .blocks
+            .iter()
+            .for_each(|block| sets_of_stored[block.range()].fill(block.uv_sets));
         let layer = |(k, set): (usize, &Vec<[f32; 2]>)| CornerLayer {
             name: self.memo.uv_names.get(k).cloned().unwrap_or_default(),
-            values: set.iter().map(|&[u, v]| DVec2::new(f64::from(u), 1.0 - f64::from(v))).collect(),
-            corners: corners.iter().map(|&s| (sets_of_stored[s as usize] > k).then_some(s)).collect(),
+            values: set
+                .iter()
+                .map(|&[u, v]| DVec2::new(f64::from(u), 1.0 - f64::from(v)))
+                .collect(),
+            corners: corners
+                .iter()
+                .map(|&s| (sets_of_stored[s as usize] > k).then_some(s))
+                .collect(),
         };
         self.stored.uvs.iter().enumerate().map(layer).collect()
     }
@@ -302,15 +456,29 @@ impl<'a> Assembly<'a> {
             return None;
         }
         let mut has = vec![false; self.stored.positions.len()];
-        self.stored.blocks.iter().for_each(|block| has[block.range()].fill(block.normals));
+        self.stored
+            .blocks
+            .iter()
+            .for_each(|block| has[block.range()].fill(block.normals));
         let by = normal_matrix(&self.world);
         let identity = self.world == DAffine3::IDENTITY;
         let turned = |n: &[f32; 3]| {
             let normal = DVec3::from_array(n.map(f64::from));
-            if identity { normal } else { (by * normal).normalize_or_zero() }
+            if identity {
+                normal
+            } else {
+                (by * normal).normalize_or_zero()
+            }
         };
-        let corners = corners.iter().map(|&s| has[s as usize].then_some(s)).collect();
-        Some(CornerLayer { name: String::new(), values: self.stored.normals.iter().map(turned).collect(), corners })
+        let corners = corners
+            .iter()
+            .map(|&s| has[s as usize].then_some(s))
+            .collect();
+        Some(CornerLayer {
+            name: String::new(),
+            values: self.stored.normals.iter().map(turned).collect(),
+            corners,
+        })
     }
 }
 
@@ -326,7 +494,11 @@ fn normal_matrix(world: &DAffine3) -> DMat3 {
 fn placed(world: &DAffine3, position: [f32; 3]) -> DVec3 {
     let position = DVec3::from_array(position.map(f64::from));
     // So that numbers stay what they are, NaN and all.
-    if *world == DAffine3::IDENTITY { position } else { world.transform_point3(position) }
+    if *world == DAffine3::IDENTITY {
+        position
+    } else {
+        world.transform_point3(position)
+    }
 }
 
 /// The weld map of our own file, where it fits.
@@ -337,7 +509,10 @@ fn known_weld(source: &Source<'_>, memo: &MeshMemo, stored: &Stored) -> Option<V
     }
     let speakers = weld::speakers(&vertex_of, memo.vertices);
     let bits = |stored_vertex: usize| stored.positions[stored_vertex].map(f32::to_bits);
-    let together = vertex_of.iter().enumerate().all(|(s, &v)| bits(s) == bits(speakers[v as usize] as usize));
+    let together = vertex_of
+        .iter()
+        .enumerate()
+        .all(|(s, &v)| bits(s) == bits(speakers[v as usize] as usize));
     (together && !speakers.contains(&u32::MAX)).then_some(vertex_of)
 }
 
@@ -345,8 +520,11 @@ fn known_weld(source: &Source<'_>, memo: &MeshMemo, stored: &Stored) -> Option<V
 fn without_textures(material: &Value) -> Value {
     match material {
         Value::Object(entries) => {
-            let kept = entries.iter().filter(|(key, _)| !key.ends_with("Texture") && *key != "extensions");
-            kept.map(|(key, value)| (key.clone(), without_textures(value))).collect()
+            let kept = entries
+                .iter()
+                .filter(|(key, _)| !key.ends_with("Texture") && *key != "extensions");
+            kept.map(|(key, value)| (key.clone(), without_textures(value)))
+                .collect()
         }
         other => other.clone(),
     }
@@ -378,7 +556,11 @@ impl Polygons {
             None => vec![3; stored.triangles.len()],
         };
         let mut triangles = stored.triangles.iter().zip(&stored.part_of_triangle);
-        let mut fans = Self { sizes, corners: Vec::new(), parts: Vec::new() };
+        let mut fans = Self {
+            sizes,
+            corners: Vec::new(),
+            parts: Vec::new(),
+        };
         for &size in &fans.sizes {
             let (&[a, b, c], &part) = triangles.next().filter(|_| size >= 3)?;
             fans.corners.extend([a, b, c]);
@@ -396,23 +578,37 @@ impl Polygons {
         }
         match memo.face_order {
             None => Some(fans),
-            Some(accessor) => fans.ordered(&memo::list(source, Some(accessor), "face_order", count(accessor)?)?),
+            Some(accessor) => fans.ordered(&memo::list(
+                source,
+                Some(accessor),
+                "face_order",
+                count(accessor)?,
+            )?),
         }
     }
 
     /// Stored face `k` is face `order[k]`.
     fn ordered(self, order: &[u32]) -> Option<Self> {
         let mut starts = vec![0];
-        self.sizes.iter().for_each(|&size| starts.push(starts[starts.len() - 1] + size as usize));
+        self.sizes
+            .iter()
+            .for_each(|&size| starts.push(starts[starts.len() - 1] + size as usize));
         let mut stored_of = vec![None; self.sizes.len()];
         if order.len() != stored_of.len() {
             return None;
         }
-        order.iter().enumerate().try_for_each(|(k, &face)| stored_of.get_mut(face as usize).map(|s| *s = Some(k)))?;
+        order
+            .iter()
+            .enumerate()
+            .try_for_each(|(k, &face)| stored_of.get_mut(face as usize).map(|s| *s = Some(k)))?;
         let stored_of: Vec<usize> = stored_of.into_iter().collect::<Option<_>>()?;
         Some(Self {
             sizes: stored_of.iter().map(|&k| self.sizes[k]).collect(),
-            corners: stored_of.iter().flat_map(|&k| &self.corners[starts[k]..starts[k + 1]]).copied().collect(),
+            corners: stored_of
+                .iter()
+                .flat_map(|&k| &self.corners[starts[k]..starts[k + 1]])
+                .copied()
+                .collect(),
             parts: stored_of.iter().map(|&k| self.parts[k]).collect(),
         })
     }
@@ -429,5 +625,9 @@ impl Polygons {
 
 /// Displacements as a target's own type.
 pub(super) fn moved(displacements: &Displacements) -> impl Iterator<Item = (u32, Vec3)> {
-    displacements.vertices.iter().copied().zip(displacements.deltas.iter().map(|&d| Vec3::from_array(d)))
+    displacements
+        .vertices
+        .iter()
+        .copied()
+        .zip(displacements.deltas.iter().map(|&d| Vec3::from_array(d)))
 }

@@ -2,9 +2,10 @@
 //!
 //! **Problem.** A stored vertex has one UV, one normal and one colour, and belongs to one material.
 //!
-//! **Form.** Faces are grouped into parts that share a material and the attributes they have. In each part a
-//! vertex is stored once for every distinct tuple of its attributes, in the order of the vertices, so that a
-//! mesh without seams keeps its order. Vertices that no face uses are stored with the first part.
+//! **Form.** Faces are grouped into parts that share a material and the attributes they have. In
+//! each part a vertex is stored once for every distinct tuple of its attributes, in the order of
+//! the vertices, so that a mesh without seams keeps its order. Vertices that no face uses are
+//! stored with the first part.
 
 use std::collections::HashMap;
 
@@ -68,18 +69,29 @@ impl Seams {
         let vertex = |stored: u32| self.vertex_of.get(stored as usize).copied();
         let covered = {
             let mut covered = vec![false; mesh.vertex_count()];
-            self.vertex_of.iter().all(|&v| covered.get_mut(v as usize).map(|c| *c = true).is_some()) && covered.iter().all(|&c| c)
+            self.vertex_of
+                .iter()
+                .all(|&v| covered.get_mut(v as usize).map(|c| *c = true).is_some())
+                && covered.iter().all(|&c| c)
         };
         covered
             && self.part_of_face.len() == mesh.face_count()
             && self.corners.len() == mesh.corner_count()
-            && mesh.faces().flatten().zip(&self.corners).all(|(&v, &stored)| vertex(stored) == Some(v))
+            && mesh
+                .faces()
+                .flatten()
+                .zip(&self.corners)
+                .all(|(&v, &stored)| vertex(stored) == Some(v))
     }
 
     /// The seams of a mesh that was never in such a file.
     pub(super) fn of(mesh: &Mesh) -> Self {
         let (parts, part_of_face) = parts_of(mesh);
-        let mut seams = Self { corners: vec![0; mesh.corner_count()], part_of_face, ..Self::default() };
+        let mut seams = Self {
+            corners: vec![0; mesh.corner_count()],
+            part_of_face,
+            ..Self::default()
+        };
         let mut corners_of_part: Vec<Vec<(u32, u32)>> = vec![Vec::new(); parts.len()];
         let mut part_of_corner = Vec::with_capacity(mesh.corner_count());
         for (face, &part) in mesh.faces().zip(&seams.part_of_face) {
@@ -89,7 +101,10 @@ impl Seams {
         let (corners, starts) = by_vertex(&vertex_of_corner, mesh.vertex_count());
         for (vertex, ends) in starts.windows(2).enumerate() {
             let own = &corners[ends[0] as usize..ends[1] as usize];
-            own.iter().for_each(|&corner| corners_of_part[part_of_corner[corner as usize] as usize].push((vertex as u32, corner)));
+            own.iter().for_each(|&corner| {
+                corners_of_part[part_of_corner[corner as usize] as usize]
+                    .push((vertex as u32, corner))
+            });
             if own.is_empty() {
                 corners_of_part[0].push((vertex as u32, NO_CORNER));
             }
@@ -98,7 +113,12 @@ impl Seams {
             let start = seams.vertex_of.len();
             seams.store(mesh, &key, &corners);
             let (uv_sets, normals) = (key.uv_sets, key.normals);
-            seams.blocks.push(Block { start, count: seams.vertex_of.len() - start, uv_sets, normals });
+            seams.blocks.push(Block {
+                start,
+                count: seams.vertex_of.len() - start,
+                uv_sets,
+                normals,
+            });
             let material = name.map(|name| {
                 seams.materials.push(json!({ "name": name }));
                 seams.materials.len() - 1
@@ -116,7 +136,9 @@ impl Seams {
             variants.clear();
             for &(vertex, corner) in group {
                 let corner = corner as usize;
-                let known = variants.iter().position(|&other| key.same(mesh, other, corner));
+                let known = variants
+                    .iter()
+                    .position(|&other| key.same(mesh, other, corner));
                 if known.is_none() {
                     variants.push(corner);
                     self.vertex_of.push(vertex);
@@ -169,14 +191,25 @@ impl Key {
     /// Whether two corners of one vertex can be one stored vertex.
     fn same(&self, mesh: &Mesh, a: usize, b: usize) -> bool {
         let layers = &mesh.uv_layers()[..self.uv_sets];
-        layers.iter().all(|layer| same_value(layer, a, b, |uv| uv.as_vec2().to_array().map(f32::to_bits)))
-            && (!self.normals || mesh.normals().is_none_or(|layer| same_value(layer, a, b, |n| n.as_vec3().to_array().map(f32::to_bits))))
+        layers
+            .iter()
+            .all(|layer| same_value(layer, a, b, |uv| uv.as_vec2().to_array().map(f32::to_bits)))
+            && (!self.normals
+                || mesh.normals().is_none_or(|layer| {
+                    same_value(layer, a, b, |n| n.as_vec3().to_array().map(f32::to_bits))
+                }))
     }
 }
 
-fn same_value<T: Copy, B: PartialEq>(layer: &CornerLayer<T>, a: usize, b: usize, bits: impl Fn(T) -> B) -> bool {
+fn same_value<T: Copy, B: PartialEq>(
+    layer: &CornerLayer<T>,
+    a: usize,
+    b: usize,
+    bits: impl Fn(T) -> B,
+) -> bool {
     let [a, b] = [a, b].map(|corner| layer.corners.get(corner).copied().flatten());
-    a == b || matches!((a, b), (Some(a), Some(b)) if bits(layer.values[a as usize]) == bits(layer.values[b as usize]))
+    a == b
+        || matches!((a, b), (Some(a), Some(b)) if bits(layer.values[a as usize]) == bits(layer.values[b as usize]))
 }
 
 /// The parts in order of first use, and the part of each face. A mesh without faces has one part.
@@ -185,7 +218,9 @@ fn parts_of(mesh: &Mesh) -> (Vec<(Key, Option<String>)>, Vec<u32>) {
     let mut parts = Vec::new();
     let mut part = |key: Key| {
         *index_of.entry(key).or_insert_with(|| {
-            let material = key.material.map(|k| mesh.materials().names[k as usize].clone());
+            let material = key
+                .material
+                .map(|k| mesh.materials().names[k as usize].clone());
             parts.push((key, material.filter(|name| !name.is_empty())));
             parts.len() as u32 - 1
         })
@@ -195,23 +230,34 @@ fn parts_of(mesh: &Mesh) -> (Vec<(Key, Option<String>)>, Vec<u32>) {
     let part_of_face: Vec<u32> = (0..mesh.face_count())
         .map(|face| {
             let key = key_of(mesh, face);
-            let index = last.filter(|(same, _)| *same == key).map_or_else(|| part(key), |(_, index)| index);
+            let index = last
+                .filter(|(same, _)| *same == key)
+                .map_or_else(|| part(key), |(_, index)| index);
             last = Some((key, index));
             index
         })
         .collect();
     if part_of_face.is_empty() {
-        part(Key { material: None, uv_sets: 0, normals: false });
+        part(Key {
+            material: None,
+            uv_sets: 0,
+            normals: false,
+        });
     }
     (parts, part_of_face)
 }
 
 fn key_of(mesh: &Mesh, face: usize) -> Key {
     let corners = mesh.face_corners(face);
-    let uv_sets = mesh.uv_layers().iter().rposition(|layer| layer.corners[corners.clone()].iter().any(Option::is_some));
+    let uv_sets = mesh
+        .uv_layers()
+        .iter()
+        .rposition(|layer| layer.corners[corners.clone()].iter().any(Option::is_some));
     Key {
         material: mesh.materials().of_face.get(face).copied(),
         uv_sets: uv_sets.map_or(0, |k| k + 1),
-        normals: mesh.normals().is_some_and(|layer| layer.corners[corners].iter().any(Option::is_some)),
+        normals: mesh
+            .normals()
+            .is_some_and(|layer| layer.corners[corners].iter().any(Option::is_some)),
     }
 }

@@ -2,12 +2,14 @@
 //!
 //! **Problem.** Targets move few vertices: written row by row, most of a rig would be zeros.
 //!
-//! **Form.** Rows that are mostly zero are stored as a sparse accessor without a base, where this takes fewer
-//! bytes; rows that are all zero take none.
+//! **Form.** Rows that are mostly zero are stored as a sparse accessor without a base, where this
+//! takes fewer bytes; rows that are all zero take none.
 
 use std::collections::HashMap;
 
-use super::document::{Accessor, BufferView, F32, INDICES, Sparse, SparseView, U8, U16, U32, VERTICES};
+use super::document::{
+    Accessor, BufferView, F32, INDICES, Sparse, SparseView, U8, U16, U32, VERTICES,
+};
 use super::memo::accessor_name;
 use super::split::Displacements;
 
@@ -28,7 +30,12 @@ impl Store {
         let start = self.bytes.len();
         write(&mut self.bytes);
         let byte_length = self.bytes.len() - start;
-        self.views.push(BufferView { byte_offset: start, byte_length, target, ..BufferView::default() });
+        self.views.push(BufferView {
+            byte_offset: start,
+            byte_length,
+            target,
+            ..BufferView::default()
+        });
         self.views.len() - 1
     }
 
@@ -41,21 +48,41 @@ impl Store {
     pub(super) fn attribute<const N: usize>(&mut self, rows: &[[f32; N]]) -> usize {
         let view = self.view(Some(VERTICES), |bytes| push_rows(bytes, rows));
         let kind = ["SCALAR", "VEC2", "VEC3", "VEC4"][N - 1].into();
-        self.accessor(Accessor { buffer_view: Some(view), component_type: F32, count: rows.len(), kind, ..Accessor::default() })
+        self.accessor(Accessor {
+            buffer_view: Some(view),
+            component_type: F32,
+            count: rows.len(),
+            kind,
+            ..Accessor::default()
+        })
     }
 
     /// Joints of vertices, four to each, out of `count`.
     pub(super) fn joints(&mut self, rows: &[[u32; 4]], count: usize) -> usize {
         let component_type = component_for(count.saturating_sub(1) as u32).min(U16);
-        let view = self.view(Some(VERTICES), |bytes| push_whole(bytes, rows.as_flattened(), component_type));
-        self.accessor(Accessor { buffer_view: Some(view), component_type, count: rows.len(), kind: "VEC4".into(), ..Accessor::default() })
+        let view = self.view(Some(VERTICES), |bytes| {
+            push_whole(bytes, rows.as_flattened(), component_type)
+        });
+        self.accessor(Accessor {
+            buffer_view: Some(view),
+            component_type,
+            count: rows.len(),
+            kind: "VEC4".into(),
+            ..Accessor::default()
+        })
     }
 
     /// Matrices, column by column.
     pub(super) fn matrices(&mut self, matrices: &[[f32; 16]]) -> usize {
         let view = self.view(None, |bytes| push_rows(bytes, matrices));
         let (count, kind) = (matrices.len(), "MAT4".into());
-        self.accessor(Accessor { buffer_view: Some(view), component_type: F32, count, kind, ..Accessor::default() })
+        self.accessor(Accessor {
+            buffer_view: Some(view),
+            component_type: F32,
+            count,
+            kind,
+            ..Accessor::default()
+        })
     }
 
     /// Positions, which glTF wants with their bounds.
@@ -68,10 +95,22 @@ impl Store {
     /// Three indices per triangle.
     pub(super) fn triangles(&mut self, indices: &[u32], vertices: usize) -> usize {
         // The greatest number of each size is not an index.
-        let component_type = if vertices <= usize::from(u16::MAX) { U16 } else { U32 };
-        let view = self.view(Some(INDICES), |bytes| push_whole(bytes, indices, component_type));
+        let component_type = if vertices <= usize::from(u16::MAX) {
+            U16
+        } else {
+            U32
+        };
+        let view = self.view(Some(INDICES), |bytes| {
+            push_whole(bytes, indices, component_type)
+        });
         let count = indices.len();
-        self.accessor(Accessor { buffer_view: Some(view), component_type, count, kind: "SCALAR".into(), ..Accessor::default() })
+        self.accessor(Accessor {
+            buffer_view: Some(view),
+            component_type,
+            count,
+            kind: "SCALAR".into(),
+            ..Accessor::default()
+        })
     }
 
     /// One of our own lists, by its name.
@@ -79,11 +118,23 @@ impl Store {
         let component_type = component_for(values.iter().copied().max().unwrap_or(0));
         let view = self.view(None, |bytes| push_whole(bytes, values, component_type));
         let (name, kind) = (Some(accessor_name(name)), "SCALAR".into());
-        self.accessor(Accessor { name, buffer_view: Some(view), component_type, count: values.len(), kind, ..Accessor::default() })
+        self.accessor(Accessor {
+            name,
+            buffer_view: Some(view),
+            component_type,
+            count: values.len(),
+            kind,
+            ..Accessor::default()
+        })
     }
 
     /// Displacements of `count` vertices.
-    pub(super) fn displacements(&mut self, count: usize, moved: &Displacements, bounds: bool) -> usize {
+    pub(super) fn displacements(
+        &mut self,
+        count: usize,
+        moved: &Displacements,
+        bounds: bool,
+    ) -> usize {
         if let Some(&still) = self.still.get(&count).filter(|_| moved.vertices.is_empty()) {
             return still;
         }
@@ -99,7 +150,9 @@ impl Store {
 
     /// Key times or values of a curve, as rows of `N` numbers.
     pub(super) fn curve<const N: usize>(&mut self, rows: &[[f32; N]]) -> usize {
-        let places: Vec<u32> = (0..rows.len() as u32).filter(|&k| rows[k as usize] != [0.0; N]).collect();
+        let places: Vec<u32> = (0..rows.len() as u32)
+            .filter(|&k| rows[k as usize] != [0.0; N])
+            .collect();
         // Only single numbers, of which a frame's weights are, are ever mostly zero.
         if N == 1 && places.len() < rows.len() / 4 {
             let values: Vec<[f32; N]> = places.iter().map(|&k| rows[k as usize]).collect();
@@ -107,7 +160,13 @@ impl Store {
         }
         let view = self.view(None, |bytes| push_rows(bytes, rows));
         let kind = ["SCALAR", "VEC2", "VEC3", "VEC4"][N - 1].into();
-        self.accessor(Accessor { buffer_view: Some(view), component_type: F32, count: rows.len(), kind, ..Accessor::default() })
+        self.accessor(Accessor {
+            buffer_view: Some(view),
+            component_type: F32,
+            count: rows.len(),
+            kind,
+            ..Accessor::default()
+        })
     }
 
     /// Key times, with their bounds.
@@ -115,27 +174,53 @@ impl Store {
         let rows: Vec<[f32; 1]> = times.iter().map(|&t| [t]).collect();
         let view = self.view(None, |bytes| push_rows(bytes, &rows));
         let kind = "SCALAR".into();
-        let accessor =
-            self.accessor(Accessor { buffer_view: Some(view), component_type: F32, count: rows.len(), kind, ..Accessor::default() });
+        let accessor = self.accessor(Accessor {
+            buffer_view: Some(view),
+            component_type: F32,
+            count: rows.len(),
+            kind,
+            ..Accessor::default()
+        });
         self.set_bounds(accessor, &rows, false);
         accessor
     }
 
-    fn mostly_zero<const N: usize>(&mut self, count: usize, places: &[u32], values: &[[f32; N]], target: Option<u32>) -> usize {
+    fn mostly_zero<const N: usize>(
+        &mut self,
+        count: usize,
+        places: &[u32],
+        values: &[[f32; N]],
+        target: Option<u32>,
+    ) -> usize {
         let component_type = component_for(count.saturating_sub(1) as u32);
         let kind = ["SCALAR", "VEC2", "VEC3", "VEC4"][N - 1].to_owned();
-        let mut accessor = Accessor { component_type: F32, count, kind, ..Accessor::default() };
+        let mut accessor = Accessor {
+            component_type: F32,
+            count,
+            kind,
+            ..Accessor::default()
+        };
         if places.len() * (4 * N + size_of(component_type)) >= count * 4 * N {
             let mut dense = vec![[0.0; N]; count];
-            places.iter().zip(values).for_each(|(&place, &value)| dense[place as usize] = value);
+            places
+                .iter()
+                .zip(values)
+                .for_each(|(&place, &value)| dense[place as usize] = value);
             accessor.buffer_view = Some(self.view(target, |bytes| push_rows(bytes, &dense)));
         } else if !places.is_empty() {
             let indices = self.view(None, |bytes| push_whole(bytes, places, component_type));
             let values = self.view(None, |bytes| push_rows(bytes, values));
             accessor.sparse = Some(Sparse {
                 count: places.len(),
-                indices: SparseView { buffer_view: indices, component_type: Some(component_type), ..SparseView::default() },
-                values: SparseView { buffer_view: values, ..SparseView::default() },
+                indices: SparseView {
+                    buffer_view: indices,
+                    component_type: Some(component_type),
+                    ..SparseView::default()
+                },
+                values: SparseView {
+                    buffer_view: values,
+                    ..SparseView::default()
+                },
             });
         }
         self.accessor(accessor)
@@ -153,7 +238,8 @@ impl Store {
             }
         }
         // As double precision, so that the text is the very number that is stored.
-        (self.accessors[accessor].min, self.accessors[accessor].max) = (min.map(f64::from).to_vec(), max.map(f64::from).to_vec());
+        (self.accessors[accessor].min, self.accessors[accessor].max) =
+            (min.map(f64::from).to_vec(), max.map(f64::from).to_vec());
     }
 }
 

@@ -1,9 +1,10 @@
 //! Stored vertices back to vertices.
 //!
-//! **Problem.** A vertex on a seam is stored several times; moved apart, the surface would tear there.
+//! **Problem.** A vertex on a seam is stored several times; moved apart, the surface would tear
+//! there.
 //!
-//! **Form.** Stored vertices are one where their places are the same bits and no target and no joint moves them
-//! apart. Vertices are numbered in the order in which they are first stored.
+//! **Form.** Stored vertices are one where their places are the same bits and no target and no
+//! joint moves them apart. Vertices are numbered in the order in which they are first stored.
 
 use std::collections::HashMap;
 
@@ -39,12 +40,16 @@ fn motions(stored: &Stored) -> Vec<u64> {
         for (&vertex, delta) in vertices.iter().zip(deltas) {
             let motion = &mut motions[vertex as usize];
             *motion = mixed(*motion, target as u64);
-            delta.iter().for_each(|&x| *motion = mixed(*motion, u64::from(bits(x))));
+            delta
+                .iter()
+                .for_each(|&x| *motion = mixed(*motion, u64::from(bits(x))));
         }
     }
     for set in stored.joints.iter().chain(&stored.joint_weights) {
         for (motion, joints) in motions.iter_mut().zip(set) {
-            joints.iter().for_each(|&x| *motion = mixed(*motion, u64::from(bits(x))));
+            joints
+                .iter()
+                .for_each(|&x| *motion = mixed(*motion, u64::from(bits(x))));
         }
     }
     motions
@@ -70,11 +75,20 @@ mod tests {
     #[test]
     fn one_place_is_one_vertex_unless_something_moves_it_apart() {
         let place = [1.0, 2.0, 3.0];
-        let mut stored = Stored { positions: vec![place, [0.0; 3], place, [-0.0, 0.0, 0.0]], ..Stored::default() };
+        let mut stored = Stored {
+            positions: vec![place, [0.0; 3], place, [-0.0, 0.0, 0.0]],
+            ..Stored::default()
+        };
         assert_eq!(weld(&stored), [0, 1, 0, 1]);
-        stored.targets = vec![Displacements { vertices: vec![2], deltas: vec![[0.0, 0.0, 1.0]] }];
+        stored.targets = vec![Displacements {
+            vertices: vec![2],
+            deltas: vec![[0.0, 0.0, 1.0]],
+        }];
         assert_eq!(weld(&stored), [0, 1, 2, 1]);
-        stored.targets = vec![Displacements { vertices: vec![0, 2], deltas: vec![[0.0, 0.0, 1.0]; 2] }];
+        stored.targets = vec![Displacements {
+            vertices: vec![0, 2],
+            deltas: vec![[0.0, 0.0, 1.0]; 2],
+        }];
         assert_eq!(weld(&stored), [0, 1, 0, 1]);
         stored.joints = vec![vec![[0.0; 4], [0.0; 4], [0.0; 4], [1.0, 0.0, 0.0, 0.0]]];
         assert_eq!(weld(&stored), [0, 1, 0, 2]);

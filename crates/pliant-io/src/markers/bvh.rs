@@ -1,14 +1,16 @@
 //! Skeletons in motion as the places of their joints: Biovision's BVH.
 //!
-//! **Form.** `HIERARCHY` nests joints with an `OFFSET` from their parent and a list of `CHANNELS`; `MOTION` gives the channels'
-//! values frame by frame, angles in degrees.
+//! **Form.** `HIERARCHY` nests joints with an `OFFSET` from their parent and a list of `CHANNELS`;
+//! `MOTION` gives the channels' values frame by frame, angles in degrees.
 //!
-//! **Equation.** `M_j = M_parent · T(offset + position channels) · R₁ R₂ R₃`, rotations in the order of the channels.
+//! **Equation.** `M_j = M_parent · T(offset + position channels) · R₁ R₂ R₃`, rotations in the
+//! order of the channels.
 //!
 //! **Source.** Meredith, Maddock, "Motion capture file formats explained", 2001.
 //!
-//! **Ours.** Every joint is a marker that is always seen; the end of a limb is called after its joint, as `hand_end`. Crates that
-//! read BVH stand still since 2019 or keep the channels only; what is needed here is a page.
+//! **Ours.** Every joint is a marker that is always seen; the end of a limb is called after its
+//! joint, as `hand_end`. Crates that read BVH stand still since 2019 or keep the channels only;
+//! what is needed here is a page.
 
 use pliant_mesh::glam::{DAffine3, DMat3, DVec3};
 
@@ -43,17 +45,27 @@ pub fn read(bytes: &[u8]) -> Result<MarkerFile, ReadError> {
     let [frames, frame_secs] = read_clock(&mut tokens)?;
     let channels: usize = joints.iter().map(|joint| joint.channels.len()).sum();
     if !(frame_secs > 0.0 && frames >= 0.0 && frames.fract() == 0.0) {
-        return Err(tokens.wrong(format!("{frames} frames of {frame_secs} seconds make no motion; export it again")));
+        return Err(tokens.wrong(format!(
+            "{frames} frames of {frame_secs} seconds make no motion; export it again"
+        )));
     }
     let frames = frames as usize;
-    Budget::of_samples(bytes.len()).spend(frames.saturating_mul(joints.len()).saturating_mul(3), "the motion")?;
+    Budget::of_samples(bytes.len()).spend(
+        frames.saturating_mul(joints.len()).saturating_mul(3),
+        "the motion",
+    )?;
     let mut places = Vec::with_capacity(frames);
     let mut values = vec![0.0; channels];
     for frame in 0..frames {
         for value in &mut values {
             *value = tokens.number(|| format!("frame {frame} of {frames}"))?;
         }
-        places.push(joint_places(&joints, &values).into_iter().map(Some).collect());
+        places.push(
+            joint_places(&joints, &values)
+                .into_iter()
+                .map(Some)
+                .collect(),
+        );
     }
     let names = joints.into_iter().map(|joint| joint.name).collect();
     MarkerFile::of(names, 0, Some(1.0 / frame_secs), places)
@@ -68,24 +80,41 @@ fn read_hierarchy(tokens: &mut Tokens<'_>) -> Result<Vec<Joint>, ReadError> {
         match word.to_ascii_uppercase().as_slice() {
             b"ROOT" | b"JOINT" => {
                 let name = tokens.name()?;
-                joints.push(Joint { name, parent: open.last().copied(), offset: DVec3::ZERO, channels: Vec::new() });
+                joints.push(Joint {
+                    name,
+                    parent: open.last().copied(),
+                    offset: DVec3::ZERO,
+                    channels: Vec::new(),
+                });
                 open.push(joints.len() - 1);
             }
             b"END" if !open.is_empty() => {
                 tokens.name()?; // "Site"
                 let parent = open[open.len() - 1];
                 let name = format!("{}_end", joints[parent].name);
-                joints.push(Joint { name, parent: Some(parent), offset: DVec3::ZERO, channels: Vec::new() });
+                joints.push(Joint {
+                    name,
+                    parent: Some(parent),
+                    offset: DVec3::ZERO,
+                    channels: Vec::new(),
+                });
                 open.push(joints.len() - 1);
             }
             b"OFFSET" if !open.is_empty() => {
                 let mut next = || tokens.number(|| "an offset".into());
                 joints[open[open.len() - 1]].offset = DVec3::new(next()?, next()?, next()?);
             }
-            b"CHANNELS" if !open.is_empty() => joints[open[open.len() - 1]].channels = tokens.channels()?,
+            b"CHANNELS" if !open.is_empty() => {
+                joints[open[open.len() - 1]].channels = tokens.channels()?
+            }
             b"}" if open.pop().is_some() => {}
             b"MOTION" if open.is_empty() && !joints.is_empty() => return Ok(joints),
-            _ => return Err(tokens.wrong(format!("'{}' is not expected here; export the file again", shown(word)))),
+            _ => {
+                return Err(tokens.wrong(format!(
+                    "'{}' is not expected here; export the file again",
+                    shown(word)
+                )));
+            }
         }
     }
 }
@@ -107,10 +136,14 @@ fn joint_places(joints: &[Joint], values: &[f64]) -> Vec<DVec3> {
         for (channel, &value) in joint.channels.iter().zip(values.by_ref()) {
             match *channel {
                 Channel::Position(axis) => shift[axis] += value,
-                Channel::Rotation(axis) => turn *= DMat3::from_axis_angle(DVec3::AXES[axis], value.to_radians()),
+                Channel::Rotation(axis) => {
+                    turn *= DMat3::from_axis_angle(DVec3::AXES[axis], value.to_radians())
+                }
             }
         }
-        let parent = joint.parent.map_or(DAffine3::IDENTITY, |parent| placed[parent]);
+        let parent = joint
+            .parent
+            .map_or(DAffine3::IDENTITY, |parent| placed[parent]);
         placed.push(parent * DAffine3::from_mat3_translation(turn, shift));
     }
     placed.iter().map(|place| place.translation).collect()
@@ -123,7 +156,9 @@ struct Tokens<'a> {
 
 impl<'a> Tokens<'a> {
     fn of(bytes: &'a [u8]) -> Self {
-        Self { words: TextWords::of(bytes) }
+        Self {
+            words: TextWords::of(bytes),
+        }
     }
 
     fn wrong(&self, message: String) -> ReadError {
@@ -131,7 +166,11 @@ impl<'a> Tokens<'a> {
     }
 
     fn word(&mut self, what: &str) -> Result<&'a [u8], ReadError> {
-        self.words.next().ok_or_else(|| self.wrong(format!("the file ends where {what} is expected; export it again")))
+        self.words.next().ok_or_else(|| {
+            self.wrong(format!(
+                "the file ends where {what} is expected; export it again"
+            ))
+        })
     }
 
     fn expect(&mut self, keyword: &str) -> Result<(), ReadError> {
@@ -139,7 +178,10 @@ impl<'a> Tokens<'a> {
         if word.eq_ignore_ascii_case(keyword.as_bytes()) {
             return Ok(());
         }
-        Err(self.wrong(format!("'{}' stands where {keyword} is expected; this is no BVH", shown(word))))
+        Err(self.wrong(format!(
+            "'{}' stands where {keyword} is expected; this is no BVH",
+            shown(word)
+        )))
     }
 
     /// What stands before the next brace.
@@ -153,23 +195,36 @@ impl<'a> Tokens<'a> {
             let gap = if name.is_empty() { "" } else { " " };
             name = format!("{name}{gap}{}", String::from_utf8_lossy(word));
             if name.len() > 1000 {
-                return Err(self.wrong("a name goes on without a brace; export the file again".into()));
+                return Err(
+                    self.wrong("a name goes on without a brace; export the file again".into())
+                );
             }
         }
     }
 
     fn number(&mut self, what: impl FnOnce() -> String) -> Result<f64, ReadError> {
         let Some(word) = self.words.next() else {
-            return Err(self.wrong(format!("the file ends in {}; it is cut off, export it again", what())));
+            return Err(self.wrong(format!(
+                "the file ends in {}; it is cut off, export it again",
+                what()
+            )));
         };
         let finite = number(word).filter(|value| value.is_finite());
-        finite.ok_or_else(|| self.wrong(format!("'{}' in {} is not a finite number", shown(word), what())))
+        finite.ok_or_else(|| {
+            self.wrong(format!(
+                "'{}' in {} is not a finite number",
+                shown(word),
+                what()
+            ))
+        })
     }
 
     fn channels(&mut self) -> Result<Vec<Channel>, ReadError> {
         let count = self.number(|| "the number of channels".into())?;
         if !(0.0..=6.0).contains(&count) {
-            return Err(self.wrong(format!("{count} channels are not what a joint can have; export the file again")));
+            return Err(self.wrong(format!(
+                "{count} channels are not what a joint can have; export the file again"
+            )));
         }
         (0..count as usize).map(|_| self.channel()).collect()
     }
@@ -177,11 +232,16 @@ impl<'a> Tokens<'a> {
     fn channel(&mut self) -> Result<Channel, ReadError> {
         let word = self.word("a channel")?;
         let lower = word.to_ascii_lowercase();
-        let axis = lower.first().and_then(|letter| b"xyz".iter().position(|known| known == letter));
+        let axis = lower
+            .first()
+            .and_then(|letter| b"xyz".iter().position(|known| known == letter));
         match (axis, lower.get(1..)) {
             (Some(axis), Some(b"position")) => Ok(Channel::Position(axis)),
             (Some(axis), Some(b"rotation")) => Ok(Channel::Rotation(axis)),
-            _ => Err(self.wrong(format!("'{}' is no channel; there are Xposition, Xrotation and so on", shown(word)))),
+            _ => Err(self.wrong(format!(
+                "'{}' is no channel; there are Xposition, Xrotation and so on",
+                shown(word)
+            ))),
         }
     }
 }

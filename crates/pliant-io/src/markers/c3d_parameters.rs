@@ -18,11 +18,18 @@ pub(super) enum Processor {
 
 impl Processor {
     pub(super) fn of(code: u8) -> Option<Self> {
-        [(84, Self::Intel), (85, Self::Dec), (86, Self::Mips)].into_iter().find(|(known, _)| *known == code).map(|(_, it)| it)
+        [(84, Self::Intel), (85, Self::Dec), (86, Self::Mips)]
+            .into_iter()
+            .find(|(known, _)| *known == code)
+            .map(|(_, it)| it)
     }
 
     pub(super) fn word(self, bytes: [u8; 2]) -> u16 {
-        if self == Self::Mips { u16::from_be_bytes(bytes) } else { u16::from_le_bytes(bytes) }
+        if self == Self::Mips {
+            u16::from_be_bytes(bytes)
+        } else {
+            u16::from_le_bytes(bytes)
+        }
     }
 
     pub(super) fn float(self, bytes: [u8; 4]) -> f64 {
@@ -52,14 +59,25 @@ impl Parameter<'_> {
         if self.kind != 2 {
             return Vec::new();
         }
-        self.data.as_chunks().0.iter().map(|&bytes| self.processor.word(bytes)).collect()
+        self.data
+            .as_chunks()
+            .0
+            .iter()
+            .map(|&bytes| self.processor.word(bytes))
+            .collect()
     }
 
     /// The first number, whatever its type.
     pub(super) fn number(&self) -> Option<f64> {
         match self.kind {
-            4 => self.data.first_chunk().map(|&bytes| self.processor.float(bytes)),
-            2 => self.data.first_chunk().map(|&bytes| f64::from(self.processor.word(bytes))),
+            4 => self
+                .data
+                .first_chunk()
+                .map(|&bytes| self.processor.float(bytes)),
+            2 => self
+                .data
+                .first_chunk()
+                .map(|&bytes| f64::from(self.processor.word(bytes))),
             1 => self.data.first().map(|&byte| f64::from(byte)),
             _ => None,
         }
@@ -71,7 +89,11 @@ impl Parameter<'_> {
         if self.kind >= 0 || length == 0 {
             return Vec::new();
         }
-        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).trim_matches([' ', '\0']).replace(char::is_control, " ");
+        let text = |bytes: &[u8]| {
+            String::from_utf8_lossy(bytes)
+                .trim_matches([' ', '\0'])
+                .replace(char::is_control, " ")
+        };
         self.data.chunks(length).map(text).collect()
     }
 }
@@ -87,27 +109,41 @@ impl<'a> Parameters<'a> {
         let mut rest = section;
         loop {
             let mut cursor = Cursor::of(rest);
-            let Ok([length, id]) = cursor.array::<2>("a record") else { break };
+            let Ok([length, id]) = cursor.array::<2>("a record") else {
+                break;
+            };
             // A negative length locks the record, which changes nothing for a reader.
             let (length, id) = ((length as i8).unsigned_abs().into(), id as i8);
             if length == 0 || id == 0 {
                 break;
             }
-            let name = String::from_utf8_lossy(cursor.take(length, "the name of a parameter")?).to_uppercase();
+            let name = String::from_utf8_lossy(cursor.take(length, "the name of a parameter")?)
+                .to_uppercase();
             let next_from = cursor.at();
             let next = usize::from(processor.word(cursor.array("the place of the next record")?));
             if id < 0 {
                 groups.insert(id.unsigned_abs(), name);
             } else {
-                found.push((id.unsigned_abs(), name, read_values(&mut cursor, processor)?));
+                found.push((
+                    id.unsigned_abs(),
+                    name,
+                    read_values(&mut cursor, processor)?,
+                ));
             }
             if next < 2 {
                 break;
             }
-            let Some(after) = rest.get(next_from + next..) else { break };
+            let Some(after) = rest.get(next_from + next..) else {
+                break;
+            };
             rest = after;
         }
-        let named = |(id, name, values)| (format!("{}:{name}", groups.get(&id).map_or("", String::as_str)), values);
+        let named = |(id, name, values)| {
+            (
+                format!("{}:{name}", groups.get(&id).map_or("", String::as_str)),
+                values,
+            )
+        };
         Ok(Self(found.into_iter().map(named).collect()))
     }
 
@@ -120,12 +156,26 @@ impl<'a> Parameters<'a> {
     }
 }
 
-fn read_values<'a>(cursor: &mut Cursor<'a>, processor: Processor) -> Result<Parameter<'a>, ReadError> {
+fn read_values<'a>(
+    cursor: &mut Cursor<'a>,
+    processor: Processor,
+) -> Result<Parameter<'a>, ReadError> {
     let [kind, count] = cursor.array("the type of a parameter")?;
-    let dimensions: Vec<usize> = cursor.take(count.into(), "the shape of a parameter")?.iter().map(|&length| length.into()).collect();
+    let dimensions: Vec<usize> = cursor
+        .take(count.into(), "the shape of a parameter")?
+        .iter()
+        .map(|&length| length.into())
+        .collect();
     let kind = kind as i8;
     let size = usize::from(kind.unsigned_abs());
-    let total = dimensions.iter().try_fold(size, |product, &length| product.checked_mul(length));
+    let total = dimensions
+        .iter()
+        .try_fold(size, |product, &length| product.checked_mul(length));
     let data = cursor.take(total.unwrap_or(usize::MAX), "the values of a parameter")?;
-    Ok(Parameter { kind, dimensions, data, processor })
+    Ok(Parameter {
+        kind,
+        dimensions,
+        data,
+        processor,
+    })
 }

@@ -1,11 +1,13 @@
 //! Markers as a table: one row per frame, three columns per marker.
 //!
-//! **Form.** Cells parted by tabs, semicolons or commas: the first of these that the first row has. A first row without any number
-//! is a header; columns whose names end in, or begin with, one of `x`, `y`, `z` belong together where the rest of the name is
-//! the same (`M1_x`, `M1.Y`, `M1 Z`, `x1`). Without a header every three columns are a marker.
+//! **Form.** Cells parted by tabs, semicolons or commas: the first of these that the first row has.
+//! A first row without any number is a header; columns whose names end in, or begin with, one of
+//! `x`, `y`, `z` belong together where the rest of the name is the same (`M1_x`, `M1.Y`, `M1 Z`,
+//! `x1`). Without a header every three columns are a marker.
 //!
-//! **Ours.** An empty cell, `NA`, `nan` and `null` mean that a marker is not seen. Where commas do not part cells they may
-//! stand for the decimal point. Columns that belong to no marker are left out and named.
+//! **Ours.** An empty cell, `NA`, `nan` and `null` mean that a marker is not seen. Where commas do
+//! not part cells they may stand for the decimal point. Columns that belong to no marker are left
+//! out and named.
 
 use std::collections::BTreeMap;
 
@@ -20,10 +22,18 @@ use crate::text::{Lines, number, shown};
 /// # Errors
 /// Rows of unequal length, cells that are no numbers, a header without markers: with the line.
 pub fn read(bytes: &[u8]) -> Result<MarkerFile, ReadError> {
-    let text = std::str::from_utf8(bytes)
-        .map_err(|error| ReadError::byte(error.valid_up_to(), "this is no text; give markers as CSV, .npy, .c3d or .bvh"))?;
-    let mut lines = Lines::of(text.as_bytes()).filter(|(_, line)| !line.trim_ascii().is_empty()).peekable();
-    let Some(&(line, first)) = lines.peek() else { return Err(ReadError::whole("it has no row; give one per frame")) };
+    let text = std::str::from_utf8(bytes).map_err(|error| {
+        ReadError::byte(
+            error.valid_up_to(),
+            "this is no text; give markers as CSV, .npy, .c3d or .bvh",
+        )
+    })?;
+    let mut lines = Lines::of(text.as_bytes())
+        .filter(|(_, line)| !line.trim_ascii().is_empty())
+        .peekable();
+    let Some(&(line, first)) = lines.peek() else {
+        return Err(ReadError::whole("it has no row; give one per frame"));
+    };
     let separator = separator_of(first);
     let head: Vec<&str> = cells(first, separator).collect();
     let columns = head.len();
@@ -37,10 +47,17 @@ pub fn read(bytes: &[u8]) -> Result<MarkerFile, ReadError> {
     for (line, row) in lines {
         let values: Vec<&str> = cells(row, separator).collect();
         if values.len() != columns {
-            let message = format!("it has {} cells, but the first row has {columns}; export the table again", values.len());
+            let message = format!(
+                "it has {} cells, but the first row has {columns}; export the table again",
+                values.len()
+            );
             return Err(ReadError::line(line, message));
         }
-        frames.push(layout.places(&values, separator).map_err(|message| ReadError::line(line, message))?);
+        frames.push(
+            layout
+                .places(&values, separator)
+                .map_err(|message| ReadError::line(line, message))?,
+        );
     }
     let mut file = MarkerFile::of(layout.names, layout.columns.len(), None, frames)?;
     file.ignored = layout.ignored;
@@ -58,23 +75,41 @@ struct Layout {
 impl Layout {
     fn of_count(columns: usize) -> Result<Self, String> {
         if !columns.is_multiple_of(3) {
-            return Err(format!("it has {columns} numbers, which are not three per point; give x, y, z of each, or a header"));
+            return Err(format!(
+                "it has {columns} numbers, which are not three per point; give x, y, z of each, or a header"
+            ));
         }
-        Ok(Self { names: Vec::new(), columns: (0..columns / 3).map(|k| [3 * k, 3 * k + 1, 3 * k + 2]).collect(), ignored: Vec::new() })
+        Ok(Self {
+            names: Vec::new(),
+            columns: (0..columns / 3)
+                .map(|k| [3 * k, 3 * k + 1, 3 * k + 2])
+                .collect(),
+            ignored: Vec::new(),
+        })
     }
 
     fn of_header(head: &[&str]) -> Result<Self, String> {
         let mut found: BTreeMap<&str, [Option<usize>; 3]> = BTreeMap::new();
-        let parsed: Vec<Option<(&str, usize)>> = head.iter().map(|name| marker_and_axis(name)).collect();
+        let parsed: Vec<Option<(&str, usize)>> =
+            head.iter().map(|name| marker_and_axis(name)).collect();
         for (column, entry) in parsed.iter().enumerate() {
-            let Some((marker, axis)) = *entry else { continue };
+            let Some((marker, axis)) = *entry else {
+                continue;
+            };
             let slot = &mut found.entry(marker).or_default()[axis];
             if slot.is_some() {
-                return Err(format!("the column '{}' is there twice; give each marker a name of its own", shown(head[column].as_bytes())));
+                return Err(format!(
+                    "the column '{}' is there twice; give each marker a name of its own",
+                    shown(head[column].as_bytes())
+                ));
             }
             *slot = Some(column);
         }
-        let mut layout = Self { names: Vec::new(), columns: Vec::new(), ignored: Vec::new() };
+        let mut layout = Self {
+            names: Vec::new(),
+            columns: Vec::new(),
+            ignored: Vec::new(),
+        };
         for (column, entry) in parsed.iter().enumerate() {
             let whole = entry.and_then(|(marker, _)| match found[marker] {
                 [Some(x), Some(y), Some(z)] => Some((marker, [x, y, z])),
@@ -83,7 +118,11 @@ impl Layout {
             match whole {
                 None => layout.ignored.push(head[column].to_owned()),
                 Some((marker, columns)) if columns.iter().min() == Some(&column) => {
-                    layout.names.push(if marker.is_empty() { "point".to_owned() } else { marker.to_owned() });
+                    layout.names.push(if marker.is_empty() {
+                        "point".to_owned()
+                    } else {
+                        marker.to_owned()
+                    });
                     layout.columns.push(columns);
                 }
                 Some(_) => {}
@@ -110,22 +149,33 @@ impl Layout {
 fn separator_of(row: &[u8]) -> u8 {
     let count = |separator: u8| row.iter().filter(|&&b| b == separator).count();
     // Decimal commas may outnumber semicolons, so these count first.
-    [b'\t', b';', b','].into_iter().find(|&separator| count(separator) > 0).unwrap_or(b',')
+    [b'\t', b';', b',']
+        .into_iter()
+        .find(|&separator| count(separator) > 0)
+        .unwrap_or(b',')
 }
 
 fn cells(row: &[u8], separator: u8) -> impl Iterator<Item = &str> {
     row.split(move |&b| b == separator).map(|cell| {
-        let cell = std::str::from_utf8(cell).expect("a piece of a text between two ASCII bytes is a text").trim();
-        cell.strip_prefix('"').and_then(|cell| cell.strip_suffix('"')).unwrap_or(cell).trim()
+        let cell = std::str::from_utf8(cell)
+            .expect("a piece of a text between two ASCII bytes is a text")
+            .trim();
+        cell.strip_prefix('"')
+            .and_then(|cell| cell.strip_suffix('"'))
+            .unwrap_or(cell)
+            .trim()
     })
 }
 
 fn is_missing(cell: &str) -> bool {
-    ["", "na", "n/a", "null", "none"].iter().any(|word| cell.eq_ignore_ascii_case(word))
+    ["", "na", "n/a", "null", "none"]
+        .iter()
+        .any(|word| cell.eq_ignore_ascii_case(word))
 }
 
 fn is_header(head: &[&str]) -> bool {
-    head.iter().any(|cell| !is_missing(cell)) && head.iter().all(|cell| number(cell.as_bytes()).is_none())
+    head.iter().any(|cell| !is_missing(cell))
+        && head.iter().all(|cell| number(cell.as_bytes()).is_none())
 }
 
 /// Nothing for a marker that is not seen.
@@ -134,11 +184,18 @@ fn value(cell: &str, separator: u8) -> Result<Option<f64>, String> {
         return Ok(None);
     }
     let parsed = number(cell.as_bytes());
-    let parsed = parsed.or_else(|| (separator != b',').then(|| number(cell.replacen(',', ".", 1).as_bytes())).flatten());
+    let parsed = parsed.or_else(|| {
+        (separator != b',')
+            .then(|| number(cell.replacen(',', ".", 1).as_bytes()))
+            .flatten()
+    });
     match parsed {
         Some(value) if value.is_finite() => Ok(Some(value)),
         Some(value) if value.is_nan() => Ok(None),
-        _ => Err(format!("'{}' is not a finite number", shown(cell.as_bytes()))),
+        _ => Err(format!(
+            "'{}' is not a finite number",
+            shown(cell.as_bytes())
+        )),
     }
 }
 
@@ -156,5 +213,7 @@ fn marker_and_axis(name: &str) -> Option<(&str, usize)> {
     }
     let rest = &name[first.len_utf8()..];
     let whole = rest.starts_with(|c: char| joins(c) || c.is_ascii_digit());
-    axis(first).filter(|_| whole).map(|k| (rest.trim_start_matches(joins), k))
+    axis(first)
+        .filter(|_| whole)
+        .map(|k| (rest.trim_start_matches(joins), k))
 }

@@ -15,12 +15,22 @@ struct Encoder {
 
 impl Encoder {
     fn word(&mut self, value: i16) {
-        let bytes = if self.processor == Processor::Mips { value.to_be_bytes() } else { value.to_le_bytes() };
+        let bytes = if self.processor == Processor::Mips {
+            value.to_be_bytes()
+        } else {
+            value.to_le_bytes()
+        };
         self.bytes.extend_from_slice(&bytes);
     }
 
     fn float(&mut self, value: f32) {
-        let [a, b, c, d] = (value * if self.processor == Processor::Dec { 4.0 } else { 1.0 }).to_le_bytes();
+        let [a, b, c, d] = (value
+            * if self.processor == Processor::Dec {
+                4.0
+            } else {
+                1.0
+            })
+        .to_le_bytes();
         self.bytes.extend_from_slice(&match self.processor {
             Processor::Intel => [a, b, c, d],
             Processor::Dec => [c, d, a, b],
@@ -35,31 +45,61 @@ impl Encoder {
         self.word(0);
         body(self);
         let length = (self.bytes.len() - at) as i16;
-        let patch = if self.processor == Processor::Mips { length.to_be_bytes() } else { length.to_le_bytes() };
+        let patch = if self.processor == Processor::Mips {
+            length.to_be_bytes()
+        } else {
+            length.to_le_bytes()
+        };
         self.bytes[at..at + 2].copy_from_slice(&patch);
     }
 
     fn value(&mut self, value: f32) {
-        if self.floats { self.float(value) } else { self.word(value as i16) }
+        if self.floats {
+            self.float(value)
+        } else {
+            self.word(value as i16)
+        }
     }
 
     /// Points of which some are not seen, with one analog sample per frame.
-    fn capture(processor: Processor, floats: bool, scale: f32, frames: &[Vec<Option<DVec3>>]) -> Vec<u8> {
-        let mut e = Self { processor, floats, bytes: Vec::new() };
+    fn capture(
+        processor: Processor,
+        floats: bool,
+        scale: f32,
+        frames: &[Vec<Option<DVec3>>],
+    ) -> Vec<u8> {
+        let mut e = Self {
+            processor,
+            floats,
+            bytes: Vec::new(),
+        };
         let signed_scale = if floats { -scale } else { scale };
         e.bytes.extend_from_slice(&[2, KEY]);
-        [frames[0].len() as i16, 1, 5, 4 + frames.len() as i16, 0].into_iter().for_each(|word| e.word(word));
+        [frames[0].len() as i16, 1, 5, 4 + frames.len() as i16, 0]
+            .into_iter()
+            .for_each(|word| e.word(word));
         e.float(signed_scale);
         e.word(3);
         e.word(1);
         e.float(120.0);
         e.bytes.resize(512, 0);
-        let code =
-            [(Processor::Intel, 84), (Processor::Dec, 85), (Processor::Mips, 86)].into_iter().find(|(p, _)| *p == processor).unwrap().1;
+        let code = [
+            (Processor::Intel, 84),
+            (Processor::Dec, 85),
+            (Processor::Mips, 86),
+        ]
+        .into_iter()
+        .find(|(p, _)| *p == processor)
+        .unwrap()
+        .1;
         e.bytes.extend_from_slice(&[1, KEY, 1, code]);
         e.record(-3, "POINT", |e| e.bytes.push(0));
-        e.record(3, "LABELS", |e| e.bytes.extend_from_slice(b"\xff\x02\x06\x02wrist elbow \0"));
-        e.record(3, "UNITS", |e| e.bytes.extend_from_slice(b"\xff\x01\x04mm  \0"));
+        e.record(3, "LABELS", |e| {
+            e.bytes.extend_from_slice(b"\xff\x02\x06\x02wrist elbow \0")
+        });
+        e.record(3, "UNITS", |e| {
+            e.bytes.extend_from_slice(b"\xff\x01\x04mm  \0")
+        });
         e.record(3, "SCALE", |e| {
             e.bytes.extend_from_slice(&[4, 0]);
             e.float(signed_scale);
@@ -81,7 +121,13 @@ impl Encoder {
 const KEY: u8 = 0x50;
 
 fn frames() -> Vec<Vec<Option<DVec3>>> {
-    vec![vec![Some(DVec3::new(1.0, -2.5, 300.0)), None], vec![Some(DVec3::new(0.5, 0.0, -1.0)), Some(DVec3::new(-8.0, 4.0, 2.0))]]
+    vec![
+        vec![Some(DVec3::new(1.0, -2.5, 300.0)), None],
+        vec![
+            Some(DVec3::new(0.5, 0.0, -1.0)),
+            Some(DVec3::new(-8.0, 4.0, 2.0)),
+        ],
+    ]
 }
 
 #[test]
@@ -89,9 +135,16 @@ fn captures_of_every_processor_come_back_in_integers_and_floats_with_what_was_no
     for processor in [Processor::Intel, Processor::Dec, Processor::Mips] {
         for floats in [true, false] {
             let file = c3d::read(&Encoder::capture(processor, floats, 0.5, &frames())).unwrap();
-            assert_eq!(file.track.frames(), frames(), "{processor:?}, floats {floats}");
+            assert_eq!(
+                file.track.frames(),
+                frames(),
+                "{processor:?}, floats {floats}"
+            );
             assert_eq!(file.track.names(), ["wrist", "elbow"]);
-            assert_eq!((file.track.fps(), file.units.as_deref()), (Some(120.0), Some("mm")));
+            assert_eq!(
+                (file.track.fps(), file.units.as_deref()),
+                (Some(120.0), Some("mm"))
+            );
             assert!(file.ignored[0].contains("analog"));
         }
     }
@@ -110,9 +163,15 @@ fn a_capture_that_is_cut_off_or_promises_too_much_is_declined_with_its_place() {
 
 #[test]
 fn tables_are_read_with_any_separator_and_spelling_of_names() {
-    for (separator, names) in [(';', ["M1_x", "M1_y", "M1_z"]), (',', ["M1.X", "M1.Y", "M1.Z"]), ('\t', ["M1 X", "M1 Y", "M1 Z"])] {
+    for (separator, names) in [
+        (';', ["M1_x", "M1_y", "M1_z"]),
+        (',', ["M1.X", "M1.Y", "M1.Z"]),
+        ('\t', ["M1 X", "M1 Y", "M1 Z"]),
+    ] {
         let row = |cells: &[&str]| cells.join(&separator.to_string());
-        let head = row(&["Frame", names[0], names[1], names[2], "x2", "z2", "y2", "mood"]);
+        let head = row(&[
+            "Frame", names[0], names[1], names[2], "x2", "z2", "y2", "mood",
+        ]);
         let text = format!(
             "{head}\n{}\n\n{}\n",
             row(&["1", "1", "2", "3", "4", "6", "5", "glad"]),
@@ -121,8 +180,17 @@ fn tables_are_read_with_any_separator_and_spelling_of_names() {
         let file = csv::read(text.as_bytes()).unwrap();
         assert_eq!(file.track.names(), ["M1", "2"]);
         assert_eq!(file.ignored, ["Frame", "mood"]);
-        assert_eq!(file.track.frames()[0], [Some(DVec3::new(1.0, 2.0, 3.0)), Some(DVec3::new(4.0, 5.0, 6.0))]);
-        assert_eq!(file.track.frames()[1], [None, Some(DVec3::new(1.0, 3.0, 2.0))]);
+        assert_eq!(
+            file.track.frames()[0],
+            [
+                Some(DVec3::new(1.0, 2.0, 3.0)),
+                Some(DVec3::new(4.0, 5.0, 6.0))
+            ]
+        );
+        assert_eq!(
+            file.track.frames()[1],
+            [None, Some(DVec3::new(1.0, 3.0, 2.0))]
+        );
     }
 }
 
@@ -130,8 +198,17 @@ fn tables_are_read_with_any_separator_and_spelling_of_names() {
 fn a_table_without_header_is_three_numbers_per_point_to_the_bit() {
     let file = csv::read(b"0.1, 2,3,1e-3,5 ,6\n").unwrap();
     assert!(!file.named && file.track.names() == ["0", "1"]);
-    assert_eq!(file.track.frames()[0], [Some(DVec3::new(0.1, 2.0, 3.0)), Some(DVec3::new(1e-3, 5.0, 6.0))]);
-    assert_eq!(csv::read(b"0,5;1;2,25\n").unwrap().track.frames()[0], [Some(DVec3::new(0.5, 1.0, 2.25))]);
+    assert_eq!(
+        file.track.frames()[0],
+        [
+            Some(DVec3::new(0.1, 2.0, 3.0)),
+            Some(DVec3::new(1e-3, 5.0, 6.0))
+        ]
+    );
+    assert_eq!(
+        csv::read(b"0,5;1;2,25\n").unwrap().track.frames()[0],
+        [Some(DVec3::new(0.5, 1.0, 2.25))]
+    );
 }
 
 #[test]
@@ -145,15 +222,25 @@ fn tables_that_make_no_sense_are_declined_with_the_line() {
         ("a_x,a_y,a_z,a_x\n", 1, "twice"),
     ] {
         let error = csv::read(text.as_bytes()).unwrap_err();
-        assert!(error.place == crate::Place::Line(line) && error.message.contains(word), "{text}: {error:?}");
+        assert!(
+            error.place == crate::Place::Line(line) && error.message.contains(word),
+            "{text}: {error:?}"
+        );
     }
     assert!(csv::read(b"\n \n").is_err() && csv::read(&[0xff, 0xfe]).is_err());
 }
 
 #[test]
 fn an_array_is_read_with_nan_as_what_was_not_seen() {
-    let file = read_array(&npy::write_f64(&[1, 2, 3], [1.0, 2.0, 3.0, 4.0, f64::NAN, 6.0])).unwrap();
-    assert_eq!(file.track.frames()[0], [Some(DVec3::new(1.0, 2.0, 3.0)), None]);
+    let file = read_array(&npy::write_f64(
+        &[1, 2, 3],
+        [1.0, 2.0, 3.0, 4.0, f64::NAN, 6.0],
+    ))
+    .unwrap();
+    assert_eq!(
+        file.track.frames()[0],
+        [Some(DVec3::new(1.0, 2.0, 3.0)), None]
+    );
     assert!(read_array(&npy::write_f64(&[2, 3], [0.0; 6])).is_err());
     assert!(read_array(&npy::write_f64(&[1, 1, 3], [0.0, f64::INFINITY, 0.0])).is_err());
 }
@@ -165,8 +252,12 @@ fn joints_are_where_the_closed_form_of_two_turns_puts_them() {
     let file = bvh::read(text.as_bytes()).unwrap();
     assert_eq!(file.track.names(), ["hip", "left knee", "left knee_end"]);
     assert!((file.track.fps().unwrap() - 120.0).abs() < 1e-4);
-    let [x, y, z] =
-        [DMat3::from_rotation_x, DMat3::from_rotation_y, DMat3::from_rotation_z].map(|turn| move |degrees: f64| turn(degrees.to_radians()));
+    let [x, y, z] = [
+        DMat3::from_rotation_x,
+        DMat3::from_rotation_y,
+        DMat3::from_rotation_z,
+    ]
+    .map(|turn| move |degrees: f64| turn(degrees.to_radians()));
     let hip = DVec3::new(1.0, 2.0, 4.0);
     let hip_turn = z(10.0) * y(20.0) * x(30.0);
     let knee = hip + hip_turn * DVec3::new(0.0, -2.0, 0.0);
@@ -181,10 +272,25 @@ fn skeletons_of_another_form_are_declined_with_the_line() {
     let start = "HIERARCHY\nROOT a\n{\nOFFSET 0 0 0\nCHANNELS 0\n}\nMOTION\n";
     for (text, word) in [
         ("solid\n".to_owned(), "HIERARCHY"),
-        (start.replace("CHANNELS 0", "CHANNELS 1 Wrotation"), "Wrotation"),
-        (format!("{start}Frames: 999999999999\nFrame Time: .1\n"), "more than a file of this size"),
-        (format!("{start}Frames: 1\nFrame Time: 0\n"), "make no motion"),
-        (format!("{}Frames: 1\nFrame Time: 1\n", start.replace("CHANNELS 0", "CHANNELS 1 Xrotation")), "cut off"),
+        (
+            start.replace("CHANNELS 0", "CHANNELS 1 Wrotation"),
+            "Wrotation",
+        ),
+        (
+            format!("{start}Frames: 999999999999\nFrame Time: .1\n"),
+            "more than a file of this size",
+        ),
+        (
+            format!("{start}Frames: 1\nFrame Time: 0\n"),
+            "make no motion",
+        ),
+        (
+            format!(
+                "{}Frames: 1\nFrame Time: 1\n",
+                start.replace("CHANNELS 0", "CHANNELS 1 Xrotation")
+            ),
+            "cut off",
+        ),
     ] {
         let message = bvh::read(text.as_bytes()).unwrap_err().message;
         assert!(message.contains(word), "{text}: {message}");
@@ -193,15 +299,34 @@ fn skeletons_of_another_form_are_declined_with_the_line() {
 
 #[test]
 fn real_takes_are_read_whole() {
-    let Ok(data) = std::env::var("PLIANT_DATA") else { return };
+    let Ok(data) = std::env::var("PLIANT_DATA") else {
+        return;
+    };
     let folder = std::path::Path::new(&data).join("mocap");
     let face = super::read_markers(&folder.join("face-markers-subject01.csv")).unwrap();
-    assert_eq!((face.track.marker_count(), face.track.frames().len(), face.track.blind_frames()), (16, 1714, 863));
+    assert_eq!(
+        (
+            face.track.marker_count(),
+            face.track.frames().len(),
+            face.track.blind_frames()
+        ),
+        (16, 1714, 863)
+    );
     assert_eq!(face.ignored, ["Frame", "Stimulustype"]);
     let dancer = super::read_markers(&folder.join("pirouette.bvh")).unwrap();
     assert_eq!(dancer.track.frames().len(), 592);
-    let joint = |name: &str, frame: usize| dancer.track.frames()[frame][dancer.track.marker(name).unwrap()].unwrap();
+    let joint = |name: &str, frame: usize| {
+        dancer.track.frames()[frame][dancer.track.marker(name).unwrap()].unwrap()
+    };
     let shin = |frame: usize| joint("rShin", frame).distance(joint("rFoot", frame));
-    assert!((0..592).all(|frame| (shin(frame) - shin(0)).abs() < 1e-9 * shin(0)), "bones keep their lengths");
-    assert!(super::read_markers(&folder.join("livelinkface-alex_rom_3.csv")).unwrap_err().to_string().contains("line 1"));
+    assert!(
+        (0..592).all(|frame| (shin(frame) - shin(0)).abs() < 1e-9 * shin(0)),
+        "bones keep their lengths"
+    );
+    assert!(
+        super::read_markers(&folder.join("livelinkface-alex_rom_3.csv"))
+            .unwrap_err()
+            .to_string()
+            .contains("line 1")
+    );
 }

@@ -6,7 +6,8 @@ use pliant_rig::Rig;
 use super::read::Start;
 use crate::Object;
 
-/// Cuts `whole` where objects start. What stands before the first start is an object without a name.
+/// Cuts `whole` where objects start. What stands before the first start is an object without a
+/// name.
 pub(super) fn split(
     whole: MeshBuilder,
     smoothing: FaceLabels,
@@ -14,7 +15,16 @@ pub(super) fn split(
     problems: &mut Vec<String>,
 ) -> Result<Vec<Object>, MeshError> {
     if starts.first().is_none_or(|first| first.face > 0) {
-        starts.insert(0, Start { name: String::new(), vertex: 0, uv: 0, normal: 0, face: 0 });
+        starts.insert(
+            0,
+            Start {
+                name: String::new(),
+                vertex: 0,
+                uv: 0,
+                normal: 0,
+                face: 0,
+            },
+        );
     } else if let Some(first) = starts.first_mut() {
         // No face comes before the first object, so the values before it are its own.
         (first.vertex, first.uv, first.normal) = (0, 0, 0);
@@ -22,14 +32,20 @@ pub(super) fn split(
     if starts.len() == 1 {
         let name = starts.swap_remove(0).name;
         let object = Object::new(Rig::still(MeshBuilder { name, ..whole }.build()?));
-        return Ok(vec![Object { smoothing, ..object }]);
+        return Ok(vec![Object {
+            smoothing,
+            ..object
+        }]);
     }
     let cutter = Cutter::new(&whole, &smoothing);
     let mut objects = Vec::new();
     for (k, start) in starts.iter().enumerate() {
         match cutter.cut(start, starts.get(k + 1))? {
             Some(object) => objects.push(object),
-            None => problems.push(format!("object '{}' has neither faces nor vertices and was left out", start.name)),
+            None => problems.push(format!(
+                "object '{}' has neither faces nor vertices and was left out",
+                start.name
+            )),
         }
     }
     Ok(objects)
@@ -55,7 +71,9 @@ impl<'a> Cutter<'a> {
             indices.for_each(|k| used[k as usize] = true);
             used
         };
-        let layer_corners = |corners: Option<&'a Vec<Option<u32>>>| corners.into_iter().flatten().flatten().copied();
+        let layer_corners = |corners: Option<&'a Vec<Option<u32>>>| {
+            corners.into_iter().flatten().flatten().copied()
+        };
         Self {
             whole,
             smoothing,
@@ -78,12 +96,19 @@ impl<'a> Cutter<'a> {
         let faces = start.face..end.map_or(whole.face_sizes.len(), |e| e.face);
         let corners = self.corner_starts[faces.start]..self.corner_starts[faces.end];
         let vertex_end = end.map_or(whole.positions.len(), |e| e.vertex);
-        let own = own_entries(whole.corners[corners.clone()].iter().copied(), &self.used_vertices, start.vertex..vertex_end);
+        let own = own_entries(
+            whole.corners[corners.clone()].iter().copied(),
+            &self.used_vertices,
+            start.vertex..vertex_end,
+        );
         if own.is_empty() {
             return Ok(None);
         }
         let uv_end = |layer: &CornerLayer<_>| end.map_or(layer.values.len(), |e| e.uv);
-        let uv_layers = whole.uv_layers.iter().map(|l| cut_layer(l, corners.clone(), &self.used_uvs, start.uv..uv_end(l)));
+        let uv_layers = whole
+            .uv_layers
+            .iter()
+            .map(|l| cut_layer(l, corners.clone(), &self.used_uvs, start.uv..uv_end(l)));
         let normals = whole.normals.as_ref().map(|l| {
             let declared = start.normal..end.map_or(l.values.len(), |e| e.normal);
             cut_layer(l, corners.clone(), &self.used_normals, declared)
@@ -96,7 +121,10 @@ impl<'a> Cutter<'a> {
             name: start.name.clone(),
             positions: own.iter().map(|&v| whole.positions[v as usize]).collect(),
             face_sizes: whole.face_sizes[faces.clone()].to_vec(),
-            corners: whole.corners[corners.clone()].iter().map(|v| place(&own, *v)).collect(),
+            corners: whole.corners[corners.clone()]
+                .iter()
+                .map(|v| place(&own, *v))
+                .collect(),
             uv_layers: uv_layers.filter(|l| !l.values.is_empty()).collect(),
             normals: normals.filter(|l| !l.values.is_empty()),
             colors: whole.colors.iter().map(color).collect(),
@@ -105,12 +133,20 @@ impl<'a> Cutter<'a> {
             material_library: whole.material_library.clone(),
         };
         let object = Object::new(Rig::still(mesh.build()?));
-        Ok(Some(Object { file_index: Some(own), smoothing: cut_labels(self.smoothing, faces), ..object }))
+        Ok(Some(Object {
+            file_index: Some(own),
+            smoothing: cut_labels(self.smoothing, faces),
+            ..object
+        }))
     }
 }
 
 /// The entries that are used here, and those declared here that are used nowhere; ascending.
-fn own_entries(used_here: impl Iterator<Item = u32>, used: &[bool], declared: std::ops::Range<usize>) -> Vec<u32> {
+fn own_entries(
+    used_here: impl Iterator<Item = u32>,
+    used: &[bool],
+    declared: std::ops::Range<usize>,
+) -> Vec<u32> {
     let unused = declared.filter(|&k| !used[k]).map(|k| k as u32);
     let mut own: Vec<u32> = used_here.chain(unused).collect();
     own.sort_unstable();
@@ -119,7 +155,8 @@ fn own_entries(used_here: impl Iterator<Item = u32>, used: &[bool], declared: st
 }
 
 fn place(own: &[u32], index: u32) -> u32 {
-    own.binary_search(&index).expect("every used entry is listed") as u32
+    own.binary_search(&index)
+        .expect("every used entry is listed") as u32
 }
 
 fn cut_layer<T: Copy>(

@@ -139,14 +139,20 @@ impl Labels {
         if self.of_face.is_empty() {
             return FaceLabels::default();
         }
-        FaceLabels::from_names(self.of_face.iter().map(|&k| self.names[k as usize].as_str()))
+        FaceLabels::from_names(
+            self.of_face
+                .iter()
+                .map(|&k| self.names[k as usize].as_str()),
+        )
     }
 }
 
 impl Scan {
     fn line(&mut self, line: usize, text: &[u8]) -> Result<(), ReadError> {
         let mut words = Words::of(text);
-        let Some(keyword) = words.next() else { return Ok(()) };
+        let Some(keyword) = words.next() else {
+            return Ok(());
+        };
         match keyword {
             b"v" => self.vertex(line, words)?,
             b"vt" => self.uv(line, words)?,
@@ -166,7 +172,10 @@ impl Scan {
         let mut values = [0.0; 7];
         let count = numbers(line, words, &mut values)?;
         if count < 3 {
-            return Err(ReadError::line(line, format!("a vertex needs 3 coordinates, not {count}")));
+            return Err(ReadError::line(
+                line,
+                format!("a vertex needs 3 coordinates, not {count}"),
+            ));
         }
         let [x, y, z, a, b, c, d] = values;
         match count {
@@ -193,7 +202,10 @@ impl Scan {
     fn uv(&mut self, line: usize, words: Words<'_>) -> Result<(), ReadError> {
         let mut values = [0.0; 3];
         if numbers(line, words, &mut values)? == 0 {
-            return Err(ReadError::line(line, "a texture coordinate needs at least 1 number"));
+            return Err(ReadError::line(
+                line,
+                "a texture coordinate needs at least 1 number",
+            ));
         }
         self.dropped_depths += usize::from(values[2] != 0.0);
         self.uvs.push(DVec2::new(values[0], values[1]));
@@ -204,7 +216,10 @@ impl Scan {
         let mut values = [0.0; 3];
         let count = numbers(line, words, &mut values)?;
         if count < 3 {
-            return Err(ReadError::line(line, format!("a normal needs 3 numbers, not {count}")));
+            return Err(ReadError::line(
+                line,
+                format!("a normal needs 3 numbers, not {count}"),
+            ));
         }
         self.normals.push(DVec3::from_array(values));
         Ok(())
@@ -216,10 +231,17 @@ impl Scan {
             let mut parts = word.split(|&b| b == b'/');
             let vertex = self.index(line, List::Vertex, parts.next().unwrap_or_default())?;
             let Some(vertex) = vertex else {
-                return Err(ReadError::line(line, format!("the corner '{}' names no vertex", shown(word))));
+                return Err(ReadError::line(
+                    line,
+                    format!("the corner '{}' names no vertex", shown(word)),
+                ));
             };
-            let uv = parts.next().map_or(Ok(None), |part| self.index(line, List::Uv, part))?;
-            let normal = parts.next().map_or(Ok(None), |part| self.index(line, List::Normal, part))?;
+            let uv = parts
+                .next()
+                .map_or(Ok(None), |part| self.index(line, List::Uv, part))?;
+            let normal = parts
+                .next()
+                .map_or(Ok(None), |part| self.index(line, List::Normal, part))?;
             self.uv_corners.push(uv, self.corners.len());
             self.normal_corners.push(normal, self.corners.len());
             self.corners.push(vertex);
@@ -252,14 +274,20 @@ impl Scan {
         };
         let place = match integer(part) {
             Some(i) if i > 0 => usize::try_from(i - 1).ok(),
-            Some(i) if i < 0 => usize::try_from(i.unsigned_abs()).ok().and_then(|back| count.checked_sub(back)),
+            Some(i) if i < 0 => usize::try_from(i.unsigned_abs())
+                .ok()
+                .and_then(|back| count.checked_sub(back)),
             _ => None,
         };
         // The greatest u32 is kept free as "none".
         match place.filter(|&p| p < u32::MAX as usize) {
             Some(place) => {
                 if place >= count {
-                    self.forward.push(Forward { line, list, index: place });
+                    self.forward.push(Forward {
+                        line,
+                        list,
+                        index: place,
+                    });
                 }
                 Ok(Some(place as u32))
             }
@@ -269,7 +297,13 @@ impl Scan {
 
     fn object(&mut self, name: String) {
         let (vertex, uv, normal) = (self.positions.len(), self.uvs.len(), self.normals.len());
-        self.starts.push(Start { name, vertex, uv, normal, face: self.face_sizes.len() });
+        self.starts.push(Start {
+            name,
+            vertex,
+            uv,
+            normal,
+            face: self.face_sizes.len(),
+        });
     }
 
     fn skip(&mut self, keyword: &[u8]) {
@@ -290,47 +324,84 @@ impl Scan {
                 List::Normal => self.normals.len(),
             };
             if forward.index >= count {
-                return Err(out_of_range(forward.line, forward.list, &(forward.index + 1).to_string(), count));
+                return Err(out_of_range(
+                    forward.line,
+                    forward.list,
+                    &(forward.index + 1).to_string(),
+                    count,
+                ));
             }
         }
         if self.positions.is_empty() {
-            return Err(ReadError::whole("the file holds no vertex ('v' line), so it is not an OBJ mesh; export it again"));
+            return Err(ReadError::whole(
+                "the file holds no vertex ('v' line), so it is not an OBJ mesh; export it again",
+            ));
         }
         let mut problems = self.problems();
         let starts = std::mem::take(&mut self.starts);
         let (whole, smoothing) = self.into_builder();
         let objects = objects::split(whole, smoothing, starts, &mut problems)?;
-        Ok(Asset { objects, problems, ..Asset::default() })
+        Ok(Asset {
+            objects,
+            problems,
+            ..Asset::default()
+        })
     }
 
     fn problems(&self) -> Vec<String> {
         let mut problems = Vec::new();
         if let Some((line, count)) = self.small_faces {
-            problems.push(format!("{count} face(s) with fewer than 3 corners were skipped, the first in line {line}"));
+            problems.push(format!(
+                "{count} face(s) with fewer than 3 corners were skipped, the first in line {line}"
+            ));
         }
         if !self.skipped.is_empty() {
-            let kinds: Vec<_> = self.skipped.iter().map(|(kind, count)| format!("{count} × '{kind}'")).collect();
-            problems.push(format!("lines that are no part of a polygon mesh were skipped: {}", kinds.join(", ")));
+            let kinds: Vec<_> = self
+                .skipped
+                .iter()
+                .map(|(kind, count)| format!("{count} × '{kind}'"))
+                .collect();
+            problems.push(format!(
+                "lines that are no part of a polygon mesh were skipped: {}",
+                kinds.join(", ")
+            ));
         }
         if !self.colors.is_empty() && self.uncolored > 0 {
-            problems.push(format!("{} vertices have no colour while others do; they are taken as white", self.uncolored));
+            problems.push(format!(
+                "{} vertices have no colour while others do; they are taken as white",
+                self.uncolored
+            ));
         }
-        let dropped = [(self.dropped_weights, "vertex weights (w)"), (self.dropped_depths, "third texture coordinates")];
-        problems.extend(dropped.iter().filter(|(count, _)| *count > 0).map(|(count, what)| format!("{count} {what} are not kept")));
+        let dropped = [
+            (self.dropped_weights, "vertex weights (w)"),
+            (self.dropped_depths, "third texture coordinates"),
+        ];
+        problems.extend(
+            dropped
+                .iter()
+                .filter(|(count, _)| *count > 0)
+                .map(|(count, what)| format!("{count} {what} are not kept")),
+        );
         problems
     }
 
     fn into_builder(self) -> (MeshBuilder, FaceLabels) {
         let corners = self.corners.len();
         let layer = |used: bool| used.then(String::new);
-        let uv_layers =
-            layer(!self.uvs.is_empty()).map(|name| CornerLayer { name, values: self.uvs, corners: self.uv_corners.finish(corners) });
+        let uv_layers = layer(!self.uvs.is_empty()).map(|name| CornerLayer {
+            name,
+            values: self.uvs,
+            corners: self.uv_corners.finish(corners),
+        });
         let normals = layer(!self.normals.is_empty()).map(|name| CornerLayer {
             name,
             values: self.normals,
             corners: self.normal_corners.finish(corners),
         });
-        let colors = layer(!self.colors.is_empty()).map(|name| VertexLayer { name, values: self.colors });
+        let colors = layer(!self.colors.is_empty()).map(|name| VertexLayer {
+            name,
+            values: self.colors,
+        });
         let builder = MeshBuilder {
             name: String::new(),
             positions: self.positions,
@@ -352,7 +423,9 @@ fn out_of_range(line: usize, list: List, index: &str, count: usize) -> ReadError
     let what = list.name();
     ReadError::line(
         line,
-        format!("a face names {what} {index}, but there are {count} to count (from 1, or backwards from -1); repair the face"),
+        format!(
+            "a face names {what} {index}, but there are {count} to count (from 1, or backwards from -1); repair the face"
+        ),
     )
 }
 
@@ -366,7 +439,8 @@ fn name(words: &Words<'_>) -> String {
 fn numbers(line: usize, words: Words<'_>, values: &mut [f64]) -> Result<usize, ReadError> {
     let mut count = 0;
     for (word, value) in words.zip(values) {
-        *value = number(word).ok_or_else(|| ReadError::line(line, format!("'{}' is not a number", shown(word))))?;
+        *value = number(word)
+            .ok_or_else(|| ReadError::line(line, format!("'{}' is not a number", shown(word))))?;
         count += 1;
     }
     Ok(count)

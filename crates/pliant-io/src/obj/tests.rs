@@ -32,7 +32,11 @@ fn every_dialect_gives_the_same_square() {
         let read = asset(&dialect);
         let mesh = read.mesh().unwrap();
         assert_eq!(mesh.positions(), wanted, "{dialect}");
-        assert_eq!(mesh.faces().collect::<Vec<_>>(), [[0, 1, 2, 3]], "{dialect}");
+        assert_eq!(
+            mesh.faces().collect::<Vec<_>>(),
+            [[0, 1, 2, 3]],
+            "{dialect}"
+        );
         assert!(read.problems.is_empty(), "{dialect}: {:?}", read.problems);
     }
 }
@@ -45,18 +49,42 @@ fn seams_normals_groups_materials_and_colours_are_written_as_they_were_read() {
     assert_eq!(text(&asset(whole)), whole);
     let mesh = asset(whole).mesh().unwrap();
     assert_eq!(mesh.uv_layers()[0].values[1], DVec2::new(0.1, 1e-7));
-    assert_eq!(mesh.uv_layers()[0].corners, [Some(0), Some(1), None, Some(2), Some(0), None, None, None, None]);
+    assert_eq!(
+        mesh.uv_layers()[0].corners,
+        [
+            Some(0),
+            Some(1),
+            None,
+            Some(2),
+            Some(0),
+            None,
+            None,
+            None,
+            None
+        ]
+    );
     assert_eq!(mesh.colors()[0].values[2], DVec4::new(0.0, 0.0, 0.0, 0.5));
-    assert_eq!([0, 1, 2].map(|f| mesh.groups().of(f).unwrap()), ["", "lid left", ""]);
+    assert_eq!(
+        [0, 1, 2].map(|f| mesh.groups().of(f).unwrap()),
+        ["", "lid left", ""]
+    );
     assert_eq!(mesh.materials().of(1), Some("skin #2"));
     assert_eq!(mesh.name(), "face");
 }
 
 #[test]
 fn objects_are_listed_apart_and_merge_in_file_order() {
-    let whole = format!("o a\n{SQUARE}v 9 9 9\nvt 0 0\nf 1/1 2/1 3/1\no b\nv 5 5 5\nv 6 5 5\nv 5 6 5\nvt 1 1\nf 6/2 7/2 8/2\n");
+    let whole = format!(
+        "o a\n{SQUARE}v 9 9 9\nvt 0 0\nf 1/1 2/1 3/1\no b\nv 5 5 5\nv 6 5 5\nv 5 6 5\nvt 1 1\nf 6/2 7/2 8/2\n"
+    );
     let read = asset(&whole);
-    assert_eq!(read.objects.iter().map(|o| (o.name(), o.vertex_count())).collect::<Vec<_>>(), [("a", 5), ("b", 3)]);
+    assert_eq!(
+        read.objects
+            .iter()
+            .map(|o| (o.name(), o.vertex_count()))
+            .collect::<Vec<_>>(),
+        [("a", 5), ("b", 3)]
+    );
     let mesh = read.mesh().unwrap();
     assert_eq!(mesh.vertex_count(), 8);
     assert_eq!(mesh.face(1), [5, 6, 7]);
@@ -68,21 +96,36 @@ fn objects_are_listed_apart_and_merge_in_file_order() {
 fn objects_that_share_vertices_keep_the_order_and_the_count_of_the_file() {
     let whole = format!("{SQUARE}o a\nf 1 2 3\no b\nf 1 3 4\n");
     let read = asset(&whole);
-    assert_eq!(read.objects.iter().map(|o| (o.name(), o.vertex_count())).collect::<Vec<_>>(), [("a", 3), ("b", 3)]);
+    assert_eq!(
+        read.objects
+            .iter()
+            .map(|o| (o.name(), o.vertex_count()))
+            .collect::<Vec<_>>(),
+        [("a", 3), ("b", 3)]
+    );
     let mesh = read.mesh().unwrap();
     assert_eq!(mesh.positions().len(), 4);
     assert_eq!(mesh.faces().collect::<Vec<_>>(), [[0, 1, 2], [0, 2, 3]]);
     assert_eq!(text(&read), whole);
-    let lifted = read.posed(&[DVec3::ZERO, DVec3::X, DVec3::Y, DVec3::Z]).unwrap();
-    assert_eq!(lifted.objects[1].rig.neutral().positions(), [DVec3::ZERO, DVec3::Y, DVec3::Z]);
+    let lifted = read
+        .posed(&[DVec3::ZERO, DVec3::X, DVec3::Y, DVec3::Z])
+        .unwrap();
+    assert_eq!(
+        lifted.objects[1].rig.neutral().positions(),
+        [DVec3::ZERO, DVec3::Y, DVec3::Z]
+    );
 }
 
 #[test]
 fn objects_of_one_name_of_none_and_with_a_slash_stay_apart() {
     let one = "v 0 0 0\nv 1 0 0\nv 0 1 0\n";
-    let whole = format!("{one}f 1 2 3\no a/b\n{one}f 4 5 6\no a/b\n{one}f 7 8 9\no\n{one}f 10 11 12\n");
+    let whole =
+        format!("{one}f 1 2 3\no a/b\n{one}f 4 5 6\no a/b\n{one}f 7 8 9\no\n{one}f 10 11 12\n");
     let read = asset(&whole);
-    assert_eq!(read.objects.iter().map(|o| &*o.path).collect::<Vec<_>>(), ["", "a/b", "a/b", ""]);
+    assert_eq!(
+        read.objects.iter().map(|o| &*o.path).collect::<Vec<_>>(),
+        ["", "a/b", "a/b", ""]
+    );
     assert_eq!(text(&read), whole);
 }
 
@@ -135,7 +178,13 @@ fn wrong_indices_and_numbers_are_named_with_their_line() {
 fn nan_positions_are_kept_for_the_report_and_names_need_not_be_utf8() {
     let mut text = b"o \xff\xfe\nv nan 0 inf\nv 1 0 0\nv 0 1 0\nf 1 2 3\n".to_vec();
     let read_back = read(&text).unwrap();
-    assert!(read_back.require_finite().unwrap_err().to_string().contains("vertex 0"));
+    assert!(
+        read_back
+            .require_finite()
+            .unwrap_err()
+            .to_string()
+            .contains("vertex 0")
+    );
     assert!(read_back.objects[0].name().contains('\u{fffd}'));
     text.truncate(4);
     assert!(read(&text).is_err());

@@ -27,17 +27,30 @@ pub const HOLDS: Holds = Holds {
 /// The asset at rest, in the vertex order of its own file.
 #[must_use]
 pub fn write(asset: &Asset) -> Written {
-    let mut writer = Writer { places: asset.file_indices(), ..Writer::default() };
+    let mut writer = Writer {
+        places: asset.file_indices(),
+        ..Writer::default()
+    };
     writer.libraries(asset);
-    // Objects whose vertices stand one after another are written one after another, each with its own.
-    let in_order = writer.places.iter().flatten().enumerate().all(|(k, &place)| k == place as usize);
+    // Objects whose vertices stand one after another are written one after another, each with its
+    // own.
+    let in_order = writer
+        .places
+        .iter()
+        .flatten()
+        .enumerate()
+        .all(|(k, &place)| k == place as usize);
     if !in_order {
         writer.all_vertices(asset);
     }
     for (k, object) in asset.objects.iter().enumerate() {
         writer.object(k, object, in_order);
     }
-    Written { bytes: writer.out, left_out: HOLDS.left_out_of(asset), ..Written::default() }
+    Written {
+        bytes: writer.out,
+        left_out: HOLDS.left_out_of(asset),
+        ..Written::default()
+    }
 }
 
 #[derive(Default)]
@@ -55,7 +68,11 @@ struct Writer {
 impl Writer {
     fn libraries(&mut self, asset: &Asset) {
         let mut known: Vec<&str> = Vec::new();
-        for library in asset.objects.iter().flat_map(|o| o.rig.neutral().material_library()) {
+        for library in asset
+            .objects
+            .iter()
+            .flat_map(|o| o.rig.neutral().material_library())
+        {
             if !known.contains(&library.as_str()) {
                 known.push(library);
                 self.keyword("mtllib", library);
@@ -82,8 +99,15 @@ impl Writer {
     fn object(&mut self, index: usize, object: &Object, with_vertices: bool) {
         let mesh = object.rig.neutral();
         // A mesh's name may hold a slash, which the path cannot tell from a step.
-        let whole = object.path.strip_suffix(mesh.name()).is_some_and(|above| above.is_empty() || above.ends_with('/'));
-        let name = if whole && !mesh.name().is_empty() { mesh.name() } else { object.name() };
+        let whole = object
+            .path
+            .strip_suffix(mesh.name())
+            .is_some_and(|above| above.is_empty() || above.ends_with('/'));
+        let name = if whole && !mesh.name().is_empty() {
+            mesh.name()
+        } else {
+            object.name()
+        };
         if index > 0 || !name.is_empty() {
             self.keyword("o", name);
         }
@@ -130,7 +154,14 @@ impl Writer {
             let label = labels.of(face).unwrap_or("");
             if current(self).as_deref().unwrap_or("") != label {
                 *current(self) = Some(label.to_owned());
-                self.keyword(keyword, if keyword == "s" && label.is_empty() { "off" } else { label });
+                self.keyword(
+                    keyword,
+                    if keyword == "s" && label.is_empty() {
+                        "off"
+                    } else {
+                        label
+                    },
+                );
             }
         }
     }

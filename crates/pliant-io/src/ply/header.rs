@@ -88,7 +88,12 @@ impl Scalar {
         macro_rules! decode {
             ($kind:ty) => {{
                 let bytes = bytes.try_into().expect("as many bytes as the kind has");
-                if big { <$kind>::from_be_bytes(bytes) } else { <$kind>::from_le_bytes(bytes) }.into()
+                if big {
+                    <$kind>::from_be_bytes(bytes)
+                } else {
+                    <$kind>::from_le_bytes(bytes)
+                }
+                .into()
             }};
         }
         match self {
@@ -124,11 +129,16 @@ pub(super) struct Element {
 impl Element {
     /// The fewest bytes of a row in a packed body.
     pub(super) fn least_bytes(&self) -> usize {
-        self.properties.iter().map(|p| p.list.unwrap_or(p.kind).size()).sum()
+        self.properties
+            .iter()
+            .map(|p| p.list.unwrap_or(p.kind).size())
+            .sum()
     }
 
     pub(super) fn property(&self, names: &[&str]) -> Option<usize> {
-        self.properties.iter().position(|p| names.contains(&p.name.as_str()))
+        self.properties
+            .iter()
+            .position(|p| names.contains(&p.name.as_str()))
     }
 }
 
@@ -152,51 +162,103 @@ impl Header {
             match *words.as_slice() {
                 [] | [b"comment" | b"obj_info", ..] => {}
                 [b"end_header"] => {
-                    let encoding = encoding.ok_or_else(|| wrong("the header ends without a 'format' line; export it again".into()))?;
-                    return Ok(Self { encoding, elements, length: lines.at, lines: lines.number });
+                    let encoding = encoding.ok_or_else(|| {
+                        wrong("the header ends without a 'format' line; export it again".into())
+                    })?;
+                    return Ok(Self {
+                        encoding,
+                        elements,
+                        length: lines.at,
+                        lines: lines.number,
+                    });
                 }
-                [b"format", name, ..] => encoding = Some(parse_encoding(name, encoding).map_err(wrong)?),
-                [b"element", name, count] => elements.push(parse_element(name, count).map_err(wrong)?),
+                [b"format", name, ..] => {
+                    encoding = Some(parse_encoding(name, encoding).map_err(wrong)?)
+                }
+                [b"element", name, count] => {
+                    elements.push(parse_element(name, count).map_err(wrong)?)
+                }
                 [b"property", ref rest @ ..] => {
-                    let property =
-                        parse_property(rest).ok_or_else(|| wrong(format!("'{}' is not a property of a known kind", shown(text))))?;
-                    let element = elements.last_mut().ok_or_else(|| wrong("a property stands before any element".into()))?;
+                    let property = parse_property(rest).ok_or_else(|| {
+                        wrong(format!(
+                            "'{}' is not a property of a known kind",
+                            shown(text)
+                        ))
+                    })?;
+                    let element = elements
+                        .last_mut()
+                        .ok_or_else(|| wrong("a property stands before any element".into()))?;
                     element.properties.push(property);
                 }
-                _ => return Err(wrong(format!("'{}' is not a line of a PLY header", shown(text)))),
+                _ => {
+                    return Err(wrong(format!(
+                        "'{}' is not a line of a PLY header",
+                        shown(text)
+                    )));
+                }
             }
         }
-        Err(ReadError::line(lines.number, "the file ends inside the header, before 'end_header'; export it again"))
+        Err(ReadError::line(
+            lines.number,
+            "the file ends inside the header, before 'end_header'; export it again",
+        ))
     }
 }
 
 fn parse_encoding(name: &[u8], before: Option<Encoding>) -> Result<Encoding, String> {
     let known = || Encoding::ALL.map(Encoding::name).join(", ");
-    let encoding = Encoding::ALL.into_iter().find(|e| e.name().as_bytes() == name);
-    let encoding = encoding.ok_or_else(|| format!("the format '{}' is unknown; there are {}", shown(name), known()))?;
+    let encoding = Encoding::ALL
+        .into_iter()
+        .find(|e| e.name().as_bytes() == name);
+    let encoding = encoding.ok_or_else(|| {
+        format!(
+            "the format '{}' is unknown; there are {}",
+            shown(name),
+            known()
+        )
+    })?;
     match before {
         Some(before) if before != encoding => {
             let (a, b) = (before.name(), encoding.name());
-            Err(format!("the header says both {a} and {b}; rows of one file have one byte order, so export it again"))
+            Err(format!(
+                "the header says both {a} and {b}; rows of one file have one byte order, so export it again"
+            ))
         }
         _ => Ok(encoding),
     }
 }
 
 fn parse_element(name: &[u8], count: &[u8]) -> Result<Element, String> {
-    let parsed = std::str::from_utf8(count).ok().and_then(|text| text.parse().ok());
+    let parsed = std::str::from_utf8(count)
+        .ok()
+        .and_then(|text| text.parse().ok());
     let name = shown(name);
-    let count = parsed.ok_or_else(|| format!("'{}' is not a number of rows of element '{name}'", shown(count)))?;
-    Ok(Element { name, count, properties: Vec::new() })
+    let count = parsed.ok_or_else(|| {
+        format!(
+            "'{}' is not a number of rows of element '{name}'",
+            shown(count)
+        )
+    })?;
+    Ok(Element {
+        name,
+        count,
+        properties: Vec::new(),
+    })
 }
 
 fn parse_property(words: &[&[u8]]) -> Option<Property> {
     let named = |name: &[u8]| String::from_utf8_lossy(name).replace(char::is_control, " ");
     match *words {
-        [b"list", length, kind, name] => {
-            Some(Property { name: named(name), kind: Scalar::named(kind)?, list: Some(Scalar::named(length)?) })
-        }
-        [kind, name] => Some(Property { name: named(name), kind: Scalar::named(kind)?, list: None }),
+        [b"list", length, kind, name] => Some(Property {
+            name: named(name),
+            kind: Scalar::named(kind)?,
+            list: Some(Scalar::named(length)?),
+        }),
+        [kind, name] => Some(Property {
+            name: named(name),
+            kind: Scalar::named(kind)?,
+            list: None,
+        }),
         _ => None,
     }
 }
@@ -211,16 +273,31 @@ struct HeaderLines<'a> {
 
 impl<'a> HeaderLines<'a> {
     fn of(bytes: &'a [u8]) -> Result<Self, ReadError> {
-        let first = bytes.strip_prefix(b"ply").unwrap_or(b"?").trim_ascii_start();
+        let first = bytes
+            .strip_prefix(b"ply")
+            .unwrap_or(b"?")
+            .trim_ascii_start();
         let ending: &[u8] = match bytes.get(3..) {
             Some([b'\r', b'\n', ..]) => b"\r\n",
             Some([b'\r', ..]) => b"\r",
             _ => b"\n",
         };
         if bytes.starts_with(b"ply") && first.len() < bytes.len() - 3 {
-            Ok(Self { bytes, at: 0, number: 0, ending }.after_magic())
+            Ok(Self {
+                bytes,
+                at: 0,
+                number: 0,
+                ending,
+            }
+            .after_magic())
         } else {
-            Err(ReadError::line(1, format!("'{}' stands where a PLY file begins with 'ply'", shown(&bytes[..bytes.len().min(8)]))))
+            Err(ReadError::line(
+                1,
+                format!(
+                    "'{}' stands where a PLY file begins with 'ply'",
+                    shown(&bytes[..bytes.len().min(8)])
+                ),
+            ))
         }
     }
 
@@ -231,7 +308,9 @@ impl<'a> HeaderLines<'a> {
 
     fn next_line(&mut self) -> Option<&'a [u8]> {
         let rest = &self.bytes[self.at..];
-        let end = rest.windows(self.ending.len()).position(|w| w == self.ending);
+        let end = rest
+            .windows(self.ending.len())
+            .position(|w| w == self.ending);
         // A header that ends with the file has no rows, and may lack its last line end.
         let end = end.or_else(|| (rest == b"end_header").then_some(rest.len()))?;
         self.at = (self.at + end + self.ending.len()).min(self.bytes.len());

@@ -28,11 +28,22 @@ pub const HOLDS: Holds = Holds {
 pub fn write(asset: &Asset) -> Result<Written, IoError> {
     let mesh = asset.mesh()?;
     let writer = Writer::new(&mesh);
-    let mut left_out = Holds { normals: writer.normals.is_some(), ..HOLDS }.left_out_of(asset);
-    if writer.half_mapped_faces > 0 {
-        left_out.push(format!("the texture coordinates of {} face(s) that lack one at some corner", writer.half_mapped_faces));
+    let mut left_out = Holds {
+        normals: writer.normals.is_some(),
+        ..HOLDS
     }
-    Ok(Written { bytes: writer.write(), left_out, ..Written::default() })
+    .left_out_of(asset);
+    if writer.half_mapped_faces > 0 {
+        left_out.push(format!(
+            "the texture coordinates of {} face(s) that lack one at some corner",
+            writer.half_mapped_faces
+        ));
+    }
+    Ok(Written {
+        bytes: writer.write(),
+        left_out,
+        ..Written::default()
+    })
 }
 
 /// Single precision where it is exact.
@@ -44,7 +55,11 @@ enum Real {
 
 impl Real {
     fn for_values(mut values: impl Iterator<Item = f64>) -> Self {
-        if values.all(|value| f64::from(value as f32) == value) { Self::Single } else { Self::Double }
+        if values.all(|value| f64::from(value as f32) == value) {
+            Self::Single
+        } else {
+            Self::Double
+        }
     }
 
     fn name(self) -> &'static str {
@@ -78,21 +93,41 @@ struct Writer<'a> {
 
 impl<'a> Writer<'a> {
     fn new(mesh: &'a Mesh) -> Self {
-        let colors = || mesh.colors().first().into_iter().flat_map(|layer| &layer.values);
+        let colors = || {
+            mesh.colors()
+                .first()
+                .into_iter()
+                .flat_map(|layer| &layer.values)
+        };
         let uvs = mesh.uv_layers().first();
         let half_mapped = |layer: &CornerLayer<_>, face| {
-            let mapped = mesh.face_corners(face).filter(|&c| layer.corners[c].is_some()).count();
+            let mapped = mesh
+                .face_corners(face)
+                .filter(|&c| layer.corners[c].is_some())
+                .count();
             mapped > 0 && mapped < mesh.face(face).len()
         };
         Self {
             mesh,
             position: Real::for_values(mesh.positions().iter().flat_map(|p| p.to_array())),
-            uv: Real::for_values(uvs.into_iter().flat_map(|l| &l.values).flat_map(|uv| uv.to_array())),
+            uv: Real::for_values(
+                uvs.into_iter()
+                    .flat_map(|l| &l.values)
+                    .flat_map(|uv| uv.to_array()),
+            ),
             normals: mesh.normals().and_then(|layer| by_vertex(mesh, layer)),
-            bytes_of_color: colors().all(|c| (*c * 255.0 - (*c * 255.0).round()).abs().max_element() < 1e-9 && is_unit(*c)),
+            bytes_of_color: colors().all(|c| {
+                (*c * 255.0 - (*c * 255.0).round()).abs().max_element() < 1e-9 && is_unit(*c)
+            }),
             opaque: colors().all(|c| c.w == 1.0),
-            long_lists: mesh.faces().any(|face| 2 * face.len() > usize::from(u8::MAX)),
-            half_mapped_faces: uvs.map_or(0, |layer| (0..mesh.face_count()).filter(|&f| half_mapped(layer, f)).count()),
+            long_lists: mesh
+                .faces()
+                .any(|face| 2 * face.len() > usize::from(u8::MAX)),
+            half_mapped_faces: uvs.map_or(0, |layer| {
+                (0..mesh.face_count())
+                    .filter(|&f| half_mapped(layer, f))
+                    .count()
+            }),
         }
     }
 
@@ -109,18 +144,36 @@ impl<'a> Writer<'a> {
 
     fn header(&self) -> String {
         let (mesh, real) = (self.mesh, self.position.name());
-        let mut text = format!("ply\nformat binary_little_endian 1.0\nelement vertex {}\n", mesh.vertex_count());
-        let mut properties = |kind: &str, names: &[&str]| names.iter().for_each(|name| text += &format!("property {kind} {name}\n"));
+        let mut text = format!(
+            "ply\nformat binary_little_endian 1.0\nelement vertex {}\n",
+            mesh.vertex_count()
+        );
+        let mut properties = |kind: &str, names: &[&str]| {
+            names
+                .iter()
+                .for_each(|name| text += &format!("property {kind} {name}\n"))
+        };
         properties(real, &["x", "y", "z"]);
         if self.normals.is_some() {
             properties("double", &["nx", "ny", "nz"]);
         }
         if !mesh.colors().is_empty() {
             let names = ["red", "green", "blue", "alpha"];
-            properties(if self.bytes_of_color { "uchar" } else { "float" }, if self.opaque { &names[..3] } else { &names });
+            properties(
+                if self.bytes_of_color {
+                    "uchar"
+                } else {
+                    "float"
+                },
+                if self.opaque { &names[..3] } else { &names },
+            );
         }
         let count = if self.long_lists { "uint" } else { "uchar" };
-        text += &format!("element face {}\nproperty list {count} {} vertex_indices\n", mesh.face_count(), self.index_kind());
+        text += &format!(
+            "element face {}\nproperty list {count} {} vertex_indices\n",
+            mesh.face_count(),
+            self.index_kind()
+        );
         if !mesh.uv_layers().is_empty() {
             text += &format!("property list {count} {} texcoord\n", self.uv.name());
         }
@@ -129,13 +182,23 @@ impl<'a> Writer<'a> {
 
     /// Signed where it fits: some programs know no other.
     fn index_kind(&self) -> &'static str {
-        if i32::try_from(self.mesh.vertex_count()).is_ok() { "int" } else { "uint" }
+        if i32::try_from(self.mesh.vertex_count()).is_ok() {
+            "int"
+        } else {
+            "uint"
+        }
     }
 
     fn vertex(&self, vertex: usize, out: &mut Vec<u8>) {
-        self.mesh.positions()[vertex].to_array().into_iter().for_each(|x| self.position.push(out, x));
+        self.mesh.positions()[vertex]
+            .to_array()
+            .into_iter()
+            .for_each(|x| self.position.push(out, x));
         if let Some(normals) = &self.normals {
-            normals[vertex].to_array().into_iter().for_each(|x| Real::Double.push(out, x));
+            normals[vertex]
+                .to_array()
+                .into_iter()
+                .for_each(|x| Real::Double.push(out, x));
         }
         if let Some(layer) = self.mesh.colors().first() {
             for value in &layer.values[vertex].to_array()[..if self.opaque { 3 } else { 4 }] {
@@ -150,13 +213,25 @@ impl<'a> Writer<'a> {
     fn face(&self, face: usize, out: &mut Vec<u8>) {
         let vertices = self.mesh.face(face);
         self.length(vertices.len(), out);
-        vertices.iter().for_each(|v| out.extend_from_slice(&v.to_le_bytes()));
-        let Some(layer) = self.mesh.uv_layers().first() else { return };
-        let corners = self.mesh.face_corners(face).map(|corner| layer.corners[corner]);
+        vertices
+            .iter()
+            .for_each(|v| out.extend_from_slice(&v.to_le_bytes()));
+        let Some(layer) = self.mesh.uv_layers().first() else {
+            return;
+        };
+        let corners = self
+            .mesh
+            .face_corners(face)
+            .map(|corner| layer.corners[corner]);
         // All or none: a list has no place for a missing one.
-        let uvs = corners.map(|c| c.map(|k| layer.values[k as usize])).collect::<Option<Vec<_>>>().unwrap_or_default();
+        let uvs = corners
+            .map(|c| c.map(|k| layer.values[k as usize]))
+            .collect::<Option<Vec<_>>>()
+            .unwrap_or_default();
         self.length(2 * uvs.len(), out);
-        uvs.iter().flat_map(|uv| uv.to_array()).for_each(|x| self.uv.push(out, x));
+        uvs.iter()
+            .flat_map(|uv| uv.to_array())
+            .for_each(|x| self.uv.push(out, x));
     }
 
     fn length(&self, length: usize, out: &mut Vec<u8>) {
@@ -171,7 +246,8 @@ fn is_unit(color: pliant_mesh::glam::DVec4) -> bool {
     color.min_element() >= 0.0 && color.max_element() <= 1.0
 }
 
-/// The normal of each vertex, where all its corners agree and all have one; zero where no face uses it.
+/// The normal of each vertex, where all its corners agree and all have one; zero where no face uses
+/// it.
 fn by_vertex(mesh: &Mesh, layer: &CornerLayer<DVec3>) -> Option<Vec<DVec3>> {
     let mut normals = vec![None; mesh.vertex_count()];
     let corners = mesh.faces().flatten().zip(&layer.corners);

@@ -44,7 +44,12 @@ impl Held {
     pub(super) fn rounded(self) -> Self {
         match self {
             Self::Always(value) => Self::Always(value.rounded()),
-            Self::Samples(samples) => Self::Samples(samples.into_iter().map(|(code, value)| (code, value.rounded())).collect()),
+            Self::Samples(samples) => Self::Samples(
+                samples
+                    .into_iter()
+                    .map(|(code, value)| (code, value.rounded()))
+                    .collect(),
+            ),
         }
     }
 }
@@ -81,7 +86,11 @@ impl Value {
     }
 
     pub(super) fn number(&self) -> Option<f64> {
-        if let Self::Number(value) = self { Some(*value) } else { None }
+        if let Self::Number(value) = self {
+            Some(*value)
+        } else {
+            None
+        }
     }
 
     pub(super) fn text(&self) -> Option<&str> {
@@ -112,7 +121,10 @@ impl Value {
 
 /// The value of `key` in metadata.
 pub(super) fn entry<'a>(metadata: &'a [(String, Value)], key: &str) -> Option<&'a Value> {
-    metadata.iter().find(|(name, _)| name == key).map(|(_, value)| value)
+    metadata
+        .iter()
+        .find(|(name, _)| name == key)
+        .map(|(_, value)| value)
 }
 
 impl Prim {
@@ -127,13 +139,16 @@ impl Prim {
     /// What it has as `name` over time.
     pub(super) fn samples(&self, name: &str) -> Option<&[(f64, Value)]> {
         self.properties.iter().find_map(|p| match &p.value {
-            Held::Samples(samples) if p.name == name && !samples.is_empty() => Some(samples.as_slice()),
+            Held::Samples(samples) if p.name == name && !samples.is_empty() => {
+                Some(samples.as_slice())
+            }
             _ => None,
         })
     }
 
     /// What it has as `name` at rest: the value without a time, else the first sample.
     pub(super) fn rest(&self, name: &str) -> Option<&Value> {
-        self.value(name).or_else(|| self.samples(name).map(|samples| &samples[0].1))
+        self.value(name)
+            .or_else(|| self.samples(name).map(|samples| &samples[0].1))
     }
 }

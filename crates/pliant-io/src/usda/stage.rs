@@ -29,7 +29,12 @@ pub(super) struct Node<'a> {
 
 impl<'a> Stage<'a> {
     pub(super) fn new(layer: &'a Layer, file_bytes: usize) -> Result<Self, ReadError> {
-        let mut stage = Self { layer, nodes: Vec::new(), index_of: HashMap::new(), budget: Budget::of_samples(file_bytes) };
+        let mut stage = Self {
+            layer,
+            nodes: Vec::new(),
+            index_of: HashMap::new(),
+            budget: Budget::of_samples(file_bytes),
+        };
         for prim in &layer.prims {
             stage.add(prim, None)?;
         }
@@ -41,14 +46,23 @@ impl<'a> Stage<'a> {
         if prim.specifier == "class" || inactive {
             return Ok(());
         }
-        let path = format!("{}/{}", parent.map_or("", |k| &self.nodes[k].path), prim.name);
+        let path = format!(
+            "{}/{}",
+            parent.map_or("", |k| &self.nodes[k].path),
+            prim.name
+        );
         if path.len() > LONGEST_PATH {
-            return Err(ReadError::whole(format!("the path of a prim has {} letters; at most {LONGEST_PATH} are read", path.len())));
+            return Err(ReadError::whole(format!(
+                "the path of a prim has {} letters; at most {LONGEST_PATH} are read",
+                path.len()
+            )));
         }
         let index = self.nodes.len();
         self.index_of.insert(path.clone(), index);
         self.nodes.push(Node { path, prim, parent });
-        prim.children.iter().try_for_each(|child| self.add(child, Some(index)))
+        prim.children
+            .iter()
+            .try_for_each(|child| self.add(child, Some(index)))
     }
 
     /// Declines to make so many numbers that the file cannot have meant it.
@@ -76,7 +90,9 @@ impl<'a> Stage<'a> {
 
     /// Where relationship `name` of a prim, or of the nearest above it that has one, leads.
     pub(super) fn inherited(&self, node: usize, name: &str) -> Option<usize> {
-        let (owner, value) = self.upward(node).find_map(|k| Some((k, self.nodes[k].prim.value(name)?)))?;
+        let (owner, value) = self
+            .upward(node)
+            .find_map(|k| Some((k, self.nodes[k].prim.value(name)?)))?;
         self.resolve(owner, value.text()?)
     }
 
@@ -85,14 +101,24 @@ impl<'a> Stage<'a> {
     }
 
     /// How time codes become frames, where any of `sampled` codes exist.
-    pub(super) fn timeline(&self, sampled: impl Iterator<Item = f64>) -> Result<Option<Timeline>, ReadError> {
+    pub(super) fn timeline(
+        &self,
+        sampled: impl Iterator<Item = f64>,
+    ) -> Result<Option<Timeline>, ReadError> {
         let Some((first, last)) = sampled.fold(None, |range: Option<(f64, f64)>, code| {
-            Some(range.map_or((code, code), |(first, last)| (first.min(code), last.max(code))))
+            Some(range.map_or((code, code), |(first, last)| {
+                (first.min(code), last.max(code))
+            }))
         }) else {
             return Ok(None);
         };
-        let positive = |key| self.number(key).filter(|rate| *rate > 0.0 && rate.is_finite());
-        let codes_per_second = positive("timeCodesPerSecond").or_else(|| positive("framesPerSecond")).unwrap_or(24.0);
+        let positive = |key| {
+            self.number(key)
+                .filter(|rate| *rate > 0.0 && rate.is_finite())
+        };
+        let codes_per_second = positive("timeCodesPerSecond")
+            .or_else(|| positive("framesPerSecond"))
+            .unwrap_or(24.0);
         let frames_per_second = positive("framesPerSecond").unwrap_or(codes_per_second);
         let finite = |key| self.number(key).filter(|code| code.is_finite());
         let (start, end) = match (finite("startTimeCode"), finite("endTimeCode")) {
@@ -102,9 +128,17 @@ impl<'a> Stage<'a> {
         let codes_per_frame = codes_per_second / frames_per_second;
         let frames = ((end - start) / codes_per_frame + 1e-6).floor() + 1.0;
         if !(1.0..=MOST_FRAMES).contains(&frames) {
-            return Err(ReadError::whole(format!("the time codes {start} to {end} make {frames} frames; at most {MOST_FRAMES} are read")));
+            return Err(ReadError::whole(format!(
+                "the time codes {start} to {end} make {frames} frames; at most {MOST_FRAMES} are read"
+            )));
         }
-        Ok(Some(Timeline { start, codes_per_frame, codes_per_second, frames_per_second, frames: frames as usize }))
+        Ok(Some(Timeline {
+            start,
+            codes_per_frame,
+            codes_per_second,
+            frames_per_second,
+            frames: frames as usize,
+        }))
     }
 }
 
@@ -128,7 +162,10 @@ impl Timeline {
 
 /// The first and last time codes of samples.
 pub(super) fn ends(samples: &[(f64, Value)]) -> impl Iterator<Item = f64> {
-    [samples.first(), samples.last()].into_iter().flatten().map(|(code, _)| *code)
+    [samples.first(), samples.last()]
+        .into_iter()
+        .flatten()
+        .map(|(code, _)| *code)
 }
 
 /// The samples around a time code, and how far it is from the first to the second.
@@ -152,5 +189,10 @@ pub(super) fn numbers_at(prim: &Prim, name: &str, code: Option<f64>) -> Option<V
     if from.len() != to.len() || along == 0.0 {
         return Some(from.to_vec());
     }
-    Some(from.iter().zip(to).map(|(a, b)| a + along * (b - a)).collect())
+    Some(
+        from.iter()
+            .zip(to)
+            .map(|(a, b)| a + along * (b - a))
+            .collect(),
+    )
 }

@@ -48,22 +48,36 @@ impl Parser<'_> {
     }
 
     fn error(&self, message: impl Into<String>) -> ReadError {
-        let line = 1 + self.bytes[..self.at].iter().filter(|&&b| b == b'\n').count();
+        let line = 1 + self.bytes[..self.at]
+            .iter()
+            .filter(|&&b| b == b'\n')
+            .count();
         ReadError::line(line, message)
     }
 
     /// The error for whatever stands here instead of `what`.
     fn wrong(&self, what: &dyn Display) -> ReadError {
         let rest = &self.bytes[self.at..];
-        let end = rest.iter().position(|b| b.is_ascii_whitespace()).unwrap_or(rest.len());
+        let end = rest
+            .iter()
+            .position(|b| b.is_ascii_whitespace())
+            .unwrap_or(rest.len());
         match end {
-            0 if rest.is_empty() => self.error(format!("the file ends where {what} is needed; it is cut off, export it again")),
-            _ => self.error(format!("'{}' stands where {what} is needed", shown(&rest[..end.min(16)]))),
+            0 if rest.is_empty() => self.error(format!(
+                "the file ends where {what} is needed; it is cut off, export it again"
+            )),
+            _ => self.error(format!(
+                "'{}' stands where {what} is needed",
+                shown(&rest[..end.min(16)])
+            )),
         }
     }
 
     fn wrong_word(&self, word: &str, what: &dyn Display) -> ReadError {
-        self.error(format!("'{}' stands where {what} is needed", shown(word.as_bytes())))
+        self.error(format!(
+            "'{}' stands where {what} is needed",
+            shown(word.as_bytes())
+        ))
     }
 
     /// Passes space, comments and the semicolons that may end statements.
@@ -95,13 +109,18 @@ impl Parser<'_> {
     }
 
     fn expect(&mut self, byte: u8, what: &dyn Display) -> Result<(), ReadError> {
-        if self.accept(byte) { Ok(()) } else { Err(self.wrong(what)) }
+        if self.accept(byte) {
+            Ok(())
+        } else {
+            Err(self.wrong(what))
+        }
     }
 
     fn identifier(&mut self, what: &dyn Display) -> Result<String, ReadError> {
         self.space();
         let rest = &self.bytes[self.at..];
-        let part = |b: &u8| b.is_ascii_alphanumeric() || matches!(b, b'_' | b':' | b'.') || !b.is_ascii();
+        let part =
+            |b: &u8| b.is_ascii_alphanumeric() || matches!(b, b'_' | b':' | b'.') || !b.is_ascii();
         let end = rest.iter().position(|b| !part(b)).unwrap_or(rest.len());
         if end == 0 {
             return Err(self.wrong(what));
@@ -115,10 +134,19 @@ impl Parser<'_> {
             return Err(self.error(format!("prims are nested more than {DEEPEST} deep")));
         }
         self.space();
-        let kind = if matches!(self.peek(), Some(b'"' | b'\'')) { String::new() } else { self.identifier(&"the type of a prim")? };
+        let kind = if matches!(self.peek(), Some(b'"' | b'\'')) {
+            String::new()
+        } else {
+            self.identifier(&"the type of a prim")?
+        };
         self.space();
         let name = self.string(&"the name of a prim in quotes")?;
-        let mut prim = Prim { specifier, kind, name, ..Prim::default() };
+        let mut prim = Prim {
+            specifier,
+            kind,
+            name,
+            ..Prim::default()
+        };
         self.space();
         if self.peek() == Some(b'(') {
             prim.metadata = self.metadata()?;
@@ -131,7 +159,12 @@ impl Parser<'_> {
         Ok(prim)
     }
 
-    fn statement(&mut self, prim: &mut Prim, depth: usize, what: &dyn Display) -> Result<(), ReadError> {
+    fn statement(
+        &mut self,
+        prim: &mut Prim,
+        depth: usize,
+        what: &dyn Display,
+    ) -> Result<(), ReadError> {
         let word = self.identifier(what)?;
         match word.as_str() {
             "def" | "over" | "class" => prim.children.push(self.prim(word, depth + 1)?),
@@ -155,7 +188,10 @@ impl Parser<'_> {
     }
 
     fn property(&mut self, first: String) -> Result<Property, ReadError> {
-        const MODIFIERS: [&str; 9] = ["custom", "uniform", "varying", "config", "add", "append", "prepend", "delete", "reorder"];
+        const MODIFIERS: [&str; 9] = [
+            "custom", "uniform", "varying", "config", "add", "append", "prepend", "delete",
+            "reorder",
+        ];
         let mut kind = first;
         while MODIFIERS.contains(&kind.as_str()) {
             kind = self.identifier(&"the type of a property")?;
@@ -164,7 +200,9 @@ impl Parser<'_> {
             self.expect(b']', &"']' of an array's type")?;
         }
         let full = self.identifier(&"the name of a property")?;
-        let (name, aspect) = full.split_once('.').map_or((full.as_str(), ""), |(name, aspect)| (name, aspect));
+        let (name, aspect) = full
+            .split_once('.')
+            .map_or((full.as_str(), ""), |(name, aspect)| (name, aspect));
         let value = match (self.accept(b'='), aspect) {
             (true, "timeSamples") => Held::Samples(self.samples()?),
             (true, "") => Held::Always(self.value()?),
@@ -181,10 +219,23 @@ impl Parser<'_> {
             (false, _) => Held::Always(Value::Nothing),
         };
         let name = name.to_owned();
-        let value = if is_single(&kind) { value.rounded() } else { value };
+        let value = if is_single(&kind) {
+            value.rounded()
+        } else {
+            value
+        };
         self.space();
-        let metadata = if self.peek() == Some(b'(') { self.metadata()? } else { Vec::new() };
-        Ok(Property { kind, name, value, metadata })
+        let metadata = if self.peek() == Some(b'(') {
+            self.metadata()?
+        } else {
+            Vec::new()
+        };
+        Ok(Property {
+            kind,
+            name,
+            value,
+            metadata,
+        })
     }
 
     /// Samples by time code, ascending, each code once.
@@ -217,7 +268,10 @@ impl Parser<'_> {
                 continue;
             }
             let mut key = self.identifier(&"a key of metadata, or ')',")?;
-            if matches!(key.as_str(), "add" | "append" | "prepend" | "delete" | "reorder") {
+            if matches!(
+                key.as_str(),
+                "add" | "append" | "prepend" | "delete" | "reorder"
+            ) {
                 key = self.identifier(&"a key of metadata")?;
             }
             self.expect(b'=', &"'=' after a key of metadata")?;
@@ -268,7 +322,9 @@ impl Parser<'_> {
                 _ => {
                     let found = self.list_item(&mut values)?;
                     if width != 0 && width != found {
-                        return Err(self.error(format!("a list holds entries of {width} and of {found} numbers")));
+                        return Err(self.error(format!(
+                            "a list holds entries of {width} and of {found} numbers"
+                        )));
                     }
                     width = found;
                 }
@@ -276,7 +332,10 @@ impl Parser<'_> {
             self.accept(b',');
         }
         match (values.is_empty(), texts.is_empty()) {
-            (_, true) => Ok(Value::Numbers { width: width.max(1), values }),
+            (_, true) => Ok(Value::Numbers {
+                width: width.max(1),
+                values,
+            }),
             (true, false) => Ok(Value::Texts(texts)),
             (false, false) => Err(self.error("a list holds both numbers and texts")),
         }
@@ -304,7 +363,10 @@ impl Parser<'_> {
     fn number(&mut self, what: &dyn Display) -> Result<f64, ReadError> {
         self.space();
         let rest = &self.bytes[self.at..];
-        let end = rest.iter().position(|&b| !is_number(b) && !b.is_ascii_alphabetic()).unwrap_or(rest.len());
+        let end = rest
+            .iter()
+            .position(|&b| !is_number(b) && !b.is_ascii_alphabetic())
+            .unwrap_or(rest.len());
         // A word that ends with the file may be the first half of a longer one.
         match number(&rest[..end]) {
             Some(value) if end > 0 && end < rest.len() => {
@@ -324,7 +386,11 @@ impl Parser<'_> {
         match self.peek() {
             Some(b'<') => self.until(b"<", b">", &"'>' of a path"),
             Some(b'@') => {
-                let marks: &[u8] = if self.bytes[self.at..].starts_with(b"@@@") { b"@@@" } else { b"@" };
+                let marks: &[u8] = if self.bytes[self.at..].starts_with(b"@@@") {
+                    b"@@@"
+                } else {
+                    b"@"
+                };
                 let asset = self.until(marks, marks, &"'@' of an asset")?;
                 // A reference may name a prim of the asset, and an offset in time.
                 self.space();
@@ -342,10 +408,17 @@ impl Parser<'_> {
     }
 
     /// What stands between two marks.
-    fn until(&mut self, open: &[u8], close: &[u8], what: &dyn Display) -> Result<String, ReadError> {
+    fn until(
+        &mut self,
+        open: &[u8],
+        close: &[u8],
+        what: &dyn Display,
+    ) -> Result<String, ReadError> {
         let inside = &self.bytes[self.at + open.len()..];
         let Some(end) = inside.windows(close.len()).position(|w| w == close) else {
-            return Err(self.error(format!("the file ends where {what} is needed; it is cut off, export it again")));
+            return Err(self.error(format!(
+                "the file ends where {what} is needed; it is cut off, export it again"
+            )));
         };
         self.at += open.len() + end + close.len();
         Ok(String::from_utf8_lossy(&inside[..end]).into_owned())

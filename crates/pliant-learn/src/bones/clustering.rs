@@ -1,18 +1,21 @@
 //! Vertices gathered into bones by their rigid motions.
 //!
-//! **Problem.** Cut a mesh into `n` sets of vertices such that one rigid motion per set and frame comes as near to
-//! the examples as possible. Plain rounds of assigning and fitting end where a bad start leads; some lose bones on the way.
+//! **Problem.** Cut a mesh into `n` sets of vertices such that one rigid motion per set and frame
+//! comes as near to the examples as possible. Plain rounds of assigning and fitting end where a bad
+//! start leads; some lose bones on the way.
 //!
-//! **Form.** Sets double until there are enough: those with the largest errors are split by two seeds, the vertex
-//! that its set fits worst and the one that the first seed's surroundings fit worst. Rounds of assigning and fitting
-//! follow. In the end, as long as splitting one set gains more than merging two others costs, both are done; where there
-//! are many sets, many such exchanges at once. A set that runs empty is made anew by a split, so that no bone is ever lost.
+//! **Form.** Sets double until there are enough: those with the largest errors are split by two
+//! seeds, the vertex that its set fits worst and the one that the first seed's surroundings fit
+//! worst. Rounds of assigning and fitting follow. In the end, as long as splitting one set gains
+//! more than merging two others costs, both are done; where there are many sets, many such
+//! exchanges at once. A set that runs empty is made anew by a split, so that no bone is ever lost.
 //!
-//! **Source.** Linde, Buzo, Gray, "An algorithm for vector quantizer design", 1980, for the doubling; James and Twigg,
-//! "Skinning mesh animations", 2005, for clusters of rigid motions; Le and Deng, "Robust and accurate skeletal
-//! rigging from mesh sequences", 2014, for seeds by error.
+//! **Source.** Linde, Buzo, Gray, "An algorithm for vector quantizer design", 1980, for the
+//! doubling; James and Twigg, "Skinning mesh animations", 2005, for clusters of rigid motions; Le
+//! and Deng, "Robust and accurate skeletal rigging from mesh sequences", 2014, for seeds by error.
 //!
-//! **Ours.** Errors of sets and of their unions come from sums ([`RigidMoments`]), so merging is judged exactly.
+//! **Ours.** Errors of sets and of their unions come from sums ([`RigidMoments`]), so merging is
+//! judged exactly.
 
 use pliant_linalg::parallel;
 use pliant_mesh::glam::DVec3;
@@ -21,7 +24,8 @@ use pliant_mesh::{Mesh, Rows};
 use super::moving_points::{Motion, MovingPoints, squared_miss};
 use super::rigid_moments::RigidMoments;
 
-/// Rounds of assigning and fitting after each doubling. *Ours*: the fit of weights that follows corrects what is left.
+/// Rounds of assigning and fitting after each doubling. *Ours*: the fit of weights that follows
+/// corrects what is left.
 const ROUNDS: usize = 4;
 
 /// Rounds of the two halves of a split.
@@ -30,10 +34,12 @@ const SPLIT_ROUNDS: usize = 4;
 /// The part of a set around a seed that gives the seed its motion.
 const SEED_PART: usize = 4;
 
-/// A mean squared error, in units of the diagonal, that is rounding of the sums: such a set moves rigidly and is split by place alone.
+/// A mean squared error, in units of the diagonal, that is rounding of the sums: such a set moves
+/// rigidly and is split by place alone.
 pub(super) const RIGID: f64 = 1e-14;
 
-/// Above this number of sets a vertex only looks at those of its neighbours, and only neighbours are merged.
+/// Above this number of sets a vertex only looks at those of its neighbours, and only neighbours
+/// are merged.
 const MOST_COMPARED: usize = 64;
 
 /// Vertices in one task.
@@ -56,7 +62,8 @@ impl Clusters {
     pub(super) fn of(points: &MovingPoints, mesh: &Mesh, count: usize) -> Self {
         let neighbors = mesh.topology().vertex_neighbors();
         let mut clusters = Self::whole(points);
-        // Where sets run empty as fast as they are split, the rest is split at the end, where nothing is assigned any more.
+        // Where sets run empty as fast as they are split, the rest is split at the end, where
+        // nothing is assigned any more.
         let mut before = 0;
         while before < clusters.len() && clusters.len() < count {
             before = clusters.len();
@@ -78,7 +85,12 @@ impl Clusters {
     }
 
     fn whole(points: &MovingPoints) -> Self {
-        let mut clusters = Self { of_vertex: vec![0; points.vertex_count()], motions: Vec::new(), moments: Vec::new(), errors: Vec::new() };
+        let mut clusters = Self {
+            of_vertex: vec![0; points.vertex_count()],
+            motions: Vec::new(),
+            moments: Vec::new(),
+            errors: Vec::new(),
+        };
         clusters.fit(points, 1);
         clusters
     }
@@ -106,7 +118,9 @@ impl Clusters {
         for (vertex, &cluster) in self.of_vertex.iter().enumerate() {
             members[cluster as usize].push(vertex as u32);
         }
-        self.moments = parallel::map(count, 1, |cluster| moments_of(points, members[cluster].iter().copied()));
+        self.moments = parallel::map(count, 1, |cluster| {
+            moments_of(points, members[cluster].iter().copied())
+        });
         let fits = parallel::map(count, 1, |cluster| self.moments[cluster].fit());
         (self.motions, self.errors) = fits.into_iter().unzip();
     }
@@ -114,8 +128,15 @@ impl Clusters {
     /// Every vertex goes where it is fitted best, and the motions follow.
     fn assign(&mut self, points: &MovingPoints, neighbors: &Rows) {
         let best = |vertex: usize| {
-            let (rest, moved, own) = (points.rest[vertex], points.moved(vertex), self.of_vertex[vertex]);
-            let mut best = (squared_miss(&self.motions[own as usize], rest, moved, f64::INFINITY), own);
+            let (rest, moved, own) = (
+                points.rest[vertex],
+                points.moved(vertex),
+                self.of_vertex[vertex],
+            );
+            let mut best = (
+                squared_miss(&self.motions[own as usize], rest, moved, f64::INFINITY),
+                own,
+            );
             let mut look = |cluster: u32| {
                 let miss = squared_miss(&self.motions[cluster as usize], rest, moved, best.0);
                 // Rounding is no reason to move.
@@ -126,7 +147,10 @@ impl Clusters {
             if self.len() <= MOST_COMPARED {
                 (0..self.len() as u32).for_each(&mut look);
             } else {
-                neighbors.row(vertex).iter().for_each(|&other| look(self.of_vertex[other as usize]));
+                neighbors
+                    .row(vertex)
+                    .iter()
+                    .for_each(|&other| look(self.of_vertex[other as usize]));
             }
             best.1
         };
@@ -136,9 +160,18 @@ impl Clusters {
 
     fn drop_empty(&mut self) {
         let mut used = vec![false; self.len()];
-        self.of_vertex.iter().for_each(|&cluster| used[cluster as usize] = true);
-        let numbers: Vec<u32> = used.iter().scan(0, |next, &used| Some(std::mem::replace(next, *next + u32::from(used)))).collect();
-        self.of_vertex.iter_mut().for_each(|cluster| *cluster = numbers[*cluster as usize]);
+        self.of_vertex
+            .iter()
+            .for_each(|&cluster| used[cluster as usize] = true);
+        let numbers: Vec<u32> = used
+            .iter()
+            .scan(0, |next, &used| {
+                Some(std::mem::replace(next, *next + u32::from(used)))
+            })
+            .collect();
+        self.of_vertex
+            .iter_mut()
+            .for_each(|cluster| *cluster = numbers[*cluster as usize]);
         let mut keep = used.iter();
         self.motions.retain(|_| keep.next() == Some(&true));
         keep = used.iter();
@@ -150,12 +183,25 @@ impl Clusters {
     /// Splits the sets of the largest errors, at most all of them, until there are `count`.
     fn split_worst(&mut self, points: &MovingPoints, neighbors: &Rows, count: usize) {
         let members = self.members();
-        let mut order: Vec<usize> = (0..self.len()).filter(|&cluster| members[cluster].len() > 1).collect();
-        order.sort_by(|&a, &b| self.errors[b].total_cmp(&self.errors[a]).then(members[b].len().cmp(&members[a].len())).then(a.cmp(&b)));
+        let mut order: Vec<usize> = (0..self.len())
+            .filter(|&cluster| members[cluster].len() > 1)
+            .collect();
+        order.sort_by(|&a, &b| {
+            self.errors[b]
+                .total_cmp(&self.errors[a])
+                .then(members[b].len().cmp(&members[a].len()))
+                .then(a.cmp(&b))
+        });
         order.truncate(count - self.len());
         assert!(!order.is_empty(), "there are no more sets than vertices");
         let splits = parallel::map(order.len(), 1, |k| {
-            Split::of(points, neighbors, &members[order[k]], &self.motions[order[k]], self.errors[order[k]])
+            Split::of(
+                points,
+                neighbors,
+                &members[order[k]],
+                &self.motions[order[k]],
+                self.errors[order[k]],
+            )
         });
         for (cluster, split) in order.into_iter().zip(splits) {
             let new = self.len();
@@ -169,7 +215,9 @@ impl Clusters {
     /// Puts the halves of a split into two places.
     fn put(&mut self, split: &Split, first: usize, second: usize) {
         for (half, place) in split.halves.iter().zip([first, second]) {
-            half.members.iter().for_each(|&v| self.of_vertex[v as usize] = place as u32);
+            half.members
+                .iter()
+                .for_each(|&v| self.of_vertex[v as usize] = place as u32);
             self.moments[place] = half.moments.clone();
             (self.motions[place], self.errors[place]) = (half.motions.clone(), half.error);
         }
@@ -180,32 +228,61 @@ impl Clusters {
         let mut splits: Vec<Option<Split>> = vec![None; self.len()];
         // What rounding alone could gain is none.
         let least = RIGID * (points.vertex_count() * points.frame_count()) as f64;
-        let at_once = if self.len() <= MOST_COMPARED { 1 } else { self.len() };
+        let at_once = if self.len() <= MOST_COMPARED {
+            1
+        } else {
+            self.len()
+        };
         for _ in 0..self.len() {
             let members = self.members();
             let known = |cluster: usize| splits[cluster].clone();
             splits = parallel::map(self.len(), 1, |cluster| {
                 known(cluster).or_else(|| {
                     let own = &members[cluster];
-                    (own.len() > 1).then(|| Split::of(points, neighbors, own, &self.motions[cluster], self.errors[cluster]))
+                    (own.len() > 1).then(|| {
+                        Split::of(
+                            points,
+                            neighbors,
+                            own,
+                            &self.motions[cluster],
+                            self.errors[cluster],
+                        )
+                    })
                 })
             });
             let exchanges = self.exchanges(&self.pairs(neighbors), &splits, least, at_once);
             if exchanges.is_empty() {
                 break;
             }
-            for Exchange { merged: [kept, freed], split } in exchanges {
+            for Exchange {
+                merged: [kept, freed],
+                split,
+            } in exchanges
+            {
                 self.merge(points, kept, freed);
-                let halves = splits[split].take().expect("only sets with a split are chosen");
+                let halves = splits[split]
+                    .take()
+                    .expect("only sets with a split are chosen");
                 self.put(&halves, split, freed);
                 (splits[kept], splits[freed]) = (None, None);
             }
         }
     }
 
-    /// The exchanges that gain most and more than `least`, at most `at_once` and no set in two of them.
-    fn exchanges(&self, pairs: &[[usize; 2]], splits: &[Option<Split>], least: f64, at_once: usize) -> Vec<Exchange> {
-        let gain = |cluster: usize| splits[cluster].as_ref().map_or(0.0, |split| self.errors[cluster] - split.error());
+    /// The exchanges that gain most and more than `least`, at most `at_once` and no set in two of
+    /// them.
+    fn exchanges(
+        &self,
+        pairs: &[[usize; 2]],
+        splits: &[Option<Split>],
+        least: f64,
+        at_once: usize,
+    ) -> Vec<Exchange> {
+        let gain = |cluster: usize| {
+            splits[cluster]
+                .as_ref()
+                .map_or(0.0, |split| self.errors[cluster] - split.error())
+        };
         let costs = parallel::map(pairs.len(), 8, |k| {
             let [a, b] = pairs[k];
             self.moments[a].union(&self.moments[b]).fit().1 - self.errors[a] - self.errors[b]
@@ -213,10 +290,14 @@ impl Clusters {
         let by_gain = sorted_falling((0..self.len()).map(gain));
         let mut taken = vec![false; self.len()];
         let best = |merged: [usize; 2], taken: &[bool]| {
-            let free = |cluster: usize| splits[cluster].is_some() && !taken[cluster] && !merged.contains(&cluster);
+            let free = |cluster: usize| {
+                splits[cluster].is_some() && !taken[cluster] && !merged.contains(&cluster)
+            };
             by_gain.iter().copied().find(|&cluster| free(cluster))
         };
-        let worth = |k: usize, split: Option<usize>| split.map_or(f64::NEG_INFINITY, |split| gain(split) - costs[k]);
+        let worth = |k: usize, split: Option<usize>| {
+            split.map_or(f64::NEG_INFINITY, |split| gain(split) - costs[k])
+        };
         let order = sorted_falling((0..pairs.len()).map(|k| worth(k, best(pairs[k], &taken))));
         let mut chosen: Vec<Exchange> = Vec::new();
         for k in order {
@@ -224,15 +305,23 @@ impl Clusters {
             if chosen.len() == at_once || merged.iter().any(|&cluster| taken[cluster]) {
                 continue;
             }
-            let Some(split) = best(merged, &taken).filter(|&split| worth(k, Some(split)) > least) else { continue };
-            [merged[0], merged[1], split].into_iter().for_each(|cluster| taken[cluster] = true);
+            let Some(split) = best(merged, &taken).filter(|&split| worth(k, Some(split)) > least)
+            else {
+                continue;
+            };
+            [merged[0], merged[1], split]
+                .into_iter()
+                .for_each(|cluster| taken[cluster] = true);
             chosen.push(Exchange { merged, split });
         }
         chosen
     }
 
     fn merge(&mut self, points: &MovingPoints, kept: usize, freed: usize) {
-        self.of_vertex.iter_mut().filter(|cluster| **cluster == freed as u32).for_each(|cluster| *cluster = kept as u32);
+        self.of_vertex
+            .iter_mut()
+            .filter(|cluster| **cluster == freed as u32)
+            .for_each(|cluster| *cluster = kept as u32);
         self.moments[kept] = self.moments[kept].union(&self.moments[freed]);
         self.moments[freed] = RigidMoments::new(points.frame_count());
         (self.motions[kept], self.errors[kept]) = self.moments[kept].fit();
@@ -242,9 +331,14 @@ impl Clusters {
     fn pairs(&self, neighbors: &Rows) -> Vec<[usize; 2]> {
         let count = self.len();
         if count <= MOST_COMPARED {
-            return (0..count).flat_map(|a| (a + 1..count).map(move |b| [a, b])).collect();
+            return (0..count)
+                .flat_map(|a| (a + 1..count).map(move |b| [a, b]))
+                .collect();
         }
-        let touching = neighbors.iter().enumerate().flat_map(|(vertex, others)| others.iter().map(move |&other| [vertex, other as usize]));
+        let touching = neighbors
+            .iter()
+            .enumerate()
+            .flat_map(|(vertex, others)| others.iter().map(move |&other| [vertex, other as usize]));
         let pair = |ends: [usize; 2]| ends.map(|v| self.of_vertex[v] as usize);
         let mut pairs: Vec<[usize; 2]> = touching.map(pair).filter(|[a, b]| a < b).collect();
         pairs.sort_unstable();
@@ -286,26 +380,52 @@ impl Half {
     fn of(points: &MovingPoints, members: Vec<u32>) -> Self {
         let moments = moments_of(points, members.iter().copied());
         let (motions, error) = moments.fit();
-        Self { members, moments, motions, error }
+        Self {
+            members,
+            moments,
+            motions,
+            error,
+        }
     }
 }
 
 impl Split {
     /// The best split found of at least two `members`, which move by `motions` and leave `error`.
-    fn of(points: &MovingPoints, neighbors: &Rows, members: &[u32], motions: &[Motion], error: f64) -> Self {
+    fn of(
+        points: &MovingPoints,
+        neighbors: &Rows,
+        members: &[u32],
+        motions: &[Motion],
+        error: f64,
+    ) -> Self {
         if error <= RIGID * (members.len() * points.frame_count()) as f64 {
             return Self::by_place(points, members);
         }
-        let miss = |motions: &[Motion], v: u32| squared_miss(motions, points.rest[v as usize], points.moved(v as usize), f64::INFINITY);
+        let miss = |motions: &[Motion], v: u32| {
+            squared_miss(
+                motions,
+                points.rest[v as usize],
+                points.moved(v as usize),
+                f64::INFINITY,
+            )
+        };
         let seed = |motions: &[Motion]| {
             let worst = greatest(members, |v| miss(motions, v));
-            moments_of(points, surroundings(members, neighbors, worst, members.len().div_ceil(SEED_PART)).into_iter()).fit().0
+            moments_of(
+                points,
+                surroundings(members, neighbors, worst, members.len().div_ceil(SEED_PART))
+                    .into_iter(),
+            )
+            .fit()
+            .0
         };
         let first = seed(motions);
         let mut centers = [seed(&first), first];
         let mut best: Option<Self> = None;
         for _ in 0..SPLIT_ROUNDS {
-            let (a, b): (Vec<u32>, Vec<u32>) = members.iter().partition(|&&v| miss(&centers[0], v) <= miss(&centers[1], v));
+            let (a, b): (Vec<u32>, Vec<u32>) = members
+                .iter()
+                .partition(|&&v| miss(&centers[0], v) <= miss(&centers[1], v));
             if a.is_empty() || b.is_empty() {
                 return Self::by_place(points, members);
             }
@@ -325,12 +445,15 @@ impl Split {
         let mean = members.iter().map(|&v| place(v)).sum::<DVec3>() / members.len() as f64;
         let one = greatest(members, |v| place(v).distance_squared(mean));
         let other = greatest(members, |v| place(v).distance_squared(place(one)));
-        let (mut a, mut b): (Vec<u32>, Vec<u32>) =
-            members.iter().partition(|&&v| place(v).distance_squared(place(one)) <= place(v).distance_squared(place(other)));
+        let (mut a, mut b): (Vec<u32>, Vec<u32>) = members.iter().partition(|&&v| {
+            place(v).distance_squared(place(one)) <= place(v).distance_squared(place(other))
+        });
         if b.is_empty() {
             b = a.split_off(a.len() / 2); // All in one place: any cut is as good.
         }
-        Self { halves: [Half::of(points, a), Half::of(points, b)] }
+        Self {
+            halves: [Half::of(points, a), Half::of(points, b)],
+        }
     }
 
     fn error(&self) -> f64 {
@@ -340,8 +463,16 @@ impl Split {
 
 /// The first of the members with the greatest value.
 fn greatest(members: &[u32], value: impl Fn(u32) -> f64) -> u32 {
-    let most = |best: (f64, u32), v: u32| Some(value(v)).filter(|&own| own > best.0).map_or(best, |own| (own, v));
-    members.iter().copied().fold((f64::NEG_INFINITY, members[0]), most).1
+    let most = |best: (f64, u32), v: u32| {
+        Some(value(v))
+            .filter(|&own| own > best.0)
+            .map_or(best, |own| (own, v))
+    };
+    members
+        .iter()
+        .copied()
+        .fold((f64::NEG_INFINITY, members[0]), most)
+        .1
 }
 
 fn moments_of(points: &MovingPoints, members: impl Iterator<Item = u32>) -> RigidMoments {

@@ -1,7 +1,8 @@
 //! Abstract bones: a clip as a skin and the motions of its bones.
 //!
-//! **Problem.** Find bones, their motions in every frame and the weights of every vertex such that linear blend
-//! skinning shows the examples as nearly as possible, with few influences on each vertex.
+//! **Problem.** Find bones, their motions in every frame and the weights of every vertex such that
+//! linear blend skinning shows the examples as nearly as possible, with few influences on each
+//! vertex.
 //!
 //! **Equation.** Eq. 1 of the source, over all examples `i`:
 //!
@@ -9,13 +10,14 @@
 //! min Σᵢ Σᵥ |Σ_{j ∈ B(v)} wᵥⱼ Tⱼᵢ vʳ − vᵢ|²        w ≥ 0,  Σⱼ wᵥⱼ = 1,  |B(v)| ≤ K
 //! ```
 //!
-//! **Source.** "Detail-preserving controllable deformation from sparse examples", section 6.1; James and Twigg,
-//! "Skinning mesh animations", 2005; Le and Deng, "Smooth skinning decomposition with rigid bones", 2012.
+//! **Source.** "Detail-preserving controllable deformation from sparse examples", section 6.1;
+//! James and Twigg, "Skinning mesh animations", 2005; Le and Deng, "Smooth skinning decomposition
+//! with rigid bones", 2012.
 //!
-//! **Ours.** Vertices rather than triangles are clustered, and no bone is ever lost on the way. Weights and motions are
-//! improved by turns; since turns alone creep, motions are carried on along their last step (Ang and Gillis,
-//! "Accelerating nonnegative matrix factorization algorithms using extrapolation", 2019), and go back where that made
-//! it worse, so that the error never rises.
+//! **Ours.** Vertices rather than triangles are clustered, and no bone is ever lost on the way.
+//! Weights and motions are improved by turns; since turns alone creep, motions are carried on along
+//! their last step (Ang and Gillis, "Accelerating nonnegative matrix factorization algorithms using
+//! extrapolation", 2019), and go back where that made it worse, so that the error never rises.
 
 mod clustering;
 mod correctives;
@@ -81,7 +83,8 @@ impl SkinOptions {
         Self { bones, ..self }
     }
 
-    /// The most bones that move a vertex, 1 to 8. Default: [`DEFAULT_INFLUENCES`](Self::DEFAULT_INFLUENCES).
+    /// The most bones that move a vertex, 1 to 8. Default:
+    /// [`DEFAULT_INFLUENCES`](Self::DEFAULT_INFLUENCES).
     #[must_use]
     pub fn with_influences(self, influences: usize) -> Self {
         Self { influences, ..self }
@@ -93,26 +96,37 @@ impl SkinOptions {
         Self { kind, ..self }
     }
 
-    /// Draws the weights of a vertex to the mean of its neighbours'. A difference of 1 then counts as much as a
-    /// miss of √smoothness of the diagonal in every frame. Default: 0, no draw.
+    /// Draws the weights of a vertex to the mean of its neighbours'. A difference of 1 then counts
+    /// as much as a miss of √smoothness of the diagonal in every frame. Default: 0, no draw.
     #[must_use]
     pub fn with_smoothness(self, smoothness: f64) -> Self {
         Self { smoothness, ..self }
     }
 
-    /// The most rounds of improving weights and motions. Default: [`DEFAULT_ROUNDS`](Self::DEFAULT_ROUNDS).
+    /// The most rounds of improving weights and motions. Default:
+    /// [`DEFAULT_ROUNDS`](Self::DEFAULT_ROUNDS).
     #[must_use]
     pub fn with_rounds(self, rounds: usize) -> Self {
         Self { rounds, ..self }
     }
 
     fn check(&self, vertices: usize) -> Result<(), LearnError> {
-        let bad = |what, value: f64, needed| Err(LearnError::BadNumber { what, value, needed });
+        let bad = |what, value: f64, needed| {
+            Err(LearnError::BadNumber {
+                what,
+                value,
+                needed,
+            })
+        };
         if self.bones == 0 {
             return bad("the number of bones", 0.0, "at least 1");
         }
         if !(1..=MOST_INFLUENCES).contains(&self.influences) {
-            return bad("the number of influences on a vertex", self.influences as f64, "1 to 8");
+            return bad(
+                "the number of influences on a vertex",
+                self.influences as f64,
+                "1 to 8",
+            );
         }
         if !(self.smoothness >= 0.0 && self.smoothness.is_finite()) {
             return bad("the smoothness of weights", self.smoothness, "at least 0");
@@ -120,7 +134,11 @@ impl SkinOptions {
         // A motion takes three points to be known.
         let most = (vertices / 3).max(1);
         if self.bones > most {
-            return Err(LearnError::TooManyBones { bones: self.bones, vertices, most });
+            return Err(LearnError::TooManyBones {
+                bones: self.bones,
+                vertices,
+                most,
+            });
         }
         Ok(())
     }
@@ -134,7 +152,8 @@ pub struct SkinningDecomposition {
     pub skin: Skin,
     /// Where each bone takes the reference pose: frame by frame, bone by bone.
     pub transforms: Vec<Vec<DAffine3>>,
-    /// The root of the mean squared distance of all vertices in all frames to their examples, in the clip's units.
+    /// The root of the mean squared distance of all vertices in all frames to their examples, in
+    /// the clip's units.
     pub rms: f64,
     /// How many rounds it took.
     pub rounds: usize,
@@ -149,7 +168,10 @@ impl SkinningDecomposition {
     pub fn of(clip: &Clip, options: &SkinOptions) -> Result<Self, LearnError> {
         let frames = clip.frames().len();
         if frames < 2 {
-            return Err(LearnError::TooFewExamples { found: frames, needed: 2 });
+            return Err(LearnError::TooFewExamples {
+                found: frames,
+                needed: 2,
+            });
         }
         let points = MovingPoints::of(clip)?;
         options.check(points.vertex_count())?;
@@ -169,10 +191,14 @@ impl SkinningDecomposition {
     #[must_use]
     pub fn motion(&self, frame: usize, bone: usize) -> RigidMotion {
         let transform = self.transforms[frame][bone];
-        RigidMotion { rotation: DQuat::from_mat3(&nearest_rotation(transform.matrix3)).normalize(), translation: transform.translation }
+        RigidMotion {
+            rotation: DQuat::from_mat3(&nearest_rotation(transform.matrix3)).normalize(),
+            translation: transform.translation,
+        }
     }
 
-    /// The bones as joints, for vertices at `rest`: each in the middle of what follows it, below the one it shares most with.
+    /// The bones as joints, for vertices at `rest`: each in the middle of what follows it, below
+    /// the one it shares most with.
     #[must_use]
     pub fn skeleton(&self, rest: &[DVec3]) -> Skeleton {
         joints::skeleton_of(&self.skin, rest)
@@ -181,6 +207,9 @@ impl SkinningDecomposition {
     /// The positions of every frame as the bones show them.
     #[must_use]
     pub fn reconstruction(&self, rest: &[DVec3]) -> Vec<Vec<DVec3>> {
-        self.transforms.iter().map(|motions| self.skin.blend(rest, motions)).collect()
+        self.transforms
+            .iter()
+            .map(|motions| self.skin.blend(rest, motions))
+            .collect()
     }
 }

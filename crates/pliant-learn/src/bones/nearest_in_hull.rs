@@ -1,23 +1,26 @@
 //! The point nearest to the origin in the hull of a few of many points.
 //!
-//! **Problem.** The weights of a vertex are at least 0, sum to 1 and no more than `K` are positive. With `aⱼ` the way
-//! from where the vertex is to where bone `j` alone would take it, over all frames, they are to make `|Σ wⱼ aⱼ|` least.
+//! **Problem.** The weights of a vertex are at least 0, sum to 1 and no more than `K` are positive.
+//! With `aⱼ` the way from where the vertex is to where bone `j` alone would take it, over all
+//! frames, they are to make `|Σ wⱼ aⱼ|` least.
 //!
-//! **Equation.** With `G = AᵀA` the minimum over a fixed set of bones satisfies `G w = λ 1` where `w > 0`. A bone `j`
-//! outside the set lowers the norm if `(G w)ⱼ < λ`.
+//! **Equation.** With `G = AᵀA` the minimum over a fixed set of bones satisfies `G w = λ 1` where
+//! `w > 0`. A bone `j` outside the set lowers the norm if `(G w)ⱼ < λ`.
 //!
 //! **Source.** Wolfe, "Finding the nearest point in a polytope", Mathematical Programming 11, 1976.
 //!
-//! **Ours.** At most `K` points: when the set is full, the point that enters takes the place of each of the others in
-//! turn, and the best exchange that lowers the norm is kept. That ends in a set that no single exchange with the most
-//! promising point improves. A term `μ |w − w̄|²` that draws the weights to those of the neighbours may be added.
+//! **Ours.** At most `K` points: when the set is full, the point that enters takes the place of
+//! each of the others in turn, and the best exchange that lowers the norm is kept. That ends in a
+//! set that no single exchange with the most promising point improves. A term `μ |w − w̄|²` that
+//! draws the weights to those of the neighbours may be added.
 
 use pliant_linalg::wide::{Kernel, run_wide};
 
 /// The most influences that a vertex can have.
 pub(crate) const MOST_INFLUENCES: usize = 8;
 
-/// The part of the trace of `G` that is added to its diagonal, so that bones that move alike share their weight.
+/// The part of the trace of `G` that is added to its diagonal, so that bones that move alike share
+/// their weight.
 const RIDGE: f64 = 1e-13;
 
 /// The relative gain below which no further exchange is tried.
@@ -36,7 +39,11 @@ pub(super) struct Mix {
 
 impl Mix {
     pub(super) fn one(point: u32) -> Self {
-        let mut mix = Self { points: [0; MOST_INFLUENCES], weights: [0.0; MOST_INFLUENCES], len: 0 };
+        let mut mix = Self {
+            points: [0; MOST_INFLUENCES],
+            weights: [0.0; MOST_INFLUENCES],
+            len: 0,
+        };
         mix.push(point, 1.0);
         mix
     }
@@ -58,7 +65,10 @@ impl Mix {
 
     /// Whether both are of the same points.
     pub(super) fn has_points_of(&self, other: &Self) -> bool {
-        self.len == other.len && other.points[..other.len].iter().all(|&point| self.holds(point))
+        self.len == other.len
+            && other.points[..other.len]
+                .iter()
+                .all(|&point| self.holds(point))
     }
 
     fn holds(&self, point: u32) -> bool {
@@ -89,7 +99,8 @@ pub(super) struct Hull {
 }
 
 impl Hull {
-    /// Begins with `count` new points and gives room for their coordinates: rows of `count`, one for each of `dimensions`.
+    /// Begins with `count` new points and gives room for their coordinates: rows of `count`, one
+    /// for each of `dimensions`.
     pub(super) fn begin(&mut self, count: usize, dimensions: usize) -> &mut [f64] {
         (self.count, self.dimensions) = (count, dimensions);
         self.rows.resize(count * dimensions, 0.0);
@@ -108,7 +119,8 @@ impl Hull {
         toward.for_each(|(point, weight)| self.pull[point] += stiffness * weight);
     }
 
-    /// Gives the points of `mix` the best weights, without those that get none, and gives what it then measures.
+    /// Gives the points of `mix` the best weights, without those that get none, and gives what it
+    /// then measures.
     pub(super) fn balance(&mut self, mix: &mut Mix) -> f64 {
         let began = self.begin_play(mix);
         let (settled, value) = self.settled(began);
@@ -116,18 +128,27 @@ impl Hull {
         value
     }
 
-    /// Improves `mix` until no exchange of one point is known to help, and gives what it then measures.
+    /// Improves `mix` until no exchange of one point is known to help, and gives what it then
+    /// measures.
     pub(super) fn nearest(&mut self, mix: &mut Mix, most: usize) -> f64 {
         let began = self.begin_play(mix);
         let mut best = self.settled(began);
         for _ in 0..MOST_EXCHANGES {
-            let Some(entering) = self.entering(&best.0, best.1) else { break };
-            let place = (0..IN_PLAY as u32).find(|&place| !best.0.holds(place)).expect("a mix leaves a place free");
+            let Some(entering) = self.entering(&best.0, best.1) else {
+                break;
+            };
+            let place = (0..IN_PLAY as u32)
+                .find(|&place| !best.0.holds(place))
+                .expect("a mix leaves a place free");
             self.play(place as usize, entering, &best.0);
             let mut tried: Option<(Mix, f64)> = None;
             for k in 0..if best.0.len < most { 1 } else { best.0.len } {
                 let mut mix = best.0;
-                let weight = if best.0.len < most { 0.0 } else { mix.weights[k] };
+                let weight = if best.0.len < most {
+                    0.0
+                } else {
+                    mix.weights[k]
+                };
                 if best.0.len >= most {
                     mix.remove(k);
                 }
@@ -162,10 +183,16 @@ impl Hull {
         let n = self.dimensions;
         self.in_play[place] = point;
         let column = self.rows.iter().skip(point as usize).step_by(self.count);
-        self.gathered[place * n..(place + 1) * n].iter_mut().zip(column).for_each(|(own, &value)| *own = value);
+        self.gathered[place * n..(place + 1) * n]
+            .iter_mut()
+            .zip(column)
+            .for_each(|(own, &value)| *own = value);
         for (other, _) in mix.iter().chain([(place, 0.0)]) {
             let of = |place: usize| &self.gathered[place * n..(place + 1) * n];
-            let product = run_wide(Dot { a: of(place), b: of(other) });
+            let product = run_wide(Dot {
+                a: of(place),
+                b: of(other),
+            });
             (self.gram[place][other], self.gram[other][place]) = (product, product);
         }
         self.gram[place][place] += self.stiffness;
@@ -173,12 +200,17 @@ impl Hull {
 
     /// The mix in terms of points again.
     fn in_points(&self, mut mix: Mix) -> Mix {
-        mix.points[..mix.len].iter_mut().for_each(|place| *place = self.in_play[*place as usize]);
+        mix.points[..mix.len]
+            .iter_mut()
+            .for_each(|place| *place = self.in_play[*place as usize]);
         mix
     }
 
     fn pull(&self, place: usize) -> f64 {
-        self.pull.get(self.in_play[place] as usize).copied().unwrap_or(0.0)
+        self.pull
+            .get(self.in_play[place] as usize)
+            .copied()
+            .unwrap_or(0.0)
     }
 
     /// The point outside that promises most, if any promises enough.
@@ -187,16 +219,34 @@ impl Hull {
         self.sum.fill(0.0);
         for (place, weight) in mix.iter() {
             let own = &self.gathered[place * n..(place + 1) * n];
-            self.sum.iter_mut().zip(own).for_each(|(sum, value)| *sum += weight * value);
+            self.sum
+                .iter_mut()
+                .zip(own)
+                .for_each(|(sum, value)| *sum += weight * value);
         }
-        run_wide(Along { rows: &self.rows, sum: &self.sum, gradient: &mut self.gradient });
-        self.gradient.iter_mut().zip(&self.pull).for_each(|(g, pull)| *g -= pull);
+        run_wide(Along {
+            rows: &self.rows,
+            sum: &self.sum,
+            gradient: &mut self.gradient,
+        });
+        self.gradient
+            .iter_mut()
+            .zip(&self.pull)
+            .for_each(|(g, pull)| *g -= pull);
         let inside = |p: u32| mix.iter().any(|(place, _)| self.in_play[place] == p);
-        let slope = |(place, weight): (usize, f64)| weight * (self.gradient[self.in_play[place] as usize] + self.stiffness * weight);
+        let slope = |(place, weight): (usize, f64)| {
+            weight * (self.gradient[self.in_play[place] as usize] + self.stiffness * weight)
+        };
         let level: f64 = mix.iter().map(slope).sum();
         let least = (0..self.count as u32)
             .filter(|&p| !inside(p))
-            .reduce(|a, b| if self.gradient[b as usize] < self.gradient[a as usize] { b } else { a });
+            .reduce(|a, b| {
+                if self.gradient[b as usize] < self.gradient[a as usize] {
+                    b
+                } else {
+                    a
+                }
+            });
         least.filter(|&p| level - self.gradient[p as usize] > LEAST_GAIN * value.abs())
     }
 
@@ -206,7 +256,9 @@ impl Hull {
             let wanted = self.affine_minimum(&mix);
             let blocked = (0..mix.len).filter(|&k| wanted[k] <= 0.0);
             let step = |k: usize| mix.weights[k] / (mix.weights[k] - wanted[k]);
-            let first = blocked.map(|k| (if mix.weights[k] > 0.0 { step(k) } else { 0.0 }, k)).reduce(|a, b| if b.0 < a.0 { b } else { a });
+            let first = blocked
+                .map(|k| (if mix.weights[k] > 0.0 { step(k) } else { 0.0 }, k))
+                .reduce(|a, b| if b.0 < a.0 { b } else { a });
             let part = first.map_or(1.0, |first| first.0);
             for k in 0..mix.len {
                 mix.weights[k] += part * (wanted[k] - mix.weights[k]);
@@ -215,7 +267,9 @@ impl Hull {
             mix.remove(k);
         }
         let sum: f64 = mix.weights[..mix.len].iter().sum();
-        mix.weights[..mix.len].iter_mut().for_each(|weight| *weight /= sum);
+        mix.weights[..mix.len]
+            .iter_mut()
+            .for_each(|weight| *weight /= sum);
         let value = self.value(&mix);
         (mix, value)
     }
@@ -312,13 +366,22 @@ fn cholesky(a: &mut [[f64; MOST_INFLUENCES]; MOST_INFLUENCES], n: usize) {
         for j in 0..=i {
             let known: f64 = (0..j).map(|k| a[i][k] * a[j][k]).sum();
             let left = a[i][j] - known;
-            // Points that coincide: rounding may leave nothing, and any small pivot keeps their weights even.
-            a[i][j] = if i == j { left.max(RIDGE * a[i][i]).sqrt() } else { left / a[j][j] };
+            // Points that coincide: rounding may leave nothing, and any small pivot keeps their
+            // weights even.
+            a[i][j] = if i == j {
+                left.max(RIDGE * a[i][i]).sqrt()
+            } else {
+                left / a[j][j]
+            };
         }
     }
 }
 
-fn substitute(factor: &[[f64; MOST_INFLUENCES]; MOST_INFLUENCES], n: usize, x: &mut [f64; MOST_INFLUENCES]) {
+fn substitute(
+    factor: &[[f64; MOST_INFLUENCES]; MOST_INFLUENCES],
+    n: usize,
+    x: &mut [f64; MOST_INFLUENCES],
+) {
     for i in 0..n {
         x[i] = (x[i] - (0..i).map(|k| factor[i][k] * x[k]).sum::<f64>()) / factor[i][i];
     }
@@ -339,7 +402,10 @@ mod tests {
         let mut hull = Hull::default();
         let rows = hull.begin(points.len(), 4);
         for axis in 0..4 {
-            points.iter().enumerate().for_each(|(k, point)| rows[axis * points.len() + k] = point[axis]);
+            points
+                .iter()
+                .enumerate()
+                .for_each(|(k, point)| rows[axis * points.len() + k] = point[axis]);
         }
         hull
     }
@@ -352,11 +418,24 @@ mod tests {
         std::array::from_fn(|axis| mix.iter().map(|(k, weight)| weight * points[k][axis]).sum())
     }
 
-    /// The least `|Σ wⱼ aⱼ|² + μ |w − w̄|²` over `w ≥ 0`, `Σ w = 1`: the best of the affine minima of all subsets that lie inside.
+    /// The least `|Σ wⱼ aⱼ|² + μ |w − w̄|²` over `w ≥ 0`, `Σ w = 1`: the best of the affine minima
+    /// of all subsets that lie inside.
     fn least_of_all_subsets(points: &[[f64; 4]], stiffness: f64, toward: &[f64]) -> f64 {
         let value = |weights: &[f64]| {
-            let sum: [f64; 4] = std::array::from_fn(|axis| points.iter().zip(weights).map(|(point, w)| w * point[axis]).sum());
-            dot(&sum, &sum) + stiffness * weights.iter().zip(toward).map(|(w, to)| (w - to) * (w - to)).sum::<f64>()
+            let sum: [f64; 4] = std::array::from_fn(|axis| {
+                points
+                    .iter()
+                    .zip(weights)
+                    .map(|(point, w)| w * point[axis])
+                    .sum()
+            });
+            dot(&sum, &sum)
+                + stiffness
+                    * weights
+                        .iter()
+                        .zip(toward)
+                        .map(|(w, to)| (w - to) * (w - to))
+                        .sum::<f64>()
         };
         let mut least = f64::INFINITY;
         for subset in 1_u32..1 << points.len() {
@@ -368,11 +447,21 @@ mod tests {
                 (true, _) | (_, true) => 1.0,
                 _ => dot(&points[of[i]], &points[of[j]]) + if i == j { stiffness } else { 0.0 },
             };
-            let inverse = Svd::of(DenseMatrix::from_fn(n + 1, n + 1, entry).as_ref()).unwrap().pseudo_inverse(1e-12);
-            let right = |j: usize| if j == n { 1.0 } else { stiffness * toward[of[j]] };
+            let inverse = Svd::of(DenseMatrix::from_fn(n + 1, n + 1, entry).as_ref())
+                .unwrap()
+                .pseudo_inverse(1e-12);
+            let right = |j: usize| {
+                if j == n {
+                    1.0
+                } else {
+                    stiffness * toward[of[j]]
+                }
+            };
             let mut weights = vec![0.0; points.len()];
             (0..n).for_each(|i| weights[of[i]] = (0..=n).map(|j| inverse[(i, j)] * right(j)).sum());
-            if weights.iter().all(|w| *w > -1e-9) && (weights.iter().sum::<f64>() - 1.0).abs() < 1e-6 {
+            if weights.iter().all(|w| *w > -1e-9)
+                && (weights.iter().sum::<f64>() - 1.0).abs() < 1e-6
+            {
                 least = least.min(value(&weights));
             }
         }
@@ -427,16 +516,29 @@ mod tests {
     #[test]
     fn points_that_coincide_share_their_weight() {
         let mut mix = Mix::one(0);
-        hull(&[[1.0, 1.0, 0.0, 0.0], [1.0, -1.0, 0.0, 0.0], [1.0, -1.0, 0.0, 0.0]]).nearest(&mut mix, 3);
+        hull(&[
+            [1.0, 1.0, 0.0, 0.0],
+            [1.0, -1.0, 0.0, 0.0],
+            [1.0, -1.0, 0.0, 0.0],
+        ])
+        .nearest(&mut mix, 3);
         assert!((mix.iter().find(|own| own.0 == 0).unwrap().1 - 0.5).abs() < 1e-9);
     }
 
     #[test]
     fn a_strong_draw_gives_the_weights_that_it_draws_to() {
-        let mut hull = hull(&[[1.0, 0.0, 0.0, 0.0], [0.0, 2.0, 0.0, 0.0], [0.0, 0.0, 3.0, 0.0]]);
+        let mut hull = hull(&[
+            [1.0, 0.0, 0.0, 0.0],
+            [0.0, 2.0, 0.0, 0.0],
+            [0.0, 0.0, 3.0, 0.0],
+        ]);
         hull.draw(1e9, [(0, 0.2), (2, 0.8)].into_iter());
         let mut mix = Mix::one(1);
         hull.nearest(&mut mix, 3);
-        assert!(mix.iter().all(|(k, weight)| (weight - [0.2, 0.0, 0.8][k]).abs() < 1e-6), "{mix:?}");
+        assert!(
+            mix.iter()
+                .all(|(k, weight)| (weight - [0.2, 0.0, 0.8][k]).abs() < 1e-6),
+            "{mix:?}"
+        );
     }
 }

@@ -1,12 +1,14 @@
 //! Which control points' regressions a vertex listens to, without seams.
 //!
-//! **Equation.** With the distances `d₁ ≤ d₂ ≤ d₃ ≤ d₄` along the surface to the four nearest control points,
+//! **Equation.** With the distances `d₁ ≤ d₂ ≤ d₃ ≤ d₄` along the surface to the four nearest
+//! control points,
 //!
 //! ```text
 //! wₖ ∝ (1 − dₖ/d₄)²        k = 1, 2, 3
 //! ```
 //!
-//! A point that becomes the third nearest begins with no weight, so the blend is continuous wherever the distances are.
+//! A point that becomes the third nearest begins with no weight, so the blend is continuous
+//! wherever the distances are.
 //!
 //! **Ours.** Distances are found on the base and refined with it, as if they were coordinates.
 
@@ -32,19 +34,38 @@ impl BlendEntry {
     /// Regressions that a vertex listens to at most.
     pub(crate) const MODELS: usize = 3;
 
-    /// From the nearest control points, nearest first; the last only bounds the reach of the others.
+    /// From the nearest control points, nearest first; the last only bounds the reach of the
+    /// others.
     fn of(nearest: &[(f32, u32); 4]) -> Self {
-        let last = if nearest[3].0.is_finite() { nearest[3].0 } else { 2.0 * nearest[2].0 };
-        let weight = |k: usize| if last > 0.0 { (1.0 - nearest[k].0 / last).max(0.0).powi(2) + f32::MIN_POSITIVE } else { 1.0 };
-        let mut pairs: [(u32, f32); Self::MODELS] = std::array::from_fn(|k| (nearest[k].1, weight(k)));
+        let last = if nearest[3].0.is_finite() {
+            nearest[3].0
+        } else {
+            2.0 * nearest[2].0
+        };
+        let weight = |k: usize| {
+            if last > 0.0 {
+                (1.0 - nearest[k].0 / last).max(0.0).powi(2) + f32::MIN_POSITIVE
+            } else {
+                1.0
+            }
+        };
+        let mut pairs: [(u32, f32); Self::MODELS] =
+            std::array::from_fn(|k| (nearest[k].1, weight(k)));
         pairs.sort_by_key(|(model, _)| *model);
         let total: f32 = pairs.iter().map(|(_, weight)| weight).sum();
-        Self { models: pairs.map(|(model, _)| model), weights: pairs.map(|(_, weight)| weight / total) }
+        Self {
+            models: pairs.map(|(model, _)| model),
+            weights: pairs.map(|(_, weight)| weight / total),
+        }
     }
 }
 
 /// The blend of every vertex of the detailed surface.
-pub(crate) fn blend_of(base: &Mesh, control: &ControlPoints, surface: &DetailSurface) -> Vec<BlendEntry> {
+pub(crate) fn blend_of(
+    base: &Mesh,
+    control: &ControlPoints,
+    surface: &DetailSurface,
+) -> Vec<BlendEntry> {
     let reach: Vec<Vec<f64>> = parallel::map(control.count(), 1, |k| {
         let source = control.vertices()[k];
         across_parts(base, source, distances_from(base, source))
@@ -54,20 +75,26 @@ pub(crate) fn blend_of(base: &Mesh, control: &ControlPoints, surface: &DetailSur
         let three = reach[first..].iter().take(3);
         let field: Vec<DVec3> = (0..base.vertex_count())
             .map(|v| {
-                three.clone().enumerate().fold(DVec3::ZERO, |mut sum, (k, distances)| {
-                    sum[k] = distances[v];
-                    sum
-                })
+                three
+                    .clone()
+                    .enumerate()
+                    .fold(DVec3::ZERO, |mut sum, (k, distances)| {
+                        sum[k] = distances[v];
+                        sum
+                    })
             })
             .collect();
         let refined = surface.refine(&field);
         parallel::for_each_chunk_mut(&mut nearest, VERTICES_PER_TASK, |start, chunk| {
             for (list, distances) in chunk.iter_mut().zip(&refined[start..]) {
-                (0..three.len()).for_each(|k| insert(list, distances[k] as f32, (first + k) as u32));
+                (0..three.len())
+                    .for_each(|k| insert(list, distances[k] as f32, (first + k) as u32));
             }
         });
     }
-    parallel::map(nearest.len(), VERTICES_PER_TASK, |v| BlendEntry::of(&nearest[v]))
+    parallel::map(nearest.len(), VERTICES_PER_TASK, |v| {
+        BlendEntry::of(&nearest[v])
+    })
 }
 
 /// Keeps the four nearest in order; of two equally near, the one that came first.
@@ -75,7 +102,10 @@ fn insert(list: &mut [(f32, u32); 4], distance: f32, model: u32) {
     if distance >= list[3].0 {
         return;
     }
-    let place = list.iter().position(|(other, _)| distance < *other).expect("nearer than the last");
+    let place = list
+        .iter()
+        .position(|(other, _)| distance < *other)
+        .expect("nearer than the last");
     list[place..].rotate_right(1);
     list[place] = (distance, model);
 }
@@ -97,10 +127,16 @@ mod tests {
         let surface = DetailSurface::of(&mesh, 1).unwrap();
         let blend = blend_of(&mesh, &control, &surface);
         assert_eq!(blend.len(), surface.vertex_count());
-        assert!(blend.iter().all(|entry| (entry.weights.iter().sum::<f32>() - 1.0).abs() < 1e-6));
+        assert!(
+            blend
+                .iter()
+                .all(|entry| (entry.weights.iter().sum::<f32>() - 1.0).abs() < 1e-6)
+        );
         for (k, &v) in control.vertices().iter().enumerate() {
             let entry = blend[v as usize];
-            let most = (0..3).max_by(|a, b| entry.weights[*a].total_cmp(&entry.weights[*b])).unwrap();
+            let most = (0..3)
+                .max_by(|a, b| entry.weights[*a].total_cmp(&entry.weights[*b]))
+                .unwrap();
             assert_eq!(entry.models[most], k as u32);
         }
     }
@@ -113,12 +149,20 @@ mod tests {
         let blend = blend_of(&mesh, &control, &surface);
         let dense = |entry: &BlendEntry| {
             let mut weights = [0.0_f32; 5];
-            entry.models.iter().zip(entry.weights).for_each(|(&model, weight)| weights[model as usize] += weight);
+            entry
+                .models
+                .iter()
+                .zip(entry.weights)
+                .for_each(|(&model, weight)| weights[model as usize] += weight);
             weights
         };
         for [a, b] in surface.mesh().topology().edges() {
             let (one, other) = (dense(&blend[*a as usize]), dense(&blend[*b as usize]));
-            let jump = one.iter().zip(other).map(|(x, y)| (x - y).abs()).fold(0.0, f32::max);
+            let jump = one
+                .iter()
+                .zip(other)
+                .map(|(x, y)| (x - y).abs())
+                .fold(0.0, f32::max);
             assert!(jump < 0.35, "{jump} between {a} and {b}");
         }
     }
@@ -126,13 +170,26 @@ mod tests {
     #[test]
     fn three_control_points_and_a_loose_part_have_a_blend() {
         let two = [shapes::icosphere(1), shapes::icosphere(1)];
-        let shifted: Vec<DVec3> = two[1].positions().iter().map(|p| *p + DVec3::X * 5.0).collect();
+        let shifted: Vec<DVec3> = two[1]
+            .positions()
+            .iter()
+            .map(|p| *p + DVec3::X * 5.0)
+            .collect();
         let positions = [two[0].positions(), &shifted].concat();
-        let triangles: Vec<[u32; 3]> =
-            two[0].triangles().iter().copied().chain(two[1].triangles().iter().map(|t| t.map(|v| v + 42))).collect();
+        let triangles: Vec<[u32; 3]> = two[0]
+            .triangles()
+            .iter()
+            .copied()
+            .chain(two[1].triangles().iter().map(|t| t.map(|v| v + 42)))
+            .collect();
         let mesh = Mesh::from_triangles(positions, &triangles).unwrap();
         let control = ControlPoints::new(&mesh, &[0, 5, 9]).unwrap();
         let blend = blend_of(&mesh, &control, &DetailSurface::of(&mesh, 0).unwrap());
-        assert!(blend.iter().all(|entry| entry.models == [0, 1, 2] && entry.weights.iter().all(|w| w.is_finite())));
+        assert!(
+            blend
+                .iter()
+                .all(|entry| entry.models == [0, 1, 2]
+                    && entry.weights.iter().all(|w| w.is_finite()))
+        );
     }
 }

@@ -11,7 +11,8 @@ use super::surface::DetailSurface;
 use crate::test_bar::{POSES, bar, bar_control, bar_examples, bent};
 use crate::workbench::Workbench;
 use crate::{
-    DetailLeaveOneOut, DetailMode, DetailOptions, DetailSettings, DetailedExamples, Examples, LearnError, LearnOptions, Method, Model,
+    DetailLeaveOneOut, DetailMode, DetailOptions, DetailSettings, DetailedExamples, Examples,
+    LearnError, LearnOptions, Method, Model,
 };
 
 /// A crease at the middle of the bar that deepens as it bends and ripples as it twists.
@@ -27,17 +28,26 @@ fn detailed_poses(levels: usize) -> Vec<Vec<DVec3>> {
     let pose = |(bend, twist): (f64, f64)| {
         let smooth = subdivision.apply(&bent(bend, twist));
         let normals = vertex_normals(&subdivision.mesh().posed(smooth.clone()).unwrap());
-        (0..rest.len()).map(|v| smooth[v] + normals[v] * crease(rest[v], bend, twist)).collect()
+        (0..rest.len())
+            .map(|v| smooth[v] + normals[v] * crease(rest[v], bend, twist))
+            .collect()
     };
     std::iter::once((0.0, 0.0)).chain(POSES).map(pose).collect()
 }
 
 fn creased(levels: usize) -> DetailedExamples {
-    DetailedExamples::from_poses(bar_examples(), levels, detailed_poses(levels).iter().map(Vec::as_slice)).unwrap()
+    DetailedExamples::from_poses(
+        bar_examples(),
+        levels,
+        detailed_poses(levels).iter().map(Vec::as_slice),
+    )
+    .unwrap()
 }
 
 fn options() -> LearnOptions {
-    LearnOptions::default().with_method(Method::Arap).with_bones(30)
+    LearnOptions::default()
+        .with_method(Method::Arap)
+        .with_bones(30)
 }
 
 fn trained(detail: &DetailOptions) -> Model {
@@ -46,12 +56,19 @@ fn trained(detail: &DetailOptions) -> Model {
 
 /// Follows the examples to the letter.
 fn exact(sharpness: Option<f64>) -> DetailOptions {
-    DetailOptions::default().with_settings(DetailSettings { sharpness, width: 1.0, ridge: 1e-10 })
+    DetailOptions::default().with_settings(DetailSettings {
+        sharpness,
+        width: 1.0,
+        ridge: 1e-10,
+    })
 }
 
 fn largest(a: &[f32], b: &[f32]) -> f32 {
     assert_eq!(a.len(), b.len());
-    a.iter().zip(b).map(|(a, b)| (a - b).abs()).fold(0.0, f32::max)
+    a.iter()
+        .zip(b)
+        .map(|(a, b)| (a - b).abs())
+        .fold(0.0, f32::max)
 }
 
 fn bench() -> Workbench {
@@ -62,7 +79,12 @@ fn bench() -> Workbench {
 fn a_known_crease_comes_back_as_heights() {
     let detailed = creased(1);
     for (i, (bend, twist)) in std::iter::once((0.0, 0.0)).chain(POSES).enumerate() {
-        let known: Vec<f32> = detailed.mesh().positions().iter().map(|p| crease(*p, bend, twist) as f32).collect();
+        let known: Vec<f32> = detailed
+            .mesh()
+            .positions()
+            .iter()
+            .map(|p| crease(*p, bend, twist) as f32)
+            .collect();
         assert!(largest(&known, detailed.heights(i)) < 1e-6);
     }
     assert!(detailed.report().beside_edges < 1e-6);
@@ -71,32 +93,72 @@ fn a_known_crease_comes_back_as_heights() {
 #[test]
 fn a_scan_of_the_crease_gives_nearly_the_heights_of_its_vertices() {
     let subdivision = LoopSubdivision::levels(&bar(), 2).unwrap();
-    let scans = detailed_poses(2).into_iter().map(|pose| Ok::<_, LearnError>(subdivision.mesh().posed(pose).unwrap()));
+    let scans = detailed_poses(2)
+        .into_iter()
+        .map(|pose| Ok::<_, LearnError>(subdivision.mesh().posed(pose).unwrap()));
     let scanned = DetailedExamples::from_surfaces(bar_examples(), 2, 3.0, scans).unwrap();
     let known = creased(2);
     let rms = |i: usize| {
-        let squares = scanned.heights(i).iter().zip(known.heights(i)).map(|(a, b)| f64::from(a - b).powi(2));
+        let squares = scanned
+            .heights(i)
+            .iter()
+            .zip(known.heights(i))
+            .map(|(a, b)| f64::from(a - b).powi(2));
         (squares.sum::<f64>() / known.heights(i).len() as f64).sqrt()
     };
-    assert!((0..7).all(|i| rms(i) < 0.01), "{:?}", (0..7).map(rms).collect::<Vec<_>>());
-    assert!(scanned.report().missed.iter().all(|&missed| missed < known.mesh().vertex_count() / 50));
+    assert!(
+        (0..7).all(|i| rms(i) < 0.01),
+        "{:?}",
+        (0..7).map(rms).collect::<Vec<_>>()
+    );
+    assert!(
+        scanned
+            .report()
+            .missed
+            .iter()
+            .all(|&missed| missed < known.mesh().vertex_count() / 50)
+    );
 }
 
 #[test]
 fn a_clip_is_taken_by_vertices_where_it_can_be_and_by_rays_elsewhere() {
     let poses = detailed_poses(1);
     let finer = LoopSubdivision::levels(&bar(), 1).unwrap();
-    let turned: Vec<[u32; 3]> = finer.mesh().triangles().iter().rev().map(|[a, b, c]| [*b, *c, *a]).collect();
+    let turned: Vec<[u32; 3]> = finer
+        .mesh()
+        .triangles()
+        .iter()
+        .rev()
+        .map(|[a, b, c]| [*b, *c, *a])
+        .collect();
     let clip = |triangles: &[[u32; 3]], poses: &[Vec<DVec3>]| {
-        Clip::new("detail", Mesh::from_triangles(poses[0].clone(), triangles).unwrap(), poses[1..].to_vec()).unwrap()
+        Clip::new(
+            "detail",
+            Mesh::from_triangles(poses[0].clone(), triangles).unwrap(),
+            poses[1..].to_vec(),
+        )
+        .unwrap()
     };
-    let by_vertices = DetailedExamples::from_clip(bar_examples(), 1, 2.0, &clip(&turned, &poses)).unwrap();
-    assert!(by_vertices.report().missed.is_empty() && (0..7).all(|i| by_vertices.heights(i) == creased(1).heights(i)));
+    let by_vertices =
+        DetailedExamples::from_clip(bar_examples(), 1, 2.0, &clip(&turned, &poses)).unwrap();
+    assert!(
+        by_vertices.report().missed.is_empty()
+            && (0..7).all(|i| by_vertices.heights(i) == creased(1).heights(i))
+    );
     let finest = LoopSubdivision::levels(&bar(), 2).unwrap();
-    let by_rays = DetailedExamples::from_clip(bar_examples(), 1, 2.0, &clip(finest.mesh().triangles(), &detailed_poses(2))).unwrap();
+    let by_rays = DetailedExamples::from_clip(
+        bar_examples(),
+        1,
+        2.0,
+        &clip(finest.mesh().triangles(), &detailed_poses(2)),
+    )
+    .unwrap();
     assert_eq!(by_rays.report().missed.len(), 7);
     for (levels, mesh) in [(0, &bar()), (1, finer.mesh()), (2, finest.mesh())] {
-        assert_eq!(DetailedExamples::levels_for(&bar(), mesh.vertex_count()), levels);
+        assert_eq!(
+            DetailedExamples::levels_for(&bar(), mesh.vertex_count()),
+            levels
+        );
     }
 }
 
@@ -107,7 +169,10 @@ fn an_examples_own_control_points_return_its_details() {
         for i in 0..model.examples().count() {
             let goals = model.control().at(model.examples().pose(i));
             let heights = model.driver().heights(&goals).unwrap();
-            assert!(largest(&heights, &model.detail().unwrap().example_heights(i)) < 1e-4, "{sharpness:?}, example {i}");
+            assert!(
+                largest(&heights, &model.detail().unwrap().example_heights(i)) < 1e-4,
+                "{sharpness:?}, example {i}"
+            );
         }
     }
 }
@@ -121,10 +186,24 @@ fn rigid_motion_of_the_control_points_leaves_the_heights_and_carries_the_surface
     for mode in DetailMode::ALL {
         let model = trained(&DetailOptions::default().with_mode(mode));
         let driver = model.driver();
-        assert!(largest(&driver.heights(&goals).unwrap(), &driver.heights(&moved).unwrap()) < 1e-5, "{}", mode.name());
+        assert!(
+            largest(
+                &driver.heights(&goals).unwrap(),
+                &driver.heights(&moved).unwrap()
+            ) < 1e-5,
+            "{}",
+            mode.name()
+        );
         let expected = driver.detailed_pose(&goals).unwrap();
         let found = driver.detailed_pose(&moved).unwrap();
-        assert!(expected.iter().zip(&found).all(|(a, b)| (turn * *a + shift).distance(*b) < 1e-4), "{}", mode.name());
+        assert!(
+            expected
+                .iter()
+                .zip(&found)
+                .all(|(a, b)| (turn * *a + shift).distance(*b) < 1e-4),
+            "{}",
+            mode.name()
+        );
     }
 }
 
@@ -133,20 +212,45 @@ fn static_details_are_the_references_in_every_pose() {
     let model = trained(&DetailOptions::default().with_mode(DetailMode::Static));
     let reference = model.detail().unwrap().example_heights(0);
     for (bend, twist) in [(0.0, 0.0), (0.7, -0.2), (-3.0, 9.0)] {
-        assert_eq!(model.driver().heights(&bar_control().at(&bent(bend, twist))).unwrap(), reference);
+        assert_eq!(
+            model
+                .driver()
+                .heights(&bar_control().at(&bent(bend, twist)))
+                .unwrap(),
+            reference
+        );
     }
 }
 
 #[test]
 fn heights_of_an_unseen_pose_are_met_better_than_by_static_ones_and_best_by_auto() {
-    let truth: Vec<f32> = creased(1).mesh().positions().iter().map(|p| crease(*p, 0.75, 0.2) as f32).collect();
+    let truth: Vec<f32> = creased(1)
+        .mesh()
+        .positions()
+        .iter()
+        .map(|p| crease(*p, 0.75, 0.2) as f32)
+        .collect();
     let rms = |mode: DetailMode| {
-        let heights = trained(&DetailOptions::default().with_mode(mode)).driver().heights(&bar_control().at(&bent(0.75, 0.2))).unwrap();
-        (heights.iter().zip(&truth).map(|(a, b)| f64::from(a - b).powi(2)).sum::<f64>() / truth.len() as f64).sqrt()
+        let heights = trained(&DetailOptions::default().with_mode(mode))
+            .driver()
+            .heights(&bar_control().at(&bent(0.75, 0.2)))
+            .unwrap();
+        (heights
+            .iter()
+            .zip(&truth)
+            .map(|(a, b)| f64::from(a - b).powi(2))
+            .sum::<f64>()
+            / truth.len() as f64)
+            .sqrt()
     };
     let still = rms(DetailMode::Static);
     for mode in [DetailMode::Auto, DetailMode::Direct] {
-        assert!(rms(mode) < 0.35 * still, "{}: {} against {still}", mode.name(), rms(mode));
+        assert!(
+            rms(mode) < 0.35 * still,
+            "{}: {} against {still}",
+            mode.name(),
+            rms(mode)
+        );
     }
 }
 
@@ -156,39 +260,78 @@ fn one_gram_for_all_vertices_is_kernel_cca_of_each() {
     let bench = bench();
     let all = |i: usize| -> Vec<f64> {
         let moved = bench.points[i].iter().zip(&bench.points[0]);
-        moved.flat_map(|(now, rest)| (bench.alignments[i].to_rest(*now) - *rest).to_array()).collect()
+        moved
+            .flat_map(|(now, rest)| (bench.alignments[i].to_rest(*now) - *rest).to_array())
+            .collect()
     };
     let features: Vec<Vec<f64>> = (0..7).map(all).collect();
-    let kernel = Kernel::Gaussian { width: 2.0 * median_distance(&features) };
-    let shares = KernelRidge::fit(features.clone(), kernel, 0.1).unwrap().shares(&features[2].iter().map(|x| x * 0.8).collect::<Vec<_>>());
+    let kernel = Kernel::Gaussian {
+        width: 2.0 * median_distance(&features),
+    };
+    let shares = KernelRidge::fit(features.clone(), kernel, 0.1)
+        .unwrap()
+        .shares(&features[2].iter().map(|x| x * 0.8).collect::<Vec<_>>());
     let query: Vec<f64> = features[2].iter().map(|x| x * 0.8).collect();
     for v in (0..detailed.mesh().vertex_count()).step_by(37) {
-        let heights: Vec<Vec<f64>> = (0..7).map(|i| vec![f64::from(detailed.heights(i)[v])]).collect();
-        let one = KernelCca::fit(features.clone(), &heights, kernel, 0.1, 0.0).unwrap().predict(&query)[0];
-        let shared: f64 = shares.iter().zip(&heights).map(|(share, height)| share * height[0]).sum();
-        assert!((one - shared).abs() < 1e-9, "vertex {v}: {one} against {shared}");
+        let heights: Vec<Vec<f64>> = (0..7)
+            .map(|i| vec![f64::from(detailed.heights(i)[v])])
+            .collect();
+        let one = KernelCca::fit(features.clone(), &heights, kernel, 0.1, 0.0)
+            .unwrap()
+            .predict(&query)[0];
+        let shared: f64 = shares
+            .iter()
+            .zip(&heights)
+            .map(|(share, height)| share * height[0])
+            .sum();
+        assert!(
+            (one - shared).abs() < 1e-9,
+            "vertex {v}: {one} against {shared}"
+        );
     }
 }
 
 #[test]
 fn the_errors_that_settings_are_chosen_by_are_those_of_refitting() {
     let (bench, detailed) = (bench(), creased(1));
-    let settings = DetailSettings { sharpness: None, width: 2.0, ridge: 0.05 };
+    let settings = DetailSettings {
+        sharpness: None,
+        width: 2.0,
+        ridge: 0.05,
+    };
     let heights: Vec<Vec<f32>> = (0..7).map(|i| detailed.heights(i).to_vec()).collect();
     let grams = HeightGrams::of(&heights, None, 0);
     let everything: Vec<usize> = (0..7).collect();
     let features = DetailRegression::features(&bench, None).remove(0);
-    let kernel = Kernel::Gaussian { width: settings.width * median_distance(&features) };
+    let kernel = Kernel::Gaussian {
+        width: settings.width * median_distance(&features),
+    };
     let whole = KernelRidge::fit(features.clone(), kernel, settings.ridge).unwrap();
     let closed = grams.left_out_squares(std::slice::from_ref(&whole), &everything);
     assert_eq!(closed[0], 0.0, "the reference is never left out");
     for i in 1..7 {
         let rest: Vec<usize> = (0..7).filter(|j| *j != i).collect();
-        let fit = KernelRidge::fit(rest.iter().map(|&j| features[j].clone()).collect(), kernel, 1.0).unwrap();
+        let fit = KernelRidge::fit(
+            rest.iter().map(|&j| features[j].clone()).collect(),
+            kernel,
+            1.0,
+        )
+        .unwrap();
         let shares = fit.with_absolute_ridge(whole.ridge()).shares(&features[i]);
-        let found = |v: usize| rest.iter().zip(&shares).map(|(&j, share)| share * f64::from(heights[j][v])).sum::<f64>();
-        let refitted: f64 = (0..heights[0].len()).map(|v| (found(v) - f64::from(heights[i][v])).powi(2)).sum();
-        assert!((closed[i] - refitted).abs() < 1e-9 * refitted, "{} against {refitted}", closed[i]);
+        let found = |v: usize| {
+            rest.iter()
+                .zip(&shares)
+                .map(|(&j, share)| share * f64::from(heights[j][v]))
+                .sum::<f64>()
+        };
+        let refitted: f64 = (0..heights[0].len())
+            .map(|v| (found(v) - f64::from(heights[i][v])).powi(2))
+            .sum();
+        assert!(
+            (closed[i] - refitted).abs() < 1e-9 * refitted,
+            "{} against {refitted}",
+            closed[i]
+        );
     }
 }
 
@@ -200,24 +343,59 @@ fn examples_smoothed_into_their_own_base_come_back_with_their_details() {
     let names = (0..6).map(|k| k.to_string()).collect();
     let examples = Examples::new(reference, poses[1..].to_vec(), names).unwrap();
     let detailed = DetailedExamples::by_smoothing(&examples, 40).unwrap();
-    assert!(detailed.report().height_edges > 0.02 && detailed.report().beside_edges < 0.2 * detailed.report().height_edges);
-    let model = Model::train_detailed(detailed, bar_control(), &options().with_method(Method::Auto), &exact(Some(5.0)), &()).unwrap();
+    assert!(
+        detailed.report().height_edges > 0.02
+            && detailed.report().beside_edges < 0.2 * detailed.report().height_edges
+    );
+    let model = Model::train_detailed(
+        detailed,
+        bar_control(),
+        &options().with_method(Method::Auto),
+        &exact(Some(5.0)),
+        &(),
+    )
+    .unwrap();
     // Its control points are vertices of the detailed examples.
-    let found = model.driver().detailed_pose(&model.control().at(examples.pose(2))).unwrap();
+    let found = model
+        .driver()
+        .detailed_pose(&model.control().at(examples.pose(2)))
+        .unwrap();
     let base = model.drive(&model.control().at(examples.pose(2))).unwrap();
     let with = examples.error(&found, 2);
-    assert!(with < 0.005 && with < 0.5 * examples.error(&base, 2), "{with} against {}", examples.error(&base, 2));
+    assert!(
+        with < 0.005 && with < 0.5 * examples.error(&base, 2),
+        "{with} against {}",
+        examples.error(&base, 2)
+    );
 }
 
 #[test]
 fn leave_one_out_judges_base_details_and_static_ones() {
-    let found = DetailLeaveOneOut::of(creased(1), bar_control(), &options(), &DetailOptions::default(), &()).unwrap();
+    let found = DetailLeaveOneOut::of(
+        creased(1),
+        bar_control(),
+        &options(),
+        &DetailOptions::default(),
+        &(),
+    )
+    .unwrap();
     assert_eq!(found.details.len(), 6);
     assert!(found.mean(|error| error.height_rms) < found.mean(|error| error.static_height_rms));
-    assert!(found.details.iter().all(|error| error.rms.is_finite() && error.chosen.is_some()));
+    assert!(
+        found
+            .details
+            .iter()
+            .all(|error| error.rms.is_finite() && error.chosen.is_some())
+    );
     let still = DetailOptions::default().with_mode(DetailMode::Static);
     let still = DetailLeaveOneOut::of(creased(1), bar_control(), &options(), &still, &()).unwrap();
-    assert!(still.details.iter().all(|error| error.rms == error.static_rms && error.height_rms == error.static_height_rms));
+    assert!(
+        still
+            .details
+            .iter()
+            .all(|error| error.rms == error.static_rms
+                && error.height_rms == error.static_height_rms)
+    );
     assert_eq!(still.base, found.base);
 }
 
@@ -226,20 +404,44 @@ fn details_of_a_left_out_pose_are_judged_as_by_one_who_never_saw_them() {
     let whole = creased(1);
     for mode in [DetailMode::Auto, DetailMode::Direct, DetailMode::Cascaded] {
         let detail = DetailOptions::default().with_mode(mode);
-        let told = DetailLeaveOneOut::of(creased(1), bar_control(), &options(), &detail, &()).unwrap();
+        let told =
+            DetailLeaveOneOut::of(creased(1), bar_control(), &options(), &detail, &()).unwrap();
         for left_out in [2, 5] {
             let kept = |i: &usize| *i != left_out;
-            let frames: Vec<Vec<DVec3>> = (1..7).filter(kept).map(|i| bar_examples().pose(i).to_vec()).collect();
+            let frames: Vec<Vec<DVec3>> = (1..7)
+                .filter(kept)
+                .map(|i| bar_examples().pose(i).to_vec())
+                .collect();
             let names = (0..frames.len()).map(|k| k.to_string()).collect();
-            let poses: Vec<Vec<DVec3>> = (0..7).filter(kept).map(|i| detailed_poses(1)[i].clone()).collect();
-            let rest =
-                DetailedExamples::from_poses(Examples::new(bar(), frames, names).unwrap(), 1, poses.iter().map(Vec::as_slice)).unwrap();
-            let model = Model::train_detailed(rest, bar_control(), &options(), &detail, &()).unwrap();
-            let heights = model.driver().heights(&bar_control().at(bar_examples().pose(left_out))).unwrap();
-            let squares = heights.iter().zip(whole.heights(left_out)).map(|(a, b)| f64::from(a - b).powi(2));
-            let rms = (squares.sum::<f64>() / heights.len() as f64).sqrt() / bar_examples().longest_side();
+            let poses: Vec<Vec<DVec3>> = (0..7)
+                .filter(kept)
+                .map(|i| detailed_poses(1)[i].clone())
+                .collect();
+            let rest = DetailedExamples::from_poses(
+                Examples::new(bar(), frames, names).unwrap(),
+                1,
+                poses.iter().map(Vec::as_slice),
+            )
+            .unwrap();
+            let model =
+                Model::train_detailed(rest, bar_control(), &options(), &detail, &()).unwrap();
+            let heights = model
+                .driver()
+                .heights(&bar_control().at(bar_examples().pose(left_out)))
+                .unwrap();
+            let squares = heights
+                .iter()
+                .zip(whole.heights(left_out))
+                .map(|(a, b)| f64::from(a - b).powi(2));
+            let rms = (squares.sum::<f64>() / heights.len() as f64).sqrt()
+                / bar_examples().longest_side();
             let told = &told.details[left_out - 1];
-            assert!((rms - told.height_rms).abs() < 1e-6 * rms, "{}, {left_out}: {rms} for {}", mode.name(), told.height_rms);
+            assert!(
+                (rms - told.height_rms).abs() < 1e-6 * rms,
+                "{}, {left_out}: {rms} for {}",
+                mode.name(),
+                told.height_rms
+            );
             assert_eq!(model.detail().unwrap().settings(), told.chosen);
         }
     }
@@ -248,23 +450,60 @@ fn details_of_a_left_out_pose_are_judged_as_by_one_who_never_saw_them() {
 #[test]
 fn with_a_base_made_by_smoothing_a_left_out_pose_is_steered_by_its_detailed_points_alone() {
     let poses = detailed_poses(1);
-    let mesh = LoopSubdivision::levels(&bar(), 1).unwrap().mesh().posed(poses[0].clone()).unwrap();
+    let mesh = LoopSubdivision::levels(&bar(), 1)
+        .unwrap()
+        .mesh()
+        .posed(poses[0].clone())
+        .unwrap();
     let examples = |of: &[usize]| {
         let frames: Vec<Vec<DVec3>> = of.iter().map(|&i| poses[i].clone()).collect();
-        Examples::new(mesh.clone(), frames, of.iter().map(usize::to_string).collect()).unwrap()
+        Examples::new(
+            mesh.clone(),
+            frames,
+            of.iter().map(usize::to_string).collect(),
+        )
+        .unwrap()
     };
     let all = examples(&[1, 2, 3, 4, 5, 6]);
     let smoothed = |examples: &Examples| DetailedExamples::by_smoothing(examples, 40).unwrap();
-    let told = DetailLeaveOneOut::of(smoothed(&all), bar_control(), &options(), &DetailOptions::default(), &()).unwrap();
+    let told = DetailLeaveOneOut::of(
+        smoothed(&all),
+        bar_control(),
+        &options(),
+        &DetailOptions::default(),
+        &(),
+    )
+    .unwrap();
     let rest = smoothed(&examples(&[1, 2, 4, 5, 6]));
-    let model = Model::train_detailed(rest, bar_control(), &options(), &DetailOptions::default(), &()).unwrap();
-    // The truth of the validation is its base with its heights, which is the pose but for what lies beside the normals.
+    let model = Model::train_detailed(
+        rest,
+        bar_control(),
+        &options(),
+        &DetailOptions::default(),
+        &(),
+    )
+    .unwrap();
+    // The truth of the validation is its base with its heights, which is the pose but for what lies
+    // beside the normals.
     let whole = smoothed(&all);
-    let truth = DetailSurface::of(whole.base().reference(), 0).unwrap().raised(whole.base().pose(3), |v| whole.heights(3)[v]);
-    let found = model.driver().detailed_pose(&bar_control().at(&truth)).unwrap();
-    let squares = found.iter().zip(&truth).map(|(a, b)| a.distance_squared(*b)).sum::<f64>();
+    let truth = DetailSurface::of(whole.base().reference(), 0)
+        .unwrap()
+        .raised(whole.base().pose(3), |v| whole.heights(3)[v]);
+    let found = model
+        .driver()
+        .detailed_pose(&bar_control().at(&truth))
+        .unwrap();
+    let squares = found
+        .iter()
+        .zip(&truth)
+        .map(|(a, b)| a.distance_squared(*b))
+        .sum::<f64>();
     let rms = (squares / truth.len() as f64).sqrt() / whole.base().longest_side();
-    assert!((rms - told.details[2].rms).abs() < 1e-9 * rms, "{rms} for {}", told.details[2].rms);
+    assert!(
+        (rms - told.details[2].rms).abs() < 1e-9 * rms,
+        "{rms} for {}",
+        told.details[2].rms
+    );
 }
 
 #[test]
@@ -274,13 +513,38 @@ fn the_unit_of_the_scene_leaves_settings_and_scales_heights() {
     for size in [1024.0, 1.0 / 1024.0] {
         let times = |positions: &[DVec3]| positions.iter().map(|p| *p * size).collect::<Vec<_>>();
         let frames = (1..7).map(|i| times(bar_examples().pose(i))).collect();
-        let base = Examples::new(bar().posed(times(bar().positions())).unwrap(), frames, bar_examples().names().to_vec()).unwrap();
+        let base = Examples::new(
+            bar().posed(times(bar().positions())).unwrap(),
+            frames,
+            bar_examples().names().to_vec(),
+        )
+        .unwrap();
         let poses: Vec<Vec<DVec3>> = detailed_poses(1).iter().map(|pose| times(pose)).collect();
-        let detailed = DetailedExamples::from_poses(base, 1, poses.iter().map(Vec::as_slice)).unwrap();
-        let model = Model::train_detailed(detailed, bar_control(), &options(), &DetailOptions::default(), &()).unwrap();
-        assert_eq!(model.detail().unwrap().settings(), expected.detail().unwrap().settings());
-        let found: Vec<f32> = model.driver().heights(&times(&goals)).unwrap().iter().map(|height| height / size as f32).collect();
-        assert!(largest(&found, &expected.driver().heights(&goals).unwrap()) < 1e-6, "{size}");
+        let detailed =
+            DetailedExamples::from_poses(base, 1, poses.iter().map(Vec::as_slice)).unwrap();
+        let model = Model::train_detailed(
+            detailed,
+            bar_control(),
+            &options(),
+            &DetailOptions::default(),
+            &(),
+        )
+        .unwrap();
+        assert_eq!(
+            model.detail().unwrap().settings(),
+            expected.detail().unwrap().settings()
+        );
+        let found: Vec<f32> = model
+            .driver()
+            .heights(&times(&goals))
+            .unwrap()
+            .iter()
+            .map(|height| height / size as f32)
+            .collect();
+        assert!(
+            largest(&found, &expected.driver().heights(&goals).unwrap()) < 1e-6,
+            "{size}"
+        );
     }
 }
 
@@ -288,16 +552,38 @@ fn the_unit_of_the_scene_leaves_settings_and_scales_heights() {
 fn poses_that_are_not_the_subdivided_base_are_declined_by_count() {
     let poses = detailed_poses(1);
     let declined = |levels: usize, poses: &[Vec<DVec3>]| {
-        DetailedExamples::from_poses(bar_examples(), levels, poses.iter().map(Vec::as_slice)).unwrap_err()
+        DetailedExamples::from_poses(bar_examples(), levels, poses.iter().map(Vec::as_slice))
+            .unwrap_err()
     };
-    assert_eq!(declined(1, &poses[1..]), LearnError::DetailCount { found: 6, expected: 7 });
+    assert_eq!(
+        declined(1, &poses[1..]),
+        LearnError::DetailCount {
+            found: 6,
+            expected: 7
+        }
+    );
     let longer = [&poses[..], &poses[..1]].concat();
-    assert_eq!(declined(1, &longer), LearnError::DetailCount { found: 8, expected: 7 });
+    assert_eq!(
+        declined(1, &longer),
+        LearnError::DetailCount {
+            found: 8,
+            expected: 7
+        }
+    );
     let message = declined(2, &poses).to_string();
-    assert!(message.contains(&poses[0].len().to_string()) && message.contains("2 times"), "{message}");
+    assert!(
+        message.contains(&poses[0].len().to_string()) && message.contains("2 times"),
+        "{message}"
+    );
     let mut broken = poses.clone();
     broken[3][5].x = f64::NAN;
-    assert_eq!(declined(1, &broken), LearnError::DetailNotFinite { example: 3, vertex: 5 });
+    assert_eq!(
+        declined(1, &broken),
+        LearnError::DetailNotFinite {
+            example: 3,
+            vertex: 5
+        }
+    );
     assert!(DetailedExamples::by_smoothing(&bar_examples(), 0).is_err());
     assert!(declined(99, &poses).to_string().contains("levels"));
 }
@@ -309,11 +595,19 @@ fn a_model_with_details_comes_back_and_drives_to_the_same_bits() {
         let model = trained(&DetailOptions::default().with_mode(mode));
         let bytes = model.to_bytes();
         let again = Model::from_bytes(&bytes).unwrap();
-        assert_eq!(model.driver().detailed_pose(&goals), again.driver().detailed_pose(&goals), "{}", mode.name());
+        assert_eq!(
+            model.driver().detailed_pose(&goals),
+            again.driver().detailed_pose(&goals),
+            "{}",
+            mode.name()
+        );
         assert_eq!(again.to_bytes(), bytes);
     }
     let plain = Model::train(bar_examples(), bar_control(), &options(), &()).unwrap();
-    assert_eq!(plain.driver().detailed_pose(&goals), Err(LearnError::NoDetail));
+    assert_eq!(
+        plain.driver().detailed_pose(&goals),
+        Err(LearnError::NoDetail)
+    );
     assert!(plain.detailed_mesh().is_none());
 }
 
@@ -322,25 +616,47 @@ fn hostile_details_in_a_file_are_declined_before_memory_is_taken() {
     let bytes = trained(&DetailOptions::default()).to_bytes();
     let swapped = |from: &str, to: &str| {
         assert_eq!(from.len(), to.len(), "offsets stay");
-        let place = bytes.windows(from.len()).position(|part| part == from.as_bytes()).expect("it is there");
+        let place = bytes
+            .windows(from.len())
+            .position(|part| part == from.as_bytes())
+            .expect("it is there");
         let mut changed = bytes.clone();
         changed[place..place + to.len()].copy_from_slice(to.as_bytes());
-        Model::from_bytes(&changed).map(|_| ()).unwrap_err().to_string()
+        Model::from_bytes(&changed)
+            .map(|_| ())
+            .unwrap_err()
+            .to_string()
     };
     for levels in ["0", "2", "9"] {
-        assert!(swapped("detail_levels = 1", &format!("detail_levels = {levels}")).contains("base"), "{levels}");
+        assert!(
+            swapped("detail_levels = 1", &format!("detail_levels = {levels}")).contains("base"),
+            "{levels}"
+        );
     }
     assert!(swapped("detail = 1", "detail = 7").contains("version 7"));
     assert!(swapped("detail_mode = auto", "detail_mode = atuo").contains("atuo"));
     assert!(swapped("detail_width = ", "detail_widhh = ").contains("detail_width"));
     assert!(swapped("detail_heights", "detail_heighhs").contains("detail_heights"));
     // The heights of the reference, one by one, are the bytes to look for.
-    let reference: Vec<u8> =
-        trained(&DetailOptions::default()).detail().unwrap().example_heights(0).into_iter().flat_map(f32::to_le_bytes).collect();
-    let place = bytes.windows(reference.len()).position(|part| part == reference).expect("the table is there");
+    let reference: Vec<u8> = trained(&DetailOptions::default())
+        .detail()
+        .unwrap()
+        .example_heights(0)
+        .into_iter()
+        .flat_map(f32::to_le_bytes)
+        .collect();
+    let place = bytes
+        .windows(reference.len())
+        .position(|part| part == reference)
+        .expect("the table is there");
     let mut infinite = bytes.clone();
     infinite[place..place + 4].copy_from_slice(&f32::INFINITY.to_le_bytes());
-    assert!(Model::from_bytes(&infinite).unwrap_err().to_string().contains("finite"));
+    assert!(
+        Model::from_bytes(&infinite)
+            .unwrap_err()
+            .to_string()
+            .contains("finite")
+    );
 }
 
 #[test]
@@ -349,10 +665,17 @@ fn details_can_be_changed_and_those_of_another_base_are_declined() {
     let still = DetailOptions::default().with_mode(DetailMode::Static);
     let model = trained(&DetailOptions::default());
     let changed = model.with_detail(creased(1), &still).unwrap();
-    assert_eq!(changed.driver().heights(&goals), trained(&still).driver().heights(&goals));
-    let fewer = Examples::new(bar(), vec![bent(0.5, 0.0); 2], vec!["a".into(), "b".into()]).unwrap();
+    assert_eq!(
+        changed.driver().heights(&goals),
+        trained(&still).driver().heights(&goals)
+    );
+    let fewer =
+        Examples::new(bar(), vec![bent(0.5, 0.0); 2], vec!["a".into(), "b".into()]).unwrap();
     let other = DetailedExamples::by_smoothing(&fewer, 3).unwrap();
-    assert_eq!(changed.with_detail(other, &still).unwrap_err(), LearnError::OtherBase);
+    assert_eq!(
+        changed.with_detail(other, &still).unwrap_err(),
+        LearnError::OtherBase
+    );
 }
 
 #[test]
@@ -363,20 +686,49 @@ fn buffers_kept_between_frames_give_the_pose_of_one_call() {
     let mut heights = crate::DetailHeights::default();
     let layer = model.detail().unwrap();
     layer.sum_heights(&shares, &mut heights);
-    assert_eq!(layer.raise(&base, &heights), model.driver().detailed_pose(&goals).unwrap());
+    assert_eq!(
+        layer.raise(&base, &heights),
+        model.driver().detailed_pose(&goals).unwrap()
+    );
 }
 
 #[test]
 fn several_levels_and_quads_have_details() {
     let sheet = shapes::flat_sheet(4, 0.0);
-    let quads = Mesh::from_polygons(sheet.positions().to_vec(), &[vec![0, 1, 6, 5], vec![1, 2, 7, 6], vec![5, 6, 11, 10]]).unwrap();
-    assert_eq!(DetailSurface::of(&quads, 0).unwrap().mesh().face(0).len(), 4);
+    let quads = Mesh::from_polygons(
+        sheet.positions().to_vec(),
+        &[vec![0, 1, 6, 5], vec![1, 2, 7, 6], vec![5, 6, 11, 10]],
+    )
+    .unwrap();
+    assert_eq!(
+        DetailSurface::of(&quads, 0).unwrap().mesh().face(0).len(),
+        4
+    );
     let finer = DetailSurface::of(&quads, 3).unwrap();
     assert_eq!(finer.levels(), 3);
     let raised = finer.raised(quads.positions(), |_| 0.5);
     let flat = finer.refine(quads.positions());
-    let used = |v: &usize| !finer.mesh().topology().vertex_triangles().row(*v).is_empty();
-    assert!((0..raised.len()).filter(used).all(|v| ((raised[v] - flat[v]).length() - 0.5).abs() < 1e-12));
-    let blend = blend_of(&quads, &crate::ControlPoints::new(&quads, &[0, 2, 10]).unwrap(), &finer);
-    assert!(blend.iter().all(|entry| entry.weights.iter().all(|weight| weight.is_finite())));
+    let used = |v: &usize| {
+        !finer
+            .mesh()
+            .topology()
+            .vertex_triangles()
+            .row(*v)
+            .is_empty()
+    };
+    assert!(
+        (0..raised.len())
+            .filter(used)
+            .all(|v| ((raised[v] - flat[v]).length() - 0.5).abs() < 1e-12)
+    );
+    let blend = blend_of(
+        &quads,
+        &crate::ControlPoints::new(&quads, &[0, 2, 10]).unwrap(),
+        &finer,
+    );
+    assert!(
+        blend
+            .iter()
+            .all(|entry| entry.weights.iter().all(|weight| weight.is_finite()))
+    );
 }

@@ -1,11 +1,12 @@
 //! The heights of all examples, laid out to be summed at the speed of memory.
 //!
-//! **Problem.** `h = H ω` for hundreds of thousands of vertices and a dozen examples, in every frame; and where each vertex blends three
-//! regressions, `h_v = Σₖ w_{vk} (H ω_{m(v,k)})_v`.
+//! **Problem.** `h = H ω` for hundreds of thousands of vertices and a dozen examples, in every
+//! frame; and where each vertex blends three regressions, `h_v = Σₖ w_{vk} (H ω_{m(v,k)})_v`.
 //!
-//! **Method.** Vertices in blocks of [`LANES`]; a block holds [`LANES`] heights of the first example, then of the second, and so on: one
-//! pass, wide registers, no sum across lanes. Blended vertices are sorted so that those of a block listen to the same three regressions;
-//! the ends of such groups are filled up with zeros.
+//! **Method.** Vertices in blocks of [`LANES`]; a block holds [`LANES`] heights of the first
+//! example, then of the second, and so on: one pass, wide registers, no sum across lanes. Blended
+//! vertices are sorted so that those of a block listen to the same three regressions; the ends of
+//! such groups are filled up with zeros.
 
 use std::ops::Range;
 
@@ -63,7 +64,12 @@ impl HeightMaps {
             let (block, example) = (k / examples, k % examples);
             std::array::from_fn(|lane| at(example, block * LANES + lane))
         });
-        Self { examples, lanes, order: blend.map(|blend| BlendedOrder::new(blend, &slots)), vertices }
+        Self {
+            examples,
+            lanes,
+            order: blend.map(|blend| BlendedOrder::new(blend, &slots)),
+            vertices,
+        }
     }
 
     pub(crate) fn examples(&self) -> usize {
@@ -72,8 +78,14 @@ impl HeightMaps {
 
     /// The heights of one example, by vertex.
     pub(crate) fn example(&self, example: usize) -> Vec<f32> {
-        let slot = |v: usize| self.order.as_ref().map_or(v, |order| order.slot_of_vertex[v] as usize);
-        (0..self.vertices).map(|v| self.lanes[slot(v) / LANES * self.examples + example][slot(v) % LANES]).collect()
+        let slot = |v: usize| {
+            self.order
+                .as_ref()
+                .map_or(v, |order| order.slot_of_vertex[v] as usize)
+        };
+        (0..self.vertices)
+            .map(|v| self.lanes[slot(v) / LANES * self.examples + example][slot(v) % LANES])
+            .collect()
     }
 
     /// `shares` has one list over the examples for each regression.
@@ -90,15 +102,28 @@ impl HeightMaps {
             let blocks = start..start + out.len();
             let lanes = &self.lanes[blocks.start * self.examples..blocks.end * self.examples];
             match &self.order {
-                None => run_wide(Plain { lanes, shares: &shares[0], out }),
-                Some(order) => run_wide(Blended { lanes, order, blocks, shares, out }),
+                None => run_wide(Plain {
+                    lanes,
+                    shares: &shares[0],
+                    out,
+                }),
+                Some(order) => run_wide(Blended {
+                    lanes,
+                    order,
+                    blocks,
+                    shares,
+                    out,
+                }),
             }
         });
     }
 
     /// The height of a vertex in blocks that were summed.
     pub(crate) fn at(&self, slots: &[Lane], vertex: usize) -> f32 {
-        let slot = self.order.as_ref().map_or(vertex, |order| order.slot_of_vertex[vertex] as usize);
+        let slot = self
+            .order
+            .as_ref()
+            .map_or(vertex, |order| order.slot_of_vertex[vertex] as usize);
         slots.as_flattened()[slot]
     }
 }
@@ -116,7 +141,8 @@ impl Heights<'_> {
     }
 }
 
-/// For each slot its vertex: vertices with the same regressions together and in order, each group filled up to whole blocks.
+/// For each slot its vertex: vertices with the same regressions together and in order, each group
+/// filled up to whole blocks.
 fn grouped_slots(blend: &[BlendEntry]) -> Vec<u32> {
     let mut vertices: Vec<u32> = (0..blend.len() as u32).collect();
     vertices.sort_by_key(|&v| blend[v as usize].models);
@@ -131,12 +157,34 @@ fn grouped_slots(blend: &[BlendEntry]) -> Vec<u32> {
 impl BlendedOrder {
     fn new(blend: &[BlendEntry], slots: &[u32]) -> Self {
         let mut slot_of_vertex = vec![0; blend.len()];
-        slots.iter().enumerate().filter(|(_, v)| **v != NO_VERTEX).for_each(|(slot, &v)| slot_of_vertex[v as usize] = slot as u32);
+        slots
+            .iter()
+            .enumerate()
+            .filter(|(_, v)| **v != NO_VERTEX)
+            .for_each(|(slot, &v)| slot_of_vertex[v as usize] = slot as u32);
         // A group begins with a vertex, never with a filling.
-        let models = slots.chunks(LANES).map(|block| blend[block[0] as usize].models).collect();
-        let weight = |v: u32, k: usize| if v == NO_VERTEX { 0.0 } else { blend[v as usize].weights[k] };
-        let weights = slots.as_chunks::<LANES>().0.iter().map(|block| std::array::from_fn(|k| block.map(|v| weight(v, k)))).collect();
-        Self { models, weights, slot_of_vertex }
+        let models = slots
+            .chunks(LANES)
+            .map(|block| blend[block[0] as usize].models)
+            .collect();
+        let weight = |v: u32, k: usize| {
+            if v == NO_VERTEX {
+                0.0
+            } else {
+                blend[v as usize].weights[k]
+            }
+        };
+        let weights = slots
+            .as_chunks::<LANES>()
+            .0
+            .iter()
+            .map(|block| std::array::from_fn(|k| block.map(|v| weight(v, k))))
+            .collect();
+        Self {
+            models,
+            weights,
+            slot_of_vertex,
+        }
     }
 }
 
@@ -152,7 +200,11 @@ impl Kernel for Plain<'_> {
 
     #[inline(always)]
     fn run(self) {
-        for (sum, block) in self.out.iter_mut().zip(self.lanes.chunks_exact(self.shares.len())) {
+        for (sum, block) in self
+            .out
+            .iter_mut()
+            .zip(self.lanes.chunks_exact(self.shares.len()))
+        {
             *sum = weighted_sum(block, self.shares);
         }
     }
@@ -173,14 +225,21 @@ impl Kernel for Blended<'_> {
     #[inline(always)]
     fn run(self) {
         let examples = self.shares[0].len();
-        for ((sum, block), k) in self.out.iter_mut().zip(self.lanes.chunks_exact(examples)).zip(self.blocks) {
+        for ((sum, block), k) in self
+            .out
+            .iter_mut()
+            .zip(self.lanes.chunks_exact(examples))
+            .zip(self.blocks)
+        {
             let (models, weights) = (&self.order.models[k], &self.order.weights[k]);
             // Written out: a closure would not be compiled for the wide registers.
             let a = weighted_sum(block, &self.shares[models[0] as usize]);
             let b = weighted_sum(block, &self.shares[models[1] as usize]);
             let c = weighted_sum(block, &self.shares[models[2] as usize]);
             for lane in 0..LANES {
-                sum[lane] = weights[0][lane] * a[lane] + weights[1][lane] * b[lane] + weights[2][lane] * c[lane];
+                sum[lane] = weights[0][lane] * a[lane]
+                    + weights[1][lane] * b[lane]
+                    + weights[2][lane] * c[lane];
             }
         }
     }
@@ -197,16 +256,29 @@ fn weighted_sum(block: &[Lane], shares: &[f32]) -> Lane {
     sum
 }
 
-/// `G = Σ_v w_v h_v h_vᵀ` over the examples, one for each regression: what every error of a linear predictor is made of.
-pub(crate) fn grams(heights: &[Vec<f32>], blend: Option<&[BlendEntry]>, models: usize) -> Vec<Vec<f64>> {
+/// `G = Σ_v w_v h_v h_vᵀ` over the examples, one for each regression: what every error of a linear
+/// predictor is made of.
+pub(crate) fn grams(
+    heights: &[Vec<f32>],
+    blend: Option<&[BlendEntry]>,
+    models: usize,
+) -> Vec<Vec<f64>> {
     let vertices = heights.first().map_or(0, Vec::len);
     let parts = parallel::map(vertices.div_ceil(VERTICES_PER_TASK), 1, |task| {
         let part = task * VERTICES_PER_TASK..vertices.min((task + 1) * VERTICES_PER_TASK);
-        run_wide(GramPart { heights, blend, models, part })
+        run_wide(GramPart {
+            heights,
+            blend,
+            models,
+            part,
+        })
     });
     let mut sum = vec![vec![0.0; heights.len() * heights.len()]; models];
     for part in parts {
-        sum.iter_mut().flatten().zip(part.iter().flatten()).for_each(|(sum, value)| *sum += value);
+        sum.iter_mut()
+            .flatten()
+            .zip(part.iter().flatten())
+            .for_each(|(sum, value)| *sum += value);
     }
     sum
 }
@@ -227,7 +299,9 @@ impl Kernel for GramPart<'_> {
         let mut grams = vec![vec![0.0; examples * examples]; self.models];
         let mut row = vec![0.0; examples];
         for v in self.part {
-            row.iter_mut().zip(self.heights).for_each(|(value, heights)| *value = f64::from(heights[v]));
+            row.iter_mut()
+                .zip(self.heights)
+                .for_each(|(value, heights)| *value = f64::from(heights[v]));
             match self.blend {
                 None => add_outer(&mut grams[0], &row, 1.0),
                 Some(blend) => {
@@ -245,7 +319,9 @@ impl Kernel for GramPart<'_> {
 fn add_outer(gram: &mut [f64], row: &[f64], weight: f64) {
     for (line, &value) in gram.chunks_exact_mut(row.len()).zip(row) {
         let scaled = value * weight;
-        line.iter_mut().zip(row).for_each(|(sum, other)| *sum += scaled * other);
+        line.iter_mut()
+            .zip(row)
+            .for_each(|(sum, other)| *sum += scaled * other);
     }
 }
 
@@ -254,7 +330,13 @@ mod tests {
     use super::*;
 
     fn heights() -> Vec<Vec<f32>> {
-        (0..5).map(|i| (0..100).map(|v| ((i * 37 + v * 11) % 23) as f32 * 0.25 - 2.0).collect()).collect()
+        (0..5)
+            .map(|i| {
+                (0..100)
+                    .map(|v| ((i * 37 + v * 11) % 23) as f32 * 0.25 - 2.0)
+                    .collect()
+            })
+            .collect()
     }
 
     fn blend() -> Vec<BlendEntry> {
@@ -262,20 +344,30 @@ mod tests {
             let first = (v * 7 % 4) as u32;
             BlendEntry {
                 models: [first, first + 1, first + 2],
-                weights: [0.5, 0.25 + (v % 2) as f32 * 0.125, 0.25 - (v % 2) as f32 * 0.125],
+                weights: [
+                    0.5,
+                    0.25 + (v % 2) as f32 * 0.125,
+                    0.25 - (v % 2) as f32 * 0.125,
+                ],
             }
         };
         (0..100).map(entry).collect()
     }
 
     fn shares(models: usize) -> Vec<Vec<f32>> {
-        (0..models).map(|m| (0..5).map(|i| (i * 3 + m) as f32 * 0.125 - 0.5).collect()).collect()
+        (0..models)
+            .map(|m| (0..5).map(|i| (i * 3 + m) as f32 * 0.125 - 0.5).collect())
+            .collect()
     }
 
     #[test]
     fn sums_are_those_of_the_matrix_product_blended_or_not() {
         let (heights, blend) = (heights(), blend());
-        let product = |v: usize, shares: &[f32]| (0..5).map(|i| f64::from(heights[i][v]) * f64::from(shares[i])).sum::<f64>();
+        let product = |v: usize, shares: &[f32]| {
+            (0..5)
+                .map(|i| f64::from(heights[i][v]) * f64::from(shares[i]))
+                .sum::<f64>()
+        };
         let plain = HeightMaps::new(&heights, None);
         let blended = HeightMaps::new(&heights, Some(&blend));
         let shares = shares(6);
@@ -283,7 +375,11 @@ mod tests {
         for v in 0..100 {
             assert!((f64::from(one.at(v)) - product(v, &shares[0])).abs() < 1e-5);
             let entry = blend[v];
-            let direct: f64 = (0..3).map(|k| f64::from(entry.weights[k]) * product(v, &shares[entry.models[k] as usize])).sum();
+            let direct: f64 = (0..3)
+                .map(|k| {
+                    f64::from(entry.weights[k]) * product(v, &shares[entry.models[k] as usize])
+                })
+                .sum();
             assert!((f64::from(many.at(v)) - direct).abs() < 1e-5);
         }
         assert!((0..5).all(|i| plain.example(i) == heights[i] && blended.example(i) == heights[i]));
@@ -293,11 +389,22 @@ mod tests {
     fn a_gram_gives_the_squared_sum_of_any_mixture() {
         let (heights, blend) = (heights(), blend());
         let mixture = [0.5, -1.0, 2.0, 0.0, 0.25];
-        let mixed = |v: usize| (0..5).map(|i| f64::from(heights[i][v]) * mixture[i]).sum::<f64>();
-        let form = |gram: &[f64]| (0..25).map(|k| mixture[k / 5] * gram[k] * mixture[k % 5]).sum::<f64>();
+        let mixed = |v: usize| {
+            (0..5)
+                .map(|i| f64::from(heights[i][v]) * mixture[i])
+                .sum::<f64>()
+        };
+        let form = |gram: &[f64]| {
+            (0..25)
+                .map(|k| mixture[k / 5] * gram[k] * mixture[k % 5])
+                .sum::<f64>()
+        };
         let direct: f64 = (0..100).map(|v| mixed(v).powi(2)).sum();
         assert!((form(&grams(&heights, None, 1)[0]) - direct).abs() < 1e-9 * direct);
-        let all: f64 = grams(&heights, Some(&blend), 6).iter().map(|gram| form(gram)).sum();
+        let all: f64 = grams(&heights, Some(&blend), 6)
+            .iter()
+            .map(|gram| form(gram))
+            .sum();
         assert!((all - direct).abs() < 1e-6 * direct);
     }
 }

@@ -8,7 +8,8 @@ use crate::{LearnError, Method};
 /// What the heights are predicted from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum DetailMode {
-    /// From the control points near each vertex, or from all, whichever predicts left-out examples better.
+    /// From the control points near each vertex, or from all, whichever predicts left-out examples
+    /// better.
     #[default]
     Auto,
     /// From all control points at once: Huang et al. 2012, section 6.2.
@@ -48,7 +49,12 @@ impl FromStr for DetailMode {
     type Err = LearnError;
 
     fn from_str(name: &str) -> Result<Self, LearnError> {
-        Self::ALL.into_iter().find(|mode| mode.name() == name).ok_or_else(|| LearnError::UnknownDetailMode { name: name.to_owned() })
+        Self::ALL
+            .into_iter()
+            .find(|mode| mode.name() == name)
+            .ok_or_else(|| LearnError::UnknownDetailMode {
+                name: name.to_owned(),
+            })
     }
 }
 
@@ -69,7 +75,10 @@ impl DetailOptions {
     /// Settings of one's own. Default: those that predict left-out examples best.
     #[must_use]
     pub fn with_settings(self, settings: DetailSettings) -> Self {
-        Self { settings: Some(settings), ..self }
+        Self {
+            settings: Some(settings),
+            ..self
+        }
     }
 
     /// What heights are predicted from.
@@ -80,7 +89,10 @@ impl DetailOptions {
 
     /// Whether regressions of several control points may be blended.
     pub(crate) fn may_blend(&self) -> bool {
-        self.mode == DetailMode::Auto && self.settings.is_none_or(|settings| settings.sharpness.is_some())
+        self.mode == DetailMode::Auto
+            && self
+                .settings
+                .is_none_or(|settings| settings.sharpness.is_some())
     }
 
     /// Settings that are not to be chosen.
@@ -93,7 +105,8 @@ impl DetailOptions {
 /// What a regression of heights can be told.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct DetailSettings {
-    /// How fast the weights of neighbouring control points fall with their distance; none listens to all of them evenly.
+    /// How fast the weights of neighbouring control points fall with their distance; none listens
+    /// to all of them evenly.
     pub sharpness: Option<f64>,
     /// Width of the Gaussian kernel, over the median distance of the examples.
     pub width: f64,
@@ -105,14 +118,20 @@ impl DetailSettings {
     pub(crate) fn check(&self) -> Result<(), LearnError> {
         let positive = |what, value: f64| match value > 0.0 && value.is_finite() {
             true => Ok(()),
-            false => Err(LearnError::BadNumber { what, value, needed: "a number above zero" }),
+            false => Err(LearnError::BadNumber {
+                what,
+                value,
+                needed: "a number above zero",
+            }),
         };
         positive("the kernel width of the details", self.width)?;
         positive("the ridge of the details", self.ridge)?;
         match self.sharpness {
-            Some(value) if !(value >= 0.0 && value.is_finite()) => {
-                Err(LearnError::BadNumber { what: "the sharpness of the details", value, needed: "a number from zero up" })
-            }
+            Some(value) if !(value >= 0.0 && value.is_finite()) => Err(LearnError::BadNumber {
+                what: "the sharpness of the details",
+                value,
+                needed: "a number from zero up",
+            }),
             _ => Ok(()),
         }
     }
@@ -134,19 +153,42 @@ mod tests {
 
     #[test]
     fn every_mode_goes_by_its_name_and_others_are_declined() {
-        assert!(DetailMode::ALL.into_iter().all(|mode| mode.name().parse() == Ok(mode)));
+        assert!(
+            DetailMode::ALL
+                .into_iter()
+                .all(|mode| mode.name().parse() == Ok(mode))
+        );
         let message = "bumpy".parse::<DetailMode>().unwrap_err().to_string();
-        assert!(message.contains("bumpy") && message.contains("cascaded"), "{message}");
+        assert!(
+            message.contains("bumpy") && message.contains("cascaded"),
+            "{message}"
+        );
     }
 
     #[test]
     fn settings_that_cannot_be_are_declined_by_name() {
-        let good = DetailSettings { sharpness: Some(0.0), width: 1.0, ridge: 0.1 };
+        let good = DetailSettings {
+            sharpness: Some(0.0),
+            width: 1.0,
+            ridge: 0.1,
+        };
         assert!(good.check().is_ok());
         for (bad, name) in [
             (DetailSettings { width: 0.0, ..good }, "width"),
-            (DetailSettings { ridge: f64::NAN, ..good }, "ridge"),
-            (DetailSettings { sharpness: Some(-1.0), ..good }, "sharpness"),
+            (
+                DetailSettings {
+                    ridge: f64::NAN,
+                    ..good
+                },
+                "ridge",
+            ),
+            (
+                DetailSettings {
+                    sharpness: Some(-1.0),
+                    ..good
+                },
+                "sharpness",
+            ),
         ] {
             assert!(bad.check().unwrap_err().to_string().contains(name));
         }

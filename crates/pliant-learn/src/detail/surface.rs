@@ -21,9 +21,17 @@ impl DetailSurface {
     pub(crate) const MOST_LEVELS: usize = 10;
 
     /// Subdivides `base`, but never to more than `most` vertices: none where it would take more.
-    pub(crate) fn within(base: &Mesh, levels: usize, most: usize) -> Result<Option<Self>, LearnError> {
+    pub(crate) fn within(
+        base: &Mesh,
+        levels: usize,
+        most: usize,
+    ) -> Result<Option<Self>, LearnError> {
         if levels > Self::MOST_LEVELS {
-            return Err(LearnError::BadNumber { what: "the levels of detail", value: levels as f64, needed: "at most 10" });
+            return Err(LearnError::BadNumber {
+                what: "the levels of detail",
+                value: levels as f64,
+                needed: "at most 10",
+            });
         }
         if levels == 0 {
             return Ok((base.vertex_count() <= most).then(|| Self::Same(base.clone())));
@@ -71,12 +79,21 @@ impl DetailSurface {
 
     pub(crate) fn normals(&self, refined: &[DVec3]) -> Vec<DVec3> {
         let mut normals = vec![DVec3::ZERO; refined.len()];
-        vertex_normals_into(self.mesh().topology(), self.mesh().triangles(), refined, &mut normals);
+        vertex_normals_into(
+            self.mesh().topology(),
+            self.mesh().triangles(),
+            refined,
+            &mut normals,
+        );
         normals
     }
 
     /// Eq. 4: a pose of the base, refined, with `height(v)` added along the normals.
-    pub(crate) fn raised(&self, base: &[DVec3], height: impl Fn(usize) -> f32 + Sync + Send) -> Vec<DVec3> {
+    pub(crate) fn raised(
+        &self,
+        base: &[DVec3],
+        height: impl Fn(usize) -> f32 + Sync + Send,
+    ) -> Vec<DVec3> {
         let mut positions = self.refine(base);
         let normals = self.normals(&positions);
         parallel::for_each_chunk_mut(&mut positions, VERTICES_PER_TASK, |start, chunk| {
@@ -87,16 +104,24 @@ impl DetailSurface {
         positions
     }
 
-    /// How far `detailed` is above a pose of the base along its normals, and the RMS of what is beside them.
+    /// How far `detailed` is above a pose of the base along its normals, and the RMS of what is
+    /// beside them.
     pub(crate) fn heights(&self, base: &[DVec3], detailed: &[DVec3]) -> (Vec<f32>, f64) {
         let refined = self.refine(base);
         let normals = self.normals(&refined);
         let both = parallel::map(refined.len(), VERTICES_PER_TASK, |v| {
             let offset = detailed[v] - refined[v];
             let height = offset.dot(normals[v]);
-            (height as f32, (offset - normals[v] * height).length_squared())
+            (
+                height as f32,
+                (offset - normals[v] * height).length_squared(),
+            )
         });
-        let beside = both.iter().map(|(_, squared)| squared).sum::<f64>() / both.len().max(1) as f64;
-        (both.into_iter().map(|(height, _)| height).collect(), beside.sqrt())
+        let beside =
+            both.iter().map(|(_, squared)| squared).sum::<f64>() / both.len().max(1) as f64;
+        (
+            both.into_iter().map(|(height, _)| height).collect(),
+            beside.sqrt(),
+        )
     }
 }

@@ -73,8 +73,18 @@ impl DetailLeaveOneOut {
             errors.push(judge.error(unseen)?);
             Ok(())
         };
-        let base = LeaveOneOut::visiting(examples.clone(), control.clone(), options, log, progress, Some(&mut visit))?;
-        Ok(Self { base, details: errors })
+        let base = LeaveOneOut::visiting(
+            examples.clone(),
+            control.clone(),
+            options,
+            log,
+            progress,
+            Some(&mut visit),
+        )?;
+        Ok(Self {
+            base,
+            details: errors,
+        })
     }
 
     /// The mean over the poses of one of their errors.
@@ -94,25 +104,57 @@ struct Judge<'a> {
 }
 
 impl<'a> Judge<'a> {
-    fn new(examples: &crate::Examples, control: &ControlPoints, details: &'a Details, options: &'a DetailOptions) -> Self {
-        let blend = options.may_blend().then(|| blend_of(examples.reference(), control, &details.surface));
+    fn new(
+        examples: &crate::Examples,
+        control: &ControlPoints,
+        details: &'a Details,
+        options: &'a DetailOptions,
+    ) -> Self {
+        let blend = options
+            .may_blend()
+            .then(|| blend_of(examples.reference(), control, &details.surface));
         let grams = HeightGrams::of(&details.heights, blend.as_deref(), control.count());
-        Self { details, options, blend, grams, longest_side: examples.longest_side() }
+        Self {
+            details,
+            options,
+            blend,
+            grams,
+            longest_side: examples.longest_side(),
+        }
     }
 
     fn error(&self, unseen: &Unseen<'_>) -> Result<DetailError, LearnError> {
-        let &Unseen { bench, left_out, .. } = unseen;
-        let Details { surface, heights, .. } = self.details;
-        let rest: Vec<usize> = (0..heights.len()).filter(|&example| example != left_out).collect();
+        let &Unseen {
+            bench, left_out, ..
+        } = unseen;
+        let Details {
+            surface, heights, ..
+        } = self.details;
+        let rest: Vec<usize> = (0..heights.len())
+            .filter(|&example| example != left_out)
+            .collect();
         let regression = DetailRegression::train(bench, &self.grams, &rest, self.options)?;
-        let maps = HeightMaps::new(heights, self.blend.as_deref().filter(|_| regression.is_blended()));
+        let maps = HeightMaps::new(
+            heights,
+            self.blend.as_deref().filter(|_| regression.is_blended()),
+        );
         let truth = surface.raised(bench.examples.pose(left_out), |v| heights[left_out][v]);
         let (goals, base) = self.settled(unseen, &regression, &maps, &truth);
         let base = base.as_slice();
         let found = maps.sum(&regression.shares(bench, &goals, base));
-        let apart = |positions: Vec<DVec3>| self.root_mean(positions.iter().zip(&truth).map(|(a, b)| a.distance_squared(*b)));
-        let between =
-            |height: &dyn Fn(usize) -> f32| self.root_mean((0..truth.len()).map(|v| f64::from(height(v) - heights[left_out][v]).powi(2)));
+        let apart = |positions: Vec<DVec3>| {
+            self.root_mean(
+                positions
+                    .iter()
+                    .zip(&truth)
+                    .map(|(a, b)| a.distance_squared(*b)),
+            )
+        };
+        let between = |height: &dyn Fn(usize) -> f32| {
+            self.root_mean(
+                (0..truth.len()).map(|v| f64::from(height(v) - heights[left_out][v]).powi(2)),
+            )
+        };
         Ok(DetailError {
             rms: apart(surface.raised(base, |v| found.at(v))),
             static_rms: apart(surface.raised(base, |v| heights[0][v])),
@@ -123,10 +165,22 @@ impl<'a> Judge<'a> {
         })
     }
 
-    /// Where the control points of the base are, and the base there: all that is known of the pose are the points that a person sees. Those of
-    /// a base that was made by smoothing would tell what the pose is like around them.
-    fn settled(&self, unseen: &Unseen<'_>, regression: &DetailRegression, maps: &HeightMaps, truth: &[DVec3]) -> (Vec<DVec3>, Vec<DVec3>) {
-        let Unseen { bench, left_out, drive, found } = *unseen;
+    /// Where the control points of the base are, and the base there: all that is known of the pose
+    /// are the points that a person sees. Those of a base that was made by smoothing would tell
+    /// what the pose is like around them.
+    fn settled(
+        &self,
+        unseen: &Unseen<'_>,
+        regression: &DetailRegression,
+        maps: &HeightMaps,
+        truth: &[DVec3],
+    ) -> (Vec<DVec3>, Vec<DVec3>) {
+        let Unseen {
+            bench,
+            left_out,
+            drive,
+            found,
+        } = *unseen;
         if !self.details.steered {
             return (bench.points[left_out].clone(), found.to_vec());
         }

@@ -1,6 +1,7 @@
 //! Places of joints from their turns, and how the places move with them.
 //!
-//! **Equation.** `R_j = R_parent exp[θ_j]`, `p_j = p_parent + R_parent (r_j − r_parent)` with rest places `r`; for `k` below `j`
+//! **Equation.** `R_j = R_parent exp[θ_j]`, `p_j = p_parent + R_parent (r_j − r_parent)` with rest
+//! places `r`; for `k` below `j`
 //!
 //! ```text
 //! ∂p_k / ∂θ_j = −[p_k − p_j]ₓ R_parent(j) A(θ_j),     A(θ) = I + (1 − cos t)/t² [θ]ₓ + (t − sin t)/t³ [θ]ₓ²,   t = |θ|
@@ -13,7 +14,8 @@ use pliant_mesh::glam::{DMat3, DQuat, DVec3};
 
 use super::skeleton::{IkRoot, IkSkeleton};
 
-/// A pose: the turn of every joint as a rotation vector in its parent's axes, and the shift of the roots.
+/// A pose: the turn of every joint as a rotation vector in its parent's axes, and the shift of the
+/// roots.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Angles {
     pub(super) turns: Vec<DVec3>,
@@ -31,16 +33,26 @@ pub(super) struct Placed {
 
 impl Angles {
     pub(super) fn rest(skeleton: &IkSkeleton) -> Self {
-        Self { turns: vec![DVec3::ZERO; skeleton.joints.len()], shift: DVec3::ZERO }
+        Self {
+            turns: vec![DVec3::ZERO; skeleton.joints.len()],
+            shift: DVec3::ZERO,
+        }
     }
 
     pub(super) fn place(&self, skeleton: &IkSkeleton) -> Placed {
         let count = skeleton.joints.len();
-        let mut placed = Placed { places: Vec::with_capacity(count), above: Vec::with_capacity(count) };
+        let mut placed = Placed {
+            places: Vec::with_capacity(count),
+            above: Vec::with_capacity(count),
+        };
         let mut turned: Vec<DMat3> = Vec::with_capacity(count);
         for (k, joint) in skeleton.joints.iter().enumerate() {
             let (above, place) = match skeleton.parents[k] {
-                Some(parent) => (turned[parent], placed.places[parent] + turned[parent] * (joint.at - skeleton.joints[parent].at)),
+                Some(parent) => (
+                    turned[parent],
+                    placed.places[parent]
+                        + turned[parent] * (joint.at - skeleton.joints[parent].at),
+                ),
                 None => (DMat3::IDENTITY, joint.at + self.shift * skeleton.reach),
             };
             placed.places.push(place);
@@ -52,8 +64,11 @@ impl Angles {
 
     /// Brings joints back into their cones, and free roots to the shorter way round.
     pub(super) fn limit(&mut self, skeleton: &IkSkeleton) {
-        for (turn, _) in
-            self.turns.iter_mut().zip(&skeleton.parents).filter(|(_, parent)| skeleton.root == IkRoot::Free && parent.is_none())
+        for (turn, _) in self
+            .turns
+            .iter_mut()
+            .zip(&skeleton.parents)
+            .filter(|(_, parent)| skeleton.root == IkRoot::Free && parent.is_none())
         {
             let angle = turn.length();
             if angle > PI {
@@ -68,8 +83,14 @@ impl Angles {
     }
 }
 
-/// How one effector moves with each joint: three columns per joint, then three for the shift, in units of the reach.
-pub(super) fn jacobian(skeleton: &IkSkeleton, angles: &Angles, placed: &Placed, effector: usize) -> Vec<DMat3> {
+/// How one effector moves with each joint: three columns per joint, then three for the shift, in
+/// units of the reach.
+pub(super) fn jacobian(
+    skeleton: &IkSkeleton,
+    angles: &Angles,
+    placed: &Placed,
+    effector: usize,
+) -> Vec<DMat3> {
     let count = skeleton.joints.len();
     let mut columns = vec![DMat3::ZERO; count + 1];
     let mut joint = skeleton.parents[effector];
@@ -110,5 +131,9 @@ fn exp_slope(v: DVec3) -> DMat3 {
 
 /// `[v]ₓ`, so that `[v]ₓ w = v × w`.
 fn cross(v: DVec3) -> DMat3 {
-    DMat3::from_cols(DVec3::new(0.0, v.z, -v.y), DVec3::new(-v.z, 0.0, v.x), DVec3::new(v.y, -v.x, 0.0))
+    DMat3::from_cols(
+        DVec3::new(0.0, v.z, -v.y),
+        DVec3::new(-v.z, 0.0, v.x),
+        DVec3::new(v.y, -v.x, 0.0),
+    )
 }

@@ -11,14 +11,23 @@ use super::{IkJoint, IkRoot, IkSkeleton, IkSolver};
 /// A chain through `places`; the last joint is the effector.
 fn chain(places: &[DVec3], root: IkRoot) -> IkSkeleton {
     let name = |k: usize| format!("j{k}");
-    let joint = |k: usize| IkJoint::new(name(k), k.checked_sub(1).map(name).as_deref(), places[k]).with_control(k);
+    let joint = |k: usize| {
+        IkJoint::new(name(k), k.checked_sub(1).map(name).as_deref(), places[k]).with_control(k)
+    };
     let mut joints: Vec<IkJoint> = (0..places.len()).map(joint).collect();
     joints.last_mut().unwrap().effector = true;
     IkSkeleton::new(joints, root).unwrap()
 }
 
 fn arm() -> IkSkeleton {
-    chain(&[DVec3::ZERO, DVec3::new(2.0, 0.1, 0.0), DVec3::new(3.0, 0.0, 0.0)], IkRoot::Fixed)
+    chain(
+        &[
+            DVec3::ZERO,
+            DVec3::new(2.0, 0.1, 0.0),
+            DVec3::new(3.0, 0.0, 0.0),
+        ],
+        IkRoot::Fixed,
+    )
 }
 
 /// Two fingers on a palm whose thumb shares the root's place.
@@ -39,8 +48,15 @@ fn hand(root: IkRoot) -> IkSkeleton {
 }
 
 fn lengths(skeleton: &IkSkeleton, places: &[DVec3]) -> Vec<f64> {
-    let bone = |(k, parent): (usize, &Option<usize>)| parent.map(|parent| places[k].distance(places[parent]));
-    skeleton.parents.iter().enumerate().filter_map(bone).collect()
+    let bone = |(k, parent): (usize, &Option<usize>)| {
+        parent.map(|parent| places[k].distance(places[parent]))
+    };
+    skeleton
+        .parents
+        .iter()
+        .enumerate()
+        .filter_map(bone)
+        .collect()
 }
 
 fn rest(skeleton: &IkSkeleton) -> Vec<DVec3> {
@@ -52,8 +68,15 @@ fn two_bones_bend_by_the_law_of_cosines() {
     let solver = IkSolver::new(arm()).unwrap();
     let goal = DVec3::new(0.4, 1.1, -0.9);
     let pose = solver.solve(&[goal], None).unwrap();
-    assert!(pose.miss < 1e-6 * solver.skeleton().reach(), "{}", pose.miss);
-    let [a, b] = [pose.places[0].distance(pose.places[1]), pose.places[1].distance(pose.places[2])];
+    assert!(
+        pose.miss < 1e-6 * solver.skeleton().reach(),
+        "{}",
+        pose.miss
+    );
+    let [a, b] = [
+        pose.places[0].distance(pose.places[1]),
+        pose.places[1].distance(pose.places[2]),
+    ];
     let cosine = (pose.places[0] - pose.places[1]).dot(pose.places[2] - pose.places[1]) / (a * b);
     assert!((cosine - (a * a + b * b - goal.length_squared()) / (2.0 * a * b)).abs() < 1e-6);
 }
@@ -61,12 +84,25 @@ fn two_bones_bend_by_the_law_of_cosines() {
 #[test]
 fn the_jacobian_is_the_slope_of_the_places() {
     let skeleton = hand(IkRoot::Free);
-    // Turns of ordinary size, none at all, small ones on both sides of where series take over, and about half and whole turns.
-    for size in [1.0, 0.0, 1e-10, 1e-6, 0.9e-4, 1.1e-4, PI - 1e-7, PI, PI + 1e-7, TAU - 1e-3] {
+    // Turns of ordinary size, none at all, small ones on both sides of where series take over, and
+    // about half and whole turns.
+    for size in [
+        1.0,
+        0.0,
+        1e-10,
+        1e-6,
+        0.9e-4,
+        1.1e-4,
+        PI - 1e-7,
+        PI,
+        PI + 1e-7,
+        TAU - 1e-3,
+    ] {
         let mut angles = Angles::rest(&skeleton);
         for (k, turn) in angles.turns.iter_mut().enumerate() {
             let length = if k.is_multiple_of(2) { size } else { 1.3 };
-            *turn = DVec3::new(0.3 * k as f64 - 1.0, 0.7 - 0.2 * k as f64, 0.4).normalize() * length;
+            *turn =
+                DVec3::new(0.3 * k as f64 - 1.0, 0.7 - 0.2 * k as f64, 0.4).normalize() * length;
         }
         angles.shift = DVec3::new(0.1, -0.2, 0.3);
         assert_slope(&skeleton, &angles, size);
@@ -82,12 +118,19 @@ fn assert_slope(skeleton: &IkSkeleton, angles: &Angles, size: f64) {
             for axis in 0..3 {
                 let at = |by: f64| {
                     let mut moved = angles.clone();
-                    let slot = if k < moved.turns.len() { &mut moved.turns[k] } else { &mut moved.shift };
+                    let slot = if k < moved.turns.len() {
+                        &mut moved.turns[k]
+                    } else {
+                        &mut moved.shift
+                    };
                     slot[axis] += by;
                     moved.place(skeleton).places[effector] / skeleton.reach
                 };
                 let slope = (at(step) - at(-step)) / (2.0 * step);
-                assert!(slope.distance(column.col(axis)) < 1e-9, "turns of {size}, effector {effector}, joint {k}, axis {axis}");
+                assert!(
+                    slope.distance(column.col(axis)) < 1e-9,
+                    "turns of {size}, effector {effector}, joint {k}, axis {axis}"
+                );
             }
         }
     }
@@ -100,7 +143,11 @@ fn a_goal_out_of_reach_stretches_the_chain_towards_it() {
     for far in [1.01, 2.0, 50.0] {
         let goal = DVec3::new(1.0, 2.0, -2.0).normalize() * far * reach;
         let pose = solver.solve(&[goal], None).unwrap();
-        assert!(pose.places[2].distance(goal.normalize() * reach) < 1e-5 * reach, "{far}: {}", pose.places[2]);
+        assert!(
+            pose.places[2].distance(goal.normalize() * reach) < 1e-5 * reach,
+            "{far}: {}",
+            pose.places[2]
+        );
     }
 }
 
@@ -109,12 +156,23 @@ fn goals_that_move_a_little_move_the_pose_a_little_within_reach_and_beyond() {
     for skeleton in [hand(IkRoot::Fixed), hand(IkRoot::Free)] {
         let solver = IkSolver::new(skeleton).unwrap();
         for scale in [0.8, 3.0] {
-            let goals = [DVec3::new(1.3, 0.9, 0.9), DVec3::new(0.6, 2.9, 1.4), DVec3::new(0.1, 1.4, 0.5)].map(|goal| goal * scale);
+            let goals = [
+                DVec3::new(1.3, 0.9, 0.9),
+                DVec3::new(0.6, 2.9, 1.4),
+                DVec3::new(0.1, 1.4, 0.5),
+            ]
+            .map(|goal| goal * scale);
             let nudged = goals.map(|goal| goal + DVec3::new(1e-6, -1e-6, 1e-6));
             let before = solver.solve(&goals, None).unwrap();
-            let [cold, warm] = [None, Some(&before)].map(|start| solver.solve(&nudged, start).unwrap());
+            let [cold, warm] =
+                [None, Some(&before)].map(|start| solver.solve(&nudged, start).unwrap());
             for after in [cold, warm] {
-                let apart = before.places.iter().zip(&after.places).map(|(a, b)| a.distance(*b)).fold(0.0, f64::max);
+                let apart = before
+                    .places
+                    .iter()
+                    .zip(&after.places)
+                    .map(|(a, b)| a.distance(*b))
+                    .fold(0.0, f64::max);
                 assert!(apart < 1e-4, "{scale}: {apart:e}");
             }
         }
@@ -126,16 +184,29 @@ fn goals_at_rest_leave_every_joint_at_rest() {
     for root in [IkRoot::Fixed, IkRoot::Free] {
         let solver = IkSolver::new(hand(root)).unwrap();
         let skeleton = solver.skeleton();
-        let goals: Vec<DVec3> = skeleton.effectors.iter().map(|&joint| skeleton.joints[joint].at).collect();
+        let goals: Vec<DVec3> = skeleton
+            .effectors
+            .iter()
+            .map(|&joint| skeleton.joints[joint].at)
+            .collect();
         let pose = solver.solve(&goals, None).unwrap();
-        assert!(rest(skeleton).iter().zip(&pose.places).all(|(a, b)| a.distance(*b) < 1e-7));
+        assert!(
+            rest(skeleton)
+                .iter()
+                .zip(&pose.places)
+                .all(|(a, b)| a.distance(*b) < 1e-7)
+        );
     }
 }
 
 #[test]
 fn a_rigid_motion_of_all_goals_moves_a_free_skeleton_rigidly() {
     let solver = IkSolver::new(hand(IkRoot::Free)).unwrap();
-    let goals = [DVec3::new(1.3, 0.9, 0.6), DVec3::new(0.6, 3.2, 1.0), DVec3::new(0.1, 1.4, 0.4)];
+    let goals = [
+        DVec3::new(1.3, 0.9, 0.6),
+        DVec3::new(0.6, 3.2, 1.0),
+        DVec3::new(0.1, 1.4, 0.4),
+    ];
     let turn = DMat3::from_axis_angle(DVec3::new(1.0, -1.0, 0.3).normalize(), 2.0);
     let moved = goals.map(|goal| turn * goal + DVec3::new(5.0, 1.0, -3.0));
     let [here, there] = [&goals, &moved].map(|goals| solver.solve(goals, None).unwrap());
@@ -154,7 +225,12 @@ fn limits_hold_and_a_stiff_joint_turns_less() {
     let mut limited = arm();
     limited.joints[1].limit_rad = Some(0.3);
     assert!(turn(limited).1 <= 0.3 + 1e-12 && turn(arm()).1 > 0.3);
-    let places = [DVec3::ZERO, DVec3::new(1.0, 0.1, 0.0), DVec3::new(2.0, 0.0, 0.0), DVec3::new(3.0, 0.1, 0.0)];
+    let places = [
+        DVec3::ZERO,
+        DVec3::new(1.0, 0.1, 0.0),
+        DVec3::new(2.0, 0.0, 0.0),
+        DVec3::new(3.0, 0.1, 0.0),
+    ];
     let (loose, mut stiff) = (chain(&places, IkRoot::Fixed), chain(&places, IkRoot::Fixed));
     stiff.joints[1].stiffness = 20.0;
     assert!(turn(stiff).1 < 0.5 * turn(loose).1);
@@ -162,33 +238,61 @@ fn limits_hold_and_a_stiff_joint_turns_less() {
 
 #[test]
 fn a_locked_root_stays_and_the_rest_still_meets_its_goal() {
-    let places = [DVec3::ZERO, DVec3::X, DVec3::new(2.0, 0.1, 0.0), DVec3::X * 3.0];
+    let places = [
+        DVec3::ZERO,
+        DVec3::X,
+        DVec3::new(2.0, 0.1, 0.0),
+        DVec3::X * 3.0,
+    ];
     let mut skeleton = chain(&places, IkRoot::Fixed);
     skeleton.joints[0].limit_rad = Some(0.0);
     let goal = [DVec3::new(1.8, 1.2, 0.3)];
     let pose = IkSolver::new(skeleton).unwrap().solve(&goal, None).unwrap();
-    assert_eq!(pose.places[1], DVec3::X, "what hangs on it at once does not move either");
+    assert_eq!(
+        pose.places[1],
+        DVec3::X,
+        "what hangs on it at once does not move either"
+    );
     assert!(pose.miss < 1e-6, "{}", pose.miss);
 }
 
 #[test]
 fn angles_that_examples_show_are_found_again_where_the_effector_alone_leaves_them_open() {
-    let places = [DVec3::ZERO, DVec3::X, DVec3::X * 2.0, DVec3::X * 3.0, DVec3::X * 4.0];
+    let places = [
+        DVec3::ZERO,
+        DVec3::X,
+        DVec3::X * 2.0,
+        DVec3::X * 3.0,
+        DVec3::X * 4.0,
+    ];
     let skeleton = chain(&places, IkRoot::Fixed);
     let posed = |bend: f64| {
         let mut angles = Angles::rest(&skeleton);
-        [0.2, 1.0, 0.7].iter().enumerate().for_each(|(k, share)| angles.turns[k + 1] = DVec3::Z * bend * share);
+        [0.2, 1.0, 0.7]
+            .iter()
+            .enumerate()
+            .for_each(|(k, share)| angles.turns[k + 1] = DVec3::Z * bend * share);
         angles.place(&skeleton).places
     };
-    let learned = IkSolver::learned(skeleton.clone(), &[posed(0.5), posed(1.0), posed(1.5)]).unwrap();
+    let learned =
+        IkSolver::learned(skeleton.clone(), &[posed(0.5), posed(1.0), posed(1.5)]).unwrap();
     let plain = IkSolver::new(skeleton.clone()).unwrap();
     let truth = posed(1.2);
     let error = |solver: &IkSolver| {
         let pose = solver.solve(&[truth[4]], None).unwrap();
         assert!(pose.miss < 1e-5);
-        pose.places.iter().zip(&truth).map(|(a, b)| a.distance(*b)).fold(0.0, f64::max)
+        pose.places
+            .iter()
+            .zip(&truth)
+            .map(|(a, b)| a.distance(*b))
+            .fold(0.0, f64::max)
     };
-    assert!(error(&learned) < 0.1 && error(&learned) < 0.5 * error(&plain), "{} against {}", error(&learned), error(&plain));
+    assert!(
+        error(&learned) < 0.1 && error(&learned) < 0.5 * error(&plain),
+        "{} against {}",
+        error(&learned),
+        error(&plain)
+    );
 }
 
 #[test]
@@ -196,16 +300,42 @@ fn skeletons_that_make_no_sense_are_declined_by_name() {
     let joint = |name: &str, parent: Option<&str>| IkJoint::new(name, parent, DVec3::ZERO);
     for (joints, word) in [
         (vec![joint("a", None), joint("a", None)], "'a'"),
-        (vec![joint("wrist", None), joint("b", Some("wrst")).as_effector()], "did you mean wrist"),
-        (vec![joint("a", Some("b")), joint("b", Some("a")).as_effector()], "itself"),
+        (
+            vec![joint("wrist", None), joint("b", Some("wrst")).as_effector()],
+            "did you mean wrist",
+        ),
+        (
+            vec![joint("a", Some("b")), joint("b", Some("a")).as_effector()],
+            "itself",
+        ),
         (vec![joint("a", None)], "effector"),
-        (vec![IkJoint { stiffness: 0.0, ..joint("a", None) }], "stiffness"),
-        (vec![IkJoint { limit_rad: Some(f64::NAN), ..joint("a", None) }], "limit"),
+        (
+            vec![IkJoint {
+                stiffness: 0.0,
+                ..joint("a", None)
+            }],
+            "stiffness",
+        ),
+        (
+            vec![IkJoint {
+                limit_rad: Some(f64::NAN),
+                ..joint("a", None)
+            }],
+            "limit",
+        ),
     ] {
-        let message = IkSkeleton::new(joints, IkRoot::Fixed).unwrap_err().to_string();
+        let message = IkSkeleton::new(joints, IkRoot::Fixed)
+            .unwrap_err()
+            .to_string();
         assert!(message.contains(word), "{message}");
     }
-    assert!(arm().require_controls(4).unwrap_err().to_string().contains("control point 3"));
+    assert!(
+        arm()
+            .require_controls(4)
+            .unwrap_err()
+            .to_string()
+            .contains("control point 3")
+    );
     assert!(arm().require_controls(2).is_err() && arm().require_controls(3).is_ok());
     let solver = IkSolver::new(arm()).unwrap();
     assert!(solver.solve(&[], None).is_err() && solver.solve(&[DVec3::NAN], None).is_err());

@@ -1,10 +1,12 @@
 //! A take brought to where the model is.
 //!
-//! **Equation.** In each frame, or once, the rigid motion with the least `Σ |R s q_k + t − c_k|²` over the anchors `q`, where `s = 1`, or
-//! `s² = Σ |c_k − c̄|² / Σ |q_k − q̄|²` over all frames that are aligned.
+//! **Equation.** In each frame, or once, the rigid motion with the least `Σ |R s q_k + t − c_k|²`
+//! over the anchors `q`, where `s = 1`, or `s² = Σ |c_k − c̄|² / Σ |q_k − q̄|²` over all frames that
+//! are aligned.
 //!
-//! **Ours.** Where a frame is known to be the rest pose, anchors are compared with themselves in that frame, after all markers of it were
-//! brought to the rest pose: then it does not matter that no marker sits on the point it stands for.
+//! **Ours.** Where a frame is known to be the rest pose, anchors are compared with themselves in
+//! that frame, after all markers of it were brought to the rest pose: then it does not matter that
+//! no marker sits on the point it stands for.
 
 use pliant_mesh::glam::DVec3;
 
@@ -25,7 +27,8 @@ pub enum Align {
     By {
         /// Markers on a part that stays rigid.
         anchors: Vec<Anchor>,
-        /// Aligns all frames as this one, which keeps the motion of the whole; without it every frame for itself.
+        /// Aligns all frames as this one, which keeps the motion of the whole; without it every
+        /// frame for itself.
         frame: Option<usize>,
         /// Whether the take is scaled to the model's size too.
         scaled: bool,
@@ -66,7 +69,10 @@ struct Fit {
 impl Fit {
     fn of(places: &[DVec3], goals: &[DVec3], scale: f64) -> Self {
         let scaled: Vec<DVec3> = places.iter().map(|place| *place * scale).collect();
-        Self { scale, alignment: Alignment::of(goals, &scaled) }
+        Self {
+            scale,
+            alignment: Alignment::of(goals, &scaled),
+        }
     }
 
     fn apply(&self, place: DVec3) -> DVec3 {
@@ -82,19 +88,41 @@ pub(super) fn align(
     columns: &mut Columns,
     to: &MarkerSource<'_>,
 ) -> Result<(), LearnError> {
-    let Align::By { anchors, scaled, .. } = align else { return Ok(()) };
+    let Align::By {
+        anchors, scaled, ..
+    } = align
+    else {
+        return Ok(());
+    };
     let (used, goals) = goals(anchors, rest_frame, *scaled, columns, to)?;
     if used.len() < LEAST {
-        let why = format!("{} markers align the take; at least {LEAST} are needed to tell a turn", used.len());
+        let why = format!(
+            "{} markers align the take; at least {LEAST} are needed to tell a turn",
+            used.len()
+        );
         return Err(LearnError::Markers { why });
     }
-    let at = |frame: usize| -> Vec<DVec3> { used.iter().filter_map(|&column| columns.frames[frame][column]).collect() };
-    let fitted: Vec<usize> = align_frame.map_or_else(|| (0..columns.frames.len()).collect(), |frame| vec![frame]);
-    let scale = if *scaled { ratio(fitted.iter().map(|&frame| at(frame)), &goals) } else { 1.0 };
-    let fits: Vec<Fit> = fitted.iter().map(|&frame| Fit::of(&at(frame), &goals, scale)).collect();
+    let at = |frame: usize| -> Vec<DVec3> {
+        used.iter()
+            .filter_map(|&column| columns.frames[frame][column])
+            .collect()
+    };
+    let fitted: Vec<usize> =
+        align_frame.map_or_else(|| (0..columns.frames.len()).collect(), |frame| vec![frame]);
+    let scale = if *scaled {
+        ratio(fitted.iter().map(|&frame| at(frame)), &goals)
+    } else {
+        1.0
+    };
+    let fits: Vec<Fit> = fitted
+        .iter()
+        .map(|&frame| Fit::of(&at(frame), &goals, scale))
+        .collect();
     for (frame, places) in columns.frames.iter_mut().enumerate() {
         let fit = &fits[if align_frame.is_some() { 0 } else { frame }];
-        places.iter_mut().for_each(|place| *place = place.map(|place| fit.apply(place)));
+        places
+            .iter_mut()
+            .for_each(|place| *place = place.map(|place| fit.apply(place)));
     }
     Ok(())
 }
@@ -109,18 +137,32 @@ fn goals(
 ) -> Result<(Vec<usize>, Vec<DVec3>), LearnError> {
     let seen = |column: &usize| columns.frames[0][*column].is_some();
     let points: Vec<usize> = (0..to.rest.len()).filter(seen).collect();
-    let rest_of = |columns: &[usize]| columns.iter().map(|&column| to.rest[column]).collect::<Vec<_>>();
+    let rest_of = |columns: &[usize]| {
+        columns
+            .iter()
+            .map(|&column| to.rest[column])
+            .collect::<Vec<_>>()
+    };
     let base = rest_frame.map(|frame| {
-        let places: Vec<DVec3> = points.iter().filter_map(|&column| columns.frames[frame][column]).collect();
+        let places: Vec<DVec3> = points
+            .iter()
+            .filter_map(|&column| columns.frames[frame][column])
+            .collect();
         let goals = rest_of(&points);
-        let scale = if scaled { ratio([places.clone()], &goals) } else { 1.0 };
+        let scale = if scaled {
+            ratio([places.clone()], &goals)
+        } else {
+            1.0
+        };
         (frame, Fit::of(&places, &goals, scale))
     });
     if anchors.is_empty() {
         return Ok((points.clone(), rest_of(&points)));
     }
     let goal = |(anchor, &column): (&Anchor, &usize)| {
-        let own = base.as_ref().and_then(|(frame, fit)| columns.frames[*frame][column].map(|place| fit.apply(place)));
+        let own = base
+            .as_ref()
+            .and_then(|(frame, fit)| columns.frames[*frame][column].map(|place| fit.apply(place)));
         let place = match anchor.vertex {
             Some(vertex) => to.reference.get(vertex).copied().ok_or_else(|| {
                 let why = format!(
@@ -139,7 +181,13 @@ fn goals(
         };
         Ok((column, place))
     };
-    Ok(anchors.iter().zip(&columns.anchors).map(goal).collect::<Result<Vec<_>, LearnError>>()?.into_iter().unzip())
+    Ok(anchors
+        .iter()
+        .zip(&columns.anchors)
+        .map(goal)
+        .collect::<Result<Vec<_>, LearnError>>()?
+        .into_iter()
+        .unzip())
 }
 
 /// The size of `goals` over that of the frames.
@@ -154,5 +202,9 @@ fn ratio(frames: impl IntoIterator<Item = Vec<DVec3>>, goals: &[DVec3]) -> f64 {
         count += 1.0;
     }
     let ratio = (count * spread(goals) / total).sqrt();
-    if ratio.is_finite() && ratio > 0.0 { ratio } else { 1.0 }
+    if ratio.is_finite() && ratio > 0.0 {
+        ratio
+    } else {
+        1.0
+    }
 }

@@ -15,7 +15,10 @@ pub struct Axes {
 
 impl Default for Axes {
     fn default() -> Self {
-        Self { axes: [0, 1, 2], signs: DVec3::ONE }
+        Self {
+            axes: [0, 1, 2],
+            signs: DVec3::ONE,
+        }
     }
 }
 
@@ -32,7 +35,9 @@ impl FromStr for Axes {
 
     /// `xz-y` is: the model's x is the take's x, its y the take's z, its z the take's y reversed.
     fn from_str(text: &str) -> Result<Self, LearnError> {
-        let wrong = || LearnError::Markers { why: format!("'{text}' is no order of axes; write x, y and z once each, as xz-y") };
+        let wrong = || LearnError::Markers {
+            why: format!("'{text}' is no order of axes; write x, y and z once each, as xz-y"),
+        };
         let (mut axes, mut signs, mut sign) = (Vec::new(), Vec::new(), 1.0);
         for letter in text.chars() {
             match (letter, "xyz".find(letter.to_ascii_lowercase())) {
@@ -46,6 +51,9 @@ impl FromStr for Axes {
             }
         }
         let axes: [usize; 3] = axes.try_into().map_err(|_| wrong())?;
-        Ok(Self { axes, signs: DVec3::from_slice(&signs) })
+        Ok(Self {
+            axes,
+            signs: DVec3::from_slice(&signs),
+        })
     }
 }

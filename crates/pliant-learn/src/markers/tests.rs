@@ -6,26 +6,46 @@ use pliant_rig::MarkerTrack;
 use super::{Align, Anchor, MarkerSource, Preparation, Window};
 use crate::LearnError;
 
-const REST: [DVec3; 5] =
-    [DVec3::ZERO, DVec3::new(2.0, 0.0, 0.1), DVec3::new(0.0, 1.0, 0.0), DVec3::new(0.3, 0.4, 1.5), DVec3::new(1.0, 1.0, -0.5)];
+const REST: [DVec3; 5] = [
+    DVec3::ZERO,
+    DVec3::new(2.0, 0.0, 0.1),
+    DVec3::new(0.0, 1.0, 0.0),
+    DVec3::new(0.3, 0.4, 1.5),
+    DVec3::new(1.0, 1.0, -0.5),
+];
 
 fn source() -> MarkerSource<'static> {
-    MarkerSource { rest: &REST, names: &[], reference: &REST }
+    MarkerSource {
+        rest: &REST,
+        names: &[],
+        reference: &REST,
+    }
 }
 
 fn take(frames: Vec<Vec<Option<DVec3>>>) -> MarkerTrack {
-    let names = ["a", "b", "c", "d", "e", "f"][..frames[0].len()].iter().map(|name| (*name).to_owned()).collect();
+    let names = ["a", "b", "c", "d", "e", "f"][..frames[0].len()]
+        .iter()
+        .map(|name| (*name).to_owned())
+        .collect();
     MarkerTrack::new(names, Some(120.0), frames).unwrap()
 }
 
 fn whole(frames: &[Vec<DVec3>]) -> MarkerTrack {
-    take(frames.iter().map(|places| places.iter().copied().map(Some).collect()).collect())
+    take(
+        frames
+            .iter()
+            .map(|places| places.iter().copied().map(Some).collect())
+            .collect(),
+    )
 }
 
 /// A rigid motion over time.
 fn motion(frame: usize) -> (DMat3, DVec3) {
     let t = frame as f64 * 0.05;
-    (DMat3::from_axis_angle(DVec3::new(1.0, 2.0, -0.5).normalize(), 2.0 * t), DVec3::new(3.0 * t, -t * t, 1.0 + t))
+    (
+        DMat3::from_axis_angle(DVec3::new(1.0, 2.0, -0.5).normalize(), 2.0 * t),
+        DVec3::new(3.0 * t, -t * t, 1.0 + t),
+    )
 }
 
 fn rigid(count: usize) -> Vec<Vec<DVec3>> {
@@ -38,11 +58,18 @@ fn rigid(count: usize) -> Vec<Vec<DVec3>> {
 
 fn farthest(a: &[Vec<DVec3>], b: &[Vec<DVec3>]) -> f64 {
     assert_eq!(a.len(), b.len());
-    a.iter().flatten().zip(b.iter().flatten()).map(|(a, b)| a.distance(*b)).fold(0.0, f64::max)
+    a.iter()
+        .flatten()
+        .zip(b.iter().flatten())
+        .map(|(a, b)| a.distance(*b))
+        .fold(0.0, f64::max)
 }
 
 fn filled(max_gap: usize) -> Preparation {
-    Preparation { max_gap: Some(max_gap), ..Preparation::default() }
+    Preparation {
+        max_gap: Some(max_gap),
+        ..Preparation::default()
+    }
 }
 
 fn why(error: LearnError) -> String {
@@ -52,8 +79,12 @@ fn why(error: LearnError) -> String {
 #[test]
 fn what_nothing_is_asked_of_keeps_every_bit() {
     let frames = rigid(3);
-    let prepared = Preparation::default().run(&whole(&frames), &source()).unwrap();
-    assert!(prepared.frames == frames && prepared.problems.is_empty() && prepared.fps == Some(120.0));
+    let prepared = Preparation::default()
+        .run(&whole(&frames), &source())
+        .unwrap();
+    assert!(
+        prepared.frames == frames && prepared.problems.is_empty() && prepared.fps == Some(120.0)
+    );
 }
 
 #[test]
@@ -62,18 +93,25 @@ fn a_short_gap_in_a_cubic_motion_is_filled_exactly_and_told() {
         let t = f as f64 - 10.0;
         DVec3::new(t * t * t * 0.01 - t, 2.0 - 0.3 * t * t, t)
     };
-    let truth: Vec<Vec<DVec3>> = (0..24).map(|f| REST.iter().map(|p| *p + curve(f)).collect()).collect();
+    let truth: Vec<Vec<DVec3>> = (0..24)
+        .map(|f| REST.iter().map(|p| *p + curve(f)).collect())
+        .collect();
     let mut frames = whole(&truth).frames().to_vec();
     (9..14).for_each(|f| frames[f][1] = None);
     let prepared = filled(5).run(&take(frames), &source()).unwrap();
     assert!(farthest(&prepared.frames, &truth) < 1e-11);
-    assert_eq!(prepared.problems, ["marker 'b' is not seen in frames 9 to 13 (5 in a row): filled along time"]);
+    assert_eq!(
+        prepared.problems,
+        ["marker 'b' is not seen in frames 9 to 13 (5 in a row): filled along time"]
+    );
 }
 
 #[test]
 fn a_gap_in_a_smooth_motion_is_filled_to_the_remainder_of_the_cubic() {
     let curve = |f: f64| DVec3::X * (0.1 * f).sin();
-    let truth: Vec<Vec<DVec3>> = (0..60).map(|f| REST.iter().map(|p| *p + curve(f64::from(f))).collect()).collect();
+    let truth: Vec<Vec<DVec3>> = (0..60)
+        .map(|f| REST.iter().map(|p| *p + curve(f64::from(f))).collect())
+        .collect();
     let mut frames = whole(&truth).frames().to_vec();
     (20..28).for_each(|f| frames[f][2] = None);
     let prepared = filled(8).run(&take(frames), &source()).unwrap();
@@ -91,8 +129,16 @@ fn a_long_gap_in_a_rigid_motion_is_filled_exactly_by_the_neighbours_also_at_the_
     (20..50).for_each(|f| frames[f][3] = None);
     (40..60).for_each(|f| frames[f][1] = None);
     let prepared = filled(5).run(&take(frames), &source()).unwrap();
-    assert!(farthest(&prepared.frames, &truth) < 1e-7, "{}", farthest(&prepared.frames, &truth));
-    assert!(prepared.problems.len() == 3 && prepared.problems[0].contains("'d'") && prepared.problems[0].contains("30 in a row"));
+    assert!(
+        farthest(&prepared.frames, &truth) < 1e-7,
+        "{}",
+        farthest(&prepared.frames, &truth)
+    );
+    assert!(
+        prepared.problems.len() == 3
+            && prepared.problems[0].contains("'d'")
+            && prepared.problems[0].contains("30 in a row")
+    );
 }
 
 #[test]
@@ -102,9 +148,16 @@ fn frames_without_any_marker_are_held_at_the_ends_crossed_between_and_told_in_on
     (0..10).chain(20..40).for_each(|f| frames[f].fill(None));
     let prepared = filled(5).run(&take(frames), &source()).unwrap();
     assert_eq!(prepared.frames[0], truth[10]);
-    let middle: Vec<DVec3> = truth[19].iter().zip(&truth[40]).map(|(a, b)| a.lerp(*b, 10.0 / 21.0)).collect();
+    let middle: Vec<DVec3> = truth[19]
+        .iter()
+        .zip(&truth[40])
+        .map(|(a, b)| a.lerp(*b, 10.0 / 21.0))
+        .collect();
     assert!(farthest(&[prepared.frames[29].clone()], &[middle]) < 1e-12);
-    assert!(prepared.problems[0].starts_with("no marker is seen in frames 20 to 39") && prepared.problems[1].contains("held"));
+    assert!(
+        prepared.problems[0].starts_with("no marker is seen in frames 20 to 39")
+            && prepared.problems[1].contains("held")
+    );
     assert_eq!(prepared.problems.len(), 2);
 }
 
@@ -114,18 +167,37 @@ fn a_point_that_no_marker_tells_of_goes_with_those_around_it() {
     let mut frames = whole(&truth).frames().to_vec();
     frames.iter_mut().for_each(|places| places[4] = None);
     let prepared = filled(5).run(&take(frames), &source()).unwrap();
-    assert!(farthest(&prepared.frames, &truth) < 1e-7 && prepared.problems[0].contains("never seen"));
-    let markers = ["a", "b", "c", "d"].map(|name| Some(name.to_owned())).into_iter().chain([None]).collect();
-    let named = Preparation { markers: Some(markers), ..filled(5) };
-    assert!(farthest(&named.run(&whole(&truth), &source()).unwrap().frames, &truth) < 1e-7);
+    assert!(
+        farthest(&prepared.frames, &truth) < 1e-7 && prepared.problems[0].contains("never seen")
+    );
+    let markers = ["a", "b", "c", "d"]
+        .map(|name| Some(name.to_owned()))
+        .into_iter()
+        .chain([None])
+        .collect();
+    let named = Preparation {
+        markers: Some(markers),
+        ..filled(5)
+    };
+    assert!(
+        farthest(
+            &named.run(&whole(&truth), &source()).unwrap().frames,
+            &truth
+        ) < 1e-7
+    );
 }
 
 #[test]
 fn gaps_are_declined_unless_they_may_be_filled() {
     let mut frames = whole(&rigid(3)).frames().to_vec();
     frames[1][2] = None;
-    let message = why(Preparation::default().run(&take(frames.clone()), &source()).unwrap_err());
-    assert!(message.contains("'c'") && message.contains("frame 1"), "{message}");
+    let message = why(Preparation::default()
+        .run(&take(frames.clone()), &source())
+        .unwrap_err());
+    assert!(
+        message.contains("'c'") && message.contains("frame 1"),
+        "{message}"
+    );
     frames.iter_mut().for_each(|places| places.fill(None));
     assert!(why(filled(5).run(&take(frames), &source()).unwrap_err()).contains("no marker"));
 }
@@ -133,107 +205,322 @@ fn gaps_are_declined_unless_they_may_be_filled() {
 #[test]
 fn aligning_undoes_a_rigid_motion_and_a_size_and_a_chosen_part_leaves_the_rest_of_the_motion() {
     let truth = rigid(20);
-    let all = Preparation { align: Align::By { anchors: Vec::new(), frame: None, scaled: false }, ..Preparation::default() };
+    let all = Preparation {
+        align: Align::By {
+            anchors: Vec::new(),
+            frame: None,
+            scaled: false,
+        },
+        ..Preparation::default()
+    };
     let still = all.run(&whole(&truth), &source()).unwrap().frames;
     assert!(farthest(&still, &vec![REST.to_vec(); 20]) < 1e-7);
-    let larger: Vec<Vec<DVec3>> = truth.iter().map(|places| places.iter().map(|p| *p * 1000.0).collect()).collect();
-    let sized = Preparation { align: Align::By { anchors: Vec::new(), frame: None, scaled: true }, ..Preparation::default() };
-    assert!(farthest(&sized.run(&whole(&larger), &source()).unwrap().frames, &vec![REST.to_vec(); 20]) < 1e-6);
+    let larger: Vec<Vec<DVec3>> = truth
+        .iter()
+        .map(|places| places.iter().map(|p| *p * 1000.0).collect())
+        .collect();
+    let sized = Preparation {
+        align: Align::By {
+            anchors: Vec::new(),
+            frame: None,
+            scaled: true,
+        },
+        ..Preparation::default()
+    };
+    assert!(
+        farthest(
+            &sized.run(&whole(&larger), &source()).unwrap().frames,
+            &vec![REST.to_vec(); 20]
+        ) < 1e-6
+    );
     // A fifth marker moves on the rigid part of the others.
     let wave = |f: usize| DVec3::Y * (f as f64 * 0.3).sin();
     let mut moving = truth;
-    moving.iter_mut().enumerate().for_each(|(f, places)| places[4] += motion(f).0 * wave(f));
-    let anchors = ["a", "b", "c", "d"].map(|name| Anchor { marker: name.into(), vertex: None }).to_vec();
-    let part = Preparation { align: Align::By { anchors, frame: None, scaled: false }, ..Preparation::default() };
-    for (f, places) in part.run(&whole(&moving), &source()).unwrap().frames.iter().enumerate() {
+    moving
+        .iter_mut()
+        .enumerate()
+        .for_each(|(f, places)| places[4] += motion(f).0 * wave(f));
+    let anchors = ["a", "b", "c", "d"]
+        .map(|name| Anchor {
+            marker: name.into(),
+            vertex: None,
+        })
+        .to_vec();
+    let part = Preparation {
+        align: Align::By {
+            anchors,
+            frame: None,
+            scaled: false,
+        },
+        ..Preparation::default()
+    };
+    for (f, places) in part
+        .run(&whole(&moving), &source())
+        .unwrap()
+        .frames
+        .iter()
+        .enumerate()
+    {
         assert!(places[4].distance(REST[4] + wave(f)) < 1e-7);
     }
 }
 
 #[test]
 fn aligning_once_keeps_the_motion_after_it() {
-    let once = Preparation { align: Align::By { anchors: Vec::new(), frame: Some(4), scaled: false }, ..Preparation::default() };
+    let once = Preparation {
+        align: Align::By {
+            anchors: Vec::new(),
+            frame: Some(4),
+            scaled: false,
+        },
+        ..Preparation::default()
+    };
     let frames = once.run(&whole(&rigid(9)), &source()).unwrap().frames;
     assert!(farthest(&[frames[4].clone()], &[REST.to_vec()]) < 1e-7);
     let (from, to) = (motion(4), motion(8));
-    let expected: Vec<DVec3> = REST.iter().map(|p| from.0.transpose() * (to.0 * *p + to.1 - from.1)).collect();
+    let expected: Vec<DVec3> = REST
+        .iter()
+        .map(|p| from.0.transpose() * (to.0 * *p + to.1 - from.1))
+        .collect();
     assert!(farthest(&[frames[8].clone()], &[expected]) < 1e-6);
 }
 
 #[test]
 fn offsets_of_a_rest_frame_are_removed_and_extra_markers_align_without_a_vertex() {
-    let offsets = [DVec3::X * 0.2, DVec3::Y * 0.1, DVec3::Z * -0.2, DVec3::X * -0.1, DVec3::ZERO, DVec3::ZERO];
+    let offsets = [
+        DVec3::X * 0.2,
+        DVec3::Y * 0.1,
+        DVec3::Z * -0.2,
+        DVec3::X * -0.1,
+        DVec3::ZERO,
+        DVec3::ZERO,
+    ];
     let extra = DVec3::new(0.7, -1.0, 0.2);
     let placed = |f: usize| {
         let (turn, shift) = motion(f);
-        REST.iter().chain([&extra]).zip(offsets).map(|(p, offset)| turn * (*p + offset) + shift).collect::<Vec<_>>()
+        REST.iter()
+            .chain([&extra])
+            .zip(offsets)
+            .map(|(p, offset)| turn * (*p + offset) + shift)
+            .collect::<Vec<_>>()
     };
     let truth: Vec<Vec<DVec3>> = (0..6).map(placed).collect();
-    let markers = Some(["a", "b", "c", "d", "e"].map(|name| Some(name.to_owned())).to_vec());
-    let anchors = ["a", "b", "f"].map(|name| Anchor { marker: name.into(), vertex: None }).to_vec();
-    let align = Align::By { anchors, frame: None, scaled: false };
-    let prepared = Preparation { markers: markers.clone(), align: align.clone(), rest_frame: Some(2), ..Preparation::default() };
-    assert!(farthest(&prepared.run(&whole(&truth), &source()).unwrap().frames, &vec![REST.to_vec(); 6]) < 1e-6);
-    let message = why(Preparation { markers, align, ..Preparation::default() }.run(&whole(&truth), &source()).unwrap_err());
-    assert!(message.contains("'f'") && message.contains("VERTEX"), "{message}");
+    let markers = Some(
+        ["a", "b", "c", "d", "e"]
+            .map(|name| Some(name.to_owned()))
+            .to_vec(),
+    );
+    let anchors = ["a", "b", "f"]
+        .map(|name| Anchor {
+            marker: name.into(),
+            vertex: None,
+        })
+        .to_vec();
+    let align = Align::By {
+        anchors,
+        frame: None,
+        scaled: false,
+    };
+    let prepared = Preparation {
+        markers: markers.clone(),
+        align: align.clone(),
+        rest_frame: Some(2),
+        ..Preparation::default()
+    };
+    assert!(
+        farthest(
+            &prepared.run(&whole(&truth), &source()).unwrap().frames,
+            &vec![REST.to_vec(); 6]
+        ) < 1e-6
+    );
+    let message = why(Preparation {
+        markers,
+        align,
+        ..Preparation::default()
+    }
+    .run(&whole(&truth), &source())
+    .unwrap_err());
+    assert!(
+        message.contains("'f'") && message.contains("VERTEX"),
+        "{message}"
+    );
 }
 
 #[test]
 fn axes_are_mapped_with_their_signs() {
     let z_up: super::Axes = "xz-y".parse().unwrap();
-    assert_eq!(z_up.apply(DVec3::new(1.0, 2.0, 3.0)), DVec3::new(1.0, 3.0, -2.0));
+    assert_eq!(
+        z_up.apply(DVec3::new(1.0, 2.0, 3.0)),
+        DVec3::new(1.0, 3.0, -2.0)
+    );
     let mirrored: super::Axes = "-xyz".parse().unwrap();
     assert_eq!(mirrored.apply(DVec3::ONE), DVec3::new(-1.0, 1.0, 1.0));
     for wrong in ["xy", "xyy", "xyzz", "abc", ""] {
         assert!(wrong.parse::<super::Axes>().is_err(), "{wrong}");
     }
-    let scaled = Preparation { scale: 0.5, axes: z_up, ..Preparation::default() };
-    assert_eq!(scaled.run(&whole(&[REST.to_vec()]), &source()).unwrap().frames[0][1], DVec3::new(1.0, 0.05, 0.0));
+    let scaled = Preparation {
+        scale: 0.5,
+        axes: z_up,
+        ..Preparation::default()
+    };
+    assert_eq!(
+        scaled
+            .run(&whole(&[REST.to_vec()]), &source())
+            .unwrap()
+            .frames[0][1],
+        DVec3::new(1.0, 0.05, 0.0)
+    );
 }
 
 #[test]
 fn smoothing_keeps_parabolas_and_takes_noise_away() {
     let curve = |f: usize| DVec3::new(7.0, 2.0 * f as f64, 0.1 * (f * f) as f64);
     let line: Vec<Vec<DVec3>> = (0..40).map(|f| vec![curve(f); 5]).collect();
-    for window in [Window::Frames(0.3), Window::Frames(3.0), Window::Seconds(0.1)] {
-        let smooth = Preparation { smooth: Some(window), ..Preparation::default() };
-        assert!(farthest(&smooth.run(&whole(&line), &source()).unwrap().frames, &line) < 1e-9, "{window:?}");
+    for window in [
+        Window::Frames(0.3),
+        Window::Frames(3.0),
+        Window::Seconds(0.1),
+    ] {
+        let smooth = Preparation {
+            smooth: Some(window),
+            ..Preparation::default()
+        };
+        assert!(
+            farthest(&smooth.run(&whole(&line), &source()).unwrap().frames, &line) < 1e-9,
+            "{window:?}"
+        );
     }
-    let noise = |f: usize| if f.is_multiple_of(2) { DVec3::X } else { -DVec3::X };
+    let noise = |f: usize| {
+        if f.is_multiple_of(2) {
+            DVec3::X
+        } else {
+            -DVec3::X
+        }
+    };
     let rough: Vec<Vec<DVec3>> = (0..40).map(|f| vec![noise(f); 5]).collect();
-    let smooth = Preparation { smooth: Some(Window::Frames(3.0)), ..Preparation::default() }.run(&whole(&rough), &source()).unwrap();
-    assert!(smooth.frames[10..30].iter().all(|places| places[0].length() < 0.01));
+    let smooth = Preparation {
+        smooth: Some(Window::Frames(3.0)),
+        ..Preparation::default()
+    }
+    .run(&whole(&rough), &source())
+    .unwrap();
+    assert!(
+        smooth.frames[10..30]
+            .iter()
+            .all(|places| places[0].length() < 0.01)
+    );
 }
 
 #[test]
 fn every_fourth_frame_is_taken_for_a_quarter_of_the_rate_and_cubics_lie_between_for_another() {
     let curve = |t: f64| DVec3::new(t * t * t, t * t, 1.0);
-    let frames: Vec<Vec<DVec3>> = (0..25).map(|f| vec![curve(f64::from(f) / 120.0); 5]).collect();
-    let at = |fps: f64| Preparation { fps: Some(fps), ..Preparation::default() }.run(&whole(&frames), &source()).unwrap();
-    assert_eq!(at(30.0).frames, frames.iter().step_by(4).cloned().collect::<Vec<_>>());
+    let frames: Vec<Vec<DVec3>> = (0..25)
+        .map(|f| vec![curve(f64::from(f) / 120.0); 5])
+        .collect();
+    let at = |fps: f64| {
+        Preparation {
+            fps: Some(fps),
+            ..Preparation::default()
+        }
+        .run(&whole(&frames), &source())
+        .unwrap()
+    };
+    assert_eq!(
+        at(30.0).frames,
+        frames.iter().step_by(4).cloned().collect::<Vec<_>>()
+    );
     let film = at(50.0);
     assert_eq!((film.frames.len(), film.fps), (11, Some(50.0)));
     assert!((0..11).all(|k| film.frames[k][0].distance(curve(k as f64 / 50.0)) < 1e-13));
-    let unknown = MarkerTrack::new(vec!["a".into(); 5], None, whole(&frames).frames().to_vec()).unwrap();
-    let said = Preparation { fps: Some(30.0), ..Preparation::default() }.run(&unknown, &source()).unwrap();
-    assert!(said.frames == frames && said.fps == Some(30.0), "the rate asked for is that of the take");
+    let unknown =
+        MarkerTrack::new(vec!["a".into(); 5], None, whole(&frames).frames().to_vec()).unwrap();
+    let said = Preparation {
+        fps: Some(30.0),
+        ..Preparation::default()
+    }
+    .run(&unknown, &source())
+    .unwrap();
+    assert!(
+        said.frames == frames && said.fps == Some(30.0),
+        "the rate asked for is that of the take"
+    );
     let smooth = Some(Window::Seconds(0.1));
-    assert!(Preparation { smooth, ..Preparation::default() }.run(&unknown, &source()).is_err());
+    assert!(
+        Preparation {
+            smooth,
+            ..Preparation::default()
+        }
+        .run(&unknown, &source())
+        .is_err()
+    );
 }
 
 #[test]
 fn names_numbers_and_counts_that_do_not_fit_are_told() {
     let frames = rigid(2);
-    let run = |preparation: Preparation| why(preparation.run(&whole(&frames), &source()).unwrap_err());
+    let run =
+        |preparation: Preparation| why(preparation.run(&whole(&frames), &source()).unwrap_err());
     let names = |names: &[&str]| Some(names.iter().map(|name| Some((*name).to_owned())).collect());
-    assert!(run(Preparation { markers: names(&["a", "b", "c", "d", "elbow"]), ..Preparation::default() }).contains("did you mean e"));
-    assert!(run(Preparation { markers: names(&["a", "b"]), ..Preparation::default() }).contains("2 markers, but 5"));
-    assert!(run(Preparation { markers: names(&["a", "b", "c", "d", "a"]), ..Preparation::default() }).contains("points 0 and 4"));
-    assert!(run(Preparation { range: Some([1, 5]), ..Preparation::default() }).contains("the take has 2"));
-    assert!(run(Preparation { rest_frame: Some(9), ..Preparation::default() }).contains("frame 9"));
-    assert!(run(Preparation { scale: 0.0, ..Preparation::default() }).contains("scale"));
-    let anchors = vec![Anchor { marker: "a".into(), vertex: Some(77) }];
-    assert!(run(Preparation { align: Align::By { anchors, frame: None, scaled: false }, ..Preparation::default() }).contains("vertex 77"));
+    assert!(
+        run(Preparation {
+            markers: names(&["a", "b", "c", "d", "elbow"]),
+            ..Preparation::default()
+        })
+        .contains("did you mean e")
+    );
+    assert!(
+        run(Preparation {
+            markers: names(&["a", "b"]),
+            ..Preparation::default()
+        })
+        .contains("2 markers, but 5")
+    );
+    assert!(
+        run(Preparation {
+            markers: names(&["a", "b", "c", "d", "a"]),
+            ..Preparation::default()
+        })
+        .contains("points 0 and 4")
+    );
+    assert!(
+        run(Preparation {
+            range: Some([1, 5]),
+            ..Preparation::default()
+        })
+        .contains("the take has 2")
+    );
+    assert!(
+        run(Preparation {
+            rest_frame: Some(9),
+            ..Preparation::default()
+        })
+        .contains("frame 9")
+    );
+    assert!(
+        run(Preparation {
+            scale: 0.0,
+            ..Preparation::default()
+        })
+        .contains("scale")
+    );
+    let anchors = vec![Anchor {
+        marker: "a".into(),
+        vertex: Some(77),
+    }];
+    assert!(
+        run(Preparation {
+            align: Align::By {
+                anchors,
+                frame: None,
+                scaled: false
+            },
+            ..Preparation::default()
+        })
+        .contains("vertex 77")
+    );
     let fewer = MarkerTrack::new(vec!["a".into()], None, vec![vec![Some(DVec3::X)]]).unwrap();
-    assert!(why(Preparation::default().run(&fewer, &source()).unwrap_err()).contains("the take has 1 markers"));
+    assert!(
+        why(Preparation::default().run(&fewer, &source()).unwrap_err())
+            .contains("the take has 1 markers")
+    );
 }

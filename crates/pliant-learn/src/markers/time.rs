@@ -1,12 +1,14 @@
 //! Curves over frames: through what is known, smooth, and at another rate.
 //!
-//! **Equation.** Between knots `tᵢ` the polynomial `Σ pᵢ Π_{j≠i} (t − tⱼ)/(tᵢ − tⱼ)`; a smooth curve at frame `f` is the value there
-//! of the parabola with the least `Σ exp(−(k − f)²/2σ²) |p(k) − p_k|²`.
+//! **Equation.** Between knots `tᵢ` the polynomial `Σ pᵢ Π_{j≠i} (t − tⱼ)/(tᵢ − tⱼ)`; a smooth
+//! curve at frame `f` is the value there of the parabola with the least `Σ exp(−(k − f)²/2σ²) |p(k)
+//! − p_k|²`.
 //!
-//! **Source.** Savitzky, Golay 1964, with the weights of Cleveland, "Robust locally weighted regression", 1979, made Gaussian.
+//! **Source.** Savitzky, Golay 1964, with the weights of Cleveland, "Robust locally weighted
+//! regression", 1979, made Gaussian.
 //!
-//! **Ours.** The parabola serves the ends of a take as its middle, so that parabolas, lines and constants stay as they are and nothing
-//! lags behind.
+//! **Ours.** The parabola serves the ends of a take as its middle, so that parabolas, lines and
+//! constants stay as they are and nothing lags behind.
 
 use pliant_linalg::portable;
 use pliant_mesh::glam::{DMat3, DVec3};
@@ -38,18 +40,33 @@ impl Window {
         if frames >= 0.0 && frames.is_finite() {
             return Ok(frames);
         }
-        Err(LearnError::BadNumber { what: "the smoothing", value: frames, needed: "zero or more" })
+        Err(LearnError::BadNumber {
+            what: "the smoothing",
+            value: frames,
+            needed: "zero or more",
+        })
     }
 }
 
 fn unknown_rate() -> LearnError {
-    LearnError::Markers { why: "the take does not tell its frames per second; say them by --take-fps".into() }
+    LearnError::Markers {
+        why: "the take does not tell its frames per second; say them by --take-fps".into(),
+    }
 }
 
 /// The polynomial through `knots` at `t`.
 pub(super) fn through(knots: &[(f64, DVec3)], t: f64) -> DVec3 {
-    let share = |i: usize| (0..knots.len()).filter(|&j| j != i).map(|j| (t - knots[j].0) / (knots[i].0 - knots[j].0)).product::<f64>();
-    knots.iter().enumerate().map(|(i, (_, place))| *place * share(i)).sum()
+    let share = |i: usize| {
+        (0..knots.len())
+            .filter(|&j| j != i)
+            .map(|j| (t - knots[j].0) / (knots[i].0 - knots[j].0))
+            .product::<f64>()
+    };
+    knots
+        .iter()
+        .enumerate()
+        .map(|(i, (_, place))| *place * share(i))
+        .sum()
 }
 
 /// Every point smoothed over time with the deviation `sigma` in frames.
@@ -62,10 +79,17 @@ pub(super) fn smoothed(frames: &[Vec<DVec3>], sigma: f64) -> Vec<Vec<DVec3>> {
     let wide = ((CUT * sigma).ceil() as usize).max(2);
     let smooth = |f: usize| {
         // Near an end the window leans inwards and keeps its width.
-        let first = f.saturating_sub(wide).min(count.saturating_sub(2 * wide + 1));
+        let first = f
+            .saturating_sub(wide)
+            .min(count.saturating_sub(2 * wide + 1));
         let last = (f + wide).max(2 * wide).min(count - 1);
         let shares = parabola_shares(first, last, f, sigma);
-        let point = |k: usize| (first..=last).zip(&shares).map(|(frame, share)| frames[frame][k] * *share).sum::<DVec3>();
+        let point = |k: usize| {
+            (first..=last)
+                .zip(&shares)
+                .map(|(frame, share)| frames[frame][k] * *share)
+                .sum::<DVec3>()
+        };
         (0..frames[f].len()).map(point).collect()
     };
     (0..count).map(smooth).collect()
@@ -75,7 +99,8 @@ pub(super) fn smoothed(frames: &[Vec<DVec3>], sigma: f64) -> Vec<Vec<DVec3>> {
 fn parabola_shares(first: usize, last: usize, f: usize, sigma: f64) -> Vec<f64> {
     let offset = |frame: usize| (frame as f64 - f as f64) / sigma;
     let row = |t: f64| DVec3::new(1.0, t, t * t);
-    // A narrow window must still determine three numbers: no weight falls below what rounding can use.
+    // A narrow window must still determine three numbers: no weight falls below what rounding can
+    // use.
     let weight = |t: f64| portable::exp(-0.5 * t * t).max(1e-9);
     let mut normal = DMat3::ZERO;
     for frame in first..=last {
@@ -83,13 +108,24 @@ fn parabola_shares(first: usize, last: usize, f: usize, sigma: f64) -> Vec<f64> 
         normal += pliant_linalg::outer(row(t), row(t)) * weight(t);
     }
     let value = normal.inverse().transpose() * DVec3::X;
-    (first..=last).map(offset).map(|t| weight(t) * row(t).dot(value)).collect()
+    (first..=last)
+        .map(offset)
+        .map(|t| weight(t) * row(t).dot(value))
+        .collect()
 }
 
 /// The points at `fps`: frames of the take where they meet, cubics between.
-pub(super) fn resampled(frames: &[Vec<DVec3>], take_fps: Option<f64>, fps: f64) -> Result<Vec<Vec<DVec3>>, LearnError> {
+pub(super) fn resampled(
+    frames: &[Vec<DVec3>],
+    take_fps: Option<f64>,
+    fps: f64,
+) -> Result<Vec<Vec<DVec3>>, LearnError> {
     if !(fps > 0.0 && fps.is_finite()) {
-        return Err(LearnError::BadNumber { what: "the number of frames per second", value: fps, needed: "above zero" });
+        return Err(LearnError::BadNumber {
+            what: "the number of frames per second",
+            value: fps,
+            needed: "above zero",
+        });
     }
     let step = take_fps.ok_or_else(unknown_rate)? / fps;
     // Rounding may not cost the last frame.
@@ -108,9 +144,18 @@ pub(super) fn resampled(frames: &[Vec<DVec3>], take_fps: Option<f64>, fps: f64) 
         if let Some(frame) = whole(t) {
             return frames[frame.min(frames.len() - 1)].clone();
         }
-        let first = (t.floor() as usize).saturating_sub(1).min(frames.len().saturating_sub(4));
+        let first = (t.floor() as usize)
+            .saturating_sub(1)
+            .min(frames.len().saturating_sub(4));
         let last = (first + 3).min(frames.len() - 1);
-        let point = |k: usize| through(&(first..=last).map(|frame| (frame as f64, frames[frame][k])).collect::<Vec<_>>(), t);
+        let point = |k: usize| {
+            through(
+                &(first..=last)
+                    .map(|frame| (frame as f64, frames[frame][k]))
+                    .collect::<Vec<_>>(),
+                t,
+            )
+        };
         (0..frames[first].len()).map(point).collect()
     };
     Ok((0..count).map(at).collect())

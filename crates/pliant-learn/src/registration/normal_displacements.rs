@@ -2,7 +2,8 @@
 //!
 //! **Problem.** The fine shape of a scan as one number for each vertex of a base surface.
 //!
-//! **Equation.** With the base's places `x` and unit normals `n`, the `h` of least magnitude, at most a limit, for which
+//! **Equation.** With the base's places `x` and unit normals `n`, the `h` of least magnitude, at
+//! most a limit, for which
 //!
 //! ```text
 //! x + h n  lies on the scan, where the scan faces the same way: n · n_scan > c
@@ -10,10 +11,12 @@
 //!
 //! Where there is none, `h` is harmonic over the base between those that are known: `(L h)ᵢ = 0`.
 //!
-//! **Source.** Huang and others 2012, section 5, "a per-vertex displacement … along the vertex normals".
+//! **Source.** Huang and others 2012, section 5, "a per-vertex displacement … along the vertex
+//! normals".
 //!
-//! **Ours.** Rays run both ways. What faces away (the other side of a finger) is looked through; what lies much farther along the normal
-//! than the scan lies from the vertex at all is another layer, and a miss.
+//! **Ours.** Rays run both ways. What faces away (the other side of a finger) is looked through;
+//! what lies much farther along the normal than the scan lies from the vertex at all is another
+//! layer, and a miss.
 
 use pliant_linalg::{LeastSquares, SparseMatrix, parallel};
 use pliant_mesh::glam::DVec3;
@@ -24,10 +27,12 @@ use crate::LearnError;
 /// Vertices in one parallel task.
 const VERTICES_PER_TASK: usize = 64;
 
-/// The least cosine between the normals of a base and of the scan on it: 78°, steeper than wrinkles are.
+/// The least cosine between the normals of a base and of the scan on it: 78°, steeper than wrinkles
+/// are.
 const FACING: f64 = 0.2;
 
-/// A hit farther off than so many times the closest point is another layer of the scan: no slope that [`FACING`] takes is this steep.
+/// A hit farther off than so many times the closest point is another layer of the scan: no slope
+/// that [`FACING`] takes is this steep.
 const OTHER_LAYER: f64 = 1.0 / FACING;
 
 /// What rounding may add to the way to a scan that lies on the base, as a part of the limit.
@@ -52,15 +57,25 @@ impl ScanSurface {
     /// # Errors
     /// A mesh without faces, positions that are not finite.
     pub(crate) fn new(scan: &Mesh) -> Result<Self, LearnError> {
-        Ok(Self { index: SurfaceIndex::new(scan)?, normals: triangle_normals(scan) })
+        Ok(Self {
+            index: SurfaceIndex::new(scan)?,
+            normals: triangle_normals(scan),
+        })
     }
 
     /// The way along `normal`, signed, to the scan; see [`normal_displacements`].
     fn height(&self, place: DVec3, normal: DVec3, limit: f64) -> Option<f64> {
         let same_way = |t: u32| self.normals[t as usize].dot(normal) > FACING;
         let closest = self.index.closest_point_within(place, limit, same_way)?;
-        let (reach, limit) = (limit, limit.min(closest.distance * OTHER_LAYER + ROUNDING * limit));
-        let cast = |direction: DVec3, reach: f64| self.index.cast_ray_where(place, direction, reach, same_way).map(|hit| hit.distance);
+        let (reach, limit) = (
+            limit,
+            limit.min(closest.distance * OTHER_LAYER + ROUNDING * limit),
+        );
+        let cast = |direction: DVec3, reach: f64| {
+            self.index
+                .cast_ray_where(place, direction, reach, same_way)
+                .map(|hit| hit.distance)
+        };
         let up = cast(normal, limit);
         let down = cast(-normal, up.unwrap_or(limit));
         match (up, down) {
@@ -90,15 +105,29 @@ pub(crate) struct NormalDisplacements {
 /// # Panics
 /// If there is not one normal per position.
 #[must_use]
-pub(crate) fn normal_displacements(scan: &ScanSurface, positions: &[DVec3], normals: &[DVec3], limit: f64) -> NormalDisplacements {
+pub(crate) fn normal_displacements(
+    scan: &ScanSurface,
+    positions: &[DVec3],
+    normals: &[DVec3],
+    limit: f64,
+) -> NormalDisplacements {
     assert_eq!(positions.len(), normals.len(), "one normal per position");
-    let found = parallel::map(positions.len(), VERTICES_PER_TASK, |v| scan.height(positions[v], normals[v], limit));
-    let missed = (0..found.len()).filter(|&v| found[v].is_none()).map(|v| v as u32).collect();
-    NormalDisplacements { heights: found.into_iter().map(Option::unwrap_or_default).collect(), missed }
+    let found = parallel::map(positions.len(), VERTICES_PER_TASK, |v| {
+        scan.height(positions[v], normals[v], limit)
+    });
+    let missed = (0..found.len())
+        .filter(|&v| found[v].is_none())
+        .map(|v| v as u32)
+        .collect();
+    NormalDisplacements {
+        heights: found.into_iter().map(Option::unwrap_or_default).collect(),
+        missed,
+    }
 }
 
 impl NormalDisplacements {
-    /// Heights with those of `unknown` vertices, ascending, replaced by what is smooth over `base` between the others.
+    /// Heights with those of `unknown` vertices, ascending, replaced by what is smooth over `base`
+    /// between the others.
     ///
     /// # Errors
     /// A base whose positions are not finite.
@@ -112,13 +141,24 @@ impl NormalDisplacements {
         let mut triplets = Vec::new();
         for (row, &v) in unknown.iter().enumerate() {
             let (neighbours, values) = laplacian.matrix.row(v as usize);
-            triplets.extend(neighbours.iter().zip(values).map(|(&c, &value)| (row as u32, c, value)));
+            triplets.extend(
+                neighbours
+                    .iter()
+                    .zip(values)
+                    .map(|(&c, &value)| (row as u32, c, value)),
+            );
         }
         let flux = SparseMatrix::from_triplets(unknown.len(), self.heights.len(), &triplets);
         let soft: Vec<(usize, f64)> = unknown.iter().map(|&v| (v as usize, TO_ZERO)).collect();
-        let known: Vec<usize> = (0..self.heights.len()).filter(|&v| !is_unknown[v]).collect();
+        let known: Vec<usize> = (0..self.heights.len())
+            .filter(|&v| !is_unknown[v])
+            .collect();
         let values: Vec<f64> = known.iter().map(|&v| self.heights[v]).collect();
-        Ok(LeastSquares::factor(&flux, &soft, &known)?.solve(&vec![0.0; unknown.len()], &vec![0.0; unknown.len()], &values))
+        Ok(LeastSquares::factor(&flux, &soft, &known)?.solve(
+            &vec![0.0; unknown.len()],
+            &vec![0.0; unknown.len()],
+            &values,
+        ))
     }
 }
 
@@ -129,11 +169,17 @@ mod tests {
     use pliant_mesh::vertex_normals;
 
     fn scaled(mesh: &Mesh, factor: f64) -> Mesh {
-        mesh.posed(mesh.positions().iter().map(|&p| p * factor).collect()).unwrap()
+        mesh.posed(mesh.positions().iter().map(|&p| p * factor).collect())
+            .unwrap()
     }
 
     fn heights(scan: &Mesh, base: &Mesh, limit: f64) -> NormalDisplacements {
-        normal_displacements(&ScanSurface::new(scan).unwrap(), base.positions(), &vertex_normals(base), limit)
+        normal_displacements(
+            &ScanSurface::new(scan).unwrap(),
+            base.positions(),
+            &vertex_normals(base),
+            limit,
+        )
     }
 
     #[test]
@@ -142,24 +188,48 @@ mod tests {
         for (radius, limit) in [(1.05, 0.1), (0.95, 0.1)] {
             let found = heights(&scaled(&icosphere(4), radius), &base, limit);
             assert!(found.missed.is_empty());
-            assert!(found.heights.iter().all(|h| (h - (radius - 1.0)).abs() < 4e-3), "{radius}");
+            assert!(
+                found
+                    .heights
+                    .iter()
+                    .all(|h| (h - (radius - 1.0)).abs() < 4e-3),
+                "{radius}"
+            );
         }
     }
 
     #[test]
     fn what_faces_away_or_lies_beyond_the_limit_is_missed() {
         let base = icosphere(2);
-        assert_eq!(heights(&scaled(&base, 1.2), &base, 0.1).missed.len(), base.vertex_count());
-        let inward: Vec<[u32; 3]> = base.triangles().iter().map(|&[a, b, c]| [a, c, b]).collect();
-        let turned = Mesh::from_triangles(scaled(&base, 1.02).positions().to_vec(), &inward).unwrap();
-        assert_eq!(heights(&turned, &base, 0.5).missed.len(), base.vertex_count());
+        assert_eq!(
+            heights(&scaled(&base, 1.2), &base, 0.1).missed.len(),
+            base.vertex_count()
+        );
+        let inward: Vec<[u32; 3]> = base
+            .triangles()
+            .iter()
+            .map(|&[a, b, c]| [a, c, b])
+            .collect();
+        let turned =
+            Mesh::from_triangles(scaled(&base, 1.02).positions().to_vec(), &inward).unwrap();
+        assert_eq!(
+            heights(&turned, &base, 0.5).missed.len(),
+            base.vertex_count()
+        );
     }
 
     #[test]
     fn over_a_hole_heights_are_between_those_around_it() {
         let base = icosphere(3);
         let fine = icosphere(4);
-        let lifted = fine.posed(fine.positions().iter().map(|&p| p * (1.05 + 0.02 * p.x)).collect()).unwrap();
+        let lifted = fine
+            .posed(
+                fine.positions()
+                    .iter()
+                    .map(|&p| p * (1.05 + 0.02 * p.x))
+                    .collect(),
+            )
+            .unwrap();
         let open: Vec<[u32; 3]> = {
             let low = |t: &&[u32; 3]| t.iter().all(|&v| lifted.positions()[v as usize].z < 0.9);
             lifted.triangles().iter().filter(low).copied().collect()
@@ -172,7 +242,11 @@ mod tests {
         assert!(known.clone().all(|v| filled[v] == found.heights[v]));
         for &v in &found.missed {
             let truth = 0.05 + 0.02 * base.positions()[v as usize].x;
-            assert!((filled[v as usize] - truth).abs() < 4e-3, "{} {truth}", filled[v as usize]);
+            assert!(
+                (filled[v as usize] - truth).abs() < 4e-3,
+                "{} {truth}",
+                filled[v as usize]
+            );
         }
     }
 
@@ -180,6 +254,9 @@ mod tests {
     fn where_no_ray_meets_anything_the_base_stays() {
         let base = icosphere(1);
         let found = heights(&scaled(&base, 3.0), &base, 0.1);
-        assert_eq!(found.filled(&base, &found.missed).unwrap(), vec![0.0; base.vertex_count()]);
+        assert_eq!(
+            found.filled(&base, &found.missed).unwrap(),
+            vec![0.0; base.vertex_count()]
+        );
     }
 }

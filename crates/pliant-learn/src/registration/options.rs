@@ -30,7 +30,9 @@ impl Default for ScanOptions {
             icp: 0,
             chain: true,
             lengths: Self::DEFAULT_LENGTHS,
-            registration: RegistrationOptions::default().with_steps(Self::DEFAULT_STEPS).with_gaps(true),
+            registration: RegistrationOptions::default()
+                .with_steps(Self::DEFAULT_STEPS)
+                .with_gaps(true),
         }
     }
 }
@@ -38,37 +40,46 @@ impl Default for ScanOptions {
 impl ScanOptions {
     /// Paper: the low-resolution hand of 49k vertices is a quarter of the scan.
     pub const DEFAULT_LEVELS: usize = 1;
-    /// Measured on the hand, 4,000 coarse vertices, 14 gestures: the error of the correspondence is a tenth less than with 1.0; waves
-    /// shorter than about four edges, which the coarse mesh cannot hold, are gone.
+    /// Measured on the hand, 4,000 coarse vertices, 14 gestures: the error of the correspondence is
+    /// a tenth less than with 1.0; waves shorter than about four edges, which the coarse mesh
+    /// cannot hold, are gone.
     pub const DEFAULT_SMOOTHING: f64 = 0.6;
     /// Ours: a scan stays this near to its own smooth version, and most fingers are thicker.
     pub const DEFAULT_REACH: f64 = 3.0;
-    /// Measured on the hand with 120 markers: a first length of 0.3 leaves fingers of a fist behind and nearly doubles the error.
+    /// Measured on the hand with 120 markers: a first length of 0.3 leaves fingers of a fist behind
+    /// and nearly doubles the error.
     pub const DEFAULT_LENGTHS: [f64; 2] = [0.1, 0.03];
     /// Measured on the hand: twice as many gain a twentieth.
     pub const DEFAULT_STEPS: usize = 8;
     /// More would multiply the triangles by over four thousand.
     pub const MOST_LEVELS: usize = 6;
 
-    /// Vertices of the coarse mesh, at most. Default: as many as make the scan's own number after subdivision.
+    /// Vertices of the coarse mesh, at most. Default: as many as make the scan's own number after
+    /// subdivision.
     #[must_use]
     pub fn with_vertices(self, vertices: usize) -> Self {
-        Self { vertices: Some(vertices), ..self }
+        Self {
+            vertices: Some(vertices),
+            ..self
+        }
     }
 
-    /// Levels of subdivision between the coarse mesh and the fine one. Default: [`DEFAULT_LEVELS`](Self::DEFAULT_LEVELS).
+    /// Levels of subdivision between the coarse mesh and the fine one. Default:
+    /// [`DEFAULT_LEVELS`](Self::DEFAULT_LEVELS).
     #[must_use]
     pub fn with_levels(self, levels: usize) -> Self {
         Self { levels, ..self }
     }
 
-    /// The length of what smoothing takes away, in edges of an even coarse mesh. Default: [`DEFAULT_SMOOTHING`](Self::DEFAULT_SMOOTHING).
+    /// The length of what smoothing takes away, in edges of an even coarse mesh. Default:
+    /// [`DEFAULT_SMOOTHING`](Self::DEFAULT_SMOOTHING).
     #[must_use]
     pub fn with_smoothing(self, smoothing: f64) -> Self {
         Self { smoothing, ..self }
     }
 
-    /// The largest displacement along a normal, in edges of an even coarse mesh. Default: [`DEFAULT_REACH`](Self::DEFAULT_REACH).
+    /// The largest displacement along a normal, in edges of an even coarse mesh. Default:
+    /// [`DEFAULT_REACH`](Self::DEFAULT_REACH).
     #[must_use]
     pub fn with_reach(self, reach: f64) -> Self {
         Self { reach, ..self }
@@ -77,28 +88,40 @@ impl ScanOptions {
     /// Rounds of closest points that refine the rigid alignment by markers. Default: none.
     #[must_use]
     pub fn with_icp(self, rounds: usize) -> Self {
-        Self { icp: rounds, ..self }
+        Self {
+            icp: rounds,
+            ..self
+        }
     }
 
-    /// Whether an example is deformed from the registered pose that is most like it, or always from the reference, as in the paper.
-    /// Default true: on the hand with 60 markers every scan then lies within 0.07 % of the diagonal on average, where fists miss by 0.14 %
-    /// from the reference; poses between a fist and a flat hand are met a little less well along the surface.
+    /// Whether an example is deformed from the registered pose that is most like it, or always from
+    /// the reference, as in the paper. Default true: on the hand with 60 markers every scan
+    /// then lies within 0.07 % of the diagonal on average, where fists miss by 0.14 %
+    /// from the reference; poses between a fist and a flat hand are met a little less well along
+    /// the surface.
     #[must_use]
     pub fn with_chain(self, chain: bool) -> Self {
         Self { chain, ..self }
     }
 
-    /// The length below which the coarse mesh does not bend, in the first and in the last step, as parts of the scan's size; never less than
-    /// a few coarse edges. Default: [`DEFAULT_LENGTHS`](Self::DEFAULT_LENGTHS).
+    /// The length below which the coarse mesh does not bend, in the first and in the last step, as
+    /// parts of the scan's size; never less than a few coarse edges. Default:
+    /// [`DEFAULT_LENGTHS`](Self::DEFAULT_LENGTHS).
     #[must_use]
     pub fn with_lengths(self, first: f64, last: f64) -> Self {
-        Self { lengths: [first, last], ..self }
+        Self {
+            lengths: [first, last],
+            ..self
+        }
     }
 
     /// How the coarse mesh is laid onto an example, but for the [lengths](Self::with_lengths).
     #[must_use]
     pub fn with_registration(self, registration: RegistrationOptions) -> Self {
-        Self { registration, ..self }
+        Self {
+            registration,
+            ..self
+        }
     }
 
     /// How the coarse mesh is laid onto an example.
@@ -107,23 +130,42 @@ impl ScanOptions {
         self.registration
     }
 
-    /// How a mesh with edges of this part of its diagonal is laid onto an example: it does not bend below [`FEWEST_EDGES`] of them, or
-    /// markers that are off by a part of an edge would crumple it.
+    /// How a mesh with edges of this part of its diagonal is laid onto an example: it does not bend
+    /// below [`FEWEST_EDGES`] of them, or markers that are off by a part of an edge would
+    /// crumple it.
     pub(super) fn registration_for(&self, edge: f64) -> RegistrationOptions {
         let least = FEWEST_EDGES * edge;
-        let [first, last] = self.lengths.map(|length| if length > 0.0 { length.max(least) } else { length });
+        let [first, last] = self.lengths.map(|length| {
+            if length > 0.0 {
+                length.max(least)
+            } else {
+                length
+            }
+        });
         self.registration.with_lengths(first, last)
     }
 
     /// Vertices of the coarse mesh for a scan of so many.
     pub(super) fn vertices_for(&self, scan_vertices: usize) -> usize {
-        self.vertices.unwrap_or_else(|| scan_vertices >> (2 * self.levels)).max(4)
+        self.vertices
+            .unwrap_or_else(|| scan_vertices >> (2 * self.levels))
+            .max(4)
     }
 
     pub(super) fn check(&self) -> Result<(), LearnError> {
-        let bad = |what, value: f64, needed| Err(LearnError::BadNumber { what, value, needed });
+        let bad = |what, value: f64, needed| {
+            Err(LearnError::BadNumber {
+                what,
+                value,
+                needed,
+            })
+        };
         if self.vertices.is_some_and(|vertices| vertices < 4) {
-            return bad("the number of coarse vertices", self.vertices.unwrap_or_default() as f64, "at least 4");
+            return bad(
+                "the number of coarse vertices",
+                self.vertices.unwrap_or_default() as f64,
+                "at least 4",
+            );
         }
         if self.levels > Self::MOST_LEVELS {
             return bad("the number of levels", self.levels as f64, "at most 6");

@@ -10,7 +10,8 @@ const MANY: f64 = 0.1;
 /// A scan farther than this part of the diagonal from its registered surface, on average, is told.
 const FAR: f64 = 1e-3;
 
-/// A scan farther than this part of the diagonal from its registered surface at any place is told: a finger is 5 % thick.
+/// A scan farther than this part of the diagonal from its registered surface at any place is told:
+/// a finger is 5 % thick.
 const FARTHEST: f64 = 0.02;
 
 /// How far the vertices of a scan are from a surface, over the diagonal of the reference.
@@ -25,12 +26,19 @@ pub struct ScanDistance {
 impl ScanDistance {
     /// From each vertex of `scan` on a face to the closest point of `surface`.
     pub(super) fn of(scan: &Mesh, surface: &Mesh, diagonal: f64) -> Result<Self, LearnError> {
-        let used = (0..scan.vertex_count()).filter(|&v| !scan.topology().vertex_triangles().row(v).is_empty());
+        let used = (0..scan.vertex_count())
+            .filter(|&v| !scan.topology().vertex_triangles().row(v).is_empty());
         let queries: Vec<_> = used.map(|v| scan.positions()[v]).collect();
         let closest = SurfaceIndex::new(surface)?.closest_points(&queries)?;
         let sum: f64 = closest.iter().map(|point| point.distance).sum();
-        let max = closest.iter().map(|point| point.distance).fold(0.0, f64::max);
-        Ok(Self { mean: sum / queries.len().max(1) as f64 / diagonal, max: max / diagonal })
+        let max = closest
+            .iter()
+            .map(|point| point.distance)
+            .fold(0.0, f64::max);
+        Ok(Self {
+            mean: sum / queries.len().max(1) as f64 / diagonal,
+            max: max / diagonal,
+        })
     }
 }
 
@@ -56,7 +64,8 @@ pub struct ScanReport {
     pub after: ScanDistance,
     /// Fine vertices whose ray met no scan.
     pub missed: usize,
-    /// Coarse triangles that the deformation has turned over: against the surface around them, and not so in the reference.
+    /// Coarse triangles that the deformation has turned over: against the surface around them, and
+    /// not so in the reference.
     pub flipped_low: usize,
     /// Fine triangles that the displacement has turned over: against the subdivided base.
     pub flipped_high: usize,
@@ -94,11 +103,15 @@ impl ScanReport {
     }
 }
 
-/// Whether each triangle faces against the mean of the normals at its corners, as one that is turned over does.
+/// Whether each triangle faces against the mean of the normals at its corners, as one that is
+/// turned over does.
 pub(super) fn folded_triangles(mesh: &Mesh) -> Vec<bool> {
     let normals = vertex_normals(mesh);
     let against = |t: usize| {
-        let around = mesh.triangles()[t].map(|v| normals[v as usize]).into_iter().sum();
+        let around = mesh.triangles()[t]
+            .map(|v| normals[v as usize])
+            .into_iter()
+            .sum();
         triangle_normal(mesh.triangle_points(t)).dot(around) < 0.0
     };
     (0..mesh.triangles().len()).map(against).collect()
@@ -106,6 +119,9 @@ pub(super) fn folded_triangles(mesh: &Mesh) -> Vec<bool> {
 
 /// Triangles that face against their counterparts in `base`.
 pub(super) fn turned_triangles(base: &Mesh, high: &Mesh) -> Vec<usize> {
-    let turned = |t: &usize| triangle_normal(base.triangle_points(*t)).dot(triangle_normal(high.triangle_points(*t))) < 0.0;
+    let turned = |t: &usize| {
+        triangle_normal(base.triangle_points(*t)).dot(triangle_normal(high.triangle_points(*t)))
+            < 0.0
+    };
     (0..base.triangles().len()).filter(turned).collect()
 }

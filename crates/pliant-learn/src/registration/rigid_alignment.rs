@@ -1,21 +1,25 @@
 //! A scan brought into the frame of the reference.
 //!
-//! **Problem.** Scans come in coordinate systems of their own. What is left between them after a turn and a shift shall be the
-//! deformation that is to be learned.
+//! **Problem.** Scans come in coordinate systems of their own. What is left between them after a
+//! turn and a shift shall be the deformation that is to be learned.
 //!
-//! **Equation.** Over corresponding points `pᵢ` of the scan and `qᵢ` of the reference, at least three and not on a line:
+//! **Equation.** Over corresponding points `pᵢ` of the scan and `qᵢ` of the reference, at least
+//! three and not on a line:
 //!
 //! ```text
 //! min_{R,t}  Σ |R pᵢ + t − qᵢ|²
 //! ```
 //!
-//! Refined, if asked for, by rounds in which `qᵢ` is the closest point of the reference, `nᵢ` its normal, and a small turn `ω` about the
-//! middle `c` and a shift `t` are added: `min Σ (nᵢ · (pᵢ + ω × (pᵢ − c) + t − qᵢ))²`.
+//! Refined, if asked for, by rounds in which `qᵢ` is the closest point of the reference, `nᵢ` its
+//! normal, and a small turn `ω` about the middle `c` and a shift `t` are added: `min Σ (nᵢ · (pᵢ +
+//! ω × (pᵢ − c) + t − qᵢ))²`.
 //!
-//! **Source.** Huang and others 2012, section 5; the refinement is that of Chen and Medioni, "Object modelling by registration of
-//! multiple range images", 1992, trimmed after Chetverikov and others, "The Trimmed Iterative Closest Point Algorithm", 2002.
+//! **Source.** Huang and others 2012, section 5; the refinement is that of Chen and Medioni,
+//! "Object modelling by registration of multiple range images", 1992, trimmed after Chetverikov and
+//! others, "The Trimmed Iterative Closest Point Algorithm", 2002.
 //!
-//! **Ours.** The refinement is off unless asked for: it helps where few or careless points meet a scan of which most has not moved.
+//! **Ours.** The refinement is off unless asked for: it helps where few or careless points meet a
+//! scan of which most has not moved.
 
 use pliant_linalg::{LeastSquares, RigidMotion, SparseMatrix, parallel};
 use pliant_mesh::glam::{DQuat, DVec3};
@@ -42,25 +46,50 @@ const AT_REST: f64 = 1e-9;
 /// Vertices in one parallel task.
 const VERTICES_PER_TASK: usize = 64;
 
-/// The motion that takes `scan` onto `reference` by `markers`, pairs of a reference vertex and a scan vertex.
+/// The motion that takes `scan` onto `reference` by `markers`, pairs of a reference vertex and a
+/// scan vertex.
 ///
 /// # Errors
 /// Pairs of vertices that are not there, fewer than three different ones, or places on one line.
-pub(super) fn align_by_markers(reference: &Mesh, scan: &Mesh, markers: &Markers) -> Result<RigidMotion, LearnError> {
+pub(super) fn align_by_markers(
+    reference: &Mesh,
+    scan: &Mesh,
+    markers: &Markers,
+) -> Result<RigidMotion, LearnError> {
     for (marker, &(a, b)) in markers.pairs().iter().enumerate() {
-        for (side, vertex, mesh) in [("reference", a as usize, reference), ("scan", b as usize, scan)] {
+        for (side, vertex, mesh) in [
+            ("reference", a as usize, reference),
+            ("scan", b as usize, scan),
+        ] {
             if vertex >= mesh.vertex_count() {
                 let vertices = mesh.vertex_count();
-                return Err(TransferError::MarkerOutOfRange { marker: markers.label(marker), side, vertex, vertices }.into());
+                return Err(TransferError::MarkerOutOfRange {
+                    marker: markers.label(marker),
+                    side,
+                    vertex,
+                    vertices,
+                }
+                .into());
             }
         }
     }
     let distinct = markers.distinct();
     if distinct.pairs().len() < FEWEST {
-        return Err(LearnError::TooFewMarkers { found: distinct.pairs().len(), needed: FEWEST });
+        return Err(LearnError::TooFewMarkers {
+            found: distinct.pairs().len(),
+            needed: FEWEST,
+        });
     }
-    let (to, from): (Vec<DVec3>, Vec<DVec3>) =
-        distinct.pairs().iter().map(|&(a, b)| (reference.positions()[a as usize], scan.positions()[b as usize])).unzip();
+    let (to, from): (Vec<DVec3>, Vec<DVec3>) = distinct
+        .pairs()
+        .iter()
+        .map(|&(a, b)| {
+            (
+                reference.positions()[a as usize],
+                scan.positions()[b as usize],
+            )
+        })
+        .unzip();
     for (side, points) in [("reference", &to), ("scan", &from)] {
         if are_on_a_line(points) {
             return Err(LearnError::MarkersOnALine { side });
@@ -69,7 +98,8 @@ pub(super) fn align_by_markers(reference: &Mesh, scan: &Mesh, markers: &Markers)
     Ok(RigidMotion::fit(&from, &to, None)?)
 }
 
-/// `start` refined so that the part of `scan` that has moved least lies on `reference`, by rounds of closest points.
+/// `start` refined so that the part of `scan` that has moved least lies on `reference`, by rounds
+/// of closest points.
 ///
 /// # Errors
 /// A mesh without faces, positions that are not finite.
@@ -89,36 +119,73 @@ pub(super) fn refine_by_closest_points(
         let mut nearest: Vec<usize> = (0..from.len()).collect();
         nearest.sort_by(|&a, &b| closest[a].distance.total_cmp(&closest[b].distance));
         nearest.truncate(((from.len() as f64 * KEPT) as usize).max(FEWEST.min(from.len())));
-        let step = small_step(reference, nearest.iter().map(|&k| (places[k], closest[k])).collect())?;
-        motion = RigidMotion { rotation: (step.rotation * motion.rotation).normalize(), translation: step.apply(motion.translation) };
+        let step = small_step(
+            reference,
+            nearest.iter().map(|&k| (places[k], closest[k])).collect(),
+        )?;
+        motion = RigidMotion {
+            rotation: (step.rotation * motion.rotation).normalize(),
+            translation: step.apply(motion.translation),
+        };
     }
     Ok(motion)
 }
 
 /// The small motion that takes points nearest to the planes of their closest points.
-fn small_step(reference: &Mesh, pairs: Vec<(DVec3, ClosestPoint)>) -> Result<RigidMotion, LearnError> {
+fn small_step(
+    reference: &Mesh,
+    pairs: Vec<(DVec3, ClosestPoint)>,
+) -> Result<RigidMotion, LearnError> {
     let count = pairs.len() as f64;
     let center = pairs.iter().map(|(p, _)| *p).sum::<DVec3>() / count;
-    let size = (pairs.iter().map(|(p, _)| p.distance_squared(center)).sum::<f64>() / count).sqrt();
-    let (mut triplets, mut goals) = (Vec::with_capacity(6 * pairs.len()), Vec::with_capacity(pairs.len()));
+    let size = (pairs
+        .iter()
+        .map(|(p, _)| p.distance_squared(center))
+        .sum::<f64>()
+        / count)
+        .sqrt();
+    let (mut triplets, mut goals) = (
+        Vec::with_capacity(6 * pairs.len()),
+        Vec::with_capacity(pairs.len()),
+    );
     for (row, (p, closest)) in pairs.iter().enumerate() {
         let normal = triangle_normal(reference.triangle_points(closest.place.triangle as usize));
-        // The turn is measured by the way it moves a point at the distance `size`, so that both parts have one unit.
-        let entries = [((*p - center) / size).cross(normal), normal].map(|part| part.to_array()).concat();
-        triplets.extend(entries.into_iter().enumerate().map(|(k, entry)| (row as u32, k as u32, entry)));
+        // The turn is measured by the way it moves a point at the distance `size`, so that both
+        // parts have one unit.
+        let entries = [((*p - center) / size).cross(normal), normal]
+            .map(|part| part.to_array())
+            .concat();
+        triplets.extend(
+            entries
+                .into_iter()
+                .enumerate()
+                .map(|(k, entry)| (row as u32, k as u32, entry)),
+        );
         goals.push(normal.dot(closest.point - *p));
     }
     let soft: Vec<(usize, f64)> = (0..6).map(|k| (k, AT_REST * count)).collect();
     let matrix = SparseMatrix::from_triplets(pairs.len(), 6, &triplets);
     let x = LeastSquares::factor(&matrix, &soft, &[])?.solve(&goals, &[0.0; 6], &[]);
     let rotation = DQuat::from_scaled_axis(DVec3::new(x[0], x[1], x[2]) / size);
-    Ok(RigidMotion { rotation, translation: center + DVec3::new(x[3], x[4], x[5]) - rotation * center })
+    Ok(RigidMotion {
+        rotation,
+        translation: center + DVec3::new(x[3], x[4], x[5]) - rotation * center,
+    })
 }
 
 fn are_on_a_line(points: &[DVec3]) -> bool {
     let first = points[0];
-    let farthest = points.iter().fold(DVec3::ZERO, |best, p| if (*p - first).length() > best.length() { *p - first } else { best });
-    let off = points.iter().map(|p| (*p - first).cross(farthest).length()).fold(0.0, f64::max);
+    let farthest = points.iter().fold(DVec3::ZERO, |best, p| {
+        if (*p - first).length() > best.length() {
+            *p - first
+        } else {
+            best
+        }
+    });
+    let off = points
+        .iter()
+        .map(|p| (*p - first).cross(farthest).length())
+        .fold(0.0, f64::max);
     off <= ON_A_LINE * farthest.length_squared()
 }
 
@@ -129,11 +196,15 @@ mod tests {
     use pliant_mesh::shapes::{bumpy_sheet, icosphere};
 
     fn motion() -> RigidMotion {
-        RigidMotion { rotation: DQuat::from_scaled_axis(DVec3::new(0.7, -2.0, 1.1)), translation: DVec3::new(5.0, -30.0, 2.0) }
+        RigidMotion {
+            rotation: DQuat::from_scaled_axis(DVec3::new(0.7, -2.0, 1.1)),
+            translation: DVec3::new(5.0, -30.0, 2.0),
+        }
     }
 
     fn moved(mesh: &Mesh, motion: RigidMotion) -> Mesh {
-        mesh.posed(mesh.positions().iter().map(|&p| motion.apply(p)).collect()).unwrap()
+        mesh.posed(mesh.positions().iter().map(|&p| motion.apply(p)).collect())
+            .unwrap()
     }
 
     fn same(vertices: &[u32]) -> Markers {
@@ -145,32 +216,71 @@ mod tests {
         let mesh = bumpy_sheet(8, 0.2);
         let scan = moved(&mesh, motion());
         let back = align_by_markers(&mesh, &scan, &same(&[0, 8, 40])).unwrap();
-        let off = scan.positions().iter().zip(mesh.positions()).map(|(&p, q)| back.apply(p).distance(*q)).fold(0.0, f64::max);
+        let off = scan
+            .positions()
+            .iter()
+            .zip(mesh.positions())
+            .map(|(&p, q)| back.apply(p).distance(*q))
+            .fold(0.0, f64::max);
         assert!(off < 1e-13 * 30.0, "{off:e}");
     }
 
     #[test]
     fn closest_points_mend_what_careless_markers_leave() {
         let mesh = icosphere(3);
-        let mesh = mesh.posed(mesh.positions().iter().map(|&p| p * DVec3::new(3.0, 2.0, 1.0)).collect()).unwrap();
-        let careless = RigidMotion { rotation: DQuat::from_rotation_z(0.1), translation: DVec3::new(0.05, 0.02, -0.04) };
+        let mesh = mesh
+            .posed(
+                mesh.positions()
+                    .iter()
+                    .map(|&p| p * DVec3::new(3.0, 2.0, 1.0))
+                    .collect(),
+            )
+            .unwrap();
+        let careless = RigidMotion {
+            rotation: DQuat::from_rotation_z(0.1),
+            translation: DVec3::new(0.05, 0.02, -0.04),
+        };
         let rough = moved(&mesh, careless);
         let off = |motion: RigidMotion| {
             let each = rough.positions().iter().zip(mesh.positions());
-            (each.map(|(&p, q)| motion.apply(p).distance_squared(*q)).sum::<f64>() / mesh.vertex_count() as f64).sqrt()
+            (each
+                .map(|(&p, q)| motion.apply(p).distance_squared(*q))
+                .sum::<f64>()
+                / mesh.vertex_count() as f64)
+                .sqrt()
         };
         let refined = refine_by_closest_points(&mesh, &rough, RigidMotion::IDENTITY, 15).unwrap();
-        assert!(off(refined) < 1e-3 * off(RigidMotion::IDENTITY), "{} {}", off(refined), off(RigidMotion::IDENTITY));
-        assert_eq!(refine_by_closest_points(&mesh, &rough, careless, 0).unwrap(), careless);
+        assert!(
+            off(refined) < 1e-3 * off(RigidMotion::IDENTITY),
+            "{} {}",
+            off(refined),
+            off(RigidMotion::IDENTITY)
+        );
+        assert_eq!(
+            refine_by_closest_points(&mesh, &rough, careless, 0).unwrap(),
+            careless
+        );
     }
 
     #[test]
     fn markers_that_fix_no_motion_are_declined() {
         let sheet = bumpy_sheet(4, 0.0);
         let align = |markers: &Markers| align_by_markers(&sheet, &sheet, markers).unwrap_err();
-        assert_eq!(align(&same(&[0, 24, 0])), LearnError::TooFewMarkers { found: 2, needed: 3 });
-        assert_eq!(align(&same(&[0, 1, 2, 3])), LearnError::MarkersOnALine { side: "reference" });
+        assert_eq!(
+            align(&same(&[0, 24, 0])),
+            LearnError::TooFewMarkers {
+                found: 2,
+                needed: 3
+            }
+        );
+        assert_eq!(
+            align(&same(&[0, 1, 2, 3])),
+            LearnError::MarkersOnALine { side: "reference" }
+        );
         let far = align(&Markers::new(vec![(0, 0), (1, 1), (2, 99)])).to_string();
-        assert!(far.contains("marker 2") && far.contains("99") && far.contains("scan"), "{far}");
+        assert!(
+            far.contains("marker 2") && far.contains("99") && far.contains("scan"),
+            "{far}"
+        );
     }
 }

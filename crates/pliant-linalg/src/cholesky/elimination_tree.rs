@@ -4,7 +4,8 @@
 //! Gilbert, Ng & Peyton, "An efficient algorithm to compute row and column counts for
 //! sparse Cholesky factorization", SIMAX 1994.
 //!
-//! **Ours.** Vertices have weights (a vertex may stand for several unknowns), so counts are sums of weights.
+//! **Ours.** Vertices have weights (a vertex may stand for several unknowns), so counts are sums of
+//! weights.
 
 use crate::ordering::Graph;
 
@@ -29,10 +30,19 @@ impl EliminationTree {
         let parent = parents(graph, &order, &invert(&order));
         let post = postorder(&parent);
         let moved = invert(&post);
-        let parent = post.iter().map(|&k| parent[k as usize]).map(|p| if p == NONE { NONE } else { moved[p as usize] }).collect();
+        let parent = post
+            .iter()
+            .map(|&k| parent[k as usize])
+            .map(|p| if p == NONE { NONE } else { moved[p as usize] })
+            .collect();
         order = post.iter().map(|&k| order[k as usize]).collect();
         let place = invert(&order);
-        let mut tree = Self { order, place, parent, counts: Vec::new() };
+        let mut tree = Self {
+            order,
+            place,
+            parent,
+            counts: Vec::new(),
+        };
         tree.counts = tree.column_counts(graph);
         tree
     }
@@ -42,7 +52,8 @@ impl EliminationTree {
         let weight = |k: usize| i64::from(graph.weight(self.order[k] as usize));
         let first = self.first_descendants();
         let mut delta = vec![0_i64; n];
-        // Per row: the largest first descendant met, and the last leaf of its subtree; sets of places joined so far.
+        // Per row: the largest first descendant met, and the last leaf of its subtree; sets of
+        // places joined so far.
         let mut largest = vec![NONE; n];
         let mut last_leaf = vec![NONE; n];
         let mut ancestor: Vec<u32> = (0..n as u32).collect();
@@ -126,7 +137,11 @@ pub(super) fn postorder(parent: &[u32]) -> Vec<u32> {
     let n = parent.len();
     let (mut child, mut sibling) = (vec![NONE; n + 1], vec![NONE; n]);
     for k in (0..n).rev() {
-        let above = if parent[k] == NONE { n } else { parent[k] as usize };
+        let above = if parent[k] == NONE {
+            n
+        } else {
+            parent[k] as usize
+        };
         sibling[k] = child[above];
         child[above] = k as u32;
     }

@@ -52,10 +52,12 @@ impl SpdSolver {
     /// Values of the two triangles are taken to agree; which of the two is read is not specified.
     ///
     /// # Errors
-    /// - [`LinalgError::Size`] or [`LinalgError::NotSymmetric`] if the matrix is not square or its pattern is not symmetric,
+    /// - [`LinalgError::Size`] or [`LinalgError::NotSymmetric`] if the matrix is not square or its
+    ///   pattern is not symmetric,
     /// - [`LinalgError::NotFinite`] if it holds NaN or infinity,
-    /// - [`LinalgError::NotPositiveDefinite`] if a pivot is not above `8 ε √n` of its entry on the diagonal: the connected
-    ///   part of the graph that holds it is singular to rounding, or indefinite.
+    /// - [`LinalgError::NotPositiveDefinite`] if a pivot is not above `8 ε √n` of its entry on the
+    ///   diagonal: the connected part of the graph that holds it is singular to rounding, or
+    ///   indefinite.
     pub fn factor(matrix: &SparseMatrix) -> Result<Self, LinalgError> {
         check_finite(matrix)?;
         Self::factor_with(Arc::new(Symbolic::new(matrix)?), matrix)
@@ -64,24 +66,34 @@ impl SpdSolver {
     /// Factors a matrix whose order and pattern are known.
     ///
     /// # Errors
-    /// [`LinalgError::OtherPattern`] if its entries lie in other places; otherwise as [`factor`](Self::factor).
-    pub fn factor_with(symbolic: Arc<Symbolic>, matrix: &SparseMatrix) -> Result<Self, LinalgError> {
+    /// [`LinalgError::OtherPattern`] if its entries lie in other places; otherwise as
+    /// [`factor`](Self::factor).
+    pub fn factor_with(
+        symbolic: Arc<Symbolic>,
+        matrix: &SparseMatrix,
+    ) -> Result<Self, LinalgError> {
         let values = vec![0.0; symbolic.value_count()];
         let mut solver = Self { symbolic, values };
         solver.refactor(matrix)?;
         Ok(solver)
     }
 
-    /// Factors a matrix with the order and pattern of the last one where they fit it, else with its own, which are kept instead.
+    /// Factors a matrix with the order and pattern of the last one where they fit it, else with its
+    /// own, which are kept instead.
     ///
     /// # Errors
     /// As [`factor`](Self::factor).
-    pub fn factor_keeping(kept: &mut Option<Arc<Symbolic>>, matrix: &SparseMatrix) -> Result<Self, LinalgError> {
+    pub fn factor_keeping(
+        kept: &mut Option<Arc<Symbolic>>,
+        matrix: &SparseMatrix,
+    ) -> Result<Self, LinalgError> {
         let factor = match kept {
-            Some(symbolic) => Self::factor_with(Arc::clone(symbolic), matrix).or_else(|error| match error {
-                LinalgError::OtherPattern => Self::factor(matrix),
-                error => Err(error),
-            })?,
+            Some(symbolic) => {
+                Self::factor_with(Arc::clone(symbolic), matrix).or_else(|error| match error {
+                    LinalgError::OtherPattern => Self::factor(matrix),
+                    error => Err(error),
+                })?
+            }
             None => Self::factor(matrix)?,
         };
         *kept = Some(Arc::clone(&factor.symbolic));
@@ -96,7 +108,8 @@ impl SpdSolver {
         Self::factor_with(Arc::clone(&self.symbolic), matrix)
     }
 
-    /// Replaces the factor by that of a matrix with the same pattern, bit for bit what factoring it anew gives.
+    /// Replaces the factor by that of a matrix with the same pattern, bit for bit what factoring it
+    /// anew gives.
     ///
     /// After an error the factor is not to be used before another, successful `refactor`.
     ///
@@ -107,7 +120,8 @@ impl SpdSolver {
             return Err(LinalgError::OtherPattern);
         }
         check_finite(matrix)?;
-        numeric::factor(&self.symbolic, matrix.values(), &mut self.values).map_err(|pivot| self.name_part(matrix, pivot))
+        numeric::factor(&self.symbolic, matrix.values(), &mut self.values)
+            .map_err(|pivot| self.name_part(matrix, pivot))
     }
 
     /// The order and pattern, to be shared with other matrices.
@@ -128,23 +142,31 @@ impl SpdSolver {
         self.symbolic.factor_entries()
     }
 
-    /// Replaces `rhs` by the solution. Allocates only when the workspace is too small, that is once.
+    /// Replaces `rhs` by the solution. Allocates only when the workspace is too small, that is
+    /// once.
     ///
     /// # Panics
     /// If `rhs` has another length than there are unknowns.
     pub fn solve_in_place(&self, rhs: &mut [f64], workspace: &mut SolveWorkspace) {
         assert_eq!(rhs.len(), self.size(), "one right-hand side per unknown");
-        self.sweep().solve::<1, 4, f64>(rhs, workspace, |&b| [b], |x, [value]| *x = value);
+        self.sweep()
+            .solve::<1, 4, f64>(rhs, workspace, |&b| [b], |x, [value]| *x = value);
     }
 
-    /// Replaces the points `rhs` by the solution in each coordinate, with one sweep over the factor for all three.
+    /// Replaces the points `rhs` by the solution in each coordinate, with one sweep over the factor
+    /// for all three.
     ///
     /// # Panics
     /// If `rhs` has another length than there are unknowns.
     pub fn solve_points_in_place(&self, rhs: &mut [DVec3], workspace: &mut SolveWorkspace) {
         assert_eq!(rhs.len(), self.size(), "one point per unknown");
         // Four lanes, one of them idle, are faster than three.
-        self.sweep().solve::<4, 1, DVec3>(rhs, workspace, |b| [b.x, b.y, b.z, 0.0], |x, [a, b, c, _]| *x = DVec3::new(a, b, c));
+        self.sweep().solve::<4, 1, DVec3>(
+            rhs,
+            workspace,
+            |b| [b.x, b.y, b.z, 0.0],
+            |x, [a, b, c, _]| *x = DVec3::new(a, b, c),
+        );
     }
 
     /// The solution for one right-hand side.
@@ -169,13 +191,19 @@ impl SpdSolver {
         solution
     }
 
-    /// Replaces each of many right-hand sides by its solution, several per sweep and sweeps in parallel.
+    /// Replaces each of many right-hand sides by its solution, several per sweep and sweeps in
+    /// parallel.
     ///
     /// # Panics
     /// If a column has another length than there are unknowns.
     pub fn solve_columns(&self, columns: &mut [Vec<f64>]) {
-        assert!(columns.iter().all(|column| column.len() == self.size()), "one entry per unknown in every column");
-        parallel::for_each_chunk_mut(columns, COLUMNS_PER_SWEEP, |_, chunk| self.solve_chunk(chunk));
+        assert!(
+            columns.iter().all(|column| column.len() == self.size()),
+            "one entry per unknown in every column"
+        );
+        parallel::for_each_chunk_mut(columns, COLUMNS_PER_SWEEP, |_, chunk| {
+            self.solve_chunk(chunk)
+        });
     }
 
     fn solve_chunk(&self, columns: &mut [Vec<f64>]) {
@@ -185,7 +213,12 @@ impl SpdSolver {
                 row[c] = value;
             }
         }
-        self.sweep().solve::<COLUMNS_PER_SWEEP, 1, _>(&mut rows, &mut SolveWorkspace::new(), |&row| row, |row, values| *row = values);
+        self.sweep().solve::<COLUMNS_PER_SWEEP, 1, _>(
+            &mut rows,
+            &mut SolveWorkspace::new(),
+            |&row| row,
+            |row, values| *row = values,
+        );
         for (c, column) in columns.iter_mut().enumerate() {
             for (value, row) in column.iter_mut().zip(&rows) {
                 *value = row[c];
@@ -194,19 +227,27 @@ impl SpdSolver {
     }
 
     fn sweep(&self) -> Sweep<'_> {
-        Sweep { symbolic: &self.symbolic, values: &self.values }
+        Sweep {
+            symbolic: &self.symbolic,
+            values: &self.values,
+        }
     }
 
     fn name_part(&self, matrix: &SparseMatrix, BadPivot(column): BadPivot) -> LinalgError {
         let unknown = self.symbolic.unknowns[column] as usize;
-        LinalgError::NotPositiveDefinite { unknown, size: connected_size(matrix, unknown) }
+        LinalgError::NotPositiveDefinite {
+            unknown,
+            size: connected_size(matrix, unknown),
+        }
     }
 }
 
 fn check_finite(matrix: &SparseMatrix) -> Result<(), LinalgError> {
     match matrix.values().iter().position(|value| !value.is_finite()) {
         None => Ok(()),
-        Some(entry) => Err(LinalgError::NotFinite { row: matrix.starts().partition_point(|&start| start <= entry) - 1 }),
+        Some(entry) => Err(LinalgError::NotFinite {
+            row: matrix.starts().partition_point(|&start| start <= entry) - 1,
+        }),
     }
 }
 

@@ -22,15 +22,17 @@ use super::symbolic::{Node, Symbolic};
 use crate::parallel;
 use crate::wide::{Kernel, run_wide};
 
-/// A pivot below this multiple of `√n` roundings of the entry on the diagonal counts as zero, for `n` unknowns.
+/// A pivot below this multiple of `√n` roundings of the entry on the diagonal counts as zero, for
+/// `n` unknowns.
 ///
-/// Ours: the last pivot of a singular Laplacian is rounding; measured on grids of 100 to 360 000 unknowns it is
-/// at most `1.1 ε √n` of the diagonal, either sign.
+/// Ours: the last pivot of a singular Laplacian is rounding; measured on grids of 100 to 360 000
+/// unknowns it is at most `1.1 ε √n` of the diagonal, either sign.
 const ROUNDINGS: f64 = 8.0;
 
 /// Subtrees with less work (multiplications) are factored by one thread.
 const WORK_PER_TASK: f64 = 4e6;
-/// Blocks of at most this many columns are factored here; wider ones by `faer`, whose kernels need a run-up.
+/// Blocks of at most this many columns are factored here; wider ones by `faer`, whose kernels need
+/// a run-up.
 const NARROW: usize = 8;
 /// Blocks with more work than this are cut into tiles.
 const WORK_PER_BLOCK: f64 = 6e7;
@@ -45,9 +47,17 @@ pub(super) struct BadPivot(pub(super) usize);
 type Update = Vec<f64>;
 
 /// Writes the factor of the matrix with entries `entries` to `values`.
-pub(super) fn factor(symbolic: &Symbolic, entries: &[f64], values: &mut [f64]) -> Result<(), BadPivot> {
+pub(super) fn factor(
+    symbolic: &Symbolic,
+    entries: &[f64],
+    values: &mut [f64],
+) -> Result<(), BadPivot> {
     let tolerance = ROUNDINGS * f64::EPSILON * (symbolic.size() as f64).sqrt();
-    let numeric = Numeric { symbolic, entries, tolerance };
+    let numeric = Numeric {
+        symbolic,
+        entries,
+        tolerance,
+    };
     numeric.factor_trees(symbolic.roots(), values).map(|_| ())
 }
 
@@ -60,14 +70,16 @@ struct Numeric<'a> {
 }
 
 impl Numeric<'_> {
-    /// Factors neighbouring subtrees, whose values are `values`; the first bad pivot in their order is reported.
+    /// Factors neighbouring subtrees, whose values are `values`; the first bad pivot in their order
+    /// is reported.
     fn factor_trees(&self, roots: &[u32], values: &mut [f64]) -> Result<Vec<Update>, BadPivot> {
         let nodes = &self.symbolic.nodes;
         match roots {
             [] => Ok(Vec::new()),
             [root] => Ok(vec![self.factor_tree(*root as usize, values)?]),
             _ => {
-                let work = |roots: &[u32]| roots.iter().map(|&s| nodes[s as usize].work).sum::<f64>();
+                let work =
+                    |roots: &[u32]| roots.iter().map(|&s| nodes[s as usize].work).sum::<f64>();
                 let half = work(roots) / 2.0;
                 let mut sum = 0.0;
                 let at_half = roots.iter().position(|&s| {
@@ -76,12 +88,19 @@ impl Numeric<'_> {
                 });
                 let middle = (at_half.unwrap_or(0) + 1).min(roots.len() - 1);
                 let (left, right) = roots.split_at(middle);
-                let start = |roots: &[u32]| nodes[nodes[roots[0] as usize].subtree as usize].value_start;
+                let start =
+                    |roots: &[u32]| nodes[nodes[roots[0] as usize].subtree as usize].value_start;
                 let (left_values, right_values) = values.split_at_mut(start(right) - start(left));
                 let (a, b) = if half > WORK_PER_TASK {
-                    parallel::join(|| self.factor_trees(left, left_values), || self.factor_trees(right, right_values))
+                    parallel::join(
+                        || self.factor_trees(left, left_values),
+                        || self.factor_trees(right, right_values),
+                    )
                 } else {
-                    (self.factor_trees(left, left_values), self.factor_trees(right, right_values))
+                    (
+                        self.factor_trees(left, left_values),
+                        self.factor_trees(right, right_values),
+                    )
                 };
                 let mut updates = a?;
                 updates.extend(b?);
@@ -93,7 +112,11 @@ impl Numeric<'_> {
     fn factor_tree(&self, root: usize, values: &mut [f64]) -> Result<Update, BadPivot> {
         let node = &self.symbolic.nodes[root];
         if node.work < WORK_PER_TASK {
-            return run_wide(SmallTree { numeric: *self, root, values });
+            return run_wide(SmallTree {
+                numeric: *self,
+                root,
+                values,
+            });
         }
         let children = self.symbolic.children_of(root);
         let own_start = values.len() - node.columns * node.height();
@@ -116,14 +139,19 @@ impl Numeric<'_> {
         let symbolic = self.symbolic;
         let first = symbolic.nodes[root].subtree as usize;
         let start = symbolic.nodes[first].value_start;
-        // Updates of nodes of even and of odd depth: a node writes to one stack while its children leave the other.
+        // Updates of nodes of even and of odd depth: a node writes to one stack while its children
+        // leave the other.
         let mut stacks: [Update; 2] = [Vec::new(), Vec::new()];
         for s in first..=root {
             let node = &symbolic.nodes[s];
             let range = node.values();
             let block = &mut values[range.start - start..range.end - start];
             let [even, odd] = &mut stacks;
-            let (own_stack, child_stack) = if node.depth.is_multiple_of(2) { (even, odd) } else { (odd, even) };
+            let (own_stack, child_stack) = if node.depth.is_multiple_of(2) {
+                (even, odd)
+            } else {
+                (odd, even)
+            };
             let own_start = own_stack.len();
             own_stack.resize(own_start + node.rows * node.rows, 0.0);
             let own = &mut own_stack[own_start..];
@@ -134,20 +162,30 @@ impl Numeric<'_> {
             let base = child_stack.len() - children.iter().map(|&c| length(c)).sum::<usize>();
             let mut offset = base;
             for &child in children {
-                self.add_update(child as usize, &child_stack[offset..offset + length(child)], block, own);
+                self.add_update(
+                    child as usize,
+                    &child_stack[offset..offset + length(child)],
+                    block,
+                    own,
+                );
                 offset += length(child);
             }
             child_stack.truncate(base);
             self.eliminate(s, block, own)?;
         }
         let [even, odd] = stacks;
-        Ok(if symbolic.nodes[root].depth.is_multiple_of(2) { even } else { odd })
+        Ok(if symbolic.nodes[root].depth.is_multiple_of(2) {
+            even
+        } else {
+            odd
+        })
     }
 
     /// Adds the entries of the matrix in the columns of node `s`.
     #[inline(always)]
     fn add_entries(&self, s: usize, block: &mut [f64]) {
-        let range = self.symbolic.assembly_starts[s] as usize..self.symbolic.assembly_starts[s + 1] as usize;
+        let range = self.symbolic.assembly_starts[s] as usize
+            ..self.symbolic.assembly_starts[s + 1] as usize;
         for &(source, target) in &self.symbolic.assembly[range] {
             block[target as usize] = self.entries[source as usize];
         }
@@ -163,10 +201,16 @@ impl Numeric<'_> {
             let source = &update[j * node.rows + j..(j + 1) * node.rows];
             let column = column as usize;
             let (target, shift) = if column < parent.columns {
-                (&mut block[column * parent.height()..(column + 1) * parent.height()], 0)
+                (
+                    &mut block[column * parent.height()..(column + 1) * parent.height()],
+                    0,
+                )
             } else {
                 let column = column - parent.columns;
-                (&mut own[column * parent.rows..(column + 1) * parent.rows], parent.columns)
+                (
+                    &mut own[column * parent.rows..(column + 1) * parent.rows],
+                    parent.columns,
+                )
             };
             for (&row, &value) in relative[j..].iter().zip(source) {
                 target[row as usize - shift] += value;
@@ -178,18 +222,31 @@ impl Numeric<'_> {
     #[inline(always)]
     fn eliminate(&self, s: usize, block: &mut [f64], own: &mut [f64]) -> Result<(), BadPivot> {
         let node = &self.symbolic.nodes[s];
-        if node.columns <= NARROW { self.eliminate_narrow(node, block, own) } else { self.eliminate_wide(node, block, own) }
+        if node.columns <= NARROW {
+            self.eliminate_narrow(node, block, own)
+        } else {
+            self.eliminate_wide(node, block, own)
+        }
     }
 
     /// The smallest pivot that column `j` of a node may have.
     #[inline(always)]
     fn smallest_pivot(&self, node: &Node, j: usize) -> f64 {
         let source = self.symbolic.diagonal[node.first + j];
-        if source == u32::MAX { 0.0 } else { self.tolerance * self.entries[source as usize].abs() }
+        if source == u32::MAX {
+            0.0
+        } else {
+            self.tolerance * self.entries[source as usize].abs()
+        }
     }
 
     #[inline(always)]
-    fn eliminate_narrow(&self, node: &Node, block: &mut [f64], own: &mut [f64]) -> Result<(), BadPivot> {
+    fn eliminate_narrow(
+        &self,
+        node: &Node,
+        block: &mut [f64],
+        own: &mut [f64],
+    ) -> Result<(), BadPivot> {
         let height = node.height();
         for j in 0..node.columns {
             let (done, rest) = block.split_at_mut((j + 1) * height);
@@ -215,7 +272,12 @@ impl Numeric<'_> {
         Ok(())
     }
 
-    fn eliminate_wide(&self, node: &Node, block: &mut [f64], own: &mut [f64]) -> Result<(), BadPivot> {
+    fn eliminate_wide(
+        &self,
+        node: &Node,
+        block: &mut [f64],
+        own: &mut [f64],
+    ) -> Result<(), BadPivot> {
         let height = node.height();
         let spread = (height as f64).powi(2) * node.columns as f64 > WORK_PER_BLOCK;
         let tile = if spread { TILE } else { node.columns };
@@ -228,9 +290,18 @@ impl Numeric<'_> {
             parallel::for_each_chunk_mut(later, height * TILE, |offset, columns| {
                 let row = start + width + offset / height;
                 let count = columns.len() / height;
-                let rows = MatRef::from_column_major_slice(panel, height, width).subrows(row, height - row);
-                let target = MatMut::from_column_major_slice_mut(columns, height, count).subrows_mut(row, height - row);
-                matmul(target, Accum::Add, rows, rows.subrows(0, count).transpose(), -1.0, Par::Seq);
+                let rows = MatRef::from_column_major_slice(panel, height, width)
+                    .subrows(row, height - row);
+                let target = MatMut::from_column_major_slice_mut(columns, height, count)
+                    .subrows_mut(row, height - row);
+                matmul(
+                    target,
+                    Accum::Add,
+                    rows,
+                    rows.subrows(0, count).transpose(),
+                    -1.0,
+                    Par::Seq,
+                );
             });
         }
         self.subtract_wide(node, block, own, spread);
@@ -240,15 +311,31 @@ impl Numeric<'_> {
         Ok(())
     }
 
-    /// Factors columns `start..start + width` of a block, to which all earlier columns have been applied.
-    fn factor_panel(&self, node: &Node, panel: &mut [f64], start: usize, width: usize) -> Result<(), BadPivot> {
+    /// Factors columns `start..start + width` of a block, to which all earlier columns have been
+    /// applied.
+    fn factor_panel(
+        &self,
+        node: &Node,
+        panel: &mut [f64],
+        start: usize,
+        width: usize,
+    ) -> Result<(), BadPivot> {
         let height = node.height();
         let panel = MatMut::from_column_major_slice_mut(panel, height, width);
         let (mut square, below) = panel.split_at_row_mut(start).1.split_at_row_mut(width);
-        let scratch = llt::factor::cholesky_in_place_scratch::<f64>(width, Par::Seq, Default::default());
+        let scratch =
+            llt::factor::cholesky_in_place_scratch::<f64>(width, Par::Seq, Default::default());
         let mut buffer = MemBuffer::new(scratch);
-        llt::factor::cholesky_in_place(square.as_mut(), Default::default(), Par::Seq, MemStack::new(&mut buffer), Default::default())
-            .map_err(|llt::factor::LltError::NonPositivePivot { index }| BadPivot(node.first + start + index))?;
+        llt::factor::cholesky_in_place(
+            square.as_mut(),
+            Default::default(),
+            Par::Seq,
+            MemStack::new(&mut buffer),
+            Default::default(),
+        )
+        .map_err(|llt::factor::LltError::NonPositivePivot { index }| {
+            BadPivot(node.first + start + index)
+        })?;
         for j in 0..width {
             let pivot = square[(j, j)] * square[(j, j)];
             if !(pivot > self.smallest_pivot(node, start + j) && pivot < f64::INFINITY) {
@@ -261,19 +348,38 @@ impl Numeric<'_> {
 
     /// `own ← own − L₂₁ L₂₁ᵀ`, lower triangle.
     fn subtract_wide(&self, node: &Node, block: &[f64], own: &mut [f64], spread: bool) {
-        let rows = MatRef::from_column_major_slice(block, node.height(), node.columns).subrows(node.columns, node.rows);
+        let rows = MatRef::from_column_major_slice(block, node.height(), node.columns)
+            .subrows(node.columns, node.rows);
         if !spread {
             let own = MatMut::from_column_major_slice_mut(own, node.rows, node.rows);
             let (lower, dense) = (BlockStructure::TriangularLower, BlockStructure::Rectangular);
-            triangular::matmul(own, lower, Accum::Add, rows, dense, rows.transpose(), dense, -1.0, Par::Seq);
+            triangular::matmul(
+                own,
+                lower,
+                Accum::Add,
+                rows,
+                dense,
+                rows.transpose(),
+                dense,
+                -1.0,
+                Par::Seq,
+            );
             return;
         }
         parallel::for_each_chunk_mut(own, node.rows * TILE, |offset, columns| {
             let row = offset / node.rows;
             let count = columns.len() / node.rows;
-            let target = MatMut::from_column_major_slice_mut(columns, node.rows, count).subrows_mut(row, node.rows - row);
+            let target = MatMut::from_column_major_slice_mut(columns, node.rows, count)
+                .subrows_mut(row, node.rows - row);
             let rows = rows.subrows(row, node.rows - row);
-            matmul(target, Accum::Add, rows, rows.subrows(0, count).transpose(), -1.0, Par::Seq);
+            matmul(
+                target,
+                Accum::Add,
+                rows,
+                rows.subrows(0, count).transpose(),
+                -1.0,
+                Par::Seq,
+            );
         });
     }
 }

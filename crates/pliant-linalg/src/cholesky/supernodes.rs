@@ -19,7 +19,8 @@ pub(super) struct Supernodes {
     pub(super) starts: Vec<u32>,
     /// The parent of each supernode.
     pub(super) parent: Vec<u32>,
-    /// The places below the columns in which a supernode has entries, ascending, one supernode after the other.
+    /// The places below the columns in which a supernode has entries, ascending, one supernode
+    /// after the other.
     pub(super) rows: Vec<u32>,
     /// Where the rows of each supernode begin.
     pub(super) row_starts: Vec<usize>,
@@ -106,19 +107,36 @@ fn fundamental(graph: &Graph, tree: &EliminationTree) -> (Vec<u32>, Vec<u32>) {
     }
     let last_column = |s: usize| starts[s + 1] as usize - 1;
     let above = |s: usize| tree.parent[last_column(s)];
-    let parent = (0..starts.len() - 1).map(|s| if above(s) == NONE { NONE } else { owner[above(s) as usize] }).collect();
+    let parent = (0..starts.len() - 1)
+        .map(|s| {
+            if above(s) == NONE {
+                NONE
+            } else {
+                owner[above(s) as usize]
+            }
+        })
+        .collect();
     (starts, parent)
 }
 
-/// For each fundamental supernode, the later one that it becomes part of (itself where it is the last).
+/// For each fundamental supernode, the later one that it becomes part of (itself where it is the
+/// last).
 fn join_blocks(graph: &Graph, tree: &EliminationTree, starts: &[u32], parent: &[u32]) -> Vec<u32> {
     let count = parent.len();
     let mut blocks: Vec<Block> = (0..count)
         .map(|s| {
             let range = starts[s] as usize..starts[s + 1] as usize;
-            let columns = range.clone().map(|k| u64::from(graph.weight(tree.order[k] as usize))).sum();
+            let columns = range
+                .clone()
+                .map(|k| u64::from(graph.weight(tree.order[k] as usize)))
+                .sum();
             let rows = u64::from(tree.counts[range.start]) - columns;
-            Block { columns, rows, entries: Block::stored(columns, rows), children: Vec::new() }
+            Block {
+                columns,
+                rows,
+                entries: Block::stored(columns, rows),
+                children: Vec::new(),
+            }
         })
         .collect();
     let mut joined: Vec<u32> = (0..count as u32).collect();
@@ -152,7 +170,8 @@ fn join_blocks(graph: &Graph, tree: &EliminationTree, starts: &[u32], parent: &[
 }
 
 /// Whether the zeros that a join would store cost less than a block of its own. Ours, near the
-/// defaults of CHOLMOD (Chen, Davis, Hager & Rajamanickam, TOMS 2008): the wider the block, the fewer zeros.
+/// defaults of CHOLMOD (Chen, Davis, Hager & Rajamanickam, TOMS 2008): the wider the block, the
+/// fewer zeros.
 fn worth_joining(child: &Block, parent: &Block) -> bool {
     let columns = child.columns + parent.columns;
     let stored = Block::stored(columns, parent.rows);
@@ -168,12 +187,20 @@ fn worth_joining(child: &Block, parent: &Block) -> bool {
 /// Renumbers so that the columns of each joined supernode and each subtree are contiguous.
 fn arrange(tree: &EliminationTree, starts: &[u32], parent: &[u32], joined: &[u32]) -> Supernodes {
     let count = parent.len();
-    let kept: Vec<u32> = (0..count as u32).filter(|&s| joined[s as usize] == s).collect();
+    let kept: Vec<u32> = (0..count as u32)
+        .filter(|&s| joined[s as usize] == s)
+        .collect();
     let mut name = vec![NONE; count];
     for (k, &s) in kept.iter().enumerate() {
         name[s as usize] = k as u32;
     }
-    let above = |s: u32| if parent[s as usize] == NONE { NONE } else { name[joined[parent[s as usize] as usize] as usize] };
+    let above = |s: u32| {
+        if parent[s as usize] == NONE {
+            NONE
+        } else {
+            name[joined[parent[s as usize] as usize] as usize]
+        }
+    };
     let kept_parent: Vec<u32> = kept.iter().map(|&s| above(s)).collect();
     let post = postorder(&kept_parent);
     let moved = invert(&post);
@@ -185,10 +212,22 @@ fn arrange(tree: &EliminationTree, starts: &[u32], parent: &[u32], joined: &[u32
     let mut new_starts = vec![0];
     for list in &parts {
         for &s in list {
-            order.extend_from_slice(&tree.order[starts[s as usize] as usize..starts[s as usize + 1] as usize]);
+            order.extend_from_slice(
+                &tree.order[starts[s as usize] as usize..starts[s as usize + 1] as usize],
+            );
         }
         new_starts.push(order.len() as u32);
     }
-    let new_parent = post.iter().map(|&k| kept_parent[k as usize]).map(|p| if p == NONE { NONE } else { moved[p as usize] }).collect();
-    Supernodes { order, starts: new_starts, parent: new_parent, rows: Vec::new(), row_starts: Vec::new() }
+    let new_parent = post
+        .iter()
+        .map(|&k| kept_parent[k as usize])
+        .map(|p| if p == NONE { NONE } else { moved[p as usize] })
+        .collect();
+    Supernodes {
+        order,
+        starts: new_starts,
+        parent: new_parent,
+        rows: Vec::new(),
+        row_starts: Vec::new(),
+    }
 }

@@ -4,8 +4,8 @@
 //! should run at the speed of memory, on all cores, without allocating.
 //!
 //! **Method.** Groups of subtrees are swept at the same time, each in a vector of its own, then the
-//! crown above them (see [`SweepPlan`](super::sweep_plan::SweepPlan)). Forward, what a group leaves for the crown is
-//! added in the order of the groups; backward, it is copied from it.
+//! crown above them (see [`SweepPlan`](super::sweep_plan::SweepPlan)). Forward, what a group leaves
+//! for the crown is added in the order of the groups; backward, it is copied from it.
 
 use super::sweep_plan::Task;
 use super::symbolic::Symbolic;
@@ -37,7 +37,8 @@ pub(super) struct Sweep<'a> {
 }
 
 impl Sweep<'_> {
-    /// Solves for `R` right-hand sides at once: `read` gives them for an unknown, `write` takes the solution in `target`.
+    /// Solves for `R` right-hand sides at once: `read` gives them for an unknown, `write` takes the
+    /// solution in `target`.
     pub(super) fn solve<const R: usize, const LANES: usize, T: Send + Sync>(
         &self,
         target: &mut [T],
@@ -46,17 +47,29 @@ impl Sweep<'_> {
         write: impl Fn(&mut T, [f64; R]) + Sync + Send,
     ) {
         let plan = &self.symbolic.plan;
-        workspace.values.resize((R * plan.workspace).max(workspace.values.len()), 0.0);
-        let vectors = workspace.values[..R * plan.workspace].as_chunks_mut::<R>().0;
+        workspace
+            .values
+            .resize((R * plan.workspace).max(workspace.values.len()), 0.0);
+        let vectors = workspace.values[..R * plan.workspace]
+            .as_chunks_mut::<R>()
+            .0;
         let crown_start = plan.workspace - plan.crown_columns - plan.crown_longest;
         let (vectors_of_tasks, crown) = vectors.split_at_mut(crown_start);
         let input = |unknown: u32| read(&target[unknown as usize]);
-        self.for_each_task(&plan.tasks, vectors_of_tasks, &|task, vector| self.forward_task::<R, LANES>(task, vector, &input));
+        self.for_each_task(&plan.tasks, vectors_of_tasks, &|task, vector| {
+            self.forward_task::<R, LANES>(task, vector, &input)
+        });
         self.sweep_crown::<R, LANES>(vectors_of_tasks, crown, &input);
         let crown = &*crown;
-        self.for_each_task(&plan.tasks, vectors_of_tasks, &|task, vector| self.backward_task::<R, LANES>(task, vector, crown));
+        self.for_each_task(&plan.tasks, vectors_of_tasks, &|task, vector| {
+            self.backward_task::<R, LANES>(task, vector, crown)
+        });
         let vectors = &*vectors;
-        let grain = if plan.spread { UNKNOWNS_PER_TASK } else { usize::MAX };
+        let grain = if plan.spread {
+            UNKNOWNS_PER_TASK
+        } else {
+            usize::MAX
+        };
         parallel::for_each_chunk_mut(target, grain, |start, chunk| {
             for (item, &place) in chunk.iter_mut().zip(&plan.place_of[start..]) {
                 write(item, vectors[place as usize]);
@@ -65,14 +78,23 @@ impl Sweep<'_> {
     }
 
     /// Calls `work` for each task with its own vector.
-    fn for_each_task<const R: usize>(&self, tasks: &[Task], vectors: &mut [[f64; R]], work: &(impl Fn(&Task, &mut [[f64; R]]) + Sync)) {
+    fn for_each_task<const R: usize>(
+        &self,
+        tasks: &[Task],
+        vectors: &mut [[f64; R]],
+        work: &(impl Fn(&Task, &mut [[f64; R]]) + Sync),
+    ) {
         match tasks {
             [] => {}
             [task] => work(task, vectors),
             _ => {
                 let (left, right) = tasks.split_at(tasks.len() / 2);
-                let (left_vectors, right_vectors) = vectors.split_at_mut(right[0].workspace_start - left[0].workspace_start);
-                let halves = (|| self.for_each_task(left, left_vectors, work), || self.for_each_task(right, right_vectors, work));
+                let (left_vectors, right_vectors) =
+                    vectors.split_at_mut(right[0].workspace_start - left[0].workspace_start);
+                let halves = (
+                    || self.for_each_task(left, left_vectors, work),
+                    || self.for_each_task(right, right_vectors, work),
+                );
                 if self.symbolic.plan.spread {
                     parallel::join(halves.0, halves.1);
                 } else {
@@ -84,23 +106,49 @@ impl Sweep<'_> {
         }
     }
 
-    fn forward_task<const R: usize, const LANES: usize>(&self, task: &Task, vector: &mut [[f64; R]], input: &impl Fn(u32) -> [f64; R]) {
+    fn forward_task<const R: usize, const LANES: usize>(
+        &self,
+        task: &Task,
+        vector: &mut [[f64; R]],
+        input: &impl Fn(u32) -> [f64; R],
+    ) {
         let plan = &self.symbolic.plan;
         let (vector, buffer) = vector.split_at_mut(task.columns + task.outer);
-        for (place, &unknown) in vector.iter_mut().zip(&plan.unknowns[task.column_start..task.column_start + task.columns]) {
+        for (place, &unknown) in vector
+            .iter_mut()
+            .zip(&plan.unknowns[task.column_start..task.column_start + task.columns])
+        {
             *place = input(unknown);
         }
         vector[task.columns..].fill([0.0; R]);
-        run_wide(Forward::<_, R, LANES> { sweep: *self, nodes: task.nodes.clone(), vector, buffer });
+        run_wide(Forward::<_, R, LANES> {
+            sweep: *self,
+            nodes: task.nodes.clone(),
+            vector,
+            buffer,
+        });
     }
 
-    fn backward_task<const R: usize, const LANES: usize>(&self, task: &Task, vector: &mut [[f64; R]], crown: &[[f64; R]]) {
+    fn backward_task<const R: usize, const LANES: usize>(
+        &self,
+        task: &Task,
+        vector: &mut [[f64; R]],
+        crown: &[[f64; R]],
+    ) {
         let plan = &self.symbolic.plan;
         let (vector, buffer) = vector.split_at_mut(task.columns + task.outer);
-        for (place, &outer) in vector[task.columns..].iter_mut().zip(&plan.outer[task.outer_start..]) {
+        for (place, &outer) in vector[task.columns..]
+            .iter_mut()
+            .zip(&plan.outer[task.outer_start..])
+        {
             *place = crown[outer as usize];
         }
-        run_wide(Backward::<_, R, LANES> { sweep: *self, nodes: task.nodes.clone().rev(), vector, buffer });
+        run_wide(Backward::<_, R, LANES> {
+            sweep: *self,
+            nodes: task.nodes.clone().rev(),
+            vector,
+            buffer,
+        });
     }
 
     fn sweep_crown<const R: usize, const LANES: usize>(
@@ -124,17 +172,36 @@ impl Sweep<'_> {
             }
         }
         let nodes = plan.crown.iter().map(|&s| s as usize);
-        run_wide(Forward::<_, R, LANES> { sweep: *self, nodes: nodes.clone(), vector, buffer });
-        run_wide(Backward::<_, R, LANES> { sweep: *self, nodes: nodes.rev(), vector, buffer });
+        run_wide(Forward::<_, R, LANES> {
+            sweep: *self,
+            nodes: nodes.clone(),
+            vector,
+            buffer,
+        });
+        run_wide(Backward::<_, R, LANES> {
+            sweep: *self,
+            nodes: nodes.rev(),
+            vector,
+            buffer,
+        });
     }
 
     #[inline(always)]
-    fn forward_node<const R: usize, const LANES: usize>(&self, s: usize, vector: &mut [[f64; R]], buffer: &mut [[f64; R]]) {
+    fn forward_node<const R: usize, const LANES: usize>(
+        &self,
+        s: usize,
+        vector: &mut [[f64; R]],
+        buffer: &mut [[f64; R]],
+    ) {
         let node = &self.symbolic.nodes[s];
         let plan = &self.symbolic.plan;
         let first = plan.first[s] as usize;
-        // A right-hand side with few entries reaches only the blocks above them: the others are not even read.
-        if vector[first..first + node.columns].iter().all(|value| *value == [0.0; R]) {
+        // A right-hand side with few entries reaches only the blocks above them: the others are not
+        // even read.
+        if vector[first..first + node.columns]
+            .iter()
+            .all(|value| *value == [0.0; R])
+        {
             return;
         }
         let rows = &plan.rows[node.row_start..node.row_start + node.rows];
@@ -153,7 +220,12 @@ impl Sweep<'_> {
     }
 
     #[inline(always)]
-    fn backward_node<const R: usize, const LANES: usize>(&self, s: usize, vector: &mut [[f64; R]], buffer: &mut [[f64; R]]) {
+    fn backward_node<const R: usize, const LANES: usize>(
+        &self,
+        s: usize,
+        vector: &mut [[f64; R]],
+        buffer: &mut [[f64; R]],
+    ) {
         let node = &self.symbolic.nodes[s];
         let plan = &self.symbolic.plan;
         let first = plan.first[s] as usize;
@@ -176,13 +248,16 @@ struct Forward<'a, Nodes, const R: usize, const LANES: usize> {
     buffer: &'a mut [[f64; R]],
 }
 
-impl<Nodes: Iterator<Item = usize>, const R: usize, const LANES: usize> Kernel for Forward<'_, Nodes, R, LANES> {
+impl<Nodes: Iterator<Item = usize>, const R: usize, const LANES: usize> Kernel
+    for Forward<'_, Nodes, R, LANES>
+{
     type Output = ();
 
     #[inline(always)]
     fn run(self) {
         for s in self.nodes {
-            self.sweep.forward_node::<R, LANES>(s, self.vector, self.buffer);
+            self.sweep
+                .forward_node::<R, LANES>(s, self.vector, self.buffer);
         }
     }
 }
@@ -195,20 +270,28 @@ struct Backward<'a, Nodes, const R: usize, const LANES: usize> {
     buffer: &'a mut [[f64; R]],
 }
 
-impl<Nodes: Iterator<Item = usize>, const R: usize, const LANES: usize> Kernel for Backward<'_, Nodes, R, LANES> {
+impl<Nodes: Iterator<Item = usize>, const R: usize, const LANES: usize> Kernel
+    for Backward<'_, Nodes, R, LANES>
+{
     type Output = ();
 
     #[inline(always)]
     fn run(self) {
         for s in self.nodes {
-            self.sweep.backward_node::<R, LANES>(s, self.vector, self.buffer);
+            self.sweep
+                .backward_node::<R, LANES>(s, self.vector, self.buffer);
         }
     }
 }
 
-/// `x₁ ← L₁₁⁻¹ x₁`, `x₂ ← x₂ − L₂₁ x₁` for the dense block `L` of `columns` columns, its diagonal inverted.
+/// `x₁ ← L₁₁⁻¹ x₁`, `x₂ ← x₂ − L₂₁ x₁` for the dense block `L` of `columns` columns, its diagonal
+/// inverted.
 #[inline(always)]
-fn forward_block<const R: usize, const LANES: usize>(block: &[f64], columns: usize, x: &mut [[f64; R]]) {
+fn forward_block<const R: usize, const LANES: usize>(
+    block: &[f64],
+    columns: usize,
+    x: &mut [[f64; R]],
+) {
     let height = x.len();
     let mut j = 0;
     while j + 4 <= columns {
@@ -224,11 +307,13 @@ fn forward_block<const R: usize, const LANES: usize>(block: &[f64], columns: usi
         let [x0, x1, x2, x3] = [solved[0], solved[1], solved[2], solved[3]];
         // Explicit chunks: left to itself the compiler unrolls further than most columns are long.
         let (chunks, tail) = rest.as_chunks_mut::<LANES>();
-        let [(d0, t0), (d1, t1), (d2, t2), (d3, t3)] = [c0, c1, c2, c3].map(|c| c[4..].as_chunks::<LANES>());
+        let [(d0, t0), (d1, t1), (d2, t2), (d3, t3)] =
+            [c0, c1, c2, c3].map(|c| c[4..].as_chunks::<LANES>());
         for ((((chunk, e0), e1), e2), e3) in chunks.iter_mut().zip(d0).zip(d1).zip(d2).zip(d3) {
             for i in 0..LANES {
                 for r in 0..R {
-                    chunk[i][r] -= (e0[i] * x0[r] + e1[i] * x1[r]) + (e2[i] * x2[r] + e3[i] * x3[r]);
+                    chunk[i][r] -=
+                        (e0[i] * x0[r] + e1[i] * x1[r]) + (e2[i] * x2[r] + e3[i] * x3[r]);
                 }
             }
         }
@@ -255,7 +340,11 @@ fn forward_block<const R: usize, const LANES: usize>(block: &[f64], columns: usi
 
 /// `x₁ ← L₁₁⁻ᵀ (x₁ − L₂₁ᵀ x₂)`; sums run in `LANES` parts, a power of two.
 #[inline(always)]
-fn backward_block<const R: usize, const LANES: usize>(block: &[f64], columns: usize, x: &mut [[f64; R]]) {
+fn backward_block<const R: usize, const LANES: usize>(
+    block: &[f64],
+    columns: usize,
+    x: &mut [[f64; R]],
+) {
     let height = x.len();
     let whole = columns - columns % 4;
     for j in (whole..columns).rev() {
@@ -288,7 +377,10 @@ fn four_columns(block: &[f64], height: usize, j: usize) -> [&[f64]; 4] {
 
 /// The products of `C` columns with `R` vectors.
 #[inline(always)]
-fn dots<const R: usize, const LANES: usize, const C: usize>(columns: [&[f64]; C], x: &[[f64; R]]) -> [[f64; R]; C] {
+fn dots<const R: usize, const LANES: usize, const C: usize>(
+    columns: [&[f64]; C],
+    x: &[[f64; R]],
+) -> [[f64; R]; C] {
     let whole = x.len() - x.len() % LANES;
     let columns = columns.map(|column| &column[..x.len()]);
     let mut lanes = [[[0.0; R]; LANES]; C];

@@ -70,7 +70,11 @@ impl SweepPlan {
         let mut plan = Self {
             tasks: Vec::new(),
             crown_columns,
-            crown_longest: crown.iter().map(|&s| nodes[s as usize].height()).max().unwrap_or(0),
+            crown_longest: crown
+                .iter()
+                .map(|&s| nodes[s as usize].height())
+                .max()
+                .unwrap_or(0),
             first: vec![0; nodes.len()],
             rows: vec![0; rows.len()],
             outer: Vec::new(),
@@ -89,14 +93,25 @@ impl SweepPlan {
             for k in node.row_start..node.row_start + node.rows {
                 plan.rows[k] = crown_place[rows[k] as usize];
             }
-            plan.add_unknowns(node, unknowns, plan.workspace + crown_place[node.first] as usize);
+            plan.add_unknowns(
+                node,
+                unknowns,
+                plan.workspace + crown_place[node.first] as usize,
+            );
         }
         plan.workspace += plan.crown_columns + plan.crown_longest;
         (plan.tasks, plan.crown) = (tasks, crown);
         plan
     }
 
-    fn add_task(&mut self, task: &mut Task, nodes: &[Node], rows: &[u32], unknowns: &[u32], crown_place: &[u32]) {
+    fn add_task(
+        &mut self,
+        task: &mut Task,
+        nodes: &[Node],
+        rows: &[u32],
+        unknowns: &[u32],
+        crown_place: &[u32],
+    ) {
         task.column_start = self.unknowns.len();
         task.outer_start = self.outer.len();
         task.workspace_start = self.workspace;
@@ -104,7 +119,8 @@ impl SweepPlan {
         let last = &nodes[task.nodes.end - 1];
         task.columns = last.first + last.columns - first_column;
         let end_column = first_column + task.columns;
-        // Roots come last in their subtrees, so the outer rows of a subtree are known before its nodes when walked backward.
+        // Roots come last in their subtrees, so the outer rows of a subtree are known before its
+        // nodes when walked backward.
         let mut outer_place = vec![(NONE, 0_u32); 0];
         for s in task.nodes.clone().rev() {
             let node = &nodes[s];
@@ -119,7 +135,10 @@ impl SweepPlan {
                 }
             }
             let mut k = 0;
-            for (place, &row) in self.rows[node.row_start..node.row_start + node.rows].iter_mut().zip(own_rows) {
+            for (place, &row) in self.rows[node.row_start..node.row_start + node.rows]
+                .iter_mut()
+                .zip(own_rows)
+            {
                 *place = if (row as usize) < end_column {
                     row - first_column as u32
                 } else {
@@ -167,14 +186,25 @@ fn group_subtrees(nodes: &[Node], total: usize) -> (Vec<Task>, Vec<u32>) {
             root = nodes[root].parent as usize;
         }
         let values = values_of(root);
-        match tasks.last_mut().filter(|task| task.nodes.end == s && open != usize::MAX && open + values <= share) {
+        match tasks
+            .last_mut()
+            .filter(|task| task.nodes.end == s && open != usize::MAX && open + values <= share)
+        {
             Some(task) => {
                 task.nodes.end = root + 1;
                 open += values;
             }
             None => {
                 let nodes = s..root + 1;
-                tasks.push(Task { nodes, columns: 0, outer: 0, longest: 0, column_start: 0, outer_start: 0, workspace_start: 0 });
+                tasks.push(Task {
+                    nodes,
+                    columns: 0,
+                    outer: 0,
+                    longest: 0,
+                    column_start: 0,
+                    outer_start: 0,
+                    workspace_start: 0,
+                });
                 open = values;
             }
         }

@@ -69,31 +69,46 @@ impl Symbolic {
     /// Orders and analyses a symmetric matrix; its values are not looked at.
     ///
     /// # Errors
-    /// [`LinalgError::Size`] if it is not square, [`LinalgError::NotSymmetric`] if its pattern is not.
+    /// [`LinalgError::Size`] if it is not square, [`LinalgError::NotSymmetric`] if its pattern is
+    /// not.
     pub fn new(matrix: &SparseMatrix) -> Result<Self, LinalgError> {
         Self::ordered(matrix, None)
     }
 
-    /// As [`new`](Self::new) for unknowns that have a place in space, such as the vertices of a mesh: the order then
-    /// comes from halving planes, in two thirds of the time. Measured: 7 % less fill and a tenth less work on a solid cube,
-    /// 2 % less to 6 % more fill on sheets, spheres and a torus, 10 to 35 % more on scans with limbs.
+    /// As [`new`](Self::new) for unknowns that have a place in space, such as the vertices of a
+    /// mesh: the order then comes from halving planes, in two thirds of the time. Measured: 7 %
+    /// less fill and a tenth less work on a solid cube, 2 % less to 6 % more fill on sheets,
+    /// spheres and a torus, 10 to 35 % more on scans with limbs.
     ///
     /// # Errors
     /// As [`new`](Self::new), and [`LinalgError::Size`] if there is not one place for each unknown.
     pub fn with_places(matrix: &SparseMatrix, places: &[DVec3]) -> Result<Self, LinalgError> {
         let expected = matrix.rows();
         if places.len() != expected {
-            return Err(LinalgError::Size { what: "the list of places", found: places.len(), expected });
+            return Err(LinalgError::Size {
+                what: "the list of places",
+                found: places.len(),
+                expected,
+            });
         }
         Self::ordered(matrix, Some(places))
     }
 
     fn ordered(matrix: &SparseMatrix, places: Option<&[DVec3]>) -> Result<Self, LinalgError> {
         let compressed = Compressed::new(checked_graph(matrix)?);
-        let places = places.map(|places| (0..compressed.graph.len()).map(|g| places[compressed.members(g)[0] as usize]).collect());
-        let tree = EliminationTree::new(&compressed.graph, nested_dissection(&compressed.graph, places));
+        let places = places.map(|places| {
+            (0..compressed.graph.len())
+                .map(|g| places[compressed.members(g)[0] as usize])
+                .collect()
+        });
+        let tree = EliminationTree::new(
+            &compressed.graph,
+            nested_dissection(&compressed.graph, places),
+        );
         let supernodes = Supernodes::new(&compressed.graph, &tree);
-        Self::assemble(matrix, &compressed, &supernodes).ok_or(LinalgError::OutOfMemory { unknowns: matrix.rows() })
+        Self::assemble(matrix, &compressed, &supernodes).ok_or(LinalgError::OutOfMemory {
+            unknowns: matrix.rows(),
+        })
     }
 
     /// Number of unknowns.
@@ -105,13 +120,18 @@ impl Symbolic {
     /// Entries that the factor stores, with the zeros inside its dense blocks.
     #[must_use]
     pub fn factor_entries(&self) -> usize {
-        self.nodes.iter().map(|node| node.columns * (node.columns + 1) / 2 + node.columns * node.rows).sum()
+        self.nodes
+            .iter()
+            .map(|node| node.columns * (node.columns + 1) / 2 + node.columns * node.rows)
+            .sum()
     }
 
     /// Whether `matrix` has its entries in the same places.
     #[must_use]
     pub fn fits(&self, matrix: &SparseMatrix) -> bool {
-        matrix.columns() == self.size() && matrix.starts() == self.pattern_starts && matrix.indices() == self.pattern_indices
+        matrix.columns() == self.size()
+            && matrix.starts() == self.pattern_starts
+            && matrix.indices() == self.pattern_indices
     }
 
     pub(super) fn children_of(&self, node: usize) -> &[u32] {
@@ -127,8 +147,17 @@ impl Symbolic {
         self.nodes.last().map_or(0, |node| node.values().end)
     }
 
-    fn assemble(matrix: &SparseMatrix, compressed: &Compressed, supernodes: &Supernodes) -> Option<Self> {
-        let unknowns: Vec<u32> = supernodes.order.iter().flat_map(|&g| compressed.members(g as usize)).copied().collect();
+    fn assemble(
+        matrix: &SparseMatrix,
+        compressed: &Compressed,
+        supernodes: &Supernodes,
+    ) -> Option<Self> {
+        let unknowns: Vec<u32> = supernodes
+            .order
+            .iter()
+            .flat_map(|&g| compressed.members(g as usize))
+            .copied()
+            .collect();
         // The first column of each place, whose vertex may stand for several unknowns.
         let mut column_of = Vec::with_capacity(supernodes.order.len() + 1);
         column_of.push(0_u32);
@@ -159,14 +188,24 @@ impl Symbolic {
 /// The graph of a matrix that is square and has a symmetric pattern.
 fn checked_graph(matrix: &SparseMatrix) -> Result<Graph, LinalgError> {
     if matrix.rows() != matrix.columns() {
-        return Err(LinalgError::Size { what: "a matrix to factor", found: matrix.rows(), expected: matrix.columns() });
+        return Err(LinalgError::Size {
+            what: "a matrix to factor",
+            found: matrix.rows(),
+            expected: matrix.columns(),
+        });
     }
     if u32::try_from(matrix.entries()).is_err() {
-        return Err(LinalgError::OutOfMemory { unknowns: matrix.rows() });
+        return Err(LinalgError::OutOfMemory {
+            unknowns: matrix.rows(),
+        });
     }
     let graph = Graph::of_matrix(matrix);
     for row in 0..matrix.rows() {
-        let others = matrix.row(row).0.iter().filter(|&&column| column as usize != row);
+        let others = matrix
+            .row(row)
+            .0
+            .iter()
+            .filter(|&&column| column as usize != row);
         if !others.eq(graph.neighbours(row)) {
             return Err(LinalgError::NotSymmetric { row });
         }
@@ -181,12 +220,19 @@ fn make_nodes(supernodes: &Supernodes, column_of: &[u32]) -> Option<(Vec<Node>, 
     let mut rows: Vec<u32> = Vec::with_capacity(supernodes.rows.len());
     let mut value_start = 0_usize;
     for s in 0..count {
-        let (first, end) = (column_of[supernodes.starts[s] as usize], column_of[supernodes.starts[s + 1] as usize]);
+        let (first, end) = (
+            column_of[supernodes.starts[s] as usize],
+            column_of[supernodes.starts[s + 1] as usize],
+        );
         let row_start = rows.len();
         for &place in &supernodes.rows[supernodes.row_starts[s]..supernodes.row_starts[s + 1]] {
             rows.extend(column_of[place as usize]..column_of[place as usize + 1]);
         }
-        let (first, columns, below) = (first as usize, (end - first) as usize, rows.len() - row_start);
+        let (first, columns, below) = (
+            first as usize,
+            (end - first) as usize,
+            rows.len() - row_start,
+        );
         let work = columns as f64 * ((columns + below) as f64).powi(2);
         nodes.push(Node {
             first,
@@ -213,14 +259,24 @@ fn make_nodes(supernodes: &Supernodes, column_of: &[u32]) -> Option<(Vec<Node>, 
     }
     for s in (0..count).rev() {
         let parent = nodes[s].parent;
-        nodes[s].depth = if parent == NONE { 0 } else { nodes[parent as usize].depth + 1 };
+        nodes[s].depth = if parent == NONE {
+            0
+        } else {
+            nodes[parent as usize].depth + 1
+        };
     }
     Some((nodes, rows))
 }
 
 /// The children of every node, with the roots as children of one more.
 fn collect_children(nodes: &[Node]) -> (Vec<u32>, Vec<u32>) {
-    let above = |node: &Node| if node.parent == NONE { nodes.len() } else { node.parent as usize };
+    let above = |node: &Node| {
+        if node.parent == NONE {
+            nodes.len()
+        } else {
+            node.parent as usize
+        }
+    };
     let mut starts = vec![0_u32; nodes.len() + 2];
     for node in nodes {
         starts[above(node) + 1] += 1;
@@ -264,7 +320,12 @@ fn relative_rows(nodes: &[Node], rows: &[u32]) -> Vec<u32> {
 }
 
 /// Where every entry of the matrix is added, node by node, and the diagonal entry of each column.
-fn map_entries(matrix: &SparseMatrix, unknowns: &[u32], nodes: &[Node], rows: &[u32]) -> (Vec<u32>, Vec<(u32, u32)>, Vec<u32>) {
+fn map_entries(
+    matrix: &SparseMatrix,
+    unknowns: &[u32],
+    nodes: &[Node],
+    rows: &[u32],
+) -> (Vec<u32>, Vec<(u32, u32)>, Vec<u32>) {
     let column_of = invert(unknowns);
     let mut local = vec![0_u32; unknowns.len()];
     let mut starts = Vec::with_capacity(nodes.len() + 1);
@@ -275,7 +336,10 @@ fn map_entries(matrix: &SparseMatrix, unknowns: &[u32], nodes: &[Node], rows: &[
         for k in 0..node.columns {
             local[node.first + k] = k as u32;
         }
-        for (k, &row) in rows[node.row_start..node.row_start + node.rows].iter().enumerate() {
+        for (k, &row) in rows[node.row_start..node.row_start + node.rows]
+            .iter()
+            .enumerate()
+        {
             local[row as usize] = (node.columns + k) as u32;
         }
         for k in 0..node.columns {

@@ -18,7 +18,12 @@ fn laplacian(n: usize, edges: &[(u32, u32)], mass: f64) -> SparseMatrix {
     let mut triplets: Vec<_> = (0..n as u32).map(|v| (v, v, mass)).collect();
     for &(a, b) in edges {
         let weight = 0.2 + noise.next();
-        triplets.extend([(a, a, weight), (b, b, weight), (a, b, -weight), (b, a, -weight)]);
+        triplets.extend([
+            (a, a, weight),
+            (b, b, weight),
+            (a, b, -weight),
+            (b, a, -weight),
+        ]);
     }
     SparseMatrix::from_triplets(n, n, &triplets)
 }
@@ -53,7 +58,10 @@ fn solid(side: u32) -> SparseMatrix {
 fn random_matrix(n: usize, edges: usize, seed: u64) -> SparseMatrix {
     let mut noise = Noise(seed);
     let mut pick = |n: usize| (noise.next() * n as f64) as u32;
-    let edges: Vec<_> = (0..edges).map(|_| (pick(n), pick(n))).filter(|(a, b)| a != b).collect();
+    let edges: Vec<_> = (0..edges)
+        .map(|_| (pick(n), pick(n)))
+        .filter(|(a, b)| a != b)
+        .collect();
     laplacian(n, &edges, 0.01)
 }
 
@@ -65,8 +73,17 @@ fn rhs(n: usize) -> Vec<f64> {
 fn residual(matrix: &SparseMatrix, x: &[f64], b: &[f64]) -> f64 {
     let norm = matrix.values().iter().fold(0.0_f64, |m, v| m.max(v.abs()));
     let size = x.iter().fold(0.0_f64, |m, v| m.max(v.abs()));
-    let largest = matrix.multiply(x).iter().zip(b).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
-    if largest == 0.0 { 0.0 } else { largest / (norm * size) }
+    let largest = matrix
+        .multiply(x)
+        .iter()
+        .zip(b)
+        .map(|(a, b)| (a - b).abs())
+        .fold(0.0, f64::max);
+    if largest == 0.0 {
+        0.0
+    } else {
+        largest / (norm * size)
+    }
 }
 
 fn samples() -> Vec<SparseMatrix> {
@@ -108,7 +125,10 @@ fn one_wide_block_is_factored_in_tiles() {
 fn refactoring_gives_the_bits_of_factoring_anew() {
     let first = laplacian(80 * 70, &grid(80, 70), 0.01);
     let mut second = first.clone();
-    second.values_mut().iter_mut().for_each(|value| *value *= 1.7);
+    second
+        .values_mut()
+        .iter_mut()
+        .for_each(|value| *value *= 1.7);
     let mut solver = SpdSolver::factor(&first).unwrap();
     let anew = SpdSolver::factor(&second).unwrap();
     let like = solver.factor_like(&second).unwrap();
@@ -122,7 +142,10 @@ fn refactoring_gives_the_bits_of_factoring_anew() {
 #[test]
 fn another_pattern_is_refused() {
     let mut solver = SpdSolver::factor(&laplacian(4, &[(0, 1), (1, 2)], 1.0)).unwrap();
-    assert_eq!(solver.refactor(&laplacian(4, &[(0, 1), (1, 3)], 1.0)), Err(LinalgError::OtherPattern));
+    assert_eq!(
+        solver.refactor(&laplacian(4, &[(0, 1), (1, 3)], 1.0)),
+        Err(LinalgError::OtherPattern)
+    );
 }
 
 #[test]
@@ -131,16 +154,31 @@ fn points_and_columns_are_solved_like_single_right_hand_sides() {
     for matrix in samples() {
         let n = matrix.rows();
         let solver = SpdSolver::factor(&matrix).unwrap();
-        let columns: Vec<Vec<f64>> = (0..6).map(|c| (0..n).map(|i| (0.3 * (i * (c + 1)) as f64).cos()).collect()).collect();
+        let columns: Vec<Vec<f64>> = (0..6)
+            .map(|c| (0..n).map(|i| (0.3 * (i * (c + 1)) as f64).cos()).collect())
+            .collect();
         let single: Vec<Vec<f64>> = columns.iter().map(|column| solver.solve(column)).collect();
         let mut many = columns.clone();
         solver.solve_columns(&mut many);
-        let points: Vec<DVec3> = (0..n).map(|i| DVec3::new(columns[0][i], columns[1][i], columns[2][i])).collect();
+        let points: Vec<DVec3> = (0..n)
+            .map(|i| DVec3::new(columns[0][i], columns[1][i], columns[2][i]))
+            .collect();
         let points = solver.solve_points(&points);
         for (c, expected) in single.iter().enumerate() {
             let tolerance = 1e-11 * expected.iter().fold(0.0_f64, |m, v| m.max(v.abs()));
-            assert!(expected.iter().zip(&many[c]).all(|(a, b)| (a - b).abs() <= tolerance));
-            assert!(c > 2 || expected.iter().zip(&points).all(|(a, p)| (a - p[c]).abs() <= tolerance));
+            assert!(
+                expected
+                    .iter()
+                    .zip(&many[c])
+                    .all(|(a, b)| (a - b).abs() <= tolerance)
+            );
+            assert!(
+                c > 2
+                    || expected
+                        .iter()
+                        .zip(&points)
+                        .all(|(a, p)| (a - p[c]).abs() <= tolerance)
+            );
         }
     }
 }
@@ -152,13 +190,21 @@ fn a_singular_part_is_named_whatever_its_place() {
         let mut edges: Vec<_> = grid(50, 50);
         edges.extend(grid(50, 50).iter().map(|&(a, b)| (a + 2500, b + 2500)));
         let mut matrix = laplacian(5000, &edges, 0.0);
-        let diagonal = matrix.row(pinned).0.iter().position(|&c| c as usize == pinned).unwrap();
+        let diagonal = matrix
+            .row(pinned)
+            .0
+            .iter()
+            .position(|&c| c as usize == pinned)
+            .unwrap();
         let place = matrix.starts()[pinned] + diagonal;
         matrix.values_mut()[place] += 1.0;
         match SpdSolver::factor(&matrix) {
             Err(LinalgError::NotPositiveDefinite { unknown, size }) => {
                 assert_eq!(size, 2500);
-                assert!((loose..loose + 2500).contains(&unknown), "unknown {unknown}");
+                assert!(
+                    (loose..loose + 2500).contains(&unknown),
+                    "unknown {unknown}"
+                );
             }
             other => panic!("a singular matrix was factored: {:?}", other.map(|_| ())),
         }
@@ -170,23 +216,48 @@ fn large_singular_laplacians_are_found_and_small_masses_are_kept() {
     for side in [10, 30, 100, 300, 600] {
         let edges = grid(side, side);
         let n = (side * side) as usize;
-        assert!(matches!(SpdSolver::factor(&laplacian(n, &edges, 0.0)), Err(LinalgError::NotPositiveDefinite { size, .. }) if size == n));
+        assert!(
+            matches!(SpdSolver::factor(&laplacian(n, &edges, 0.0)), Err(LinalgError::NotPositiveDefinite { size, .. }) if size == n)
+        );
         assert!(SpdSolver::factor(&laplacian(n, &edges, 1e-10)).is_ok());
     }
 }
 
 #[test]
 fn indefinite_empty_and_unfit_matrices_are_errors() {
-    let indefinite = SparseMatrix::from_triplets(2, 2, &[(0, 0, 1.0), (0, 1, 2.0), (1, 0, 2.0), (1, 1, 1.0)]);
-    assert!(matches!(SpdSolver::factor(&indefinite), Err(LinalgError::NotPositiveDefinite { size: 2, .. })));
+    let indefinite =
+        SparseMatrix::from_triplets(2, 2, &[(0, 0, 1.0), (0, 1, 2.0), (1, 0, 2.0), (1, 1, 1.0)]);
+    assert!(matches!(
+        SpdSolver::factor(&indefinite),
+        Err(LinalgError::NotPositiveDefinite { size: 2, .. })
+    ));
     let hollow = SparseMatrix::from_triplets(3, 3, &[(0, 0, 1.0), (2, 2, 1.0)]);
-    assert_eq!(SpdSolver::factor(&hollow).unwrap_err(), LinalgError::NotPositiveDefinite { unknown: 1, size: 1 });
+    assert_eq!(
+        SpdSolver::factor(&hollow).unwrap_err(),
+        LinalgError::NotPositiveDefinite {
+            unknown: 1,
+            size: 1
+        }
+    );
     let nan = SparseMatrix::diagonal(&[1.0, f64::NAN, 1.0]);
-    assert_eq!(SpdSolver::factor(&nan).unwrap_err(), LinalgError::NotFinite { row: 1 });
+    assert_eq!(
+        SpdSolver::factor(&nan).unwrap_err(),
+        LinalgError::NotFinite { row: 1 }
+    );
     let wide = SparseMatrix::from_triplets(2, 3, &[(0, 0, 1.0)]);
-    assert!(matches!(SpdSolver::factor(&wide), Err(LinalgError::Size { found: 2, expected: 3, .. })));
+    assert!(matches!(
+        SpdSolver::factor(&wide),
+        Err(LinalgError::Size {
+            found: 2,
+            expected: 3,
+            ..
+        })
+    ));
     let lower = SparseMatrix::from_triplets(2, 2, &[(0, 0, 1.0), (1, 0, 0.1), (1, 1, 1.0)]);
-    assert!(matches!(SpdSolver::factor(&lower), Err(LinalgError::NotSymmetric { .. })));
+    assert!(matches!(
+        SpdSolver::factor(&lower),
+        Err(LinalgError::NotSymmetric { .. })
+    ));
 }
 
 #[cfg(feature = "parallel")]
@@ -196,7 +267,10 @@ fn bits_are_the_same_on_one_thread_and_on_more() {
         let b = rhs(matrix.rows());
         let points: Vec<DVec3> = b.iter().map(|&v| DVec3::new(v, 1.0 - v, v * v)).collect();
         let on = |threads: usize| {
-            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("a pool of threads");
+            let pool = rayon::ThreadPoolBuilder::new()
+                .num_threads(threads)
+                .build()
+                .expect("a pool of threads");
             pool.install(|| {
                 let solver = SpdSolver::factor(&matrix).unwrap();
                 (solver.solve(&b), solver.solve_points(&points))
@@ -210,7 +284,9 @@ fn bits_are_the_same_on_one_thread_and_on_more() {
 #[test]
 fn places_give_another_order_of_like_fill_and_the_same_solution() {
     let matrix = laplacian(60 * 50, &grid(60, 50), 0.01);
-    let flat: Vec<DVec3> = (0..60 * 50).map(|v| DVec3::new(f64::from(v % 60), f64::from(v / 60), 0.0)).collect();
+    let flat: Vec<DVec3> = (0..60 * 50)
+        .map(|v| DVec3::new(f64::from(v % 60), f64::from(v / 60), 0.0))
+        .collect();
     let by_graph = Symbolic::new(&matrix).unwrap();
     // Places that say nothing still give a valid order, only a poor one.
     for (places, most) in [(flat, 1.3), (vec![DVec3::ONE; 60 * 50], 20.0)] {
@@ -220,8 +296,13 @@ fn places_give_another_order_of_like_fill_and_the_same_solution() {
         let b = rhs(matrix.rows());
         assert!(residual(&matrix, &solver.solve(&b), &b) < 1e-10);
     }
-    let message = Symbolic::with_places(&matrix, &[DVec3::ZERO]).unwrap_err().to_string();
-    assert!(message.contains("places") && message.contains("3000"), "{message}");
+    let message = Symbolic::with_places(&matrix, &[DVec3::ZERO])
+        .unwrap_err()
+        .to_string();
+    assert!(
+        message.contains("places") && message.contains("3000"),
+        "{message}"
+    );
 }
 
 #[test]
@@ -231,6 +312,11 @@ fn a_right_hand_side_of_one_entry_gives_a_column_of_the_inverse() {
         let mut unit = vec![0.0; matrix.rows()];
         unit[matrix.rows() / 3] = 1.0;
         assert!(residual(&matrix, &solver.solve(&unit), &unit) < 1e-10);
-        assert!(solver.solve(&vec![0.0; matrix.rows()]).iter().all(|&x| x == 0.0));
+        assert!(
+            solver
+                .solve(&vec![0.0; matrix.rows()])
+                .iter()
+                .all(|&x| x == 0.0)
+        );
     }
 }

@@ -22,12 +22,18 @@ impl Clusters {
                 count += 1;
             }
         }
-        Self { of, count: count as usize }
+        Self {
+            of,
+            count: count as usize,
+        }
     }
 
     /// The clusters of these clusters.
     pub(super) fn then(&self, next: &Self) -> Self {
-        Self { of: self.of.iter().map(|&c| next.of[c as usize]).collect(), count: next.count }
+        Self {
+            of: self.of.iter().map(|&c| next.of[c as usize]).collect(),
+            count: next.count,
+        }
     }
 
     /// What is left of the clusters on some of the vertices, numbered anew.
@@ -45,7 +51,10 @@ impl Clusters {
                 *name
             })
             .collect();
-        Self { of, count: count as usize }
+        Self {
+            of,
+            count: count as usize,
+        }
     }
 }
 
@@ -58,7 +67,11 @@ fn match_heavy_edges(graph: &Graph, heaviest: u32, start: usize) -> Vec<u32> {
     let stride = coprime_stride(n);
     let mut v = start % n.max(1);
     for _ in 0..n {
-        v = if v + stride >= n { v + stride - n } else { v + stride };
+        v = if v + stride >= n {
+            v + stride - n
+        } else {
+            v + stride
+        };
         if partner[v] != FREE {
             continue;
         }
@@ -74,7 +87,8 @@ fn match_heavy_edges(graph: &Graph, heaviest: u32, start: usize) -> Vec<u32> {
                     continue;
                 }
                 let load = graph.weights[u as usize];
-                if (weight > best_weight || load < best_load) && load + graph.weights[v] <= heaviest {
+                if (weight > best_weight || load < best_load) && load + graph.weights[v] <= heaviest
+                {
                     (best, best_weight, best_load) = (u as usize, weight, load);
                 }
             }
@@ -85,7 +99,8 @@ fn match_heavy_edges(graph: &Graph, heaviest: u32, start: usize) -> Vec<u32> {
     partner
 }
 
-/// A step that visits all of `0..n` when taken `n` times around, each time far from the places before.
+/// A step that visits all of `0..n` when taken `n` times around, each time far from the places
+/// before.
 ///
 /// A matching made in the order of the mesh follows its rows and gives long, thin clusters.
 fn coprime_stride(n: usize) -> usize {
@@ -96,7 +111,9 @@ fn coprime_stride(n: usize) -> usize {
         a
     };
     let golden = (n as f64 * 0.618_033_988_749_895) as usize;
-    (golden.max(1)..n).find(|&step| gcd(step, n) == 1).unwrap_or(1)
+    (golden.max(1)..n)
+        .find(|&step| gcd(step, n) == 1)
+        .unwrap_or(1)
 }
 
 /// The graph of the clusters: weights add up, edges between the same two become one.
@@ -107,7 +124,8 @@ pub(super) fn contract(graph: &Graph, clusters: &Clusters) -> Graph {
     let mut neighbours = vec![0_u32; graph.neighbours.len()];
     let mut edge_weights = vec![0_u32; graph.neighbours.len()];
     let mut weights = Vec::with_capacity(clusters.count);
-    // Where a neighbour was written last; older places lie before the vertex at hand, so nothing is cleared.
+    // Where a neighbour was written last; older places lie before the vertex at hand, so nothing is
+    // cleared.
     let mut place = vec![0_u32; clusters.count];
     let mut end = 0;
     for c in 0..clusters.count {
@@ -136,5 +154,10 @@ pub(super) fn contract(graph: &Graph, clusters: &Clusters) -> Graph {
     }
     neighbours.truncate(end);
     edge_weights.truncate(end);
-    Graph { starts, neighbours, edge_weights, weights }
+    Graph {
+        starts,
+        neighbours,
+        edge_weights,
+        weights,
+    }
 }

@@ -34,7 +34,8 @@ impl Graph {
         let mut next = starts[..n].to_vec();
         let mut neighbours = vec![0; starts[n] as usize];
         for row in 0..n {
-            // Smaller neighbours come when their row is reached, larger ones in the order of their rows: ascending.
+            // Smaller neighbours come when their row is reached, larger ones in the order of their
+            // rows: ascending.
             for &column in lower(row) {
                 neighbours[next[row] as usize] = column;
                 next[row] += 1;
@@ -43,7 +44,12 @@ impl Graph {
             }
         }
         let edge_weights = vec![1; neighbours.len()];
-        Self { starts, neighbours, edge_weights, weights: vec![1; n] }
+        Self {
+            starts,
+            neighbours,
+            edge_weights,
+            weights: vec![1; n],
+        }
     }
 
     /// Number of vertices.
@@ -63,7 +69,10 @@ impl Graph {
 
     pub(super) fn edges(&self, v: usize) -> impl Iterator<Item = (u32, u32)> + '_ {
         let range = self.starts[v] as usize..self.starts[v + 1] as usize;
-        self.neighbours[range.clone()].iter().copied().zip(self.edge_weights[range].iter().copied())
+        self.neighbours[range.clone()]
+            .iter()
+            .copied()
+            .zip(self.edge_weights[range].iter().copied())
     }
 
     /// The subgraph on `vertices`, which ascend.
@@ -75,7 +84,8 @@ impl Graph {
         self.gather(vertices, |v| local[v as usize])
     }
 
-    /// What the subgraphs on the two sides of a cut need; `lists` are the vertices of both sides and of the cut.
+    /// What the subgraphs on the two sides of a cut need; `lists` are the vertices of both sides
+    /// and of the cut.
     pub(super) fn halves<'a>(&'a self, lists: &'a [Vec<u32>; 3]) -> Halves<'a> {
         let mut local = vec![(u8::MAX, 0); self.len()];
         for (side, list) in lists.iter().enumerate() {
@@ -83,14 +93,22 @@ impl Graph {
                 local[v as usize] = (side as u8, k as u32);
             }
         }
-        Halves { graph: self, lists, local }
+        Halves {
+            graph: self,
+            lists,
+            local,
+        }
     }
 
     fn gather(&self, vertices: &[u32], local: impl Fn(u32) -> u32) -> Self {
-        let capacity = vertices.iter().map(|&v| self.neighbours(v as usize).len()).sum();
+        let capacity = vertices
+            .iter()
+            .map(|&v| self.neighbours(v as usize).len())
+            .sum();
         let mut starts = Vec::with_capacity(vertices.len() + 1);
         starts.push(0);
-        let (mut neighbours, mut edge_weights) = (Vec::with_capacity(capacity), Vec::with_capacity(capacity));
+        let (mut neighbours, mut edge_weights) =
+            (Vec::with_capacity(capacity), Vec::with_capacity(capacity));
         for &v in vertices {
             for (u, weight) in self.edges(v as usize) {
                 let place = local(u);
@@ -102,7 +120,12 @@ impl Graph {
             starts.push(neighbours.len() as u32);
         }
         let weights = vertices.iter().map(|&v| self.weights[v as usize]).collect();
-        Self { starts, neighbours, edge_weights, weights }
+        Self {
+            starts,
+            neighbours,
+            edge_weights,
+            weights,
+        }
     }
 }
 
@@ -125,7 +148,8 @@ impl Halves<'_> {
     }
 }
 
-/// A graph in which vertices with the same neighbours and each other, such as the three unknowns of a point, are one.
+/// A graph in which vertices with the same neighbours and each other, such as the three unknowns of
+/// a point, are one.
 #[derive(Debug, Clone)]
 pub(crate) struct Compressed {
     /// The graph of the groups; weights count their members.
@@ -141,19 +165,39 @@ impl Compressed {
         let (group, leaders) = find_twins(&graph);
         let n = graph.len();
         if leaders.len() == n {
-            return Self { graph, starts: (0..=n as u32).collect(), members: (0..n as u32).collect() };
+            return Self {
+                graph,
+                starts: (0..=n as u32).collect(),
+                members: (0..n as u32).collect(),
+            };
         }
         let (starts, members) = collect_groups(&group, leaders.len());
-        let mut small = Graph { starts: vec![0], neighbours: Vec::new(), edge_weights: Vec::new(), weights: Vec::new() };
+        let mut small = Graph {
+            starts: vec![0],
+            neighbours: Vec::new(),
+            edge_weights: Vec::new(),
+            weights: Vec::new(),
+        };
         for (g, &leader) in leaders.iter().enumerate() {
             // Twins are neighbours of the same vertices, so only leaders need to be looked at.
-            let others = graph.neighbours(leader as usize).iter().filter(|&&u| leaders[group[u as usize] as usize] == u);
-            small.neighbours.extend(others.map(|&u| group[u as usize]).filter(|&u| u != g as u32));
+            let others = graph
+                .neighbours(leader as usize)
+                .iter()
+                .filter(|&&u| leaders[group[u as usize] as usize] == u);
+            small.neighbours.extend(
+                others
+                    .map(|&u| group[u as usize])
+                    .filter(|&u| u != g as u32),
+            );
             small.starts.push(small.neighbours.len() as u32);
             small.weights.push(starts[g + 1] - starts[g]);
         }
         small.edge_weights = vec![1; small.neighbours.len()];
-        Self { graph: small, starts, members }
+        Self {
+            graph: small,
+            starts,
+            members,
+        }
     }
 
     /// The members of group `g`.
@@ -166,7 +210,14 @@ impl Compressed {
 fn find_twins(graph: &Graph) -> (Vec<u32>, Vec<u32>) {
     let n = graph.len();
     let mix = |v: u32| (u64::from(v) + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15);
-    let hashes: Vec<u64> = (0..n).map(|v| graph.neighbours(v).iter().fold(mix(v as u32), |sum, &u| sum.wrapping_add(mix(u)))).collect();
+    let hashes: Vec<u64> = (0..n)
+        .map(|v| {
+            graph
+                .neighbours(v)
+                .iter()
+                .fold(mix(v as u32), |sum, &u| sum.wrapping_add(mix(u)))
+        })
+        .collect();
     let (mut group, mut leaders) = (vec![u32::MAX; n], Vec::with_capacity(n));
     for v in 0..n {
         if group[v] != u32::MAX {
@@ -177,7 +228,8 @@ fn find_twins(graph: &Graph) -> (Vec<u32>, Vec<u32>) {
         leaders.push(v as u32);
         for &u in graph.neighbours(v) {
             let other = u as usize;
-            if hashes[other] == hashes[v] && group[other] == u32::MAX && are_twins(graph, v, other) {
+            if hashes[other] == hashes[v] && group[other] == u32::MAX && are_twins(graph, v, other)
+            {
                 group[other] = name;
             }
         }

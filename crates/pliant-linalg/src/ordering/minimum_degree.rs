@@ -13,11 +13,24 @@ use faer::sparse::linalg::amd;
 
 use super::graph::Graph;
 
-/// Orders the `vertices` of a small part of `whole`, whose indices there `place` gives; all other vertices are eliminated later.
-pub(super) fn order_leaf(whole: &Graph, vertices: &[u32], place: impl Fn(u32) -> Option<u32>) -> Vec<u32> {
+/// Orders the `vertices` of a small part of `whole`, whose indices there `place` gives; all other
+/// vertices are eliminated later.
+pub(super) fn order_leaf(
+    whole: &Graph,
+    vertices: &[u32],
+    place: impl Fn(u32) -> Option<u32>,
+) -> Vec<u32> {
     let n = vertices.len();
-    let around = || vertices.iter().enumerate().flat_map(|(k, &v)| whole.neighbours(v as usize).iter().map(move |&u| (k, u)));
-    let mut halo: Vec<u32> = around().map(|(_, u)| u).filter(|&u| place(u).is_none()).collect();
+    let around = || {
+        vertices
+            .iter()
+            .enumerate()
+            .flat_map(|(k, &v)| whole.neighbours(v as usize).iter().map(move |&u| (k, u)))
+    };
+    let mut halo: Vec<u32> = around()
+        .map(|(_, u)| u)
+        .filter(|&u| place(u).is_none())
+        .collect();
     halo.sort_unstable();
     halo.dedup();
     let words = (n + halo.len()).div_ceil(64).max(1);
@@ -25,18 +38,30 @@ pub(super) fn order_leaf(whole: &Graph, vertices: &[u32], place: impl Fn(u32) ->
     for (k, u) in around() {
         let bit = match place(u) {
             Some(place) => place as usize,
-            None => n + halo.binary_search(&u).expect("a neighbour outside the leaf lies in its halo"),
+            None => {
+                n + halo
+                    .binary_search(&u)
+                    .expect("a neighbour outside the leaf lies in its halo")
+            }
         };
         rows[k * words + bit / 64] |= 1 << (bit % 64);
     }
-    eliminate(n, words, &mut rows).into_iter().map(|k| vertices[k]).collect()
+    eliminate(n, words, &mut rows)
+        .into_iter()
+        .map(|k| vertices[k])
+        .collect()
 }
 
-/// The order of elimination of the `n` rows of `words` words each; bits from `n` on are never eliminated.
+/// The order of elimination of the `n` rows of `words` words each; bits from `n` on are never
+/// eliminated.
 fn eliminate(n: usize, words: usize, rows: &mut [u64]) -> Vec<usize> {
     // The degree and the row in one number, so that the smallest is found without a branch.
-    let key = |row: &[u64], k: usize| (u64::from(row.iter().map(|w| w.count_ones()).sum::<u32>()) << 32) | k as u64;
-    let mut keys: Vec<u64> = (0..n).map(|k| key(&rows[k * words..(k + 1) * words], k)).collect();
+    let key = |row: &[u64], k: usize| {
+        (u64::from(row.iter().map(|w| w.count_ones()).sum::<u32>()) << 32) | k as u64
+    };
+    let mut keys: Vec<u64> = (0..n)
+        .map(|k| key(&rows[k * words..(k + 1) * words], k))
+        .collect();
     let mut pivot_row = vec![0; words];
     let mut order = Vec::with_capacity(n);
     for _ in 0..n {
@@ -66,15 +91,25 @@ fn eliminate(n: usize, words: usize, rows: &mut [u64]) -> Vec<usize> {
     order
 }
 
-/// Orders a part of any size that could not be cut, by approximate minimum degree; `vertices` are its names.
+/// Orders a part of any size that could not be cut, by approximate minimum degree; `vertices` are
+/// its names.
 pub(super) fn order_part(part: &Graph, vertices: &[u32]) -> Vec<u32> {
     let n = part.len();
     let starts: Vec<usize> = part.starts.iter().map(|&s| s as usize).collect();
     let neighbours: Vec<usize> = part.neighbours.iter().map(|&u| u as usize).collect();
     let pattern = SymbolicSparseColMatRef::new_unsorted_checked(n, n, &starts, None, &neighbours);
     let (mut forward, mut inverse) = (vec![0_usize; n], vec![0_usize; n]);
-    let mut buffer = MemBuffer::new(amd::order_maybe_unsorted_scratch::<usize>(n, neighbours.len()));
-    amd::order_maybe_unsorted(&mut forward, &mut inverse, pattern, amd::Control::default(), MemStack::new(&mut buffer))
-        .expect("the size of a graph in memory fits its index");
+    let mut buffer = MemBuffer::new(amd::order_maybe_unsorted_scratch::<usize>(
+        n,
+        neighbours.len(),
+    ));
+    amd::order_maybe_unsorted(
+        &mut forward,
+        &mut inverse,
+        pattern,
+        amd::Control::default(),
+        MemStack::new(&mut buffer),
+    )
+    .expect("the size of a graph in memory fits its index");
     forward.into_iter().map(|v| vertices[v]).collect()
 }

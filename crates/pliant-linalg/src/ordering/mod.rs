@@ -16,8 +16,9 @@
 //! SISC 1995.
 //!
 //! **Ours.** No random state is shared: every cut draws from a generator of its own with
-//! a fixed seed, so both halves may be ordered at the same time and the order never changes. All cuts are found on
-//! one graph of clusters of about four vertices; only near the cuts is the whole graph looked at.
+//! a fixed seed, so both halves may be ordered at the same time and the order never changes. All
+//! cuts are found on one graph of clusters of about four vertices; only near the cuts is the whole
+//! graph looked at.
 
 mod coarsen;
 mod cut_tree;
@@ -38,8 +39,8 @@ use plane::bisect_by_plane;
 use refinement::refine_all;
 use separator::bisect;
 
-/// Leaves of about this size are ordered by minimum degree. Measured: the fill hardly changes between 30 and 200, the time
-/// of contractions makes larger leaves faster.
+/// Leaves of about this size are ordered by minimum degree. Measured: the fill hardly changes
+/// between 30 and 200, the time of contractions makes larger leaves faster.
 const LEAF_VERTICES: usize = 120;
 /// The same in clusters of about four vertices.
 const LEAF_CLUSTERS: usize = LEAF_VERTICES / 4;
@@ -83,7 +84,9 @@ impl Guide {
     fn restrict(&self, vertices: &[u32]) -> Self {
         match self {
             Self::Clusters(clusters) => Self::Clusters(clusters.restrict(vertices)),
-            Self::Places(places) => Self::Places(vertices.iter().map(|&v| places[v as usize]).collect()),
+            Self::Places(places) => {
+                Self::Places(vertices.iter().map(|&v| places[v as usize]).collect())
+            }
         }
     }
 }
@@ -97,9 +100,15 @@ pub(crate) fn nested_dissection(graph: &Graph, places: Option<Vec<DVec3>>) -> Ve
         order_parts(graph, &cut_all(graph, places))
     } else {
         let part = graph.subgraph(&sparse);
-        let tree = cut_all(&part, places.map(|places| sparse.iter().map(|&v| places[v as usize]).collect()));
+        let tree = cut_all(
+            &part,
+            places.map(|places| sparse.iter().map(|&v| places[v as usize]).collect()),
+        );
         // Dense vertices are neighbours of almost all, so leaves need not count them.
-        order_parts(&part, &tree).into_iter().map(|v| sparse[v as usize]).collect()
+        order_parts(&part, &tree)
+            .into_iter()
+            .map(|v| sparse[v as usize])
+            .collect()
     };
     order.extend(dense);
     order
@@ -107,7 +116,8 @@ pub(crate) fn nested_dissection(graph: &Graph, places: Option<Vec<DVec3>>) -> Ve
 
 fn cut_all(graph: &Graph, places: Option<Vec<DVec3>>) -> CutTree {
     match places {
-        // Planes through the vertices themselves: clusters would make them rough, which costs solids a tenth more work.
+        // Planes through the vertices themselves: clusters would make them rough, which costs
+        // solids a tenth more work.
         Some(places) => dissect(graph, &Guide::Places(places)),
         None => cut_by_contraction(graph),
     }
@@ -152,8 +162,11 @@ fn dissect(graph: &Graph, guide: &Guide) -> CutTree {
     }
     let halves = graph.halves(&lists);
     let descend = |side: usize| dissect(&halves.graph(side), &guide.restrict(&lists[side]));
-    let trees =
-        if graph.len() > VERTICES_PER_TASK { parallel::join(|| descend(0), || descend(1)).into() } else { [descend(0), descend(1)] };
+    let trees = if graph.len() > VERTICES_PER_TASK {
+        parallel::join(|| descend(0), || descend(1)).into()
+    } else {
+        [descend(0), descend(1)]
+    };
     CutTree::join(graph, &lists, trees)
 }
 
@@ -163,14 +176,18 @@ fn order_parts(graph: &Graph, tree: &CutTree) -> Vec<u32> {
     let members = tree.members();
     let mut places = vec![0; graph.len()];
     for list in &members {
-        list.iter().enumerate().for_each(|(k, &v)| places[v as usize] = k as u32);
+        list.iter()
+            .enumerate()
+            .for_each(|(k, &v)| places[v as usize] = k as u32);
     }
     let orders = parallel::map(parts.len(), LEAVES_PER_TASK, |k| {
         let vertices = &members[parts[k] as usize];
         if tree.is_cut(parts[k]) {
             vertices.clone()
         } else if vertices.len() <= LARGEST_LEAF {
-            minimum_degree::order_leaf(graph, vertices, |v| (tree.of[v as usize] == parts[k]).then(|| places[v as usize]))
+            minimum_degree::order_leaf(graph, vertices, |v| {
+                (tree.of[v as usize] == parts[k]).then(|| places[v as usize])
+            })
         } else {
             minimum_degree::order_part(&graph.subgraph(vertices), vertices)
         }

@@ -5,7 +5,8 @@
 //! is then refined. The two longest axes are tried.
 //!
 //! **Source.** Miller, Teng, Thurston & Vavasis, "Separators for sphere-packings and nearest
-//! neighbor graphs", JACM 1997, show that graphs of meshes have small geometric cuts; a plane is the plainest.
+//! neighbor graphs", JACM 1997, show that graphs of meshes have small geometric cuts; a plane is
+//! the plainest.
 
 use glam::DVec3;
 
@@ -16,7 +17,11 @@ use super::separator::SEPARATOR;
 
 /// A cut and its two sides.
 pub(super) fn bisect_by_plane(graph: &Graph, places: &[DVec3]) -> CutTree {
-    let (low, high) = places.iter().fold((DVec3::INFINITY, DVec3::NEG_INFINITY), |(low, high), &p| (low.min(p), high.max(p)));
+    let (low, high) = places
+        .iter()
+        .fold((DVec3::INFINITY, DVec3::NEG_INFINITY), |(low, high), &p| {
+            (low.min(p), high.max(p))
+        });
     let size = high - low;
     let mut axes = [0, 1, 2];
     axes.sort_by(|&a, &b| size[b].total_cmp(&size[a]));
@@ -35,7 +40,11 @@ pub(super) fn bisect_by_plane(graph: &Graph, places: &[DVec3]) -> CutTree {
 
 /// Both sides of the median along `axis`, and the cut between them.
 fn halve(graph: &Graph, places: &[DVec3], axis: usize) -> Vec<u8> {
-    let mut ranked: Vec<(f64, u32)> = places.iter().enumerate().map(|(v, place)| (place[axis], v as u32)).collect();
+    let mut ranked: Vec<(f64, u32)> = places
+        .iter()
+        .enumerate()
+        .map(|(v, place)| (place[axis], v as u32))
+        .collect();
     let middle = ranked.len() / 2;
     ranked.select_nth_unstable_by(middle, |a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
     let mut side = vec![1_u8; places.len()];
@@ -43,16 +52,30 @@ fn halve(graph: &Graph, places: &[DVec3], axis: usize) -> Vec<u8> {
         side[v as usize] = 0;
     }
     let touching = |own: u8| -> Vec<u32> {
-        let touches = |v: &u32| side[*v as usize] == own && graph.neighbours(*v as usize).iter().any(|&u| side[u as usize] == 1 - own);
+        let touches = |v: &u32| {
+            side[*v as usize] == own
+                && graph
+                    .neighbours(*v as usize)
+                    .iter()
+                    .any(|&u| side[u as usize] == 1 - own)
+        };
         (0..places.len() as u32).filter(touches).collect()
     };
     let (lower, upper) = (touching(0), touching(1));
-    for v in if lower.len() <= upper.len() { lower } else { upper } {
+    for v in if lower.len() <= upper.len() {
+        lower
+    } else {
+        upper
+    } {
         side[v as usize] = SEPARATOR;
     }
     side
 }
 
 fn weight_of_cut(graph: &Graph, side: &[u8]) -> u32 {
-    side.iter().zip(&graph.weights).filter(|(s, _)| **s == SEPARATOR).map(|(_, weight)| weight).sum()
+    side.iter()
+        .zip(&graph.weights)
+        .filter(|(s, _)| **s == SEPARATOR)
+        .map(|(_, weight)| weight)
+        .sum()
 }

@@ -1,14 +1,15 @@
 //! Smaller cuts by moving vertices.
 //!
-//! **Method.** Vertices of a cut move to one side and pull their neighbours on the other side into the cut, the best move first
-//! even where it makes the cut larger; the best state seen is kept.
+//! **Method.** Vertices of a cut move to one side and pull their neighbours on the other side into
+//! the cut, the best move first even where it makes the cut larger; the best state seen is kept.
 //!
-//! **Source.** Fiduccia & Mattheyses, "A linear-time heuristic for improving network partitions", DAC 1982, with vertices
-//! in place of edges as in Ashcraft & Liu, "Applications of the Dulmage–Mendelsohn decomposition and network flow to graph
-//! bisection improvement", SIMAX 1998.
+//! **Source.** Fiduccia & Mattheyses, "A linear-time heuristic for improving network partitions",
+//! DAC 1982, with vertices in place of edges as in Ashcraft & Liu, "Applications of the
+//! Dulmage–Mendelsohn decomposition and network flow to graph bisection improvement", SIMAX 1998.
 //!
-//! **Ours.** All cuts of a tree are improved in one graph: nothing is copied, so the cost is that of the vertices near cuts. A
-//! vertex that leaves a cut goes as far down on its new side as its neighbours there agree.
+//! **Ours.** All cuts of a tree are improved in one graph: nothing is copied, so the cost is that
+//! of the vertices near cuts. A vertex that leaves a cut goes as far down on its new side as its
+//! neighbours there agree.
 
 use std::collections::BinaryHeap;
 
@@ -21,8 +22,8 @@ use crate::parallel;
 const LARGEST_SIDE: f64 = 0.6;
 /// Sweeps of moves on one cut; most find nothing after two.
 const SWEEPS: usize = 2;
-/// Moves beyond the best state after which a sweep gives up: so many on large graphs, fewer on small ones. Measured: 60 gives 2 % more
-/// fill on a grid of 200 000 vertices, 300 no less.
+/// Moves beyond the best state after which a sweep gives up: so many on large graphs, fewer on
+/// small ones. Measured: 60 gives 2 % more fill on a grid of 200 000 vertices, 300 no less.
 const PATIENCE: usize = 120;
 const PATIENCE_OF_SMALL: usize = 5;
 /// Halves of larger graphs are refined at the same time.
@@ -31,7 +32,8 @@ const VERTICES_PER_TASK: usize = 4000;
 /// The mark of a vertex of a cut above the one at hand.
 const OUTSIDE: u8 = 3;
 
-/// What a cut is judged by: first whether both sides are light enough, then its weight, then balance.
+/// What a cut is judged by: first whether both sides are light enough, then its weight, then
+/// balance.
 pub(super) type Cost = (u32, u32, u32);
 
 /// Improves all cuts of a tree, the upper ones first.
@@ -49,7 +51,8 @@ pub(super) fn refine_all(graph: &Graph, tree: CutTree) -> CutTree {
     let tree = refinement.tree;
     let lists = tree.lists();
     let halves = graph.halves(&lists);
-    let descend = |side: usize| refine_all(&halves.graph(side), tree.below_root(side, &lists[side]));
+    let descend =
+        |side: usize| refine_all(&halves.graph(side), tree.below_root(side, &lists[side]));
     let (left, right) = parallel::join(|| descend(0), || descend(1));
     CutTree::join(graph, &lists, [left, right])
 }
@@ -69,7 +72,8 @@ pub(super) struct Refinement<'a> {
     members: Vec<Vec<u32>>,
     /// For vertices of the cut: the weight that a move to side 0 or 1 would take out of the cut.
     gain: Vec<[i32; 2]>,
-    /// Vertices that may be moved to side 0 and 1, best first; entries with an old gain are skipped.
+    /// Vertices that may be moved to side 0 and 1, best first; entries with an old gain are
+    /// skipped.
     queue: [BinaryHeap<i64>; 2],
     /// The last sweep in which each vertex moved.
     moved: Vec<u32>,
@@ -109,8 +113,17 @@ impl<'a> Refinement<'a> {
     pub(super) fn select(&mut self, cut: u32) {
         self.cut = cut;
         self.part = self.tree.parts[cut as usize];
-        let weight = |range: std::ops::Range<u32>| self.tree.parts[range.start as usize..range.end as usize].iter().map(|p| p.weight).sum();
-        self.load = [weight(cut + 1..self.part.middle), weight(self.part.middle..self.part.end), self.part.weight];
+        let weight = |range: std::ops::Range<u32>| {
+            self.tree.parts[range.start as usize..range.end as usize]
+                .iter()
+                .map(|p| p.weight)
+                .sum()
+        };
+        self.load = [
+            weight(cut + 1..self.part.middle),
+            weight(self.part.middle..self.part.end),
+            self.part.weight,
+        ];
         self.limit = (LARGEST_SIDE * f64::from(self.load.iter().sum::<u32>())) as u32 + 1;
     }
 
@@ -119,7 +132,8 @@ impl<'a> Refinement<'a> {
         (heavier.saturating_sub(self.limit), self.load[2], heavier)
     }
 
-    /// Grows side 0 of the only cut, which has none yet, from `seed` until it is as heavy as side 1.
+    /// Grows side 0 of the only cut, which has none yet, from `seed` until it is as heavy as side
+    /// 1.
     pub(super) fn grow(&mut self, seed: usize) {
         self.select(0);
         self.sweep += 1;
@@ -167,7 +181,9 @@ impl<'a> Refinement<'a> {
         let (mut best, mut keep, mut since) = (self.cost(), 0, 0);
         let patience = self.patience();
         while since < patience {
-            let Some((v, to)) = self.best_move() else { break };
+            let Some((v, to)) = self.best_move() else {
+                break;
+            };
             self.moved[v] = self.sweep;
             self.move_vertex(v, to);
             since += 1;
@@ -207,7 +223,11 @@ impl<'a> Refinement<'a> {
     fn best_move(&mut self) -> Option<(usize, u8)> {
         let tops = [self.peek(0), self.peek(1)];
         let lighter = usize::from(self.load[1] < self.load[0]);
-        let fits = |to: usize| tops[to].filter(|&(_, v)| self.load[to] + self.graph.weights[v as usize] <= self.limit || to == lighter);
+        let fits = |to: usize| {
+            tops[to].filter(|&(_, v)| {
+                self.load[to] + self.graph.weights[v as usize] <= self.limit || to == lighter
+            })
+        };
         let to = match (fits(0), fits(1)) {
             (Some(a), Some(b)) if a.0 == b.0 => lighter,
             (Some(a), Some(b)) => usize::from(b.0 > a.0),
@@ -223,7 +243,10 @@ impl<'a> Refinement<'a> {
         while let Some(&top) = self.queue[to].peek() {
             let (gain, v) = ((top >> 32) as i32, top as u32);
             let place = v as usize;
-            if self.tree.of[place] == self.cut && self.gain[place][to] == gain && self.moved[place] != self.sweep {
+            if self.tree.of[place] == self.cut
+                && self.gain[place][to] == gain
+                && self.moved[place] != self.sweep
+            {
                 return Some((gain, v));
             }
             self.queue[to].pop();
@@ -277,7 +300,11 @@ impl<'a> Refinement<'a> {
 
     /// The lowest part on side `to` that lies above or below those of all neighbours of `v` there.
     fn part_for(&self, v: usize, to: u8) -> u32 {
-        let mut part = if to == 0 { self.cut + 1 } else { self.part.middle };
+        let mut part = if to == 0 {
+            self.cut + 1
+        } else {
+            self.part.middle
+        };
         while self.tree.is_cut(part) {
             let Part { middle, end, .. } = self.tree.parts[part as usize];
             let mut touches = [false; 2];

@@ -41,7 +41,11 @@ pub(super) fn bisect(graph: &Graph, clusters: &Clusters) -> CutTree {
         maps.push(pairs);
         levels.push(smaller);
     }
-    let seeds = if graph.len() > LARGE_GRAPH { SEEDS_OF_LARGE } else { SEEDS };
+    let seeds = if graph.len() > LARGE_GRAPH {
+        SEEDS_OF_LARGE
+    } else {
+        SEEDS
+    };
     let mut tree = cut_directly(&levels[levels.len() - 1], seeds, &mut generator);
     for k in (0..maps.len()).rev() {
         tree = refine_on(&levels[k], &maps[k], tree);
@@ -64,7 +68,10 @@ fn cut_directly(graph: &Graph, seeds: usize, generator: &mut Generator) -> CutTr
         let mut refinement = Refinement::new(graph, uncut.clone());
         refinement.grow(generator.below(graph.len()));
         refinement.refine(0);
-        if best.as_ref().is_none_or(|(cost, _)| refinement.cost() < *cost) {
+        if best
+            .as_ref()
+            .is_none_or(|(cost, _)| refinement.cost() < *cost)
+        {
             best = Some((refinement.cost(), refinement.tree));
         }
     }

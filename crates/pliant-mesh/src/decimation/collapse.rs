@@ -11,8 +11,8 @@ use super::{DecimationBudget, DecimationOptions, VertexPlacement};
 use crate::measure::distinct_corners;
 use crate::{Mesh, Topology};
 
-/// Weight of the plane that holds a boundary or seam edge, for a triangle's area of one edge length squared.
-/// Ours: a boundary bends before the inside is off by a tenth of that.
+/// Weight of the plane that holds a boundary or seam edge, for a triangle's area of one edge length
+/// squared. Ours: a boundary bends before the inside is off by a tenth of that.
 const BOUNDARY_WEIGHT: f64 = 100.0;
 
 /// Pull of the edge's middle on the best place, relative to the planes' weight.
@@ -30,9 +30,10 @@ const EDGES_PER_TASK: usize = 2048;
 /// Marks a triangle that has collapsed.
 const GONE: [u32; 3] = [u32::MAX; 3];
 
-/// An edge that could collapse, as one number: the cost's bits as `f32`, both ends, and the sum of the ends' versions,
-/// which grows with every change of either. The least number has the lowest cost, then the lowest ends; and a heap
-/// of numbers is what popping a quarter of a million edges costs least with.
+/// An edge that could collapse, as one number: the cost's bits as `f32`, both ends, and the sum of
+/// the ends' versions, which grows with every change of either. The least number has the lowest
+/// cost, then the lowest ends; and a heap of numbers is what popping a quarter of a million edges
+/// costs least with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Candidate(u128);
 
@@ -68,7 +69,8 @@ struct Pose {
 }
 
 impl Pose {
-    /// What the planes of both vertices have where `keep` lies, and what the length of their edge costs.
+    /// What the planes of both vertices have where `keep` lies, and what the length of their edge
+    /// costs.
     fn costs(&self, [keep, gone]: [usize; 2]) -> [f64; 2] {
         let mut quadric = self.quadrics[keep];
         quadric += self.quadrics[gone];
@@ -106,18 +108,37 @@ pub(super) struct Collapser {
 
 impl Collapser {
     /// The proper triangles of `mesh` with vertices at `points`, and at those of `others`.
-    pub(super) fn new(mesh: &Mesh, points: Vec<DVec3>, others: Vec<Vec<DVec3>>, options: &DecimationOptions) -> Self {
+    pub(super) fn new(
+        mesh: &Mesh,
+        points: Vec<DVec3>,
+        others: Vec<Vec<DVec3>>,
+        options: &DecimationOptions,
+    ) -> Self {
         let topology = mesh.topology();
         let vertices = points.len();
         let (rim, mut locked) = (rim_vertices(topology), locked_vertices(topology));
         options.kept.iter().for_each(|&v| locked[v as usize] = true);
         let quadrics = vertex_quadrics(mesh, &points);
-        let triangles: Vec<[u32; 3]> = mesh.triangles().iter().map(|&t| if distinct_corners(t) { t } else { GONE }).collect();
-        let around: Vec<Vec<u32>> = topology.vertex_triangles().iter().map(<[u32]>::to_vec).collect();
+        let triangles: Vec<[u32; 3]> = mesh
+            .triangles()
+            .iter()
+            .map(|&t| if distinct_corners(t) { t } else { GONE })
+            .collect();
+        let around: Vec<Vec<u32>> = topology
+            .vertex_triangles()
+            .iter()
+            .map(<[u32]>::to_vec)
+            .collect();
         Self {
             vertex_count: around.iter().filter(|row| !row.is_empty()).count(),
             triangle_count: triangles.iter().filter(|t| **t != GONE).count(),
-            others: others.into_iter().map(|points| Pose { quadrics: vertex_quadrics(mesh, &points), points }).collect(),
+            others: others
+                .into_iter()
+                .map(|points| Pose {
+                    quadrics: vertex_quadrics(mesh, &points),
+                    points,
+                })
+                .collect(),
             points,
             triangles,
             into: (0..vertices as u32).collect(),
@@ -128,7 +149,11 @@ impl Collapser {
             locked,
             versions: vec![0; vertices],
             heap: BinaryHeap::new(),
-            placement: if options.poses.is_empty() { options.placement } else { VertexPlacement::Subset },
+            placement: if options.poses.is_empty() {
+                options.placement
+            } else {
+                VertexPlacement::Subset
+            },
             evenness: options.evenness,
             marks: vec![0; vertices],
             mark: 0,
@@ -146,10 +171,13 @@ impl Collapser {
             let before = self.vertex_count;
             self.fill_heap();
             while !self.meets(budget) {
-                let Some(Reverse(candidate)) = self.heap.pop() else { break };
+                let Some(Reverse(candidate)) = self.heap.pop() else {
+                    break;
+                };
                 self.try_collapse(candidate);
             }
-            // A rejected edge may be free after its surroundings changed, so the rest gets another chance.
+            // A rejected edge may be free after its surroundings changed, so the rest gets another
+            // chance.
             if self.meets(budget) || self.vertex_count == before {
                 return self.meets(budget);
             }
@@ -176,7 +204,8 @@ impl Collapser {
 
     fn candidate(&self, ends: [u32; 2]) -> Option<Candidate> {
         let stamp = self.stamp(ends);
-        self.plan(ends).map(|plan| Candidate::new(plan.cost, ends, stamp))
+        self.plan(ends)
+            .map(|plan| Candidate::new(plan.cost, ends, stamp))
     }
 
     fn stamp(&self, [a, b]: [u32; 2]) -> u32 {
@@ -196,22 +225,44 @@ impl Collapser {
             Ordering::Equal => self.free_plan(&quadric, [a, b], [p, q]),
         };
         let elsewhere = self.costs_elsewhere([keep, gone]);
-        let cost = quadric.at(point).max(0.0) + elsewhere[0] + self.evenness * (quadric.weight * p.distance_squared(q) + elsewhere[1]);
-        Some(Plan { keep, gone, point, cost })
+        let cost = quadric.at(point).max(0.0)
+            + elsewhere[0]
+            + self.evenness * (quadric.weight * p.distance_squared(q) + elsewhere[1]);
+        Some(Plan {
+            keep,
+            gone,
+            point,
+            cost,
+        })
     }
 
     /// The costs of [`Pose::costs`] over all other poses.
     fn costs_elsewhere(&self, [keep, gone]: [u32; 2]) -> [f64; 2] {
-        let each = self.others.iter().map(|pose| pose.costs([keep as usize, gone as usize]));
-        each.fold([0.0; 2], |sum, costs| [sum[0] + costs[0], sum[1] + costs[1]])
+        let each = self
+            .others
+            .iter()
+            .map(|pose| pose.costs([keep as usize, gone as usize]));
+        each.fold([0.0; 2], |sum, costs| {
+            [sum[0] + costs[0], sum[1] + costs[1]]
+        })
     }
 
-    /// The end of higher rank stays in place: what is no manifold or kept before boundaries, these before the inside.
+    /// The end of higher rank stays in place: what is no manifold or kept before boundaries, these
+    /// before the inside.
     fn rank(&self, vertex: usize) -> u8 {
-        if self.locked[vertex] { 2 } else { u8::from(self.rim[vertex]) }
+        if self.locked[vertex] {
+            2
+        } else {
+            u8::from(self.rim[vertex])
+        }
     }
 
-    fn free_plan(&self, quadric: &Quadric, [a, b]: [u32; 2], [p, q]: [DVec3; 2]) -> (u32, u32, DVec3) {
+    fn free_plan(
+        &self,
+        quadric: &Quadric,
+        [a, b]: [u32; 2],
+        [p, q]: [DVec3; 2],
+    ) -> (u32, u32, DVec3) {
         let at_a = quadric.at(p) + self.costs_elsewhere([a, b])[0];
         let at_b = quadric.at(q) + self.costs_elsewhere([b, a])[0];
         let at_end = if at_b < at_a { (b, a, q) } else { (a, b, p) };
@@ -224,7 +275,11 @@ impl Collapser {
             return at_end;
         }
         // The nearer end lends its name.
-        if best.distance_squared(q) < best.distance_squared(p) { (b, a, best) } else { (a, b, best) }
+        if best.distance_squared(q) < best.distance_squared(p) {
+            (b, a, best)
+        } else {
+            (a, b, best)
+        }
     }
 
     fn try_collapse(&mut self, candidate: Candidate) {
@@ -232,13 +287,19 @@ impl Collapser {
         if !alive || candidate.stamp() != self.stamp(candidate.ends()) {
             return; // Outdated: a newer entry stands for this edge, or the edge is gone.
         }
-        let Some(plan) = self.plan(candidate.ends()) else { return };
-        if self.keeps_topology(plan) && self.keeps_orientation(plan.gone, plan) && self.keeps_orientation(plan.keep, plan) {
+        let Some(plan) = self.plan(candidate.ends()) else {
+            return;
+        };
+        if self.keeps_topology(plan)
+            && self.keeps_orientation(plan.gone, plan)
+            && self.keeps_orientation(plan.keep, plan)
+        {
             self.collapse(plan);
         }
     }
 
-    /// The link condition, and no boundary that meets itself, no part that vanishes, no triangle twice.
+    /// The link condition, and no boundary that meets itself, no part that vanishes, no triangle
+    /// twice.
     fn keeps_topology(&mut self, Plan { keep, gone, .. }: Plan) -> bool {
         let mut opposite = [u32::MAX; 2];
         let mut shared = 0;
@@ -248,7 +309,10 @@ impl Collapser {
                 if shared == 2 {
                     return false;
                 }
-                opposite[shared] = corners.into_iter().find(|&v| v != keep && v != gone).unwrap_or(keep);
+                opposite[shared] = corners
+                    .into_iter()
+                    .find(|&v| v != keep && v != gone)
+                    .unwrap_or(keep);
                 shared += 1;
             }
         }
@@ -256,8 +320,14 @@ impl Collapser {
         if shared == 0 || pinches || self.common_neighbors(keep, gone) != shared {
             return false;
         }
-        let closes = shared == 2 && [keep, gone].into_iter().all(|v| self.has_triangle(v, opposite));
-        !closes && opposite[..shared].iter().all(|&o| self.side_survives(keep, gone, o))
+        let closes = shared == 2
+            && [keep, gone]
+                .into_iter()
+                .all(|v| self.has_triangle(v, opposite));
+        !closes
+            && opposite[..shared]
+                .iter()
+                .all(|&o| self.side_survives(keep, gone, o))
     }
 
     fn has_triangle(&self, vertex: u32, [a, b]: [u32; 2]) -> bool {
@@ -267,9 +337,15 @@ impl Collapser {
         })
     }
 
-    /// Whether the two sides that become one keep a triangle, and a non-manifold side all its pages.
+    /// Whether the two sides that become one keep a triangle, and a non-manifold side all its
+    /// pages.
     fn side_survives(&self, keep: u32, gone: u32, opposite: u32) -> bool {
-        let pages = |v: u32| self.around[v as usize].iter().filter(|&&t| self.triangles[t as usize].contains(&opposite)).count();
+        let pages = |v: u32| {
+            self.around[v as usize]
+                .iter()
+                .filter(|&&t| self.triangles[t as usize].contains(&opposite))
+                .count()
+        };
         let (kept, lost) = (pages(keep), pages(gone));
         kept + lost > 2 && (kept <= 2 || lost == 2)
     }
@@ -278,7 +354,9 @@ impl Collapser {
         self.mark += 2; // Two fresh marks: neighbour of `keep`, and already counted.
         let (seen, counted) = (self.mark - 1, self.mark);
         for &t in &self.around[keep as usize] {
-            self.triangles[t as usize].into_iter().for_each(|v| self.marks[v as usize] = seen);
+            self.triangles[t as usize]
+                .into_iter()
+                .for_each(|v| self.marks[v as usize] = seen);
         }
         self.marks[keep as usize] = counted;
         self.marks[gone as usize] = counted;
@@ -294,36 +372,64 @@ impl Collapser {
         common
     }
 
-    /// Whether no triangle around `vertex` turns over or loses its area, in any pose, when the vertex goes to the plan's point.
+    /// Whether no triangle around `vertex` turns over or loses its area, in any pose, when the
+    /// vertex goes to the plan's point.
     fn keeps_orientation(&self, vertex: u32, plan: Plan) -> bool {
-        let other = if vertex == plan.keep { plan.gone } else { plan.keep };
-        let elsewhere = |pose: &Pose| vertex == plan.keep || self.is_upright(&pose.points, vertex, other, pose.points[plan.keep as usize]);
-        self.is_upright(&self.points, vertex, other, plan.point) && self.others.iter().all(elsewhere)
+        let other = if vertex == plan.keep {
+            plan.gone
+        } else {
+            plan.keep
+        };
+        let elsewhere = |pose: &Pose| {
+            vertex == plan.keep
+                || self.is_upright(&pose.points, vertex, other, pose.points[plan.keep as usize])
+        };
+        self.is_upright(&self.points, vertex, other, plan.point)
+            && self.others.iter().all(elsewhere)
     }
 
-    /// Whether the triangles around `vertex` that do not touch `other` keep their side when the vertex goes to `point`.
+    /// Whether the triangles around `vertex` that do not touch `other` keep their side when the
+    /// vertex goes to `point`.
     fn is_upright(&self, points: &[DVec3], vertex: u32, other: u32, point: DVec3) -> bool {
         if points[vertex as usize] == point {
             return true;
         }
-        let staying = self.around[vertex as usize].iter().map(|&t| self.triangles[t as usize]).filter(|t| !t.contains(&other));
+        let staying = self.around[vertex as usize]
+            .iter()
+            .map(|&t| self.triangles[t as usize])
+            .filter(|t| !t.contains(&other));
         staying.into_iter().all(|corners| {
             let before = area_vector(corners.map(|v| points[v as usize]));
-            let after = area_vector(corners.map(|v| if v == vertex { point } else { points[v as usize] }));
+            let after = area_vector(corners.map(|v| {
+                if v == vertex {
+                    point
+                } else {
+                    points[v as usize]
+                }
+            }));
             let scale = before.length_squared() * after.length_squared();
             let cosine = before.dot(after);
             // A triangle that had no area has no side to keep.
-            before == DVec3::ZERO || (cosine > 0.0 && cosine * cosine > LEAST_TURN_COSINE * LEAST_TURN_COSINE * scale)
+            before == DVec3::ZERO
+                || (cosine > 0.0 && cosine * cosine > LEAST_TURN_COSINE * LEAST_TURN_COSINE * scale)
         })
     }
 
-    fn collapse(&mut self, Plan { keep, gone, point, .. }: Plan) {
+    fn collapse(
+        &mut self,
+        Plan {
+            keep, gone, point, ..
+        }: Plan,
+    ) {
         let (k, g) = (keep as usize, gone as usize);
         let lost = std::mem::take(&mut self.around[g]);
         for &t in &lost {
             let corners = self.triangles[t as usize];
             if corners.contains(&keep) {
-                corners.into_iter().filter(|&v| v != gone).for_each(|v| self.around[v as usize].retain(|&other| other != t));
+                corners
+                    .into_iter()
+                    .filter(|&v| v != gone)
+                    .for_each(|v| self.around[v as usize].retain(|&other| other != t));
                 self.triangles[t as usize] = GONE;
                 self.triangle_count -= 1;
             } else {
@@ -379,20 +485,30 @@ fn rim_vertices(topology: &Topology) -> Vec<bool> {
 /// Ends of non-manifold edges, and vertices where surfaces only touch.
 fn locked_vertices(topology: &Topology) -> Vec<bool> {
     let mut locked = vec![false; topology.vertex_neighbors().len()];
-    topology.non_manifold_vertices().iter().for_each(|&v| locked[v as usize] = true);
+    topology
+        .non_manifold_vertices()
+        .iter()
+        .for_each(|&v| locked[v as usize] = true);
     for edge in topology.non_manifold_edges() {
-        topology.edges()[edge].iter().for_each(|&v| locked[v as usize] = true);
+        topology.edges()[edge]
+            .iter()
+            .for_each(|&v| locked[v as usize] = true);
     }
     locked
 }
 
-/// Planes of the triangles around each vertex, by area, and upright planes through boundary and seam edges.
+/// Planes of the triangles around each vertex, by area, and upright planes through boundary and
+/// seam edges.
 fn vertex_quadrics(mesh: &Mesh, points: &[DVec3]) -> Vec<Quadric> {
     let mut quadrics = vec![Quadric::default(); points.len()];
     let (topology, triangles) = (mesh.topology(), mesh.triangles());
     for corners in triangles.iter().filter(|t| distinct_corners(**t)) {
         let doubled = area_vector(corners.map(|v| points[v as usize]));
-        let plane = Quadric::of_plane(doubled.normalize_or_zero(), points[corners[0] as usize], 0.5 * doubled.length());
+        let plane = Quadric::of_plane(
+            doubled.normalize_or_zero(),
+            points[corners[0] as usize],
+            0.5 * doubled.length(),
+        );
         corners.iter().for_each(|&v| quadrics[v as usize] += plane);
     }
     for (edge, &[a, b]) in topology.edges().iter().enumerate() {
@@ -404,7 +520,11 @@ fn vertex_quadrics(mesh: &Mesh, points: &[DVec3]) -> Vec<Quadric> {
         for &t in pages {
             let normal = area_vector(triangles[t as usize].map(|v| points[v as usize]));
             let upright = along.cross(normal).normalize_or_zero();
-            let wall = Quadric::of_plane(upright, points[a as usize], BOUNDARY_WEIGHT * along.length_squared());
+            let wall = Quadric::of_plane(
+                upright,
+                points[a as usize],
+                BOUNDARY_WEIGHT * along.length_squared(),
+            );
             quadrics[a as usize] += wall;
             quadrics[b as usize] += wall;
         }
@@ -416,5 +536,8 @@ fn vertex_quadrics(mesh: &Mesh, points: &[DVec3]) -> Vec<Quadric> {
 fn is_seam(mesh: &Mesh, pages: [u32; 2]) -> bool {
     let [s, t] = pages.map(|t| mesh.triangle_faces()[t as usize] as usize);
     let labels = [mesh.groups(), mesh.materials()];
-    s != t && labels.iter().any(|labels| labels.of_face.get(s) != labels.of_face.get(t))
+    s != t
+        && labels
+            .iter()
+            .any(|labels| labels.of_face.get(s) != labels.of_face.get(t))
 }

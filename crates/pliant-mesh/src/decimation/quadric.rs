@@ -4,7 +4,8 @@ use std::ops::AddAssign;
 
 use glam::DVec3;
 
-/// `Q(p) = Σ w (n·p − d)²` over some planes, as the ten numbers of `pᵀ A p + 2 bᵀ p + c` and the sum of the `w`.
+/// `Q(p) = Σ w (n·p − d)²` over some planes, as the ten numbers of `pᵀ A p + 2 bᵀ p + c` and the
+/// sum of the `w`.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Quadric {
     diagonal: DVec3,
@@ -40,7 +41,11 @@ impl Quadric {
 
     fn times(&self, p: DVec3) -> DVec3 {
         let (d, m) = (self.diagonal, self.mixed);
-        DVec3::new(d.x * p.x + m.z * p.y + m.y * p.z, m.z * p.x + d.y * p.y + m.x * p.z, m.y * p.x + m.x * p.y + d.z * p.z)
+        DVec3::new(
+            d.x * p.x + m.z * p.y + m.y * p.z,
+            m.z * p.x + d.y * p.y + m.x * p.z,
+            m.y * p.x + m.x * p.y + d.z * p.z,
+        )
     }
 
     /// `Q(p)`; rounding can leave it a little below zero.
@@ -50,8 +55,8 @@ impl Quadric {
 
     /// The least of `Q` near a point: where the planes leave a direction open, `near` decides.
     ///
-    /// Two proximal steps, each to the least of `Q(p) + ridge · weight · |p − last|²`: what the planes decide is
-    /// reached to the square of `ridge`, what they leave open stays.
+    /// Two proximal steps, each to the least of `Q(p) + ridge · weight · |p − last|²`: what the
+    /// planes decide is reached to the square of `ridge`, what they leave open stays.
     pub(super) fn minimizer(&self, near: DVec3, ridge: f64) -> DVec3 {
         let d = self.diagonal + DVec3::splat(ridge * self.weight);
         let m = self.mixed;
@@ -83,11 +88,19 @@ mod tests {
     #[test]
     fn a_quadric_sums_squared_distances_from_its_planes() {
         let samples = random_points(6, 20);
-        let planes: Vec<(DVec3, DVec3)> = samples.chunks(2).map(|pair| (pair[0].normalize(), pair[1])).collect();
+        let planes: Vec<(DVec3, DVec3)> = samples
+            .chunks(2)
+            .map(|pair| (pair[0].normalize(), pair[1]))
+            .collect();
         let mut quadric = Quadric::default();
-        planes.iter().for_each(|&(n, p)| quadric += Quadric::of_plane(n, p, 2.0));
+        planes
+            .iter()
+            .for_each(|&(n, p)| quadric += Quadric::of_plane(n, p, 2.0));
         let q = DVec3::new(0.3, -0.2, 0.9);
-        let expected: f64 = planes.iter().map(|&(n, p)| 2.0 * n.dot(q - p).powi(2)).sum();
+        let expected: f64 = planes
+            .iter()
+            .map(|&(n, p)| 2.0 * n.dot(q - p).powi(2))
+            .sum();
         assert!((quadric.at(q) - expected).abs() < 1e-13 * expected);
     }
 

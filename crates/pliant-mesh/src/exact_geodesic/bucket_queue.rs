@@ -3,9 +3,10 @@
 //! **Problem.** Window propagation is right in any order and fast in about the order of distance; a
 //! heap spends more on the exact order than all windows cost.
 //!
-//! **Form.** Consecutive buckets of equal width, each a list of its items, last in first out. Items beyond the
-//! last bucket wait in one far list; when the buckets are empty, they start anew at the nearest of it. All items
-//! lie in one array with a list of free places, so that nothing is allocated once it has grown.
+//! **Form.** Consecutive buckets of equal width, each a list of its items, last in first out. Items
+//! beyond the last bucket wait in one far list; when the buckets are empty, they start anew at the
+//! nearest of it. All items lie in one array with a list of free places, so that nothing is
+//! allocated once it has grown.
 
 const BUCKETS: usize = 2048;
 /// Ends a list.
@@ -32,15 +33,28 @@ pub(super) struct BucketQueue<T> {
 }
 
 impl<T: Copy> BucketQueue<T> {
-    /// A queue with buckets of `width`; with a width of zero it is a plain stack for each stretch of equal keys.
+    /// A queue with buckets of `width`; with a width of zero it is a plain stack for each stretch
+    /// of equal keys.
     pub(super) fn new(width: f64) -> Self {
         let buckets_per_key = if width > 0.0 { 1.0 / width } else { 0.0 };
-        Self { slots: Vec::new(), free: NONE, heads: vec![NONE; BUCKETS], far: NONE, origin: 0.0, buckets_per_key, current: 0 }
+        Self {
+            slots: Vec::new(),
+            free: NONE,
+            heads: vec![NONE; BUCKETS],
+            far: NONE,
+            origin: 0.0,
+            buckets_per_key,
+            current: 0,
+        }
     }
 
     /// Adds an item. A key before the bucket in turn, as rounding may give, counts as in it.
     pub(super) fn push(&mut self, key: f64, item: T) {
-        let slot = Slot { item, key, next: NONE };
+        let slot = Slot {
+            item,
+            key,
+            next: NONE,
+        };
         let place = self.free;
         if place == NONE {
             self.slots.push(slot);
@@ -106,7 +120,11 @@ impl<T: Copy> BucketQueue<T> {
     fn link(&mut self, place: u32) {
         let slot = &mut self.slots[place as usize];
         let bucket = ((slot.key - self.origin) * self.buckets_per_key) as usize; // Below zero is zero.
-        let head = if bucket < BUCKETS { &mut self.heads[bucket.max(self.current)] } else { &mut self.far };
+        let head = if bucket < BUCKETS {
+            &mut self.heads[bucket.max(self.current)]
+        } else {
+            &mut self.far
+        };
         slot.next = std::mem::replace(head, place);
     }
 }

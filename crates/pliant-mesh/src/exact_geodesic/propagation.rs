@@ -9,8 +9,9 @@ use crate::Topology;
 
 /// Windows narrower than this part of their edge are rounding, not light.
 const NARROW: f64 = 1e-14;
-/// Width of a bucket of the queue, relative to the mean edge length. Measured with the bench `exact_disc`: a third
-/// of it or three times as much costs up to 5 % more; at one edge length an eighth more windows are crossed.
+/// Width of a bucket of the queue, relative to the mean edge length. Measured with the bench
+/// `exact_disc`: a third of it or three times as much costs up to 5 % more; at one edge length an
+/// eighth more windows are crossed.
 const BUCKET_WIDTH: f64 = 0.1;
 /// Shadows are taken wider by this angle, in radians: light too much is only work.
 const SHADOW_ROUNDING: f64 = 1e-6;
@@ -18,10 +19,15 @@ const SHADOW_ROUNDING: f64 = 1e-6;
 /// What waits for its turn.
 #[derive(Debug, Clone, Copy)]
 enum Event {
-    /// A beam that enters a triangle through `side`; it last bent at the vertex `root`, or [`Topology::NONE`].
+    /// A beam that enters a triangle through `side`; it last bent at the vertex `root`, or
+    /// [`Topology::NONE`].
     Window { beam: Beam, side: u32, root: u32 },
     /// A vertex from which light spreads.
-    Vertex { vertex: u32, distance: f64, arrival: Option<Arrival> },
+    Vertex {
+        vertex: u32,
+        distance: f64,
+        arrival: Option<Arrival>,
+    },
 }
 
 /// A ray that comes to the apex of a triangle through a place of `side`.
@@ -31,8 +37,8 @@ pub(super) struct Arrival {
     pub(super) entry: f64,
 }
 
-/// A triangle seen from one end of the side that a window entered: that end at the origin, the third vertex `base`
-/// along, the apex above.
+/// A triangle seen from one end of the side that a window entered: that end at the origin, the
+/// third vertex `base` along, the apex above.
 #[derive(Clone, Copy)]
 struct Frame {
     near: u32,
@@ -48,7 +54,10 @@ struct Splitter {
     entry: f64,
 }
 
-const UNLIT: Splitter = Splitter { distance: f64::INFINITY, entry: 0.0 };
+const UNLIT: Splitter = Splitter {
+    distance: f64::INFINITY,
+    entry: 0.0,
+};
 
 /// State of a sweep. Between sweeps all distances are infinite and the lists are empty, so that a
 /// sweep costs what it reaches.
@@ -89,8 +98,12 @@ impl Wavefront {
 
     /// Makes ready for the next sweep.
     pub(super) fn clear(&mut self) {
-        self.reached.drain(..).for_each(|v| self.distances[v as usize] = f64::INFINITY);
-        self.split.drain(..).for_each(|s| self.splitters[s as usize] = UNLIT);
+        self.reached
+            .drain(..)
+            .for_each(|v| self.distances[v as usize] = f64::INFINITY);
+        self.split
+            .drain(..)
+            .for_each(|s| self.splitters[s as usize] = UNLIT);
     }
 }
 
@@ -102,13 +115,14 @@ pub(super) struct Sweep<'a> {
     pub(super) limit: f64,
 }
 
-/// Windows that a sweep may take before it is suspected. Scans of 200k vertices take some hundreds for each.
+/// Windows that a sweep may take before it is suspected. Scans of 200k vertices take some hundreds
+/// for each.
 const EVENTS_AT_LEAST: usize = 1_000_000;
 const EVENTS_PER_VERTEX: usize = 10_000;
 
 impl Sweep<'_> {
-    /// Takes windows and vertices in the order of their distance until none is left; `false` where they become far more than
-    /// any surface without coincident sheets has.
+    /// Takes windows and vertices in the order of their distance until none is left; `false` where
+    /// they become far more than any surface without coincident sheets has.
     pub(super) fn run(&mut self) -> bool {
         let mut events = 0;
         while let Some(event) = self.front.queue.pop() {
@@ -118,23 +132,42 @@ impl Sweep<'_> {
             }
             match event {
                 Event::Window { beam, side, root } => self.cross(beam, side, root),
-                Event::Vertex { vertex, distance, arrival } => self.shine_from(vertex, distance, arrival),
+                Event::Vertex {
+                    vertex,
+                    distance,
+                    arrival,
+                } => self.shine_from(vertex, distance, arrival),
             }
         }
         true
     }
 
-    /// Gives `vertex`, the apex of the triangle into which `arrival` leads, a distance if it is shorter.
+    /// Gives `vertex`, the apex of the triangle into which `arrival` leads, a distance if it is
+    /// shorter.
     pub(super) fn arrive(&mut self, vertex: u32, distance: f64, arrival: Arrival) {
         if self.improve(vertex, distance) {
-            self.enqueue(distance, Event::Vertex { vertex, distance, arrival: Some(arrival) });
+            self.enqueue(
+                distance,
+                Event::Vertex {
+                    vertex,
+                    distance,
+                    arrival: Some(arrival),
+                },
+            );
         }
     }
 
     /// Gives `vertex` a distance if it is shorter, and lets light spread from it in all directions.
     pub(super) fn ignite(&mut self, vertex: u32, distance: f64) {
         if self.improve(vertex, distance) {
-            self.enqueue(distance, Event::Vertex { vertex, distance, arrival: None });
+            self.enqueue(
+                distance,
+                Event::Vertex {
+                    vertex,
+                    distance,
+                    arrival: None,
+                },
+            );
         }
     }
 
@@ -156,8 +189,8 @@ impl Sweep<'_> {
         }
     }
 
-    /// Light from a vertex: along its edges, which bounds what windows may lose to rounding among needles, and, where
-    /// paths may bend, into its shadow or all its triangles.
+    /// Light from a vertex: along its edges, which bounds what windows may lose to rounding among
+    /// needles, and, where paths may bend, into its shadow or all its triangles.
     fn shine_from(&mut self, vertex: u32, travelled: f64, arrival: Option<Arrival>) {
         if self.front.distance(vertex) < travelled {
             return; // It has come nearer since and has its own turn for that.
@@ -168,13 +201,30 @@ impl Sweep<'_> {
             let (before, after) = (preceding(opposite), following(opposite));
             let ends = *self.unfolding.side(opposite);
             let [to_start, to_end] = [before, after].map(|side| self.unfolding.side(side).length);
-            // Seen from the end, the vertex is the start of the side across; seen from the start, the end of it.
-            self.arrive(ends.end, travelled + to_end, Arrival { side: before, entry: 0.0 });
-            self.arrive(ends.start, travelled + to_start, Arrival { side: after, entry: to_end });
+            // Seen from the end, the vertex is the start of the side across; seen from the start,
+            // the end of it.
+            self.arrive(
+                ends.end,
+                travelled + to_end,
+                Arrival {
+                    side: before,
+                    entry: 0.0,
+                },
+            );
+            self.arrive(
+                ends.start,
+                travelled + to_start,
+                Arrival {
+                    side: after,
+                    entry: to_end,
+                },
+            );
         }
         match (arrival, self.unfolding.bend(vertex, self.topology)) {
             (Some(_), Bend::Never) => {}
-            (Some(arrival), Bend::Shadow { around }) => self.shine_into_shadow(vertex, travelled, arrival, around),
+            (Some(arrival), Bend::Shadow { around }) => {
+                self.shine_into_shadow(vertex, travelled, arrival, around)
+            }
             _ => {
                 for &triangle in around {
                     let side = self.unfolding.side_opposite(triangle, vertex);
@@ -184,20 +234,39 @@ impl Sweep<'_> {
         }
     }
 
-    /// Light from a vertex into the directions at least half a turn away, both ways round, from the ray that came. In
-    /// other directions the path would not be straight on its shorter side.
+    /// Light from a vertex into the directions at least half a turn away, both ways round, from the
+    /// ray that came. In other directions the path would not be straight on its shorter side.
     fn shine_into_shadow(&mut self, vertex: u32, travelled: f64, arrival: Arrival, around: f64) {
         let [x, y] = self.unfolding.side(arrival.side).apex;
         let from_start = (y * arrival.entry).atan2(y * y + x * (x - arrival.entry));
         let corner = self.unfolding.angle(preceding(arrival.side));
-        self.turn_into_shadow(vertex, travelled, preceding(arrival.side), from_start, around);
+        self.turn_into_shadow(
+            vertex,
+            travelled,
+            preceding(arrival.side),
+            from_start,
+            around,
+        );
         if around.is_infinite() {
-            self.turn_into_shadow(vertex, travelled, following(arrival.side), corner - from_start, around);
+            self.turn_into_shadow(
+                vertex,
+                travelled,
+                following(arrival.side),
+                corner - from_start,
+                around,
+            );
         }
     }
 
     /// Turns about the vertex from `side`, which is `angle` away from the ray that came.
-    fn turn_into_shadow(&mut self, vertex: u32, travelled: f64, mut side: u32, mut angle: f64, around: f64) {
+    fn turn_into_shadow(
+        &mut self,
+        vertex: u32,
+        travelled: f64,
+        mut side: u32,
+        mut angle: f64,
+        around: f64,
+    ) {
         while let Some(wedge) = self.unfolding.turn(vertex, side) {
             let begin = PI - SHADOW_ROUNDING - angle;
             let end = around - PI + SHADOW_ROUNDING - angle;
@@ -206,9 +275,23 @@ impl Sweep<'_> {
             }
             if begin < wedge.angle {
                 let edge = self.unfolding.side(wedge.opposite).length;
-                let from = if begin > 0.0 { wedge.meet(begin).min(edge) } else { 0.0 };
-                let to = if end < wedge.angle { wedge.meet(end).min(edge) } else { edge };
-                let beam = Beam { from, to, along: wedge.seen.along, depth: wedge.seen.depth, travelled };
+                let from = if begin > 0.0 {
+                    wedge.meet(begin).min(edge)
+                } else {
+                    0.0
+                };
+                let to = if end < wedge.angle {
+                    wedge.meet(end).min(edge)
+                } else {
+                    edge
+                };
+                let beam = Beam {
+                    from,
+                    to,
+                    along: wedge.seen.along,
+                    depth: wedge.seen.depth,
+                    travelled,
+                };
                 if !self.outshone(&beam, wedge.seen.near, wedge.seen.far, edge) {
                     self.leave(wedge.opposite, wedge.seen.near, beam, vertex);
                 }
@@ -219,15 +302,28 @@ impl Sweep<'_> {
     }
 
     /// Light from a point of the triangle, given in the frame of `side`, through all of that side.
-    pub(super) fn leave_whole(&mut self, side: u32, [along, depth]: [f64; 2], travelled: f64, root: u32) {
+    pub(super) fn leave_whole(
+        &mut self,
+        side: u32,
+        [along, depth]: [f64; 2],
+        travelled: f64,
+        root: u32,
+    ) {
         let edge = self.unfolding.side(side);
-        let beam = Beam { from: 0.0, to: edge.length, along, depth, travelled };
+        let beam = Beam {
+            from: 0.0,
+            to: edge.length,
+            along,
+            depth,
+            travelled,
+        };
         if !self.outshone(&beam, edge.start, edge.end, edge.length) {
             self.leave(side, edge.start, beam, root);
         }
     }
 
-    /// Lets a window cross its triangle: it may light the apex and leave through one or both other sides.
+    /// Lets a window cross its triangle: it may light the apex and leave through one or both other
+    /// sides.
     fn cross(&mut self, beam: Beam, side: u32, root: u32) {
         if root != Topology::NONE && self.front.distance(root) < beam.travelled {
             return; // The vertex has come nearer and shone again.
@@ -242,20 +338,52 @@ impl Sweep<'_> {
             (left, right) = (left && keep_left, right && keep_right);
         }
         if left {
-            let frame = Frame { near: entered.start, third: entered.end, base: entered.length, apex: entered.apex };
-            let lit = Beam { to: beam.to.min(entry), ..beam };
-            self.leave_beside(preceding(side), entered.opposite, frame, lit, entry <= beam.to, root);
+            let frame = Frame {
+                near: entered.start,
+                third: entered.end,
+                base: entered.length,
+                apex: entered.apex,
+            };
+            let lit = Beam {
+                to: beam.to.min(entry),
+                ..beam
+            };
+            self.leave_beside(
+                preceding(side),
+                entered.opposite,
+                frame,
+                lit,
+                entry <= beam.to,
+                root,
+            );
         }
         if right {
             let apex = [entered.length - entered.apex[0], entered.apex[1]];
-            let frame = Frame { near: entered.end, third: entered.start, base: entered.length, apex };
-            let lit = Beam { from: beam.from.max(entry), ..beam }.mirrored(entered.length);
-            self.leave_beside(following(side), entered.opposite, frame, lit, entry >= beam.from, root);
+            let frame = Frame {
+                near: entered.end,
+                third: entered.start,
+                base: entered.length,
+                apex,
+            };
+            let lit = Beam {
+                from: beam.from.max(entry),
+                ..beam
+            }
+            .mirrored(entered.length);
+            self.leave_beside(
+                following(side),
+                entered.opposite,
+                frame,
+                lit,
+                entry >= beam.from,
+                root,
+            );
         }
     }
 
-    /// Which children a window that lights the apex keeps: both if no window reached the apex through this side by a
-    /// shorter path, else the one on its own side of that path, for the other would have to cross it.
+    /// Which children a window that lights the apex keeps: both if no window reached the apex
+    /// through this side by a shorter path, else the one on its own side of that path, for the
+    /// other would have to cross it.
     fn split(&mut self, side: u32, distance: f64, entry: f64, slack: f64) -> (bool, bool) {
         let best = &mut self.front.splitters[side as usize];
         if distance < best.distance {
@@ -266,12 +394,23 @@ impl Sweep<'_> {
             return (true, true);
         }
         let tied = distance * (1.0 - TIE) <= best.distance;
-        (tied || entry < best.entry + slack, tied || entry > best.entry - slack)
+        (
+            tied || entry < best.entry + slack,
+            tied || entry > best.entry - slack,
+        )
     }
 
     /// Sends `lit` through the side from the frame's near vertex to its apex, the vertex `far`.
     #[inline(always)]
-    fn leave_beside(&mut self, side: u32, far: u32, frame: Frame, lit: Beam, ends_at_apex: bool, root: u32) {
+    fn leave_beside(
+        &mut self,
+        side: u32,
+        far: u32,
+        frame: Frame,
+        lit: Beam,
+        ends_at_apex: bool,
+        root: u32,
+    ) {
         let edge = self.unfolding.side(side);
         if edge.across == side {
             return;
@@ -280,8 +419,15 @@ impl Sweep<'_> {
         if self.outshone(&beam, frame.near, far, edge.length) {
             return;
         }
-        beam.from = beam.from.max(beam.outshone_up_to(self.front.distance(frame.near)));
-        beam.to = beam.to.min(edge.length - beam.mirrored(edge.length).outshone_up_to(self.front.distance(far)));
+        beam.from = beam
+            .from
+            .max(beam.outshone_up_to(self.front.distance(frame.near)));
+        beam.to = beam.to.min(
+            edge.length
+                - beam
+                    .mirrored(edge.length)
+                    .outshone_up_to(self.front.distance(far)),
+        );
         // Every ray crosses the line from the third vertex to the beam's start.
         let fraction = beam.from / edge.length;
         let [x, y] = frame.apex;
@@ -303,8 +449,19 @@ impl Sweep<'_> {
         let mut beyond = edge.across;
         while beyond != side {
             let entered = self.unfolding.side(beyond);
-            let beam = if entered.start == near { beam } else { beam.mirrored(entered.length) };
-            self.front.queue.push(nearest, Event::Window { beam, side: beyond, root });
+            let beam = if entered.start == near {
+                beam
+            } else {
+                beam.mirrored(entered.length)
+            };
+            self.front.queue.push(
+                nearest,
+                Event::Window {
+                    beam,
+                    side: beyond,
+                    root,
+                },
+            );
             beyond = entered.across;
         }
     }

@@ -17,7 +17,8 @@ use crate::{Mesh, MeshError, Topology};
 
 /// Least height of a layout, relative to the longest edge.
 pub(super) const FLAT: f64 = 1e-13;
-/// Angles this far below a straight (or full) turn still count as one, in radians: rounding of their sum.
+/// Angles this far below a straight (or full) turn still count as one, in radians: rounding of
+/// their sum.
 const TURN_ROUNDING: f64 = 1e-13;
 /// Edges are squared and multiplied; longer ones would overflow.
 const LONGEST_EDGE: f64 = 1e100;
@@ -44,7 +45,11 @@ pub(super) fn following(side: u32) -> u32 {
 
 /// The side before in the same triangle: it ends at this one's start.
 pub(super) fn preceding(side: u32) -> u32 {
-    if side.is_multiple_of(3) { side + 2 } else { side - 1 }
+    if side.is_multiple_of(3) {
+        side + 2
+    } else {
+        side - 1
+    }
 }
 
 /// Where shortest paths may bend at a vertex.
@@ -54,7 +59,8 @@ pub(super) enum Bend {
     Never,
     /// In the shadow behind it: its triangles form one fan, closed or open.
     Shadow {
-        /// The angle of all its triangles, in radians; infinite where the fan is open, as paths cannot come round.
+        /// The angle of all its triangles, in radians; infinite where the fan is open, as paths
+        /// cannot come round.
         around: f64,
     },
     /// In all directions: its triangles form no fan, or have no area to measure angles by.
@@ -75,13 +81,18 @@ pub(super) struct Unfolding {
     bends: Memo,
 }
 
-/// Numbers that are computed when first asked for, so that a small disc does not pay for the whole mesh.
+/// Numbers that are computed when first asked for, so that a small disc does not pay for the whole
+/// mesh.
 #[derive(Debug)]
 struct Memo(Vec<AtomicU64>);
 
 impl Memo {
     fn new(count: usize) -> Self {
-        Self((0..count).map(|_| AtomicU64::new(f64::NAN.to_bits())).collect())
+        Self(
+            (0..count)
+                .map(|_| AtomicU64::new(f64::NAN.to_bits()))
+                .collect(),
+        )
     }
 
     /// Threads that ask at the same time compute the same number, so no order is needed.
@@ -98,13 +109,30 @@ impl Memo {
 
 impl Unfolding {
     pub(super) fn of(mesh: &Mesh) -> Result<Self, MeshError> {
-        let triangles = parallel::map(mesh.triangles().len(), TRIANGLES_PER_TASK, |t| lay_out(mesh, t));
-        let longest = triangles.as_flattened().iter().map(|side| side.length).fold(0.0, f64::max);
+        let triangles = parallel::map(mesh.triangles().len(), TRIANGLES_PER_TASK, |t| {
+            lay_out(mesh, t)
+        });
+        let longest = triangles
+            .as_flattened()
+            .iter()
+            .map(|side| side.length)
+            .fold(0.0, f64::max);
         if longest > LONGEST_EDGE {
-            return Err(MeshError::BadNumber { what: "the longest edge", value: longest, needed: "at most 1e100; scale the mesh down" });
+            return Err(MeshError::BadNumber {
+                what: "the longest edge",
+                value: longest,
+                needed: "at most 1e100; scale the mesh down",
+            });
         }
-        let (angles, bends) = (Memo::new(3 * triangles.len()), Memo::new(mesh.vertex_count()));
-        Ok(Self { triangles, angles, bends })
+        let (angles, bends) = (
+            Memo::new(3 * triangles.len()),
+            Memo::new(mesh.vertex_count()),
+        );
+        Ok(Self {
+            triangles,
+            angles,
+            bends,
+        })
     }
 
     pub(super) fn sides(&self) -> &[Side] {
@@ -117,7 +145,10 @@ impl Unfolding {
 
     /// Where shortest paths may bend at the vertex.
     pub(super) fn bend(&self, vertex: u32, topology: &Topology) -> Bend {
-        match self.bends.get(vertex as usize, || self.bend_at(vertex, topology)) {
+        match self
+            .bends
+            .get(vertex as usize, || self.bend_at(vertex, topology))
+        {
             NEVER => Bend::Never,
             ANYWHERE => Bend::Anywhere,
             around => Bend::Shadow { around },
@@ -139,29 +170,51 @@ impl Unfolding {
 
     /// The side of `triangle` opposite to its corner at `vertex`.
     pub(super) fn side_opposite(&self, triangle: u32, vertex: u32) -> u32 {
-        let corner = self.triangles[triangle as usize].iter().position(|side| side.opposite == vertex);
+        let corner = self.triangles[triangle as usize]
+            .iter()
+            .position(|side| side.opposite == vertex);
         3 * triangle + corner.expect("the triangle has a corner at the vertex") as u32
     }
 
     fn bend_at(&self, vertex: u32, topology: &Topology) -> f64 {
         let triangles = topology.vertex_triangles().row(vertex as usize);
-        let Some(&first) = triangles.first() else { return NEVER };
+        let Some(&first) = triangles.first() else {
+            return NEVER;
+        };
         if triangles.iter().any(|&t| self.is_flat(t)) {
             return ANYWHERE;
         }
-        let distinct = triangles.iter().filter(|&&t| first_alike(topology, t) == t).count();
+        let distinct = triangles
+            .iter()
+            .filter(|&&t| first_alike(topology, t) == t)
+            .count();
         let opposite = self.side_opposite(first, vertex);
-        let mut fan = Fan { triangles: 1, angle: self.angle(preceding(opposite)), closed: false };
+        let mut fan = Fan {
+            triangles: 1,
+            angle: self.angle(preceding(opposite)),
+            closed: false,
+        };
         let forward = self.measure(vertex, following(opposite), first, &mut fan);
-        if !forward || (!fan.closed && !self.measure(vertex, preceding(opposite), first, &mut fan)) || fan.triangles < distinct {
+        if !forward
+            || (!fan.closed && !self.measure(vertex, preceding(opposite), first, &mut fan))
+            || fan.triangles < distinct
+        {
             return ANYWHERE;
         }
-        let (straight, around) = if fan.closed { (TAU, fan.angle) } else { (PI, f64::INFINITY) };
-        if fan.angle > straight + TURN_ROUNDING { around } else { NEVER }
+        let (straight, around) = if fan.closed {
+            (TAU, fan.angle)
+        } else {
+            (PI, f64::INFINITY)
+        };
+        if fan.angle > straight + TURN_ROUNDING {
+            around
+        } else {
+            NEVER
+        }
     }
 
-    /// Adds to `fan` the triangles beyond `side`, turning about `vertex`, up to a boundary or back to
-    /// `first`; false where an edge has more than two triangles.
+    /// Adds to `fan` the triangles beyond `side`, turning about `vertex`, up to a boundary or back
+    /// to `first`; false where an edge has more than two triangles.
     fn measure(&self, vertex: u32, mut side: u32, first: u32, fan: &mut Fan) -> bool {
         while let Some(wedge) = self.turn(vertex, side) {
             if self.side(wedge.entered).across != side {
@@ -178,7 +231,8 @@ impl Unfolding {
         true
     }
 
-    /// The triangle beyond `side`, which touches `vertex`, as seen from there; none beyond a boundary.
+    /// The triangle beyond `side`, which touches `vertex`, as seen from there; none beyond a
+    /// boundary.
     pub(super) fn turn(&self, vertex: u32, side: u32) -> Option<Wedge> {
         let entered = self.side(side).across;
         if entered == side {
@@ -188,20 +242,47 @@ impl Unfolding {
         let [beyond, before_it, after_it] = [entered, before, after].map(|s| self.side(s));
         Some(if beyond.start == vertex {
             let [foot, depth] = after_it.apex;
-            let seen = Sight { near: after_it.start, far: after_it.end, angle: self.angle(after), along: foot, depth };
-            Wedge { entered, opposite: after, left: before, angle: self.angle(entered), reach: beyond.length, seen }
+            let seen = Sight {
+                near: after_it.start,
+                far: after_it.end,
+                angle: self.angle(after),
+                along: foot,
+                depth,
+            };
+            Wedge {
+                entered,
+                opposite: after,
+                left: before,
+                angle: self.angle(entered),
+                reach: beyond.length,
+                seen,
+            }
         } else {
             let [foot, depth] = before_it.apex;
-            let seen =
-                Sight { near: before_it.end, far: before_it.start, angle: self.angle(entered), along: before_it.length - foot, depth };
-            Wedge { entered, opposite: before, left: after, angle: self.angle(after), reach: beyond.length, seen }
+            let seen = Sight {
+                near: before_it.end,
+                far: before_it.start,
+                angle: self.angle(entered),
+                along: before_it.length - foot,
+                depth,
+            };
+            Wedge {
+                entered,
+                opposite: before,
+                left: after,
+                angle: self.angle(after),
+                reach: beyond.length,
+                seen,
+            }
         })
     }
 
     fn is_flat(&self, triangle: u32) -> bool {
         let sides = &self.triangles[triangle as usize];
         let longest = sides.iter().map(|side| side.length).fold(0.0, f64::max);
-        sides.iter().any(|side| side.apex[1] * side.length <= 2.0 * FLAT * longest * longest)
+        sides
+            .iter()
+            .any(|side| side.apex[1] * side.length <= 2.0 * FLAT * longest * longest)
     }
 }
 
@@ -233,7 +314,8 @@ pub(super) struct Sight {
 }
 
 impl Wedge {
-    /// Where the ray from the vertex at `angle` from the side through which the turn came meets the opposite side.
+    /// Where the ray from the vertex at `angle` from the side through which the turn came meets the
+    /// opposite side.
     pub(super) fn meet(&self, angle: f64) -> f64 {
         self.reach * angle.sin() / (angle + self.seen.angle).sin()
     }
@@ -251,12 +333,23 @@ fn lay_out(mesh: &Mesh, triangle: usize) -> [Side; 3] {
     let points = mesh.triangle_points(triangle);
     let lengths = [0, 1, 2].map(|k| points[k].distance(points[(k + 1) % 3]));
     let longest = lengths[0].max(lengths[1]).max(lengths[2]);
-    let doubled_area = (points[1] - points[0]).cross(points[2] - points[0]).length().max(FLAT * longest * longest);
+    let doubled_area = (points[1] - points[0])
+        .cross(points[2] - points[0])
+        .length()
+        .max(FLAT * longest * longest);
     [0, 1, 2].map(|k| {
         let (start, end, apex) = (points[k], points[(k + 1) % 3], points[(k + 2) % 3]);
         let length = lengths[k];
-        let foot = if length > 0.0 { (apex - start).dot(end - start) / length } else { 0.0 };
-        let height = if length > 0.0 { (doubled_area / length).min(longest) } else { longest };
+        let foot = if length > 0.0 {
+            (apex - start).dot(end - start) / length
+        } else {
+            0.0
+        };
+        let height = if length > 0.0 {
+            (doubled_area / length).min(longest)
+        } else {
+            longest
+        };
         Side {
             length,
             apex: [foot, height],
@@ -268,18 +361,26 @@ fn lay_out(mesh: &Mesh, triangle: usize) -> [Side; 3] {
     })
 }
 
-/// The side of the next triangle at the same edge, in the cyclic order of the edge's triangles. A triangle that repeats
-/// another one stays out of all rings: it offers the same paths once more, and with each edge crossed twice as many.
+/// The side of the next triangle at the same edge, in the cyclic order of the edge's triangles. A
+/// triangle that repeats another one stays out of all rings: it offers the same paths once more,
+/// and with each edge crossed twice as many.
 fn next_in_ring(topology: &Topology, triangle: usize, k: usize) -> u32 {
     let edge = topology.triangle_edges()[triangle][k];
     if edge == Topology::NONE || first_alike(topology, triangle as u32) as usize != triangle {
         return (3 * triangle + k) as u32;
     }
     let around = topology.edge_triangles().row(edge as usize);
-    let place = around.binary_search(&(triangle as u32)).expect("an edge lists its triangles, ascending");
+    let place = around
+        .binary_search(&(triangle as u32))
+        .expect("an edge lists its triangles, ascending");
     let mut others = around[place + 1..].iter().chain(&around[..=place]).copied();
-    let next = others.find(|&t| first_alike(topology, t) == t).expect("the triangle itself is the first of its kind");
-    let side = topology.triangle_edges()[next as usize].iter().position(|&e| e == edge).expect("a triangle lists its edges");
+    let next = others
+        .find(|&t| first_alike(topology, t) == t)
+        .expect("the triangle itself is the first of its kind");
+    let side = topology.triangle_edges()[next as usize]
+        .iter()
+        .position(|&e| e == edge)
+        .expect("a triangle lists its edges");
     3 * next + side as u32
 }
 
@@ -289,9 +390,21 @@ pub(super) fn first_alike(topology: &Topology, triangle: u32) -> u32 {
     if edges[0] == Topology::NONE {
         return triangle;
     }
-    let alike = |t: u32| topology.triangle_edges()[t as usize].iter().all(|e| edges.contains(e));
-    // All three edges list it, in the same order; the shortest list is searched, as a spine may have very many pages.
+    let alike = |t: u32| {
+        topology.triangle_edges()[t as usize]
+            .iter()
+            .all(|e| edges.contains(e))
+    };
+    // All three edges list it, in the same order; the shortest list is searched, as a spine may
+    // have very many pages.
     let rows = edges.map(|edge| topology.edge_triangles().row(edge as usize));
-    let shortest = rows.into_iter().min_by_key(|row| row.len()).unwrap_or_default();
-    shortest.iter().copied().find(|&t| t == triangle || alike(t)).unwrap_or(triangle)
+    let shortest = rows
+        .into_iter()
+        .min_by_key(|row| row.len())
+        .unwrap_or_default();
+    shortest
+        .iter()
+        .copied()
+        .find(|&t| t == triangle || alike(t))
+        .unwrap_or(triangle)
 }

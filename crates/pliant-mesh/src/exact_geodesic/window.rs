@@ -10,14 +10,17 @@
 //!
 //! The other edge is the same after mirroring the frame.
 
-/// A vertex counts as lit when it misses a window by no more than this part of the distance: windows on both sides of a
-/// vertex meet only up to rounding. A path that cuts a corner by `δ` is too short by about `δ²`, which is far less.
+/// A vertex counts as lit when it misses a window by no more than this part of the distance:
+/// windows on both sides of a vertex meet only up to rounding. A path that cuts a corner by `δ` is
+/// too short by about `δ²`, which is far less.
 const LIT_TOLERANCE: f64 = 1e-11;
-/// Rounding of an unfolded source, relative to its distance; it weighs where rays run almost along the edge.
+/// Rounding of an unfolded source, relative to its distance; it weighs where rays run almost along
+/// the edge.
 const ROUNDING: f64 = 1e-15;
 /// Trimmed windows stay longer by this part of their edge, so that rounding opens no crack.
 const TRIM_TOLERANCE: f64 = 1e-9;
-/// A window is dropped, or loses a child, only when it is longer than its rival by this part: ties are kept.
+/// A window is dropped, or loses a child, only when it is longer than its rival by this part: ties
+/// are kept.
 pub(super) const TIE: f64 = 1e-12;
 
 /// The part of a line that an unfolded source sees.
@@ -48,8 +51,9 @@ impl Beam {
         rest < 0.0 || aside * aside + self.depth * self.depth > rest * rest
     }
 
-    /// The place up to which paths along the edge from its start, at distance `start`, are shorter; the start's own
-    /// place or less where they nowhere are. Meant for beams that win at their end.
+    /// The place up to which paths along the edge from its start, at distance `start`, are shorter;
+    /// the start's own place or less where they nowhere are. Meant for beams that win at their
+    /// end.
     ///
     /// `|S − p| = c + p` has one root, as the left side grows slower than the right.
     pub(super) fn outshone_up_to(&self, start: f64) -> f64 {
@@ -57,7 +61,8 @@ impl Beam {
             return 0.0;
         }
         let c = start - self.travelled;
-        let root = (self.along * self.along + self.depth * self.depth - c * c) / (2.0 * (self.along + c));
+        let root =
+            (self.along * self.along + self.depth * self.depth - c * c) / (2.0 * (self.along + c));
         root - TRIM_TOLERANCE * self.to
     }
 
@@ -70,22 +75,40 @@ impl Beam {
     pub(super) fn entry_to(&self, [x, y]: [f64; 2], edge: f64) -> (f64, f64) {
         let steepness = (x - self.along) / (self.depth + y);
         let rounding = ROUNDING * (self.along.abs() + self.depth + edge) * steepness.abs();
-        (self.along + self.depth * steepness, LIT_TOLERANCE * (self.depth + edge) + rounding)
+        (
+            self.along + self.depth * steepness,
+            LIT_TOLERANCE * (self.depth + edge) + rounding,
+        )
     }
 
     /// The same beam with places counted from the edge's end.
     pub(super) fn mirrored(&self, edge: f64) -> Self {
-        Self { from: edge - self.to, to: edge - self.from, along: edge - self.along, ..*self }
+        Self {
+            from: edge - self.to,
+            to: edge - self.from,
+            along: edge - self.along,
+            ..*self
+        }
     }
 
-    /// The beam on the edge from the origin to `apex`, which has length `edge`, counted from the origin.
+    /// The beam on the edge from the origin to `apex`, which has length `edge`, counted from the
+    /// origin.
     ///
     /// `ends_at_apex` says that the ray at `to` goes to the apex, whatever rounding makes of it.
-    pub(super) fn on_edge_to(&self, apex @ [x, y]: [f64; 2], edge: f64, ends_at_apex: bool) -> Self {
+    pub(super) fn on_edge_to(
+        &self,
+        apex @ [x, y]: [f64; 2],
+        edge: f64,
+        ends_at_apex: bool,
+    ) -> Self {
         let scale = 1.0 / edge;
         Self {
             from: edge * self.fraction(apex, self.from),
-            to: if ends_at_apex { edge } else { edge * self.fraction(apex, self.to) },
+            to: if ends_at_apex {
+                edge
+            } else {
+                edge * self.fraction(apex, self.to)
+            },
             along: (self.along * x - self.depth * y) * scale,
             depth: (self.depth * x + self.along * y) * scale,
             travelled: self.travelled,

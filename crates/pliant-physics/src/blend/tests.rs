@@ -14,18 +14,32 @@ fn tight() -> BlendOptions {
 }
 
 fn motion() -> RigidMotion {
-    RigidMotion { rotation: DQuat::from_axis_angle(DVec3::new(1.0, 2.0, 3.0).normalize(), 1.75), translation: DVec3::new(3.0, -2.0, 1.0) }
+    RigidMotion {
+        rotation: DQuat::from_axis_angle(DVec3::new(1.0, 2.0, 3.0).normalize(), 1.75),
+        translation: DVec3::new(3.0, -2.0, 1.0),
+    }
 }
 
 #[test]
 fn the_ends_are_the_shapes_to_the_bit() {
     let bar = bar(8, 2);
-    let poses = vec![bar.points.clone(), bent(&bar.points, 90.0), twisted(&bar.points, 120.0)];
+    let poses = vec![
+        bar.points.clone(),
+        bent(&bar.points, 90.0),
+        twisted(&bar.points, 120.0),
+    ];
     let mut blend = blend_of(&bar, poses.clone(), &BlendOptions::default());
-    for (shape, weights) in [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]].iter().enumerate() {
+    for (shape, weights) in [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]]
+        .iter()
+        .enumerate()
+    {
         let frame = blend.at(weights).unwrap();
         assert_eq!([frame.positions, frame.interior].concat(), poses[shape]);
-        assert!(frame.report.converged && frame.report.residual < 1e-12, "{:?}", frame.report);
+        assert!(
+            frame.report.converged && frame.report.residual < 1e-12,
+            "{:?}",
+            frame.report
+        );
     }
 }
 
@@ -33,10 +47,26 @@ fn the_ends_are_the_shapes_to_the_bit() {
 fn a_bent_bar_keeps_the_volume_that_linear_blending_loses() {
     let bar = bar(20, 4);
     let target = bent(&bar.points, 90.0);
-    let linear: Vec<DVec3> = bar.mesh.positions().iter().zip(&target).map(|(a, b)| (*a + *b) * 0.5).collect();
+    let linear: Vec<DVec3> = bar
+        .mesh
+        .positions()
+        .iter()
+        .zip(&target)
+        .map(|(a, b)| (*a + *b) * 0.5)
+        .collect();
     assert!(bar.mesh.posed(linear).unwrap().signed_volume() < 0.9 * bar.mesh.signed_volume());
-    let frame = blend_of(&bar, vec![bar.points.clone(), target], &BlendOptions::default()).between(0.5).unwrap();
-    assert!((frame.volume / bar.mesh.signed_volume() - 1.0).abs() < 0.02, "{}", frame.volume);
+    let frame = blend_of(
+        &bar,
+        vec![bar.points.clone(), target],
+        &BlendOptions::default(),
+    )
+    .between(0.5)
+    .unwrap();
+    assert!(
+        (frame.volume / bar.mesh.signed_volume() - 1.0).abs() < 0.02,
+        "{}",
+        frame.volume
+    );
     assert_eq!(frame.inverted, 0);
     assert!(frame.report.converged);
 }
@@ -45,7 +75,13 @@ fn a_bent_bar_keeps_the_volume_that_linear_blending_loses() {
 fn half_way_to_a_bend_is_half_the_bend() {
     let bar = bar(20, 4);
     let options = BlendOptions::default().with_fixed(foot(&bar));
-    let frame = blend_of(&bar, vec![bar.points.clone(), bent(&bar.points, 90.0)], &options).between(0.5).unwrap();
+    let frame = blend_of(
+        &bar,
+        vec![bar.points.clone(), bent(&bar.points, 90.0)],
+        &options,
+    )
+    .between(0.5)
+    .unwrap();
     assert!(apart(&frame.positions, &bent(bar.mesh.positions(), 45.0)) < 0.01);
 }
 
@@ -53,10 +89,19 @@ fn half_way_to_a_bend_is_half_the_bend() {
 fn a_twist_beyond_half_a_turn_goes_the_long_way_round() {
     let bar = bar(32, 3);
     let options = BlendOptions::default().with_fixed(foot(&bar));
-    let frame = blend_of(&bar, vec![bar.points.clone(), twisted(&bar.points, 300.0)], &options).between(0.5).unwrap();
+    let frame = blend_of(
+        &bar,
+        vec![bar.points.clone(), twisted(&bar.points, 300.0)],
+        &options,
+    )
+    .between(0.5)
+    .unwrap();
     assert!(frame.report.converged, "{:?}", frame.report);
     let off = apart(&frame.positions, &twisted(bar.mesh.positions(), 150.0));
-    assert!(off < 0.06 && apart(&frame.positions, &twisted(bar.mesh.positions(), -30.0)) > 0.1, "{off}");
+    assert!(
+        off < 0.06 && apart(&frame.positions, &twisted(bar.mesh.positions(), -30.0)) > 0.1,
+        "{off}"
+    );
     assert_eq!(frame.inverted, 0);
 }
 
@@ -66,15 +111,25 @@ fn all_solvers_balance_every_frame_and_find_one_shape() {
     let poses = vec![bar.points.clone(), twisted(&bar.points, 120.0)];
     for fixed in [Vec::new(), foot(&bar)] {
         let options = BlendOptions::default().with_fixed(fixed);
-        let mut blends =
-            [Solver::Fast, Solver::Tight, Solver::Newton].map(|s| blend_of(&bar, poses.clone(), &options.clone().with_solver(s)));
+        let mut blends = [Solver::Fast, Solver::Tight, Solver::Newton]
+            .map(|s| blend_of(&bar, poses.clone(), &options.clone().with_solver(s)));
         for step in 1..6 {
-            let [fast, tight, newton] = blends.each_mut().map(|blend| blend.between(f64::from(step) / 6.0).unwrap());
+            let [fast, tight, newton] = blends
+                .each_mut()
+                .map(|blend| blend.between(f64::from(step) / 6.0).unwrap());
             for (frame, tolerance) in [(&fast, 1e-3), (&tight, 1e-6), (&newton, 1e-6)] {
-                assert!(frame.report.converged && frame.report.residual <= tolerance, "{step}: {:?}", frame.report);
+                assert!(
+                    frame.report.converged && frame.report.residual <= tolerance,
+                    "{step}: {:?}",
+                    frame.report
+                );
             }
             assert!(apart(&tight.positions, &newton.positions) < 1e-5, "{step}");
-            assert!(apart(&fast.positions, &newton.positions) < 5e-3, "{step}: {}", apart(&fast.positions, &newton.positions));
+            assert!(
+                apart(&fast.positions, &newton.positions) < 5e-3,
+                "{step}: {}",
+                apart(&fast.positions, &newton.positions)
+            );
         }
     }
 }
@@ -83,7 +138,9 @@ fn all_solvers_balance_every_frame_and_find_one_shape() {
 fn a_shape_does_not_depend_on_those_asked_for_before() {
     let bar = bar(12, 3);
     let poses = vec![bar.points.clone(), bent(&bar.points, 120.0)];
-    let fresh = blend_of(&bar, poses.clone(), &tight()).between(0.4).unwrap();
+    let fresh = blend_of(&bar, poses.clone(), &tight())
+        .between(0.4)
+        .unwrap();
     let mut used = blend_of(&bar, poses, &tight());
     for alpha in [0.9, 0.1, 1.0, 0.7] {
         used.between(alpha).unwrap();
@@ -95,11 +152,22 @@ fn a_shape_does_not_depend_on_those_asked_for_before() {
 fn a_way_that_was_sampled_has_the_same_shapes() {
     let bar = bar(12, 3);
     let poses = vec![bar.points.clone(), bent(&bar.points, 120.0)];
-    let (mut plain, mut sampled) = (blend_of(&bar, poses.clone(), &tight()), blend_of(&bar, poses, &tight()));
+    let (mut plain, mut sampled) = (
+        blend_of(&bar, poses.clone(), &tight()),
+        blend_of(&bar, poses, &tight()),
+    );
     sampled.prepare_walk(Blend::WORTH_SAMPLING).unwrap();
     for alpha in [0.1, 0.4, 0.75] {
-        let (one, two) = (plain.between(alpha).unwrap(), sampled.between(alpha).unwrap());
-        assert!(two.report.converged && two.report.iterations < one.report.iterations, "{:?} {:?}", one.report, two.report);
+        let (one, two) = (
+            plain.between(alpha).unwrap(),
+            sampled.between(alpha).unwrap(),
+        );
+        assert!(
+            two.report.converged && two.report.iterations < one.report.iterations,
+            "{:?} {:?}",
+            one.report,
+            two.report
+        );
         assert!(apart(&one.positions, &two.positions) < 1e-4);
     }
 }
@@ -109,9 +177,18 @@ fn rigid_copies_have_rigid_in_betweens() {
     let bar = bar(12, 3);
     let moved: Vec<DVec3> = bar.points.iter().map(|p| motion().apply(*p)).collect();
     for solver in [Solver::Fast, Solver::Tight] {
-        let mut blend = blend_of(&bar, vec![bar.points.clone(), moved.clone()], &BlendOptions::default().with_solver(solver));
+        let mut blend = blend_of(
+            &bar,
+            vec![bar.points.clone(), moved.clone()],
+            &BlendOptions::default().with_solver(solver),
+        );
         for alpha in [0.25, 0.5, 0.8] {
-            assert!(apart_rigid(&blend.between(alpha).unwrap().positions, bar.mesh.positions()) < 1e-9);
+            assert!(
+                apart_rigid(
+                    &blend.between(alpha).unwrap().positions,
+                    bar.mesh.positions()
+                ) < 1e-9
+            );
         }
     }
 }
@@ -121,46 +198,92 @@ fn the_anchored_shape_does_not_depend_on_where_the_target_stands() {
     let bar = bar(12, 3);
     let here = bent(&bar.points, 90.0);
     let there: Vec<DVec3> = here.iter().map(|p| motion().apply(*p)).collect();
-    let [here, there] = [here, there].map(|target| blend_of(&bar, vec![bar.points.clone(), target], &tight()).between(0.3).unwrap());
+    let [here, there] = [here, there].map(|target| {
+        blend_of(&bar, vec![bar.points.clone(), target], &tight())
+            .between(0.3)
+            .unwrap()
+    });
     let off = apart_rigid(&here.positions, &there.positions);
     assert!(off < 5e-5, "{off} {:?} {:?}", here.report, there.report);
-    assert!(apart(&here.positions, &there.positions) > 0.1, "but where it stands does");
+    assert!(
+        apart(&here.positions, &there.positions) > 0.1,
+        "but where it stands does"
+    );
 }
 
 #[test]
 fn an_anchor_can_be_put_around_given_vertices() {
     let bar = bar(12, 3);
     let poses = vec![bar.points.clone(), bent(&bar.points, 90.0)];
-    let [middle, end] =
-        [Vec::new(), foot(&bar)].map(|anchor| blend_of(&bar, poses.clone(), &tight().with_anchor(anchor)).between(0.5).unwrap());
-    let moved = |frame: &BlendFrame| foot(&bar).iter().map(|&v| frame.positions[v].distance(bar.points[v])).fold(0.0, f64::max);
-    assert!(moved(&end) < 0.03 * LENGTH && moved(&middle) > 2.0 * moved(&end), "{} {}", moved(&end), moved(&middle));
+    let [middle, end] = [Vec::new(), foot(&bar)].map(|anchor| {
+        blend_of(&bar, poses.clone(), &tight().with_anchor(anchor))
+            .between(0.5)
+            .unwrap()
+    });
+    let moved = |frame: &BlendFrame| {
+        foot(&bar)
+            .iter()
+            .map(|&v| frame.positions[v].distance(bar.points[v]))
+            .fold(0.0, f64::max)
+    };
+    assert!(
+        moved(&end) < 0.03 * LENGTH && moved(&middle) > 2.0 * moved(&end),
+        "{} {}",
+        moved(&end),
+        moved(&middle)
+    );
     assert!(apart_rigid(&middle.positions, &end.positions) < 0.01);
 }
 
 #[test]
 fn the_order_of_the_shapes_does_not_matter() {
     let bar = bar(12, 3);
-    let [a, b, c] = [bar.points.clone(), bent(&bar.points, 90.0), twisted(&bar.points, 120.0)];
+    let [a, b, c] = [
+        bar.points.clone(),
+        bent(&bar.points, 90.0),
+        twisted(&bar.points, 120.0),
+    ];
     for options in [tight(), tight().with_fixed(foot(&bar))] {
-        let one = blend_of(&bar, vec![a.clone(), b.clone(), c.clone()], &options).at(&[0.5, 0.3, 0.2]).unwrap();
-        let two = blend_of(&bar, vec![c.clone(), a.clone(), b.clone()], &options).at(&[0.2, 0.5, 0.3]).unwrap();
+        let one = blend_of(&bar, vec![a.clone(), b.clone(), c.clone()], &options)
+            .at(&[0.5, 0.3, 0.2])
+            .unwrap();
+        let two = blend_of(&bar, vec![c.clone(), a.clone(), b.clone()], &options)
+            .at(&[0.2, 0.5, 0.3])
+            .unwrap();
         assert!(one.report.converged && two.report.converged);
-        assert!(apart(&one.positions, &two.positions) < 1e-3, "{}", apart(&one.positions, &two.positions));
+        assert!(
+            apart(&one.positions, &two.positions) < 1e-3,
+            "{}",
+            apart(&one.positions, &two.positions)
+        );
     }
 }
 
 #[test]
 fn fixed_vertices_move_linearly_and_pulled_ones_are_where_they_are_pulled_to() {
     let bar = bar(12, 3);
-    let target: Vec<DVec3> = bar.points.iter().map(|p| *p + DVec3::new(0.1, 0.2, 0.05) * p.x).collect();
-    let tip = (0..bar.mesh.vertex_count()).find(|&v| bar.points[v].x == LENGTH).unwrap();
+    let target: Vec<DVec3> = bar
+        .points
+        .iter()
+        .map(|p| *p + DVec3::new(0.1, 0.2, 0.05) * p.x)
+        .collect();
+    let tip = (0..bar.mesh.vertex_count())
+        .find(|&v| bar.points[v].x == LENGTH)
+        .unwrap();
     let goal = DVec3::new(4.2, 0.3, 0.4);
     for fixed in [foot(&bar), Vec::new()] {
-        let options = BlendOptions::default().with_fixed(fixed.clone()).with_pulls(vec![(tip, goal)]);
-        let frame = blend_of(&bar, vec![bar.points.clone(), target.clone()], &options).between(0.3).unwrap();
+        let options = BlendOptions::default()
+            .with_fixed(fixed.clone())
+            .with_pulls(vec![(tip, goal)]);
+        let frame = blend_of(&bar, vec![bar.points.clone(), target.clone()], &options)
+            .between(0.3)
+            .unwrap();
         assert_eq!(frame.positions[tip], goal);
-        assert!(fixed.iter().all(|&v| frame.positions[v].distance(bar.points[v].lerp(target[v], 0.3)) < 1e-12));
+        assert!(
+            fixed
+                .iter()
+                .all(|&v| frame.positions[v].distance(bar.points[v].lerp(target[v], 0.3)) < 1e-12)
+        );
         assert!(frame.report.converged, "{:?}", frame.report);
     }
 }
@@ -170,11 +293,23 @@ fn all_vertices_fixed_is_linear_blending() {
     let bar = bar(4, 2);
     let target = bent(&bar.points, 90.0);
     let options = BlendOptions::default().with_fixed((0..bar.mesh.vertex_count()).collect());
-    let surface = vec![bar.mesh.positions().to_vec(), target[..bar.mesh.vertex_count()].to_vec()];
+    let surface = vec![
+        bar.mesh.positions().to_vec(),
+        target[..bar.mesh.vertex_count()].to_vec(),
+    ];
     for solver in [Solver::Fast, Solver::Tight, Solver::Newton] {
         let options = options.clone().with_solver(solver);
-        let frame = Blend::join(&bar.mesh, surface.clone(), &[], &options).unwrap().between(0.25).unwrap();
-        assert!(frame.positions.iter().enumerate().all(|(v, p)| p.distance(bar.points[v].lerp(target[v], 0.25)) < 1e-12));
+        let frame = Blend::join(&bar.mesh, surface.clone(), &[], &options)
+            .unwrap()
+            .between(0.25)
+            .unwrap();
+        assert!(
+            frame
+                .positions
+                .iter()
+                .enumerate()
+                .all(|(v, p)| p.distance(bar.points[v].lerp(target[v], 0.25)) < 1e-12)
+        );
     }
 }
 
@@ -183,35 +318,79 @@ fn a_plane_through_the_free_result_changes_nothing_and_one_beyond_it_is_kept() {
     let bar = bar(12, 3);
     let poses = vec![bar.points.clone(), bent(&bar.points, 90.0)];
     for solver in [Solver::Fast, Solver::Tight, Solver::Newton] {
-        let mut blend = blend_of(&bar, poses.clone(), &BlendOptions::default().with_solver(solver));
+        let mut blend = blend_of(
+            &bar,
+            poses.clone(),
+            &BlendOptions::default().with_solver(solver),
+        );
         let free = blend.between(0.5).unwrap();
-        let tip = (0..bar.mesh.vertex_count()).find(|&v| bar.points[v].x == LENGTH).unwrap();
+        let tip = (0..bar.mesh.vertex_count())
+            .find(|&v| bar.points[v].x == LENGTH)
+            .unwrap();
         let normal = DVec3::new(2.0, -1.0, 2.0) / 3.0;
         let offset = normal.dot(free.positions[tip]);
-        let same = blend.constrained_at(&[0.5, 0.5], &[(tip, Constraint::Plane { normal, offset })], None).unwrap();
+        let same = blend
+            .constrained_at(
+                &[0.5, 0.5],
+                &[(tip, Constraint::Plane { normal, offset })],
+                None,
+            )
+            .unwrap();
         assert!(apart(&same.positions, &free.positions) < 2e-3);
-        let beyond = Constraint::Plane { normal, offset: offset + 0.1 };
+        let beyond = Constraint::Plane {
+            normal,
+            offset: offset + 0.1,
+        };
         let start = [free.positions.clone(), free.interior.clone()].concat();
-        let pushed = blend.constrained_at(&[0.5, 0.5], &[(tip, beyond)], Some(&start)).unwrap();
+        let pushed = blend
+            .constrained_at(&[0.5, 0.5], &[(tip, beyond)], Some(&start))
+            .unwrap();
         assert!((normal.dot(pushed.positions[tip]) - offset - 0.1).abs() < 1e-12);
         assert!(pushed.report.converged, "{solver:?}: {:?}", pushed.report);
-        assert!(pushed.positions.iter().zip(&free.positions).any(|(p, q)| p.distance(*q) > 0.02), "neighbours follow");
+        assert!(
+            pushed
+                .positions
+                .iter()
+                .zip(&free.positions)
+                .any(|(p, q)| p.distance(*q) > 0.02),
+            "neighbours follow"
+        );
         let again = blend.between(0.5).unwrap();
-        assert!(apart(&again.positions, &free.positions) < 1e-5, "constraints are forgotten");
+        assert!(
+            apart(&again.positions, &free.positions) < 1e-5,
+            "constraints are forgotten"
+        );
     }
 }
 
 #[test]
 fn a_stiff_end_strains_less_than_a_soft_one() {
     let bar = bar(12, 3);
-    let tip: Vec<(usize, DVec3)> =
-        (0..bar.mesh.vertex_count()).filter(|&v| bar.points[v].x == LENGTH).map(|v| (v, bar.points[v] + DVec3::X * 0.4)).collect();
-    let map: Vec<f64> = bar.mesh.positions().iter().map(|p| if p.x < 0.5 * LENGTH { 10.0 } else { 1.0 }).collect();
-    let options = tight().with_fixed(foot(&bar)).with_pulls(tip).with_stiffness(map);
-    let frame = blend_of(&bar, vec![bar.points.clone(); 2], &options).between(0.5).unwrap();
-    let middle = (0..bar.mesh.vertex_count()).find(|&v| (bar.points[v].x - 0.5 * LENGTH).abs() < 1e-9).unwrap();
+    let tip: Vec<(usize, DVec3)> = (0..bar.mesh.vertex_count())
+        .filter(|&v| bar.points[v].x == LENGTH)
+        .map(|v| (v, bar.points[v] + DVec3::X * 0.4))
+        .collect();
+    let map: Vec<f64> = bar
+        .mesh
+        .positions()
+        .iter()
+        .map(|p| if p.x < 0.5 * LENGTH { 10.0 } else { 1.0 })
+        .collect();
+    let options = tight()
+        .with_fixed(foot(&bar))
+        .with_pulls(tip)
+        .with_stiffness(map);
+    let frame = blend_of(&bar, vec![bar.points.clone(); 2], &options)
+        .between(0.5)
+        .unwrap();
+    let middle = (0..bar.mesh.vertex_count())
+        .find(|&v| (bar.points[v].x - 0.5 * LENGTH).abs() < 1e-9)
+        .unwrap();
     let moved = frame.positions[middle].x - bar.points[middle].x;
-    assert!(moved > 0.0 && moved < 0.1, "an even bar would give half of 0.4: {moved}");
+    assert!(
+        moved > 0.0 && moved < 0.1,
+        "an even bar would give half of 0.4: {moved}"
+    );
 }
 
 #[test]
@@ -222,26 +401,64 @@ fn coincident_vertices_and_open_sheets_in_parts_are_blended() {
         pose[b] = pose[a];
         pose
     });
-    let frame = blend_of(&bar, poses.to_vec(), &BlendOptions::default()).between(0.5).unwrap();
-    assert!(frame.positions.iter().all(|p| p.is_finite()) && frame.report.converged, "{:?}", frame.report);
+    let frame = blend_of(&bar, poses.to_vec(), &BlendOptions::default())
+        .between(0.5)
+        .unwrap();
+    assert!(
+        frame.positions.iter().all(|p| p.is_finite()) && frame.report.converged,
+        "{:?}",
+        frame.report
+    );
 
     let sheet = shapes::bumpy_sheet(6, 0.2);
-    let twice: Vec<DVec3> = sheet.positions().iter().copied().chain(sheet.positions().iter().map(|p| *p + DVec3::Z * 3.0)).collect();
+    let twice: Vec<DVec3> = sheet
+        .positions()
+        .iter()
+        .copied()
+        .chain(sheet.positions().iter().map(|p| *p + DVec3::Z * 3.0))
+        .collect();
     let count = sheet.vertex_count() as u32;
-    let faces: Vec<[u32; 3]> = sheet.triangles().iter().copied().chain(sheet.triangles().iter().map(|t| t.map(|v| v + count))).collect();
+    let faces: Vec<[u32; 3]> = sheet
+        .triangles()
+        .iter()
+        .copied()
+        .chain(sheet.triangles().iter().map(|t| t.map(|v| v + count)))
+        .collect();
     let two = Mesh::from_triangles(twice.clone(), &faces).unwrap();
-    let mut blend = Blend::join(&two, vec![twice.clone(), bent(&twice, 60.0)], &[], &BlendOptions::default()).unwrap();
-    assert!(blend.notes().iter().any(|note| note.contains("2 connected parts")), "{:?}", blend.notes());
+    let mut blend = Blend::join(
+        &two,
+        vec![twice.clone(), bent(&twice, 60.0)],
+        &[],
+        &BlendOptions::default(),
+    )
+    .unwrap();
+    assert!(
+        blend
+            .notes()
+            .iter()
+            .any(|note| note.contains("2 connected parts")),
+        "{:?}",
+        blend.notes()
+    );
     assert_eq!(blend.spring_counts().internal, 0);
     let frame = blend.between(0.5).unwrap();
-    assert!(frame.positions.iter().all(|p| p.is_finite()) && frame.report.converged, "{:?}", frame.report);
+    assert!(
+        frame.positions.iter().all(|p| p.is_finite()) && frame.report.converged,
+        "{:?}",
+        frame.report
+    );
 }
 
 #[test]
 fn weights_outside_the_shapes_are_balanced_too() {
     let bar = bar(12, 3);
-    let frame =
-        blend_of(&bar, vec![bar.points.clone(), bent(&bar.points, 60.0)], &tight().with_fixed(foot(&bar))).at(&[-0.2, 1.2]).unwrap();
+    let frame = blend_of(
+        &bar,
+        vec![bar.points.clone(), bent(&bar.points, 60.0)],
+        &tight().with_fixed(foot(&bar)),
+    )
+    .at(&[-0.2, 1.2])
+    .unwrap();
     assert!(frame.report.converged);
     assert!(apart(&frame.positions, &bent(bar.mesh.positions(), 72.0)) < 0.02);
 }
@@ -252,32 +469,80 @@ fn what_cannot_be_blended_is_refused() {
     let mut faces = bar.mesh.triangles().to_vec();
     faces.swap(0, 1);
     let swapped = Mesh::from_triangles(bar.mesh.positions().to_vec(), &faces).unwrap();
-    let nan = bar.mesh.posed(vec![DVec3::NAN; bar.mesh.vertex_count()]).unwrap();
-    let new = |shapes: &[Mesh], options: &BlendOptions| Blend::new(shapes, options).map(|_| ()).unwrap_err();
+    let nan = bar
+        .mesh
+        .posed(vec![DVec3::NAN; bar.mesh.vertex_count()])
+        .unwrap();
+    let new = |shapes: &[Mesh], options: &BlendOptions| {
+        Blend::new(shapes, options).map(|_| ()).unwrap_err()
+    };
     let plain = BlendOptions::default();
     assert!(matches!(new(&[], &plain), PhysicsError::NoShapes));
-    assert!(matches!(new(&[bar.mesh.clone(), other.mesh], &plain), PhysicsError::OtherCount { shape: 1, .. }));
-    assert!(matches!(new(&[bar.mesh.clone(), swapped], &plain), PhysicsError::OtherFaces { shape: 1 }));
-    assert!(matches!(new(&[bar.mesh.clone(), nan], &plain), PhysicsError::Shape { shape: 1, .. }));
+    assert!(matches!(
+        new(&[bar.mesh.clone(), other.mesh], &plain),
+        PhysicsError::OtherCount { shape: 1, .. }
+    ));
+    assert!(matches!(
+        new(&[bar.mesh.clone(), swapped], &plain),
+        PhysicsError::OtherFaces { shape: 1 }
+    ));
+    assert!(matches!(
+        new(&[bar.mesh.clone(), nan], &plain),
+        PhysicsError::Shape { shape: 1, .. }
+    ));
     let last = bar.mesh.vertex_count();
-    for options in
-        [plain.clone().with_fixed(vec![last]), plain.clone().with_anchor(vec![last]), plain.clone().with_pulls(vec![(last, DVec3::ZERO)])]
-    {
-        assert!(new(std::slice::from_ref(&bar.mesh), &options).to_string().contains(&last.to_string()));
+    for options in [
+        plain.clone().with_fixed(vec![last]),
+        plain.clone().with_anchor(vec![last]),
+        plain.clone().with_pulls(vec![(last, DVec3::ZERO)]),
+    ] {
+        assert!(
+            new(std::slice::from_ref(&bar.mesh), &options)
+                .to_string()
+                .contains(&last.to_string())
+        );
     }
     assert!(matches!(
-        new(std::slice::from_ref(&bar.mesh), &plain.clone().with_pulls(vec![(0, DVec3::NAN)])),
+        new(
+            std::slice::from_ref(&bar.mesh),
+            &plain.clone().with_pulls(vec![(0, DVec3::NAN)])
+        ),
         PhysicsError::Pull { vertex: 0 }
     ));
-    let bad = new(std::slice::from_ref(&bar.mesh), &plain.clone().with_stiffness(vec![0.0; last]));
+    let bad = new(
+        std::slice::from_ref(&bar.mesh),
+        &plain.clone().with_stiffness(vec![0.0; last]),
+    );
     assert!(matches!(bad, PhysicsError::Stiffness { vertex: 0, .. }));
-    let mut blend = blend_of(&bar, vec![bar.points.clone(), bent(&bar.points, 30.0)], &plain);
-    assert!(matches!(blend.at(&[1.0]), Err(PhysicsError::WeightCount { found: 1, expected: 2 })));
-    assert!(matches!(blend.at(&[0.5, 0.2]), Err(PhysicsError::WeightSum { .. })));
-    assert!(matches!(blend.at(&[f64::NAN, 1.0]), Err(PhysicsError::WeightSum { .. })));
+    let mut blend = blend_of(
+        &bar,
+        vec![bar.points.clone(), bent(&bar.points, 30.0)],
+        &plain,
+    );
+    assert!(matches!(
+        blend.at(&[1.0]),
+        Err(PhysicsError::WeightCount {
+            found: 1,
+            expected: 2
+        })
+    ));
+    assert!(matches!(
+        blend.at(&[0.5, 0.2]),
+        Err(PhysicsError::WeightSum { .. })
+    ));
+    assert!(matches!(
+        blend.at(&[f64::NAN, 1.0]),
+        Err(PhysicsError::WeightSum { .. })
+    ));
     let far = [(bar.points.len(), Constraint::Fixed(DVec3::ZERO))];
-    assert!(matches!(blend.constrained_at(&[0.5, 0.5], &far, None), Err(PhysicsError::Mesh(_))));
-    assert!(matches!(blend.constrained_at(&[0.5, 0.5], &[], Some(&[])), Err(PhysicsError::PerVertex { found: 0, .. })));
+    assert!(matches!(
+        blend.constrained_at(&[0.5, 0.5], &far, None),
+        Err(PhysicsError::Mesh(_))
+    ));
+    assert!(matches!(
+        blend.constrained_at(&[0.5, 0.5], &[], Some(&[])),
+        Err(PhysicsError::PerVertex { found: 0, .. })
+    ));
 }
 
 #[test]
@@ -293,17 +558,42 @@ fn an_open_dome_held_at_its_rim_is_balanced_by_every_solver() {
         };
         low.positions().iter().map(lift).collect()
     };
-    let rim: Vec<usize> = low.topology().boundary_loops().concat().iter().map(|&v| v as usize).collect();
+    let rim: Vec<usize> = low
+        .topology()
+        .boundary_loops()
+        .concat()
+        .iter()
+        .map(|&v| v as usize)
+        .collect();
     let (first, last) = (dome(0.4, 0.0), dome(1.2, 0.4));
     for solver in [Solver::Fast, Solver::Tight, Solver::Newton] {
-        let options = BlendOptions::default().with_solver(solver).with_fixed(rim.clone());
-        let mut blend = Blend::new(&[low.posed(first.clone()).unwrap(), low.posed(last.clone()).unwrap()], &options).unwrap();
-        assert_eq!(blend.spring_counts().internal + blend.spring_counts().anchor, 0);
+        let options = BlendOptions::default()
+            .with_solver(solver)
+            .with_fixed(rim.clone());
+        let mut blend = Blend::new(
+            &[
+                low.posed(first.clone()).unwrap(),
+                low.posed(last.clone()).unwrap(),
+            ],
+            &options,
+        )
+        .unwrap();
+        assert_eq!(
+            blend.spring_counts().internal + blend.spring_counts().anchor,
+            0
+        );
         for step in 0..=4 {
             let alpha = f64::from(step) / 4.0;
             let frame = blend.between(alpha).unwrap();
-            assert!(frame.report.converged, "{solver:?} {alpha}: {:?}", frame.report);
-            assert!(rim.iter().all(|&v| frame.positions[v].distance(first[v].lerp(last[v], alpha)) < 1e-12));
+            assert!(
+                frame.report.converged,
+                "{solver:?} {alpha}: {:?}",
+                frame.report
+            );
+            assert!(
+                rim.iter()
+                    .all(|&v| frame.positions[v].distance(first[v].lerp(last[v], alpha)) < 1e-12)
+            );
         }
     }
 }

@@ -1,10 +1,12 @@
 //! Which vertices of a cage carry a vertex of the full mesh, and by how much.
 //!
-//! **Problem.** Every vertex follows a few vertices of the cage around it. Shares must vary smoothly over the surface, or the
-//! triangles of the cage show; and a finger must not follow its neighbour.
+//! **Problem.** Every vertex follows a few vertices of the cage around it. Shares must vary
+//! smoothly over the surface, or the triangles of the cage show; and a finger must not follow its
+//! neighbour.
 //!
-//! **Equation.** With the distance `d` in space and the distance `g` along edges between vertex `i` and cage vertex `j`, both
-//! root mean squares over the shapes, and the reach `ρⱼ` of the cage vertex,
+//! **Equation.** With the distance `d` in space and the distance `g` along edges between vertex `i`
+//! and cage vertex `j`, both root mean squares over the shapes, and the reach `ρⱼ` of the cage
+//! vertex,
 //!
 //! ```text
 //! wᵢⱼ ∝ (1 − (d/ρⱼ)²)³₊ · c(g/ρⱼ)        Σⱼ wᵢⱼ = 1
@@ -12,8 +14,9 @@
 //!
 //! where `c` falls from one to zero between [`NEAR_PATH`] and [`FAR_PATH`].
 //!
-//! **Ours.** Distances in space are smooth but do not see gaps, those along edges see gaps but are jagged; so the first give
-//! the shares, and the second only bar who is far around. No shape is special in either.
+//! **Ours.** Distances in space are smooth but do not see gaps, those along edges see gaps but are
+//! jagged; so the first give the shares, and the second only bar who is far around. No shape is
+//! special in either.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -24,8 +27,8 @@ use pliant_mesh::glam::DVec3;
 
 use super::Welded;
 
-/// The reach of a cage vertex in lengths of its longest edge. Ours: more than the 0.58 within which all of an even triangle has a
-/// corner, so that about a dozen of them share in a vertex.
+/// The reach of a cage vertex in lengths of its longest edge. Ours: more than the 0.58 within which
+/// all of an even triangle has a corner, so that about a dozen of them share in a vertex.
 const REACH: f64 = 1.2;
 /// Paths along edges up to this many reaches are no detour: edges zigzag by a fifth or two.
 const NEAR_PATH: f64 = 1.6;
@@ -47,13 +50,20 @@ pub(crate) struct Binding {
 
 impl Binding {
     /// Binds the vertices of `welded` to a cage over its vertices `sources`.
-    pub(super) fn new(welded: &Welded, cage: &Mesh, sources: &[u32], fallback: impl Fn(usize) -> Vec<(u32, f64)>) -> Self {
+    pub(super) fn new(
+        welded: &Welded,
+        cage: &Mesh,
+        sources: &[u32],
+        fallback: impl Fn(usize) -> Vec<(u32, f64)>,
+    ) -> Self {
         let reaches = reaches(welded, cage, sources);
         let chunks = sources.len().div_ceil(GRAIN);
         let found = parallel::map(chunks, 1, |chunk| {
             let nodes = chunk * GRAIN..sources.len().min((chunk + 1) * GRAIN);
             let mut walk = Walk::new(welded);
-            nodes.map(|node| walk.shares(sources[node], reaches[node])).collect::<Vec<_>>()
+            nodes
+                .map(|node| walk.shares(sources[node], reaches[node]))
+                .collect::<Vec<_>>()
         });
         let mut rows: Vec<Vec<(u32, f64)>> = vec![Vec::new(); welded.twins.len()];
         for (node, shares) in found.into_iter().flatten().enumerate() {
@@ -62,7 +72,10 @@ impl Binding {
             }
         }
         let mut node_at = vec![None; rows.len()];
-        sources.iter().enumerate().for_each(|(node, &v)| node_at[v as usize] = Some(node as u32));
+        sources
+            .iter()
+            .enumerate()
+            .for_each(|(node, &v)| node_at[v as usize] = Some(node as u32));
         for vertex in 0..rows.len() {
             if rows[vertex].is_empty() && welded.is_used(vertex) {
                 rows[vertex] = fallback(vertex);
@@ -77,10 +90,16 @@ impl Binding {
                 Some(*end)
             }))
             .collect();
-        Self { starts, shares: rows.concat(), row_of: welded.twins.clone(), node_at }
+        Self {
+            starts,
+            shares: rows.concat(),
+            row_of: welded.twins.clone(),
+            node_at,
+        }
     }
 
-    /// The cage vertices that carry a vertex, and their shares, which sum to one; none for a vertex without a triangle.
+    /// The cage vertices that carry a vertex, and their shares, which sum to one; none for a vertex
+    /// without a triangle.
     pub(crate) fn row(&self, vertex: usize) -> &[(u32, f64)] {
         let row = self.row_of[vertex] as usize;
         &self.shares[self.starts[row]..self.starts[row + 1]]
@@ -93,7 +112,10 @@ impl Binding {
 
     /// The cage vertex with the largest share in a vertex.
     pub(crate) fn main_node(&self, vertex: usize) -> Option<usize> {
-        self.row(vertex).iter().max_by(|a, b| a.1.total_cmp(&b.1)).map(|(node, _)| *node as usize)
+        self.row(vertex)
+            .iter()
+            .max_by(|a, b| a.1.total_cmp(&b.1))
+            .map(|(node, _)| *node as usize)
     }
 
     /// For each of so many cage vertices the mean of a map over the vertices that it carries.
@@ -106,7 +128,9 @@ impl Binding {
                 *total += share;
             }
         }
-        sums.iter().map(|&(sum, total)| if total > 0.0 { sum / total } else { 1.0 }).collect()
+        sums.iter()
+            .map(|&(sum, total)| if total > 0.0 { sum / total } else { 1.0 })
+            .collect()
     }
 }
 
@@ -132,14 +156,29 @@ struct Walk<'a> {
 
 impl<'a> Walk<'a> {
     fn new(welded: &'a Welded) -> Self {
-        Self { welded, paths: vec![f64::INFINITY; welded.twins.len()], seen: Vec::new() }
+        Self {
+            welded,
+            paths: vec![f64::INFINITY; welded.twins.len()],
+            seen: Vec::new(),
+        }
     }
 
     /// The vertices that a cage vertex carries, ascending, with weights that are not yet shares.
     fn shares(&mut self, source: u32, reach: f64) -> Vec<(u32, f64)> {
         self.spread(source, FAR_PATH * reach);
-        let weight = |&v: &u32| (v, kernel(self.welded.distance(source, v) / reach) * detour(self.paths[v as usize] / reach));
-        let mut shares: Vec<(u32, f64)> = self.seen.iter().map(weight).filter(|(_, weight)| *weight > 0.0).collect();
+        let weight = |&v: &u32| {
+            (
+                v,
+                kernel(self.welded.distance(source, v) / reach)
+                    * detour(self.paths[v as usize] / reach),
+            )
+        };
+        let mut shares: Vec<(u32, f64)> = self
+            .seen
+            .iter()
+            .map(weight)
+            .filter(|(_, weight)| *weight > 0.0)
+            .collect();
         shares.sort_unstable_by_key(|(vertex, _)| *vertex);
         for vertex in self.seen.drain(..) {
             self.paths[vertex as usize] = f64::INFINITY;
@@ -158,7 +197,13 @@ impl<'a> Walk<'a> {
             if path > self.paths[vertex as usize] {
                 continue;
             }
-            for &other in self.welded.surface.topology().vertex_neighbors().row(vertex as usize) {
+            for &other in self
+                .welded
+                .surface
+                .topology()
+                .vertex_neighbors()
+                .row(vertex as usize)
+            {
                 let longer = path + self.welded.distance(vertex, other);
                 let known = &mut self.paths[other as usize];
                 if longer < *known && longer <= limit {
@@ -186,6 +231,9 @@ fn detour(path: f64) -> f64 {
 
 /// Root mean square over the shapes of the distance between two vertices.
 pub(super) fn distance(shapes: &[Vec<DVec3>], a: u32, b: u32) -> f64 {
-    let sum: f64 = shapes.iter().map(|shape| shape[a as usize].distance_squared(shape[b as usize])).sum();
+    let sum: f64 = shapes
+        .iter()
+        .map(|shape| shape[a as usize].distance_squared(shape[b as usize]))
+        .sum();
     (sum / shapes.len() as f64).sqrt()
 }

@@ -1,27 +1,30 @@
 //! What happens around a vertex of a cage, as a linear map.
 //!
-//! **Equation.** With the vectors `e` from a vertex to those around it in a shape, `e'` in the blend, and weights
-//! `ω = 1/|e|²`, the map is the least of
+//! **Equation.** With the vectors `e` from a vertex to those around it in a shape, `e'` in the
+//! blend, and weights `ω = 1/|e|²`, the map is the least of
 //!
 //! ```text
 //! Σ ω |A e − e'|² + λ |A − R|²        R the rotation nearest to Σ ω e' eᵀ
 //! ```
 //!
-//! so that it follows what the vectors show, and turns where they show nothing, as along the normal of a flat place.
+//! so that it follows what the vectors show, and turns where they show nothing, as along the normal
+//! of a flat place.
 //!
-//! **Source.** The rotation: Sorkine and Alexa 2007, eq. 6; node maps that carry a surface: Sumner, Schmid, Pauly, "Embedded
-//! deformation for shape manipulation", 2007.
+//! **Source.** The rotation: Sorkine and Alexa 2007, eq. 6; node maps that carry a surface: Sumner,
+//! Schmid, Pauly, "Embedded deformation for shape manipulation", 2007.
 //!
-//! **Ours.** A map of a shape to itself is the identity, and of a shape to its copy the rotation, for any `λ`.
+//! **Ours.** A map of a shape to itself is the identity, and of a shape to its copy the rotation,
+//! for any `λ`.
 
 use pliant_linalg::{nearest_rotation, outer};
 use pliant_mesh::glam::{DMat3, DQuat, DVec3};
 
-/// `λ` beside the sum of `ω e eᵀ`: ours. Less follows stretches closer, and noise of thin triangles too.
+/// `λ` beside the sum of `ω e eᵀ`: ours. Less follows stretches closer, and noise of thin triangles
+/// too.
 const TRUST_IN_ROTATION: f64 = 0.05;
 
-/// Vectors whose spread across their main direction is below this part of that along it say nothing of turns around it: ours, far
-/// above what rounding leaves.
+/// Vectors whose spread across their main direction is below this part of that along it say nothing
+/// of turns around it: ours, far above what rounding leaves.
 const NEEDLE: f64 = 1e-8;
 
 /// The map from the surroundings of `vertex` in one shape to those in another.
@@ -30,7 +33,10 @@ pub(crate) fn local_map(around: &[u32], vertex: usize, from: &[DVec3], to: &[DVe
     let mut covariance = DMat3::ZERO;
     let mut longest = (0.0, DVec3::ZERO, DVec3::ZERO);
     for &other in around {
-        let (rest, now) = (from[other as usize] - from[vertex], to[other as usize] - to[vertex]);
+        let (rest, now) = (
+            from[other as usize] - from[vertex],
+            to[other as usize] - to[vertex],
+        );
         let squared = rest.length_squared();
         if squared > 0.0 {
             spread += outer(rest, rest / squared);
@@ -41,7 +47,10 @@ pub(crate) fn local_map(around: &[u32], vertex: usize, from: &[DVec3], to: &[DVe
         }
     }
     let trace = spread.x_axis.x + spread.y_axis.y + spread.z_axis.z;
-    let squares = [spread.x_axis, spread.y_axis, spread.z_axis].iter().map(|axis| axis.length_squared()).sum::<f64>();
+    let squares = [spread.x_axis, spread.y_axis, spread.z_axis]
+        .iter()
+        .map(|axis| axis.length_squared())
+        .sum::<f64>();
     if trace * trace - squares <= NEEDLE * trace * trace {
         return turn_only(longest.1, longest.2);
     }

@@ -12,17 +12,29 @@ const RIM: usize = 6;
 
 /// A vertex that springs of length one join to a held rim around it, in the plane z = 0.
 fn fan() -> Blend {
-    let rim = (0..RIM).map(|k| TAU * k as f64 / RIM as f64).map(|angle| DVec3::new(angle.cos(), angle.sin(), 0.0));
+    let rim = (0..RIM)
+        .map(|k| TAU * k as f64 / RIM as f64)
+        .map(|angle| DVec3::new(angle.cos(), angle.sin(), 0.0));
     let positions: Vec<DVec3> = std::iter::once(DVec3::ZERO).chain(rim).collect();
-    let triangles: Vec<[u32; 3]> = (0..RIM as u32).map(|k| [0, 1 + k, 1 + (k + 1) % RIM as u32]).collect();
+    let triangles: Vec<[u32; 3]> = (0..RIM as u32)
+        .map(|k| [0, 1 + k, 1 + (k + 1) % RIM as u32])
+        .collect();
     let mesh = Mesh::from_triangles(positions, &triangles).unwrap();
-    Blend::new(&[mesh], &BlendOptions::default().with_solver(Solver::Tight).with_fixed((1..=RIM).collect())).unwrap()
+    Blend::new(
+        &[mesh],
+        &BlendOptions::default()
+            .with_solver(Solver::Tight)
+            .with_fixed((1..=RIM).collect()),
+    )
+    .unwrap()
 }
 
 /// The force of the fan's springs on a vertex at `place`, in closed form.
 fn force_at(place: DVec3) -> DVec3 {
     let rim = fan().mesh().positions()[1..].to_vec();
-    rim.iter().map(|end| (*end - place) * (1.0 - 1.0 / end.distance(place))).sum()
+    rim.iter()
+        .map(|end| (*end - place) * (1.0 - 1.0 / end.distance(place)))
+        .sum()
 }
 
 fn still(obstacle: Result<Obstacle, PhysicsError>) -> (Obstacle, ObstacleMotion) {
@@ -34,16 +46,32 @@ fn ball(center: DVec3, radius: f64) -> (Obstacle, ObstacleMotion) {
 }
 
 fn shifts(ways: &[DVec3]) -> ObstacleMotion {
-    ObstacleMotion::from_frames(ways.iter().map(|&translation| RigidMotion { rotation: DQuat::IDENTITY, translation }).collect())
+    ObstacleMotion::from_frames(
+        ways.iter()
+            .map(|&translation| RigidMotion {
+                rotation: DQuat::IDENTITY,
+                translation,
+            })
+            .collect(),
+    )
 }
 
 fn among(blend: Blend, obstacles: Vec<(Obstacle, ObstacleMotion)>, friction: f64) -> ContactBlend {
-    ContactBlend::new(blend, obstacles, &ContactOptions::default().with_friction(friction)).unwrap()
+    ContactBlend::new(
+        blend,
+        obstacles,
+        &ContactOptions::default().with_friction(friction),
+    )
+    .unwrap()
 }
 
 /// The only vertex of the fan that moves.
 fn middle(frame: &ContactFrame) -> DVec3 {
-    assert!(frame.shape.report.converged && frame.moved == 0, "{:?}", frame.shape.report);
+    assert!(
+        frame.shape.report.converged && frame.moved == 0,
+        "{:?}",
+        frame.shape.report
+    );
     frame.shape.positions[0]
 }
 
@@ -51,43 +79,70 @@ fn middle(frame: &ContactFrame) -> DVec3 {
 fn a_ball_pressed_on_a_fan_of_springs_takes_its_middle_along() {
     let mut contact = among(fan(), vec![ball(DVec3::Z * 0.2, 0.5)], 0.0);
     let frame = contact.step(&[1.0], 0.0).unwrap();
-    assert!(middle(&frame).distance(DVec3::Z * -0.3) < 1e-6, "{}", middle(&frame));
+    assert!(
+        middle(&frame).distance(DVec3::Z * -0.3) < 1e-6,
+        "{}",
+        middle(&frame)
+    );
     assert_eq!((frame.contacts, frame.stuck), (1, 0));
     let found = contact.blend.forces_at(&[1.0], &joined(&frame.shape))[0];
-    assert!(found.distance(force_at(DVec3::Z * -0.3)) < 1e-6, "six springs of length √1.09: {found}");
+    assert!(
+        found.distance(force_at(DVec3::Z * -0.3)) < 1e-6,
+        "six springs of length √1.09: {found}"
+    );
 }
 
 #[test]
 fn without_friction_a_vertex_slides_until_the_ball_pushes_straight_back() {
     let center = DVec3::new(0.1, 0.0, 0.2);
-    let place = middle(&among(fan(), vec![ball(center, 0.5)], 0.0).step(&[1.0], 0.0).unwrap());
+    let place = middle(
+        &among(fan(), vec![ball(center, 0.5)], 0.0)
+            .step(&[1.0], 0.0)
+            .unwrap(),
+    );
     let (normal, force) = ((place - center).normalize(), force_at(place));
     assert!((place.distance(center) - 0.5).abs() < 1e-6);
-    assert!((force - normal * force.dot(normal)).length() < 1e-5 && force.dot(normal) < 0.0, "{force}");
+    assert!(
+        (force - normal * force.dot(normal)).length() < 1e-5 && force.dot(normal) < 0.0,
+        "{force}"
+    );
 }
 
 #[test]
 fn the_published_way_fixes_a_vertex_where_it_leaves_the_ball() {
     let center = DVec3::new(0.1, 0.0, 0.2);
     let options = ContactOptions::default().with_method(ContactMethod::Paper);
-    let frame = ContactBlend::new(fan(), vec![ball(center, 0.5)], &options).unwrap().step(&[1.0], 0.0).unwrap();
+    let frame = ContactBlend::new(fan(), vec![ball(center, 0.5)], &options)
+        .unwrap()
+        .step(&[1.0], 0.0)
+        .unwrap();
     assert!(middle(&frame).distance(center - center.normalize() * 0.5) < 1e-12);
     assert_eq!(frame.contacts, 1);
 }
 
 #[test]
 fn a_vertex_pressed_by_two_balls_rests_in_the_groove_between_them() {
-    let balls = [-0.4, 0.4].map(|x| ball(DVec3::new(x, 0.0, 0.3), 0.6)).to_vec();
+    let balls = [-0.4, 0.4]
+        .map(|x| ball(DVec3::new(x, 0.0, 0.3), 0.6))
+        .to_vec();
     let frame = among(fan(), balls, 0.0).step(&[1.0], 0.0).unwrap();
     let bottom = 0.3 - (0.36_f64 - 0.16).sqrt();
-    assert!(middle(&frame).distance(DVec3::Z * bottom) < 1e-6, "{}", middle(&frame));
+    assert!(
+        middle(&frame).distance(DVec3::Z * bottom) < 1e-6,
+        "{}",
+        middle(&frame)
+    );
     assert_eq!(frame.contacts, 2);
 }
 
 /// A plate from z = −0.3 upward that moves along x by `way` once it presses on the fan.
 fn dragged(friction: f64, way: f64) -> DVec3 {
     let plate = Obstacle::cylinder(DVec3::Z * -0.3, DVec3::Z, 0.5).unwrap();
-    let mut contact = among(fan(), vec![(plate, shifts(&[DVec3::ZERO, DVec3::X * way]))], friction);
+    let mut contact = among(
+        fan(),
+        vec![(plate, shifts(&[DVec3::ZERO, DVec3::X * way]))],
+        friction,
+    );
     contact.step(&[1.0], 0.0).unwrap();
     middle(&contact.step(&[1.0], 1.0).unwrap())
 }
@@ -95,32 +150,51 @@ fn dragged(friction: f64, way: f64) -> DVec3 {
 #[test]
 fn friction_takes_a_vertex_along_until_its_pull_leaves_the_cone() {
     let way = 0.1;
-    assert!(dragged(0.0, way).distance(DVec3::Z * -0.3) < 1e-6, "nothing without friction");
+    assert!(
+        dragged(0.0, way).distance(DVec3::Z * -0.3) < 1e-6,
+        "nothing without friction"
+    );
     let taken = DVec3::new(way, 0.0, -0.3);
     let pull_over_push = force_at(taken).x.abs() / force_at(taken).z;
-    assert!(dragged(1.05 * pull_over_push, way).distance(taken) < 1e-6, "below the cone it sticks");
+    assert!(
+        dragged(1.05 * pull_over_push, way).distance(taken) < 1e-6,
+        "below the cone it sticks"
+    );
     let friction = 0.5 * pull_over_push;
     let slipped = dragged(friction, way);
     let force = force_at(slipped);
     assert!(slipped.x > 0.1 * way && slipped.x < 0.9 * way, "{slipped}");
     // Springs that are not linear end a little inside.
     let share = force.x.abs() / force.z / friction;
-    assert!(share > 0.95 && share < 1.001, "about on the rim of the cone: {share}");
+    assert!(
+        share > 0.95 && share < 1.001,
+        "about on the rim of the cone: {share}"
+    );
 }
 
 #[test]
 fn a_thin_plate_that_falls_fast_does_not_pass_through() {
     let plate = Obstacle::cylinder(DVec3::Z * 2.0, DVec3::Z * 2.05, 0.5).unwrap();
-    let mut contact = among(fan(), vec![(plate, shifts(&[DVec3::ZERO, DVec3::Z * -2.5]))], 0.0);
+    let mut contact = among(
+        fan(),
+        vec![(plate, shifts(&[DVec3::ZERO, DVec3::Z * -2.5]))],
+        0.0,
+    );
     assert_eq!(middle(&contact.step(&[1.0], 0.0).unwrap()), DVec3::ZERO);
     let frame = contact.step(&[1.0], 1.0).unwrap();
     assert!(frame.substeps > 100);
-    assert!(middle(&frame).distance(DVec3::Z * -0.5) < 1e-6, "{}", middle(&frame));
+    assert!(
+        middle(&frame).distance(DVec3::Z * -0.5) < 1e-6,
+        "{}",
+        middle(&frame)
+    );
 }
 
 #[test]
 fn a_held_vertex_stays_inside_and_is_counted() {
-    let frame = among(fan(), vec![ball(DVec3::X, 0.5)], 0.0).step(&[1.0], 0.0).unwrap();
+    let frame = among(fan(), vec![ball(DVec3::X, 0.5)], 0.0)
+        .step(&[1.0], 0.0)
+        .unwrap();
     assert_eq!((frame.stuck, frame.contacts), (1, 0));
     assert_eq!(frame.shape.positions[1], DVec3::X);
 }
@@ -128,14 +202,21 @@ fn a_held_vertex_stays_inside_and_is_counted() {
 /// A bar of length 4 with its foot held, that bends by a right angle.
 fn bending() -> Blend {
     let straight = bar(3);
-    let foot = (0..straight.vertex_count()).filter(|&v| straight.positions()[v].x == 0.0).collect();
+    let foot = (0..straight.vertex_count())
+        .filter(|&v| straight.positions()[v].x == 0.0)
+        .collect();
     let bent = bent(&straight, 90.0);
     Blend::new(&[straight, bent], &BlendOptions::default().with_fixed(foot)).unwrap()
 }
 
 /// A ball on the inner side of the bend that the tip reaches after half the way.
 fn in_the_way() -> (DVec3, f64) {
-    let tip = bent(&bar(1), 60.0).positions().iter().copied().filter(|p| p.x > 1.5).fold(DVec3::ZERO, |a, b| if b.z > a.z { b } else { a });
+    let tip = bent(&bar(1), 60.0)
+        .positions()
+        .iter()
+        .copied()
+        .filter(|p| p.x > 1.5)
+        .fold(DVec3::ZERO, |a, b| if b.z > a.z { b } else { a });
     (DVec3::new(tip.x - 0.3, 0.0, tip.z + 0.4), 0.6)
 }
 
@@ -147,11 +228,17 @@ fn weights(step: usize) -> [f64; 2] {
 }
 
 fn walk(contact: &mut ContactBlend) -> Vec<ContactFrame> {
-    (0..=STEPS).map(|step| contact.step(&weights(step), step as f64).unwrap()).collect()
+    (0..=STEPS)
+        .map(|step| contact.step(&weights(step), step as f64).unwrap())
+        .collect()
 }
 
 fn deepest(obstacle: &Obstacle, frame: &ContactFrame) -> f64 {
-    obstacle.contacts(&frame.shape.positions, 0.0).iter().map(|contact| contact.depth).fold(0.0, f64::max)
+    obstacle
+        .contacts(&frame.shape.positions, 0.0)
+        .iter()
+        .map(|contact| contact.depth)
+        .fold(0.0, f64::max)
 }
 
 #[test]
@@ -159,7 +246,9 @@ fn no_vertex_of_a_bending_bar_enters_a_ball_and_before_it_touches_it_is_free() {
     let (center, radius) = in_the_way();
     let obstacle = Obstacle::sphere(center, radius).unwrap();
     let mut free = bending();
-    let free: Vec<BlendFrame> = (0..=STEPS).map(|step| free.at(&weights(step)).unwrap()).collect();
+    let free: Vec<BlendFrame> = (0..=STEPS)
+        .map(|step| free.at(&weights(step)).unwrap())
+        .collect();
     let inside = |frame: &BlendFrame| frame.positions.iter().any(|p| p.distance(center) < radius);
     let first = free.iter().position(inside).expect("it is in the way");
     assert!(first > 2 && inside(&free[STEPS]), "{first}");
@@ -167,11 +256,21 @@ fn no_vertex_of_a_bending_bar_enters_a_ball_and_before_it_touches_it_is_free() {
         let mut contact = among(bending(), vec![ball(center, radius)], friction);
         let edge = contact.blend().mesh().mean_edge_length();
         for (step, frame) in walk(&mut contact).iter().enumerate() {
-            assert!(deepest(&obstacle, frame) <= 1.001e-6 * edge, "{friction} {step}");
-            assert!(frame.shape.report.converged && frame.moved == 0, "{friction} {step}: {frame:?}");
+            assert!(
+                deepest(&obstacle, frame) <= 1.001e-6 * edge,
+                "{friction} {step}"
+            );
+            assert!(
+                frame.shape.report.converged && frame.moved == 0,
+                "{friction} {step}: {frame:?}"
+            );
             if step < first {
                 // Its report counts the steps of sub-steps too.
-                assert!(frame.shape.positions == free[step].positions && frame.shape.interior == free[step].interior, "{friction} {step}");
+                assert!(
+                    frame.shape.positions == free[step].positions
+                        && frame.shape.interior == free[step].interior,
+                    "{friction} {step}"
+                );
             } else {
                 assert!(frame.contacts > 0);
             }
@@ -184,7 +283,11 @@ fn once_the_ball_is_gone_the_shape_is_the_free_one() {
     let (center, radius) = in_the_way();
     let mut ways = vec![DVec3::ZERO; STEPS + 1];
     ways.push(DVec3::new(0.5, 0.0, 3.0));
-    let mut contact = among(bending(), vec![(Obstacle::sphere(center, radius).unwrap(), shifts(&ways))], 0.0);
+    let mut contact = among(
+        bending(),
+        vec![(Obstacle::sphere(center, radius).unwrap(), shifts(&ways))],
+        0.0,
+    );
     let frames = walk(&mut contact);
     let free = bending().at(&weights(STEPS)).unwrap();
     assert!(frames[STEPS].shape.positions != free.positions);
@@ -197,23 +300,42 @@ fn once_the_ball_is_gone_the_shape_is_the_free_one() {
 fn a_box_in_the_way_is_not_entered_either() {
     let (center, _) = in_the_way();
     let mesh = bar(4);
-    let places = mesh.positions().iter().map(|p| (*p - DVec3::X * 2.0) * DVec3::new(0.25, 1.2, 1.2) + center);
+    let places = mesh
+        .positions()
+        .iter()
+        .map(|p| (*p - DVec3::X * 2.0) * DVec3::new(0.25, 1.2, 1.2) + center);
     let obstacle = Obstacle::mesh(&mesh.posed(places.collect()).unwrap()).unwrap();
-    let mut contact = among(bending(), vec![(obstacle.clone(), ObstacleMotion::still())], 0.0);
+    let mut contact = among(
+        bending(),
+        vec![(obstacle.clone(), ObstacleMotion::still())],
+        0.0,
+    );
     let edge = contact.blend().mesh().mean_edge_length();
     let frames = walk(&mut contact);
-    assert!(frames.iter().all(|frame| deepest(&obstacle, frame) <= 1.001e-6 * edge));
+    assert!(
+        frames
+            .iter()
+            .all(|frame| deepest(&obstacle, frame) <= 1.001e-6 * edge)
+    );
     assert!(frames[STEPS].contacts > 0);
 }
 
 #[test]
 fn a_single_frame_comes_from_the_first_shape_as_a_walk_does() {
     let (center, radius) = in_the_way();
-    let walked = walk(&mut among(bending(), vec![ball(center, radius)], 0.0)).pop().unwrap();
+    let walked = walk(&mut among(bending(), vec![ball(center, radius)], 0.0))
+        .pop()
+        .unwrap();
     let mut contact = among(bending(), vec![ball(center, radius)], 0.0);
     let jumped = contact.step(&weights(STEPS), STEPS as f64).unwrap();
     assert!(jumped.substeps > 1 && jumped.shape.report.converged && jumped.moved == 0);
-    let apart = walked.shape.positions.iter().zip(&jumped.shape.positions).map(|(p, q)| p.distance(*q)).fold(0.0, f64::max);
+    let apart = walked
+        .shape
+        .positions
+        .iter()
+        .zip(&jumped.shape.positions)
+        .map(|(p, q)| p.distance(*q))
+        .fold(0.0, f64::max);
     assert!(apart < 0.02, "of a bar of length 4: {apart}");
 }
 
@@ -224,10 +346,19 @@ fn another_unit_of_length_gives_the_same_shape() {
     let unit = 1024.0;
     let last = |scale: f64| {
         let straight = bar(3);
-        let foot = (0..straight.vertex_count()).filter(|&v| straight.positions()[v].x == 0.0).collect();
-        let scaled = |mesh: &Mesh| mesh.posed(mesh.positions().iter().map(|&p| p * scale).collect()).unwrap();
+        let foot = (0..straight.vertex_count())
+            .filter(|&v| straight.positions()[v].x == 0.0)
+            .collect();
+        let scaled = |mesh: &Mesh| {
+            mesh.posed(mesh.positions().iter().map(|&p| p * scale).collect())
+                .unwrap()
+        };
         let options = BlendOptions::default().with_fixed(foot);
-        let blend = Blend::new(&[scaled(&straight), scaled(&bent(&straight, 90.0))], &options).unwrap();
+        let blend = Blend::new(
+            &[scaled(&straight), scaled(&bent(&straight, 90.0))],
+            &options,
+        )
+        .unwrap();
         let mut contact = among(blend, vec![ball(center * scale, radius * scale)], 0.2);
         walk(&mut contact).pop().unwrap()
     };
@@ -241,7 +372,10 @@ fn another_unit_of_length_gives_the_same_shape() {
 #[test]
 fn one_thread_and_two_give_the_same_bits() {
     let run = |threads: usize| {
-        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+        let pool = rayon::ThreadPoolBuilder::new()
+            .num_threads(threads)
+            .build()
+            .unwrap();
         let (center, radius) = in_the_way();
         pool.install(|| walk(&mut among(bending(), vec![ball(center, radius)], 0.3)))
     };
@@ -251,33 +385,70 @@ fn one_thread_and_two_give_the_same_bits() {
 #[test]
 fn friction_that_is_negative_or_not_finite_is_declined() {
     for friction in [-0.1, f64::NAN, f64::INFINITY] {
-        assert!(ContactBlend::new(fan(), Vec::new(), &ContactOptions::default().with_friction(friction)).is_err());
+        assert!(
+            ContactBlend::new(
+                fan(),
+                Vec::new(),
+                &ContactOptions::default().with_friction(friction)
+            )
+            .is_err()
+        );
     }
 }
 
-/// A ball far smaller than the faces of the fan, under the middle of one, that rises through its plane.
+/// A ball far smaller than the faces of the fan, under the middle of one, that rises through its
+/// plane.
 fn risen(height: f64) -> (Vec<DVec3>, DVec3, ContactFrame) {
     let blend = fan();
     let [a, b, c] = blend.mesh().triangle_points(0);
     let below = (a * 2.0 + b + c) / 4.0;
-    let way: Vec<DVec3> = (0..=4).map(|k| DVec3::Z * (0.25 * f64::from(k) * height)).collect();
+    let way: Vec<DVec3> = (0..=4)
+        .map(|k| DVec3::Z * (0.25 * f64::from(k) * height))
+        .collect();
     let start = below - DVec3::Z * 0.1;
-    let mut contact = among(blend, vec![(Obstacle::sphere(start, 0.05).unwrap(), shifts(&way))], 0.0);
-    let mut frames: Vec<ContactFrame> = (0..=4).map(|time| contact.step(&[1.0], f64::from(time)).unwrap()).collect();
+    let mut contact = among(
+        blend,
+        vec![(Obstacle::sphere(start, 0.05).unwrap(), shifts(&way))],
+        0.0,
+    );
+    let mut frames: Vec<ContactFrame> = (0..=4)
+        .map(|time| contact.step(&[1.0], f64::from(time)).unwrap())
+        .collect();
     let frame = frames.pop().unwrap();
-    (frame.shape.positions.clone(), start + DVec3::Z * height, frame)
+    (
+        frame.shape.positions.clone(),
+        start + DVec3::Z * height,
+        frame,
+    )
 }
 
 #[test]
 fn a_ball_that_is_smaller_than_a_face_lifts_it() {
     let (_, _, before) = risen(0.04);
-    assert_eq!((before.faces, before.contacts), (0, 0), "below it nothing happens");
+    assert_eq!(
+        (before.faces, before.contacts),
+        (0, 0),
+        "below it nothing happens"
+    );
     let (positions, center, frame) = risen(0.25);
-    assert!(frame.shape.report.converged && frame.faces == 1, "{:?} {}", frame.shape.report, frame.faces);
+    assert!(
+        frame.shape.report.converged && frame.faces == 1,
+        "{:?} {}",
+        frame.shape.report,
+        frame.faces
+    );
     let corners = [0, 1, 2].map(|v| positions[v]);
     let (_, nearest) = pliant_mesh::closest_on_triangle(corners, center);
-    assert!(nearest.distance(center) > 0.05 - 2e-3 && nearest.distance(center) < 0.05 + 2e-3, "{}", nearest.distance(center));
-    assert!(positions[0].z > 0.05, "the vertex that may move is lifted: {}", positions[0]);
+    assert!(
+        nearest.distance(center) > 0.05 - 2e-3 && nearest.distance(center) < 0.05 + 2e-3,
+        "{}",
+        nearest.distance(center)
+    );
+    assert!(
+        positions[0].z > 0.05,
+        "the vertex that may move is lifted: {}",
+        positions[0]
+    );
     let springs = force_at(positions[0]);
     assert!(springs.z < -1e-3, "and pulls back: {springs}");
 }

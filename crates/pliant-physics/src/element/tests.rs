@@ -14,17 +14,33 @@ fn points() -> impl Strategy<Value = Vec<DVec3>> {
         let (volume, gradients) = volume([p[0], p[1], p[2], p[3]]);
         volume.abs() > 0.02 && gradients.iter().all(|g| g.length() > 0.05)
     };
-    prop::collection::vec(prop::array::uniform3(-1.0..1.0_f64).prop_map(DVec3::from_array), POINTS).prop_filter("thick", thick)
+    prop::collection::vec(
+        prop::array::uniform3(-1.0..1.0_f64).prop_map(DVec3::from_array),
+        POINTS,
+    )
+    .prop_filter("thick", thick)
 }
 
 fn law() -> impl Strategy<Value = Law> {
-    prop_oneof![(-1.5..1.5_f64).prop_map(Law::Angle), (0.1..1.0_f64).prop_map(Law::Area), (0.05..0.4_f64).prop_map(Law::Volume)]
+    prop_oneof![
+        (-1.5..1.5_f64).prop_map(Law::Angle),
+        (0.1..1.0_f64).prop_map(Law::Area),
+        (0.05..0.4_f64).prop_map(Law::Volume)
+    ]
 }
 
 /// An element by itself.
 fn alone(law: Law) -> SpringEnergy {
     let mut energy = SpringEnergy::new(POINTS, &[], &[]);
-    energy.set_further(Further::new(POINTS, vec![Element { corners: [0, 1, 2, 3], law, weight: 0.7 }], Vec::new()));
+    energy.set_further(Further::new(
+        POINTS,
+        vec![Element {
+            corners: [0, 1, 2, 3],
+            law,
+            weight: 0.7,
+        }],
+        Vec::new(),
+    ));
     energy
 }
 
@@ -32,7 +48,15 @@ fn alone(law: Law) -> SpringEnergy {
 fn shell() -> SpringEnergy {
     let mut energy = SpringEnergy::new(POINTS, &[], &[]);
     let triangles = vec![[0, 2, 1], [0, 1, 3], [1, 2, 3], [2, 0, 3]];
-    energy.set_further(Further::new(POINTS, Vec::new(), vec![Shell { triangles, volume: 0.3, weight: 2.0 }]));
+    energy.set_further(Further::new(
+        POINTS,
+        Vec::new(),
+        vec![Shell {
+            triangles,
+            volume: 0.3,
+            weight: 2.0,
+        }],
+    ));
     energy
 }
 
@@ -65,14 +89,18 @@ fn is_convex(law: Law, p: &[DVec3]) -> bool {
 
 const STEP: f64 = 1e-5;
 
-/// The largest difference between forces and minus the slope of the energy, beside the largest force.
+/// The largest difference between forces and minus the slope of the energy, beside the largest
+/// force.
 fn slope_error(energy: &SpringEnergy, points: &[DVec3]) -> f64 {
     let forces = forces(energy, points);
     let error = |unknown: usize| {
-        let slope = (energy.at(&moved(points, unknown, STEP)) - energy.at(&moved(points, unknown, -STEP))) / (2.0 * STEP);
+        let slope = (energy.at(&moved(points, unknown, STEP))
+            - energy.at(&moved(points, unknown, -STEP)))
+            / (2.0 * STEP);
         (forces[unknown / 3][unknown % 3] + slope).abs()
     };
-    (0..3 * POINTS).map(error).fold(0.0, f64::max) / forces.iter().map(|f| f.length()).fold(1.0, f64::max)
+    (0..3 * POINTS).map(error).fold(0.0, f64::max)
+        / forces.iter().map(|f| f.length()).fold(1.0, f64::max)
 }
 
 proptest! {
@@ -125,10 +153,16 @@ proptest! {
 fn the_column_of_a_closed_surface_is_the_slope_of_its_volume() {
     let ball = icosphere(1);
     let points = ball.positions();
-    let shell = Shell { triangles: ball.triangles().to_vec(), volume: 1.0, weight: 3.0 };
+    let shell = Shell {
+        triangles: ball.triangles().to_vec(),
+        volume: 1.0,
+        weight: 3.0,
+    };
     let further = Further::new(points.len(), Vec::new(), vec![shell]);
     let columns = further.columns(points, &Support::free(points.len()));
-    let [(weight, column)] = columns.as_slice() else { panic!("one surface, one column") };
+    let [(weight, column)] = columns.as_slice() else {
+        panic!("one surface, one column")
+    };
     assert_eq!(*weight, 3.0);
     // Of a ball, the gradient looks outward and its flux is three times the volume.
     let flux: f64 = column.iter().zip(points).map(|(g, p)| g.dot(*p)).sum();
@@ -145,21 +179,43 @@ fn elements_without_extent_rest() {
     }
     for law in [Law::Area(0.1), Law::Volume(0.1)] {
         let value = alone(law).at(&[DVec3::ONE; POINTS]);
-        assert!(value > 1.0 && value.is_finite(), "what has collapsed has a price: {law:?} {value}");
+        assert!(
+            value > 1.0 && value.is_finite(),
+            "what has collapsed has a price: {law:?} {value}"
+        );
     }
 }
 
 #[test]
 fn a_patch_has_the_forces_of_the_whole() {
     let bar = bar(4, 2);
-    let elements: Vec<Element> = bar.tetrahedra.iter().map(|&corners| Element { corners, law: Law::Volume(0.01), weight: 1.0 }).collect();
-    let springs = Springs::new(&bar.mesh, &bar.tetrahedra, &[], std::slice::from_ref(&bar.points));
+    let elements: Vec<Element> = bar
+        .tetrahedra
+        .iter()
+        .map(|&corners| Element {
+            corners,
+            law: Law::Volume(0.01),
+            weight: 1.0,
+        })
+        .collect();
+    let springs = Springs::new(
+        &bar.mesh,
+        &bar.tetrahedra,
+        &[],
+        std::slice::from_ref(&bar.points),
+    );
     let mut energy = SpringEnergy::new(springs.points(), springs.ends(), &springs.blended(&[1.0]));
     energy.set_further(Further::new(bar.points.len(), elements, Vec::new()));
-    let bent: Vec<DVec3> = bar.points.iter().map(|p| *p + DVec3::new(0.1 * p.z * p.z, 0.05 * p.x * p.x, 0.0)).collect();
+    let bent: Vec<DVec3> = bar
+        .points
+        .iter()
+        .map(|p| *p + DVec3::new(0.1 * p.z * p.z, 0.05 * p.x * p.x, 0.0))
+        .collect();
     let vertices = [0, 3, 7, 8];
     let (patch, around) = energy.patch(&vertices);
     let places: Vec<DVec3> = around.iter().map(|&v| bent[v as usize]).collect();
     let (whole, part) = (forces(&energy, &bent), forces(&patch, &places));
-    assert!(vertices.iter().zip(&part).all(|(&v, f)| whole[v as usize].distance(*f) < 1e-12 * whole[v as usize].length().max(1.0)));
+    assert!(vertices.iter().zip(&part).all(
+        |(&v, f)| whole[v as usize].distance(*f) < 1e-12 * whole[v as usize].length().max(1.0)
+    ));
 }

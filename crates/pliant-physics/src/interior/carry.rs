@@ -1,32 +1,37 @@
 //! Inner points in the other shapes: as rigid as possible beneath a given surface.
 //!
-//! **Problem.** Points were placed inside one shape. Find where they are in another, of which only the surface is known, such
-//! that no tetrahedron is turned inside out.
+//! **Problem.** Points were placed inside one shape. Find where they are in another, of which only
+//! the surface is known, such that no tetrahedron is turned inside out.
 //!
-//! **Equation.** With the deformation gradient `F = Σᵢ yᵢ gᵢᵀ` of a tetrahedron, `gᵢ` the gradients of its hat functions,
-//! and `v` its volume, minimise over inner points `y` and rotations `R`
+//! **Equation.** With the deformation gradient `F = Σᵢ yᵢ gᵢᵀ` of a tetrahedron, `gᵢ` the gradients
+//! of its hat functions, and `v` its volume, minimise over inner points `y` and rotations `R`
 //!
 //! ```text
 //! E = Σₜ vₜ |Fₜ − Rₜ|²,      K y = Σₜ vₜ Rₜ gᵢ      with  Kᵢⱼ = Σₜ vₜ gᵢ·gⱼ
 //! ```
 //!
-//! in turns: each `R` is the rotation nearest to `F`, then `y` solves a linear system whose factor never changes.
+//! in turns: each `R` is the rotation nearest to `F`, then `y` solves a linear system whose factor
+//! never changes.
 //!
-//! **Source.** Chao, Pinkall, Sanan, Schröder, "A simple geometric model for elastic deformations", SIGGRAPH 2010, for the
-//! energy; Sorkine and Alexa, "As-Rigid-As-Possible Surface Modeling", SGP 2007, for the turns.
+//! **Source.** Chao, Pinkall, Sanan, Schröder, "A simple geometric model for elastic deformations",
+//! SIGGRAPH 2010, for the energy; Sorkine and Alexa, "As-Rigid-As-Possible Surface Modeling", SGP
+//! 2007, for the turns.
 //!
-//! **Ours.** The first rotations are those of the surface, extended into the depth as harmonic functions, so that a limb that
-//! is bent far finds its place. Tetrahedra that are still turned are opened by moving their inner corners into the half
-//! spaces above the opposite faces, one after the other (Agmon 1954); what cannot be opened is for the caller to drop.
+//! **Ours.** The first rotations are those of the surface, extended into the depth as harmonic
+//! functions, so that a limb that is bent far finds its place. Tetrahedra that are still turned are
+//! opened by moving their inner corners into the half spaces above the opposite faces, one after
+//! the other (Agmon 1954); what cannot be opened is for the caller to drop.
 
-use pliant_linalg::{LinalgError, SolveWorkspace, SparseMatrix, SpdSolver, nearest_rotation, outer, parallel};
+use pliant_linalg::{
+    LinalgError, SolveWorkspace, SparseMatrix, SpdSolver, nearest_rotation, outer, parallel,
+};
 use pliant_mesh::glam::{DMat3, DVec3};
 use pliant_mesh::{Mesh, vertex_normals};
 
 use super::tetrahedron::{thickness, volume};
 
-/// Turns of rotations and positions. Ours: the most rigid inside of a shape that is pressed flat is buckled; few turns are
-/// near enough to rigid, and smooth.
+/// Turns of rotations and positions. Ours: the most rigid inside of a shape that is pressed flat is
+/// buckled; few turns are near enough to rigid, and smooth.
 const TURNS: usize = 4;
 
 /// Rounds of opening turned tetrahedra.
@@ -50,22 +55,48 @@ pub(super) struct Carrier<'a> {
 }
 
 impl<'a> Carrier<'a> {
-    /// `points` are the vertices of `rest` and behind them at least one inner point; each of these hangs on the surface by tetrahedra.
-    pub(super) fn new(rest: &'a Mesh, points: &'a [DVec3], tetrahedra: &[[u32; 4]]) -> Result<Self, LinalgError> {
+    /// `points` are the vertices of `rest` and behind them at least one inner point; each of these
+    /// hangs on the surface by tetrahedra.
+    pub(super) fn new(
+        rest: &'a Mesh,
+        points: &'a [DVec3],
+        tetrahedra: &[[u32; 4]],
+    ) -> Result<Self, LinalgError> {
         let surface = rest.vertex_count();
-        let tetrahedra: Vec<[u32; 4]> = tetrahedra.iter().copied().filter(|t| t.iter().any(|&v| v as usize >= surface)).collect();
+        let tetrahedra: Vec<[u32; 4]> = tetrahedra
+            .iter()
+            .copied()
+            .filter(|t| t.iter().any(|&v| v as usize >= surface))
+            .collect();
         let corners = |t: &[u32; 4]| t.map(|v| points[v as usize]);
-        let gradients: Vec<[DVec3; 4]> = tetrahedra.iter().map(|t| hat_gradients(corners(t))).collect();
+        let gradients: Vec<[DVec3; 4]> = tetrahedra
+            .iter()
+            .map(|t| hat_gradients(corners(t)))
+            .collect();
         let volumes: Vec<f64> = tetrahedra.iter().map(|t| volume(corners(t))).collect();
         let mut triplets = Vec::new();
         for ((t, g), v) in tetrahedra.iter().zip(&gradients).zip(&volumes) {
-            for (i, j) in (0..16).map(|k| (k / 4, k % 4)).filter(|&(i, j)| t[i].min(t[j]) as usize >= surface) {
-                triplets.push((t[i] - surface as u32, t[j] - surface as u32, v * g[i].dot(g[j])));
+            for (i, j) in (0..16)
+                .map(|k| (k / 4, k % 4))
+                .filter(|&(i, j)| t[i].min(t[j]) as usize >= surface)
+            {
+                triplets.push((
+                    t[i] - surface as u32,
+                    t[j] - surface as u32,
+                    v * g[i].dot(g[j]),
+                ));
             }
         }
         let inner = points.len() - surface;
         let solver = SpdSolver::factor(&SparseMatrix::from_triplets(inner, inner, &triplets))?;
-        Ok(Self { rest, rest_points: points, tetrahedra, gradients, volumes, solver })
+        Ok(Self {
+            rest,
+            rest_points: points,
+            tetrahedra,
+            gradients,
+            volumes,
+            solver,
+        })
     }
 
     /// Surface and inner points of another shape, given its surface.
@@ -86,19 +117,26 @@ impl<'a> Carrier<'a> {
         let surface = self.rest.vertex_count();
         let stress = |t: usize, i: usize| rotations[t] * self.gradients[t][i];
         let mut inner = self.right_hand_side(points, stress);
-        self.solver.solve_points_in_place(&mut inner, &mut SolveWorkspace::new());
+        self.solver
+            .solve_points_in_place(&mut inner, &mut SolveWorkspace::new());
         points[surface..].copy_from_slice(&inner);
     }
 
     /// `vₜ stress` at the inner points less what the surface holds.
-    fn right_hand_side(&self, surface_values: &[DVec3], stress: impl Fn(usize, usize) -> DVec3) -> Vec<DVec3> {
+    fn right_hand_side(
+        &self,
+        surface_values: &[DVec3],
+        stress: impl Fn(usize, usize) -> DVec3,
+    ) -> Vec<DVec3> {
         let surface = self.rest.vertex_count();
         let mut sums = vec![DVec3::ZERO; self.rest_points.len() - surface];
         for (t, corners) in self.tetrahedra.iter().enumerate() {
             let g = &self.gradients[t];
             for i in (0..4).filter(|&i| corners[i] as usize >= surface) {
                 let held = (0..4).filter(|&j| (corners[j] as usize) < surface);
-                let held: DVec3 = held.map(|j| surface_values[corners[j] as usize] * g[i].dot(g[j])).sum();
+                let held: DVec3 = held
+                    .map(|j| surface_values[corners[j] as usize] * g[i].dot(g[j]))
+                    .sum();
                 sums[corners[i] as usize - surface] += (stress(t, i) - held) * self.volumes[t];
             }
         }
@@ -114,35 +152,53 @@ impl<'a> Carrier<'a> {
             column.extend(self.solver.solve_points(&inner));
             column
         });
-        let mean = |k: usize, t: &[u32; 4]| t.iter().map(|&v| columns[k][v as usize]).sum::<DVec3>();
+        let mean =
+            |k: usize, t: &[u32; 4]| t.iter().map(|&v| columns[k][v as usize]).sum::<DVec3>();
         parallel::map(self.tetrahedra.len(), TETRAHEDRA_PER_TASK, |t| {
             let corners = &self.tetrahedra[t];
-            nearest_rotation(DMat3::from_cols(mean(0, corners), mean(1, corners), mean(2, corners)))
+            nearest_rotation(DMat3::from_cols(
+                mean(0, corners),
+                mean(1, corners),
+                mean(2, corners),
+            ))
         })
     }
 
     fn nearest_rotations(&self, points: &[DVec3]) -> Vec<DMat3> {
         parallel::map(self.tetrahedra.len(), TETRAHEDRA_PER_TASK, |t| {
             let (corners, g) = (self.tetrahedra[t], self.gradients[t]);
-            let column = |k: usize| (0..4).map(|i| points[corners[i] as usize] * g[i][k]).sum::<DVec3>();
+            let column = |k: usize| {
+                (0..4)
+                    .map(|i| points[corners[i] as usize] * g[i][k])
+                    .sum::<DVec3>()
+            };
             nearest_rotation(DMat3::from_cols(column(0), column(1), column(2)))
         })
     }
 
-    /// Moves inner points into the half spaces above their opposite faces where a tetrahedron is flat or turned.
+    /// Moves inner points into the half spaces above their opposite faces where a tetrahedron is
+    /// flat or turned.
     fn open(&self, points: &mut [DVec3]) {
         let surface = self.rest.vertex_count();
         let rings = self.rings();
         let mut suspects: Vec<u32> = (0..self.tetrahedra.len() as u32).collect();
         for _ in 0..OPENING_ROUNDS {
-            suspects.retain(|&t| thickness(self.tetrahedra[t as usize].map(|v| points[v as usize])) < FLAT);
+            suspects.retain(|&t| {
+                thickness(self.tetrahedra[t as usize].map(|v| points[v as usize])) < FLAT
+            });
             let corners = suspects.iter().flat_map(|&t| self.tetrahedra[t as usize]);
             let troubled = ascending(corners.filter(|&v| v as usize >= surface).collect());
             for &v in &troubled {
                 self.lift(points, v, &rings[v as usize - surface]);
             }
             // Nothing else has changed.
-            suspects = ascending(troubled.iter().flat_map(|&v| &rings[v as usize - surface]).copied().collect());
+            suspects = ascending(
+                troubled
+                    .iter()
+                    .flat_map(|&v| &rings[v as usize - surface])
+                    .copied()
+                    .collect(),
+            );
         }
     }
 
@@ -158,15 +214,21 @@ impl<'a> Carrier<'a> {
         rings
     }
 
-    /// One round over the faces opposite to `vertex`: where it is too low above one, it rises to the wanted height.
+    /// One round over the faces opposite to `vertex`: where it is too low above one, it rises to
+    /// the wanted height.
     fn lift(&self, points: &mut [DVec3], vertex: u32, ring: &[u32]) {
         for &t in ring {
             let corners = self.tetrahedra[t as usize];
-            let place = corners.iter().position(|&v| v == vertex).expect("the ring holds tetrahedra of the vertex");
+            let place = corners
+                .iter()
+                .position(|&v| v == vertex)
+                .expect("the ring holds tetrahedra of the vertex");
             // The gradient of the corner's hat function is one over its height.
             let wanted = OPENED / self.gradients[t as usize][place].length();
             let [a, b, c] = opposite(corners, place).map(|v| points[v as usize]);
-            let Some(up) = (b - a).cross(c - a).try_normalize() else { continue };
+            let Some(up) = (b - a).cross(c - a).try_normalize() else {
+                continue;
+            };
             let height = up.dot(points[vertex as usize] - a);
             if height < wanted {
                 points[vertex as usize] += up * (wanted - height);
@@ -220,9 +282,19 @@ mod tests {
     /// A bar with inner points off its grid, and all its tetrahedra.
     fn stuffed() -> (Mesh, Vec<DVec3>, Vec<[u32; 4]>) {
         let surface = bar(4);
-        let inner = cells([&steps(0.3, 3.7, 10), &steps(-0.25, 0.25, 2), &steps(-0.25, 0.25, 2)], |_| true);
+        let inner = cells(
+            [
+                &steps(0.3, 3.7, 10),
+                &steps(-0.25, 0.25, 2),
+                &steps(-0.25, 0.25, 2),
+            ],
+            |_| true,
+        );
         let points = [surface.positions(), inner.positions()].concat();
-        let tetrahedra = delaunay(&points).into_iter().filter(|t| thickness(t.map(|v| points[v as usize])) > 0.01).collect();
+        let tetrahedra = delaunay(&points)
+            .into_iter()
+            .filter(|t| thickness(t.map(|v| points[v as usize])) > 0.01)
+            .collect();
         (surface, points, tetrahedra)
     }
 
@@ -231,27 +303,52 @@ mod tests {
         let (surface, points, tetrahedra) = stuffed();
         let turn = DQuat::from_axis_angle(DVec3::new(3.0, -1.0, 2.0).normalize(), 2.8);
         let motion = |p: &DVec3| turn * *p + DVec3::new(1.0, 2.0, 3.0);
-        let moved = surface.posed(surface.positions().iter().map(motion).collect()).unwrap();
-        let carried = Carrier::new(&surface, &points, &tetrahedra).unwrap().carry(&moved);
-        assert!(points.iter().map(motion).zip(&carried).all(|(p, q)| p.distance(*q) < 1e-9));
+        let moved = surface
+            .posed(surface.positions().iter().map(motion).collect())
+            .unwrap();
+        let carried = Carrier::new(&surface, &points, &tetrahedra)
+            .unwrap()
+            .carry(&moved);
+        assert!(
+            points
+                .iter()
+                .map(motion)
+                .zip(&carried)
+                .all(|(p, q)| p.distance(*q) < 1e-9)
+        );
     }
 
     #[test]
     fn a_stretched_surface_stretches_the_inside_evenly() {
         let (surface, points, tetrahedra) = stuffed();
         let stretch = |p: &DVec3| *p * DVec3::new(1.5, 0.8, 0.9);
-        let stretched = surface.posed(surface.positions().iter().map(stretch).collect()).unwrap();
-        let carried = Carrier::new(&surface, &points, &tetrahedra).unwrap().carry(&stretched);
+        let stretched = surface
+            .posed(surface.positions().iter().map(stretch).collect())
+            .unwrap();
+        let carried = Carrier::new(&surface, &points, &tetrahedra)
+            .unwrap()
+            .carry(&stretched);
         // Where flat tetrahedra are left out of a point's ring it is drawn a little to one side.
-        let furthest = points.iter().map(stretch).zip(&carried).map(|(p, q)| p.distance(*q)).fold(0.0, f64::max);
+        let furthest = points
+            .iter()
+            .map(stretch)
+            .zip(&carried)
+            .map(|(p, q)| p.distance(*q))
+            .fold(0.0, f64::max);
         assert!(furthest < 0.02, "{furthest}");
     }
 
     #[test]
     fn a_bent_bar_carries_its_inside_around_the_bend_without_a_turned_tetrahedron() {
         let (surface, points, tetrahedra) = stuffed();
-        let carried = Carrier::new(&surface, &points, &tetrahedra).unwrap().carry(&bent(&surface, 90.0));
-        assert!(tetrahedra.iter().all(|t| thickness(t.map(|v| carried[v as usize])) > 0.0));
+        let carried = Carrier::new(&surface, &points, &tetrahedra)
+            .unwrap()
+            .carry(&bent(&surface, 90.0));
+        assert!(
+            tetrahedra
+                .iter()
+                .all(|t| thickness(t.map(|v| carried[v as usize])) > 0.0)
+        );
         // The bend in closed form is not the most rigid, but near it.
         let closed_form = bent(&bar(4).posed(surface.positions().to_vec()).unwrap(), 90.0);
         assert_eq!(&carried[..surface.vertex_count()], closed_form.positions());
@@ -269,8 +366,16 @@ mod tests {
         let carrier = Carrier::new(&surface, &points, &tetrahedra).unwrap();
         let mut tangled = points.clone();
         tangled[surface.vertex_count() + 20] += DVec3::new(0.0, 0.7, 0.1);
-        assert!(tetrahedra.iter().any(|t| thickness(t.map(|v| tangled[v as usize])) < 0.0));
+        assert!(
+            tetrahedra
+                .iter()
+                .any(|t| thickness(t.map(|v| tangled[v as usize])) < 0.0)
+        );
         carrier.open(&mut tangled);
-        assert!(tetrahedra.iter().all(|t| thickness(t.map(|v| tangled[v as usize])) > 0.0));
+        assert!(
+            tetrahedra
+                .iter()
+                .all(|t| thickness(t.map(|v| tangled[v as usize])) > 0.0)
+        );
     }
 }

@@ -1,21 +1,24 @@
 //! Tetrahedra between points: the Delaunay triangulation of space.
 //!
-//! **Problem.** Join points, however they lie, by tetrahedra that fill their convex hull, without a failure on
-//! boxes, spheres, flat sheets and doubled points, and the same on every machine.
+//! **Problem.** Join points, however they lie, by tetrahedra that fill their convex hull, without a
+//! failure on boxes, spheres, flat sheets and doubled points, and the same on every machine.
 //!
-//! **Equation.** No point lies strictly inside the circumsphere of a tetrahedron. A new point `p` is in conflict with
-//! the tetrahedra whose circumsphere holds it; these form a star-shaped cavity, and joining `p` to the faces of the
-//! cavity restores the property. The outside is made of tetrahedra with a ghost corner on every face of the hull: one
-//! of these is in conflict when `p` lies beyond its face, or in its plane and inside its circle.
+//! **Equation.** No point lies strictly inside the circumsphere of a tetrahedron. A new point `p`
+//! is in conflict with the tetrahedra whose circumsphere holds it; these form a star-shaped cavity,
+//! and joining `p` to the faces of the cavity restores the property. The outside is made of
+//! tetrahedra with a ghost corner on every face of the hull: one of these is in conflict when `p`
+//! lies beyond its face, or in its plane and inside its circle.
 //!
-//! **Source.** Bowyer, "Computing Dirichlet tessellations", and Watson, 1981; Shewchuk, "Adaptive Precision
-//! Floating-Point Arithmetic", 1997, for the predicates (crate `robust`); Amenta, Choi and Rote, "Incremental
-//! constructions con BRIO", 2003, for the order; Skilling, "Programming the Hilbert curve", 2004.
+//! **Source.** Bowyer, "Computing Dirichlet tessellations", and Watson, 1981; Shewchuk, "Adaptive
+//! Precision Floating-Point Arithmetic", 1997, for the predicates (crate `robust`); Amenta, Choi
+//! and Rote, "Incremental constructions con BRIO", 2003, for the order; Skilling, "Programming the
+//! Hilbert curve", 2004.
 //!
-//! **Ours.** Coordinates are rounded to 2⁻⁴⁰ of the extent first, so that no product of the predicates underflows;
-//! points that then coincide keep the first. Signs being exact, strict conflict needs no perturbation: `p` in the
-//! plane of a face of the cavity and strictly inside one neighbour's sphere is strictly inside the other's too, so no
-//! flat tetrahedron arises. A walk that visits more tetrahedra than there are gives way to a search.
+//! **Ours.** Coordinates are rounded to 2⁻⁴⁰ of the extent first, so that no product of the
+//! predicates underflows; points that then coincide keep the first. Signs being exact, strict
+//! conflict needs no perturbation: `p` in the plane of a face of the cavity and strictly inside one
+//! neighbour's sphere is strictly inside the other's too, so no flat tetrahedron arises. A walk
+//! that visits more tetrahedra than there are gives way to a search.
 
 use pliant_mesh::glam::DVec3;
 use robust::{Coord, Coord3D, insphere, orient2d, orient3d};
@@ -37,17 +40,23 @@ const ROUND_HALVINGS: u32 = 12;
 
 /// The Delaunay tetrahedra of `points`, each with positive volume `(b − a)·((c − a) × (d − a))`.
 ///
-/// Flat, collinear and too few points have none. Points that coincide with an earlier one, or are not finite, are in none.
+/// Flat, collinear and too few points have none. Points that coincide with an earlier one, or are
+/// not finite, are in none.
 pub(crate) fn delaunay(points: &[DVec3]) -> Vec<[u32; 4]> {
     let points = Snapped::new(points);
     let order = insertion_order(&points);
-    let Some(first) = first_tetrahedron(&points, &order) else { return Vec::new() };
+    let Some(first) = first_tetrahedron(&points, &order) else {
+        return Vec::new();
+    };
     let mut complex = Complex::new(&points, first);
     for &p in order.iter().filter(|p| !first.contains(p)) {
         complex.insert(p);
     }
-    let finite =
-        complex.corners.iter().zip(&complex.stamps).filter(|(corners, stamp)| **stamp != Complex::FREE && !corners.contains(&GHOST));
+    let finite = complex
+        .corners
+        .iter()
+        .zip(&complex.stamps)
+        .filter(|(corners, stamp)| **stamp != Complex::FREE && !corners.contains(&GHOST));
     // The predicates' orientation is the opposite of the volume's.
     finite.map(|(&[a, b, c, d], _)| [b, a, c, d]).collect()
 }
@@ -60,18 +69,36 @@ struct Snapped {
 
 impl Snapped {
     fn new(points: &[DVec3]) -> Self {
-        let finite: Vec<u32> = (0..points.len() as u32).filter(|&i| points[i as usize].is_finite()).collect();
+        let finite: Vec<u32> = (0..points.len() as u32)
+            .filter(|&i| points[i as usize].is_finite())
+            .collect();
         let all = || finite.iter().map(|&i| points[i as usize]);
-        let (low, high) = all().fold((DVec3::MAX, DVec3::MIN), |(low, high), p| (low.min(p), high.max(p)));
+        let (low, high) = all().fold((DVec3::MAX, DVec3::MIN), |(low, high), p| {
+            (low.min(p), high.max(p))
+        });
         // Halves first: the difference of the ends may be beyond the largest number.
         let half_extent = (high * 0.5 - low * 0.5).max_element();
         let snap = |p: DVec3| {
-            let unit = if half_extent > 0.0 { (p * 0.5 - low * 0.5) / half_extent } else { DVec3::ZERO };
+            let unit = if half_extent > 0.0 {
+                (p * 0.5 - low * 0.5) / half_extent
+            } else {
+                DVec3::ZERO
+            };
             (unit * GRID_CELLS).round() / GRID_CELLS
         };
-        let coordinate = |p: DVec3| Coord3D { x: p.x, y: p.y, z: p.z };
-        let snapped = points.iter().map(|&p| coordinate(if p.is_finite() { snap(p) } else { DVec3::ZERO })).collect();
-        Self { points: snapped, finite }
+        let coordinate = |p: DVec3| Coord3D {
+            x: p.x,
+            y: p.y,
+            z: p.z,
+        };
+        let snapped = points
+            .iter()
+            .map(|&p| coordinate(if p.is_finite() { snap(p) } else { DVec3::ZERO }))
+            .collect();
+        Self {
+            points: snapped,
+            finite,
+        }
     }
 
     fn at(&self, point: u32) -> Coord3D<f64> {
@@ -83,7 +110,8 @@ impl Snapped {
     }
 }
 
-/// Rounds of doubling size, each along a Hilbert curve: later points find their place in a few steps from the last.
+/// Rounds of doubling size, each along a Hilbert curve: later points find their place in a few
+/// steps from the last.
 fn insertion_order(points: &Snapped) -> Vec<u32> {
     let key = |&i: &u32| {
         let round = mixed(u64::from(i)).trailing_zeros().min(ROUND_HALVINGS);
@@ -132,16 +160,28 @@ fn hilbert(unit: [f64; 3]) -> u64 {
         bit >>= 1;
     }
     let x = x.map(|c| c ^ flip);
-    (0..CURVE_BITS).rev().fold(0, |code, b| x.iter().fold(code, |code, c| code << 1 | u64::from(c >> b & 1)))
+    (0..CURVE_BITS).rev().fold(0, |code, b| {
+        x.iter()
+            .fold(code, |code, c| code << 1 | u64::from(c >> b & 1))
+    })
 }
 
 /// Four points that span space, positively oriented; the first such in the order.
 fn first_tetrahedron(points: &Snapped, order: &[u32]) -> Option<[u32; 4]> {
     let (&a, rest) = order.split_first()?;
     let b = *rest.iter().find(|&&b| differ(points.at(a), points.at(b)))?;
-    let c = *rest.iter().find(|&&c| span_a_plane(points.at(a), points.at(b), points.at(c)))?;
-    let (d, sign) = rest.iter().map(|&d| (d, points.orientation([a, b, c, d]))).find(|&(_, sign)| sign != 0.0)?;
-    Some(if sign > 0.0 { [a, b, c, d] } else { [b, a, c, d] })
+    let c = *rest
+        .iter()
+        .find(|&&c| span_a_plane(points.at(a), points.at(b), points.at(c)))?;
+    let (d, sign) = rest
+        .iter()
+        .map(|&d| (d, points.orientation([a, b, c, d])))
+        .find(|&(_, sign)| sign != 0.0)?;
+    Some(if sign > 0.0 {
+        [a, b, c, d]
+    } else {
+        [b, a, c, d]
+    })
 }
 
 fn differ(a: Coord3D<f64>, b: Coord3D<f64>) -> bool {
@@ -149,23 +189,29 @@ fn differ(a: Coord3D<f64>, b: Coord3D<f64>) -> bool {
 }
 
 fn span_a_plane(a: Coord3D<f64>, b: Coord3D<f64>, c: Coord3D<f64>) -> bool {
-    let in_plane = |flat: fn(Coord3D<f64>) -> Coord<f64>| orient2d(flat(a), flat(b), flat(c)) != 0.0;
-    in_plane(|p| Coord { x: p.x, y: p.y }) || in_plane(|p| Coord { x: p.y, y: p.z }) || in_plane(|p| Coord { x: p.z, y: p.x })
+    let in_plane =
+        |flat: fn(Coord3D<f64>) -> Coord<f64>| orient2d(flat(a), flat(b), flat(c)) != 0.0;
+    in_plane(|p| Coord { x: p.x, y: p.y })
+        || in_plane(|p| Coord { x: p.y, y: p.z })
+        || in_plane(|p| Coord { x: p.z, y: p.x })
 }
 
-/// Tetrahedra and their neighbours; a neighbour stands at the place of the corner it is opposite to.
+/// Tetrahedra and their neighbours; a neighbour stands at the place of the corner it is opposite
+/// to.
 struct Complex<'a> {
     points: &'a Snapped,
     corners: Vec<[u32; 4]>,
     neighbors: Vec<[u32; 4]>,
-    /// The insertion that last looked at the tetrahedron: twice its number, plus one where it found a conflict.
+    /// The insertion that last looked at the tetrahedron: twice its number, plus one where it
+    /// found a conflict.
     stamps: Vec<u32>,
     free: Vec<u32>,
     /// Where the next walk starts.
     last: u32,
     insertion: u32,
     cavity: Vec<u32>,
-    /// Faces of new tetrahedra that await their neighbour: the two corners beside the new point, tetrahedron, place.
+    /// Faces of new tetrahedra that await their neighbour: the two corners beside the new point,
+    /// tetrahedron, place.
     seams: Vec<(u64, u32, u32)>,
 }
 
@@ -174,7 +220,13 @@ impl<'a> Complex<'a> {
 
     fn new(points: &'a Snapped, [a, b, c, d]: [u32; 4]) -> Self {
         // A ghost takes the place of a corner; two corners swapped turn its face outward.
-        let corners = vec![[a, b, c, d], [GHOST, c, b, d], [a, GHOST, d, c], [b, a, GHOST, d], [b, a, c, GHOST]];
+        let corners = vec![
+            [a, b, c, d],
+            [GHOST, c, b, d],
+            [a, GHOST, d, c],
+            [b, a, GHOST, d],
+            [b, a, c, GHOST],
+        ];
         let mut complex = Self {
             points,
             neighbors: vec![[NONE; 4]; corners.len()],
@@ -194,14 +246,20 @@ impl<'a> Complex<'a> {
     fn link_first(&mut self) {
         for t in 0..5 {
             for place in 0..4 {
-                let face: Vec<u32> = (0..4).filter(|&k| k != place).map(|k| self.corners[t][k]).collect();
-                let other = (0..5).find(|&s| s != t && face.iter().all(|v| self.corners[s].contains(v)));
-                self.neighbors[t][place] = other.expect("two of the first five share each face") as u32;
+                let face: Vec<u32> = (0..4)
+                    .filter(|&k| k != place)
+                    .map(|k| self.corners[t][k])
+                    .collect();
+                let other =
+                    (0..5).find(|&s| s != t && face.iter().all(|v| self.corners[s].contains(v)));
+                self.neighbors[t][place] =
+                    other.expect("two of the first five share each face") as u32;
             }
         }
     }
 
-    /// Whether `p` is strictly inside the circumsphere; for a ghost, beyond the face or strictly inside its circle.
+    /// Whether `p` is strictly inside the circumsphere; for a ghost, beyond the face or strictly
+    /// inside its circle.
     fn conflicts(&self, tetrahedron: u32, p: u32) -> bool {
         let corners = self.corners[tetrahedron as usize];
         let Some(place) = corners.iter().position(|&v| v == GHOST) else {
@@ -209,11 +267,14 @@ impl<'a> Complex<'a> {
             return insphere(a, b, c, d, self.points.at(p)) > 0.0;
         };
         let beyond = self.side(tetrahedron, place, p);
-        // In the plane of the face, the sphere of the tetrahedron behind it cuts out the same circle.
-        beyond > 0.0 || (beyond == 0.0 && self.conflicts(self.neighbors[tetrahedron as usize][place], p))
+        // In the plane of the face, the sphere of the tetrahedron behind it cuts out the same
+        // circle.
+        beyond > 0.0
+            || (beyond == 0.0 && self.conflicts(self.neighbors[tetrahedron as usize][place], p))
     }
 
-    /// The orientation with `p` in `place` of a corner: positive on that corner's side of the opposite face.
+    /// The orientation with `p` in `place` of a corner: positive on that corner's side of the
+    /// opposite face.
     fn side(&self, tetrahedron: u32, place: usize, p: u32) -> f64 {
         let mut corners = self.corners[tetrahedron as usize];
         corners[place] = p;
@@ -231,13 +292,16 @@ impl<'a> Complex<'a> {
                 here = self.neighbors[here as usize][place];
             }
             // Starting at another face each time, the walk does not turn in circles for long.
-            let exit = (0..4).map(|k| (k + step) % 4).find(|&place| self.side(here, place, p) < 0.0);
+            let exit = (0..4)
+                .map(|k| (k + step) % 4)
+                .find(|&place| self.side(here, place, p) < 0.0);
             match exit {
                 Some(place) => here = self.neighbors[here as usize][place],
                 None => return self.conflicts(here, p).then_some(here),
             }
         }
-        (0..self.corners.len() as u32).find(|&t| self.stamps[t as usize] != Self::FREE && self.conflicts(t, p))
+        (0..self.corners.len() as u32)
+            .find(|&t| self.stamps[t as usize] != Self::FREE && self.conflicts(t, p))
     }
 
     /// Adds a point, unless it coincides with one that is there.
@@ -286,7 +350,10 @@ impl<'a> Complex<'a> {
                 corners[place] = p;
                 let new = self.allocate(corners);
                 self.neighbors[new as usize][place] = outer;
-                let back = self.neighbors[outer as usize].iter().position(|&t| t == old).expect("neighbours know each other");
+                let back = self.neighbors[outer as usize]
+                    .iter()
+                    .position(|&t| t == old)
+                    .expect("neighbours know each other");
                 self.neighbors[outer as usize][back] = new;
                 self.note_seams(new, place);
                 self.last = new;
@@ -314,13 +381,23 @@ impl<'a> Complex<'a> {
     fn note_seams(&mut self, new: u32, apex: usize) {
         let corners = self.corners[new as usize];
         for place in (0..4).filter(|&place| place != apex) {
-            let mut beside = (0..4).filter(|&k| k != apex && k != place).map(|k| corners[k]);
-            let (a, b) = (beside.next().expect("two remain"), beside.next().expect("two remain"));
-            self.seams.push((u64::from(a.min(b)) << 32 | u64::from(a.max(b)), new, place as u32));
+            let mut beside = (0..4)
+                .filter(|&k| k != apex && k != place)
+                .map(|k| corners[k]);
+            let (a, b) = (
+                beside.next().expect("two remain"),
+                beside.next().expect("two remain"),
+            );
+            self.seams.push((
+                u64::from(a.min(b)) << 32 | u64::from(a.max(b)),
+                new,
+                place as u32,
+            ));
         }
     }
 
-    /// Joins the new tetrahedra to each other: each edge of the cavity's surface lies between two of its faces.
+    /// Joins the new tetrahedra to each other: each edge of the cavity's surface lies between two
+    /// of its faces.
     fn sew(&mut self) {
         self.seams.sort_unstable();
         for pair in self.seams.chunks_exact(2) {
@@ -338,7 +415,9 @@ mod tests {
 
     fn random(seed: u64, count: usize) -> Vec<DVec3> {
         let unit = |k: u64| mixed(seed << 32 | k) as f64 / u64::MAX as f64;
-        (0..count as u64).map(|i| DVec3::new(unit(3 * i), unit(3 * i + 1), unit(3 * i + 2))).collect()
+        (0..count as u64)
+            .map(|i| DVec3::new(unit(3 * i), unit(3 * i + 1), unit(3 * i + 2)))
+            .collect()
     }
 
     fn grid(n: usize) -> Vec<DVec3> {
@@ -347,7 +426,10 @@ mod tests {
     }
 
     fn filled(points: &[DVec3], tetrahedra: &[[u32; 4]]) -> f64 {
-        tetrahedra.iter().map(|t| volume(t.map(|v| points[v as usize]))).sum()
+        tetrahedra
+            .iter()
+            .map(|t| volume(t.map(|v| points[v as usize])))
+            .sum()
     }
 
     /// By brute force: every tetrahedron against every point.
@@ -356,7 +438,10 @@ mod tests {
         for &[a, b, c, d] in tetrahedra {
             let [p, q, r, s] = [b, a, c, d].map(|v| snapped.at(v));
             assert!(orient3d(p, q, r, s) > 0.0, "a flat or turned tetrahedron");
-            assert!((0..points.len() as u32).all(|e| insphere(p, q, r, s, snapped.at(e)) <= 0.0), "a point inside a sphere");
+            assert!(
+                (0..points.len() as u32).all(|e| insphere(p, q, r, s, snapped.at(e)) <= 0.0),
+                "a point inside a sphere"
+            );
         }
     }
 
@@ -392,9 +477,19 @@ mod tests {
 
     #[test]
     fn points_that_span_no_space_have_no_tetrahedra() {
-        let flat: Vec<DVec3> = random(2, 50).into_iter().map(|p| DVec3::new(p.x, p.y, 0.5)).collect();
+        let flat: Vec<DVec3> = random(2, 50)
+            .into_iter()
+            .map(|p| DVec3::new(p.x, p.y, 0.5))
+            .collect();
         let line: Vec<DVec3> = (0..50).map(|i| DVec3::new(i as f64, 0.0, 0.0)).collect();
-        for points in [flat, line, vec![DVec3::ONE; 9], random(3, 3), Vec::new(), vec![DVec3::NAN; 5]] {
+        for points in [
+            flat,
+            line,
+            vec![DVec3::ONE; 9],
+            random(3, 3),
+            Vec::new(),
+            vec![DVec3::NAN; 5],
+        ] {
             assert_eq!(delaunay(&points), Vec::<[u32; 4]>::new());
         }
     }
@@ -403,7 +498,8 @@ mod tests {
     fn points_on_a_sphere_fill_their_hull() {
         let sphere = pliant_mesh::shapes::icosphere(3);
         let tetrahedra = delaunay(sphere.positions());
-        // The hull of points on a sphere is at least the polyhedron between them, and less than the ball.
+        // The hull of points on a sphere is at least the polyhedron between them, and less than the
+        // ball.
         let share = filled(sphere.positions(), &tetrahedra) / sphere.signed_volume();
         assert!((1.0 - 1e-9..1.01).contains(&share), "{share}");
     }
@@ -414,7 +510,10 @@ mod tests {
         let expected = delaunay(&points);
         // Powers of two, so that scaling is exact.
         for scale in [2.0_f64.powi(-300), 2.0_f64.powi(300), 2.0_f64.powi(1022)] {
-            assert_eq!(delaunay(&points.iter().map(|&p| p * scale).collect::<Vec<_>>()), expected);
+            assert_eq!(
+                delaunay(&points.iter().map(|&p| p * scale).collect::<Vec<_>>()),
+                expected
+            );
         }
     }
 

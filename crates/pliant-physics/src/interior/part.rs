@@ -1,19 +1,24 @@
 //! One connected part of a shape, closed, in a frame of its own.
 //!
-//! **Problem.** Tell inside from outside for each part by itself (an eyeball inside a head is not a hole in it), also where a
-//! scan left small holes, and the same wherever the part stands and however it is turned.
+//! **Problem.** Tell inside from outside for each part by itself (an eyeball inside a head is not a
+//! hole in it), also where a scan left small holes, and the same wherever the part stands and
+//! however it is turned.
 //!
-//! **Ours.** A boundary loop is closed by a fan from its centre when all fans together are small beside the part's surface;
-//! otherwise the part is an open sheet and has no inside. The frame is spanned by two sums over the vertices with weights that
-//! depend on nothing but their number: it turns with the part, exists for spheres and boxes, where principal axes do not, and
-//! is the same in any order of the shapes.
+//! **Ours.** A boundary loop is closed by a fan from its centre when all fans together are small
+//! beside the part's surface; otherwise the part is an open sheet and has no inside. The frame is
+//! spanned by two sums over the vertices with weights that depend on nothing but their number: it
+//! turns with the part, exists for spheres and boxes, where principal axes do not, and is the same
+//! in any order of the shapes.
 
 use pliant_mesh::glam::{DMat3, DVec3};
-use pliant_mesh::{Mesh, MeshError, SurfaceIndex, Topology, WindingTree, triangle_area, triangle_normal};
+use pliant_mesh::{
+    Mesh, MeshError, SurfaceIndex, Topology, WindingTree, triangle_area, triangle_normal,
+};
 
 use super::delaunay::mixed;
 
-/// Fans over holes may have this share of a part's area. Ours: a head cut at its neck needs about 0.07, half a sphere 0.5.
+/// Fans over holes may have this share of a part's area. Ours: a head cut at its neck needs about
+/// 0.07, half a sphere 0.5.
 pub(crate) const LARGEST_CAPS: f64 = 0.1;
 
 /// A frame whose second axis is nearer to its first than this is replaced by the axes of space.
@@ -29,42 +34,72 @@ pub(super) struct Part {
 }
 
 impl Part {
-    /// The connected parts of a surface, in the order of their first vertices; vertices are joined to their `twin`.
+    /// The connected parts of a surface, in the order of their first vertices; vertices are joined
+    /// to their `twin`.
     pub(super) fn all_of(mesh: &Mesh, twins: &[u32]) -> Result<Vec<Self>, MeshError> {
-        let joined: Vec<[u32; 3]> = mesh.triangles().iter().map(|t| t.map(|v| twins[v as usize])).collect();
+        let joined: Vec<[u32; 3]> = mesh
+            .triangles()
+            .iter()
+            .map(|t| t.map(|v| twins[v as usize]))
+            .collect();
         let joined = Mesh::from_triangles(mesh.positions().to_vec(), &joined)?;
         let part_of = joined.topology().component_of_vertex();
-        let mut parts: Vec<Self> =
-            (0..joined.topology().component_count()).map(|_| Self { vertices: Vec::new(), triangles: Vec::new() }).collect();
+        let mut parts: Vec<Self> = (0..joined.topology().component_count())
+            .map(|_| Self {
+                vertices: Vec::new(),
+                triangles: Vec::new(),
+            })
+            .collect();
         let mut places = vec![0_u32; mesh.vertex_count()];
-        for (v, &part) in part_of.iter().enumerate().filter(|(_, part)| **part != Topology::NONE) {
+        for (v, &part) in part_of
+            .iter()
+            .enumerate()
+            .filter(|(_, part)| **part != Topology::NONE)
+        {
             let vertices = &mut parts[part as usize].vertices;
             places[v] = vertices.len() as u32;
             vertices.push(v as u32);
         }
         for triangle in joined.triangles() {
-            parts[part_of[triangle[0] as usize] as usize].triangles.push(triangle.map(|v| places[v as usize]));
+            parts[part_of[triangle[0] as usize] as usize]
+                .triangles
+                .push(triangle.map(|v| places[v as usize]));
         }
         Ok(parts)
     }
 
     /// The part's own positions out of those of the shape.
     pub(super) fn positions(&self, mesh: &Mesh) -> Vec<DVec3> {
-        self.vertices.iter().map(|&v| mesh.positions()[v as usize]).collect()
+        self.vertices
+            .iter()
+            .map(|&v| mesh.positions()[v as usize])
+            .collect()
     }
 }
 
-/// For each vertex the first that lies in the same place in every shape: seams of textures split vertices, and a surface
-/// that is whole would have holes along them.
+/// For each vertex the first that lies in the same place in every shape: seams of textures split
+/// vertices, and a surface that is whole would have holes along them.
 pub(crate) fn twins(shapes: &[&Mesh]) -> Vec<u32> {
     // Adding zero makes both zeros one.
-    let coordinates = |v: u32| shapes.iter().flat_map(move |mesh| (mesh.positions()[v as usize] + DVec3::ZERO).to_array());
-    let compare = |&v: &u32, &w: &u32| coordinates(v).zip(coordinates(w)).map(|(x, y)| x.total_cmp(&y)).find(|order| order.is_ne());
+    let coordinates = |v: u32| {
+        shapes
+            .iter()
+            .flat_map(move |mesh| (mesh.positions()[v as usize] + DVec3::ZERO).to_array())
+    };
+    let compare = |&v: &u32, &w: &u32| {
+        coordinates(v)
+            .zip(coordinates(w))
+            .map(|(x, y)| x.total_cmp(&y))
+            .find(|order| order.is_ne())
+    };
     let count = shapes.first().map_or(0, |mesh| mesh.vertex_count()) as u32;
     let mut sorted: Vec<u32> = (0..count).collect();
     sorted.sort_by(|v, w| compare(v, w).unwrap_or_else(|| v.cmp(w)));
     let mut twins: Vec<u32> = (0..count).collect();
-    for pair in sorted.windows(2).filter(|pair| compare(&pair[0], &pair[1]).is_none()) {
+    for pair in sorted
+        .windows(2)
+        .filter(|pair| compare(&pair[0], &pair[1]).is_none())
+    {
         twins[pair[1] as usize] = twins[pair[0] as usize];
     }
     twins
@@ -81,13 +116,27 @@ pub(crate) struct Frame {
 impl Frame {
     /// The frame of points, which must not all coincide.
     pub(crate) fn of(points: &[DVec3]) -> Option<Self> {
-        let center = points.iter().map(|p| *p / points.len() as f64).sum::<DVec3>();
-        let size = points.iter().map(|p| p.distance(center)).fold(0.0, f64::max);
+        let center = points
+            .iter()
+            .map(|p| *p / points.len() as f64)
+            .sum::<DVec3>();
+        let size = points
+            .iter()
+            .map(|p| p.distance(center))
+            .fold(0.0, f64::max);
         let moment = |seed: u64| {
             let weight = |i: usize| mixed(seed << 32 | i as u64) as f64 / u64::MAX as f64 - 0.5;
-            points.iter().enumerate().map(|(i, p)| (*p - center) / size * weight(i)).sum::<DVec3>()
+            points
+                .iter()
+                .enumerate()
+                .map(|(i, p)| (*p - center) / size * weight(i))
+                .sum::<DVec3>()
         };
-        (size > 0.0 && size.is_finite()).then(|| Self { center, axes: orthonormal(moment(1), moment(2)), size })
+        (size > 0.0 && size.is_finite()).then(|| Self {
+            center,
+            axes: orthonormal(moment(1), moment(2)),
+            size,
+        })
     }
 
     /// Unit vectors that turn with the points.
@@ -135,7 +184,12 @@ impl Solid {
         let loops = surface.topology().boundary_loops();
         let (positions, triangles) = capped(&surface, &loops);
         let caps = &triangles[surface.triangles().len()..];
-        let area = |triangles: &[[u32; 3]]| triangles.iter().map(|t| triangle_area(t.map(|v| positions[v as usize]))).sum::<f64>();
+        let area = |triangles: &[[u32; 3]]| {
+            triangles
+                .iter()
+                .map(|t| triangle_area(t.map(|v| positions[v as usize])))
+                .sum::<f64>()
+        };
         if area(caps) > LARGEST_CAPS * area(surface.triangles()) {
             return Ok(None);
         }
@@ -145,8 +199,14 @@ impl Solid {
             hole_edges: loops.iter().map(Vec::len).sum(),
             index: SurfaceIndex::new(&closed)?,
             winding: WindingTree::new(&closed)?,
-            normals: (0..triangles.len()).map(|t| triangle_normal(closed.triangle_points(t))).collect(),
-            outward: if closed.signed_volume() < 0.0 { -1.0 } else { 1.0 },
+            normals: (0..triangles.len())
+                .map(|t| triangle_normal(closed.triangle_points(t)))
+                .collect(),
+            outward: if closed.signed_volume() < 0.0 {
+                -1.0
+            } else {
+                1.0
+            },
             surface,
         }))
     }
@@ -157,17 +217,24 @@ impl Solid {
 
     /// The distance from the closed surface, on either side.
     pub(super) fn distance(&self, point: DVec3) -> f64 {
-        self.index.closest_point(point).map_or(0.0, |closest| closest.distance)
+        self.index
+            .closest_point(point)
+            .map_or(0.0, |closest| closest.distance)
     }
 
     /// The distance from the surface, negative outside.
     pub(super) fn depth(&self, point: DVec3) -> f64 {
         let distance = self.distance(point);
-        if self.contains(point) { distance } else { -distance }
+        if self.contains(point) {
+            distance
+        } else {
+            -distance
+        }
     }
 
-    /// Whether the way from `start` to `end` goes through the surface at more than a grazing angle: the sine of that angle is
-    /// above `steepness`. Triangles that the ends are corners of meet the way only there, and do not count.
+    /// Whether the way from `start` to `end` goes through the surface at more than a grazing angle:
+    /// the sine of that angle is above `steepness`. Triangles that the ends are corners of meet
+    /// the way only there, and do not count.
     pub(super) fn crosses(&self, start: DVec3, end: DVec3, steepness: f64) -> bool {
         /// Parts of the way that are left out at its ends, and after a hit.
         const AT_ENDS: f64 = 1e-3;
@@ -177,7 +244,12 @@ impl Solid {
         let length = way.length();
         let mut from = AT_ENDS;
         for _ in 0..MOST_HITS {
-            let Some(hit) = self.index.cast_ray(start + way * from, way, (1.0 - AT_ENDS - from) * length) else { return false };
+            let Some(hit) =
+                self.index
+                    .cast_ray(start + way * from, way, (1.0 - AT_ENDS - from) * length)
+            else {
+                return false;
+            };
             if self.normals[hit.place.triangle as usize].dot(way).abs() > steepness * length {
                 return true;
             }
@@ -190,12 +262,15 @@ impl Solid {
     }
 }
 
-/// Positions and triangles with a fan over each loop: its centre joined to the loop's edges, which run against the surface's.
+/// Positions and triangles with a fan over each loop: its centre joined to the loop's edges, which
+/// run against the surface's.
 fn capped(surface: &Mesh, loops: &[Vec<u32>]) -> (Vec<DVec3>, Vec<[u32; 3]>) {
-    let (mut positions, mut triangles) = (surface.positions().to_vec(), surface.triangles().to_vec());
+    let (mut positions, mut triangles) =
+        (surface.positions().to_vec(), surface.triangles().to_vec());
     for walk in loops {
         let center = positions.len() as u32;
-        positions.push(walk.iter().map(|&v| positions[v as usize]).sum::<DVec3>() / walk.len() as f64);
+        positions
+            .push(walk.iter().map(|&v| positions[v as usize]).sum::<DVec3>() / walk.len() as f64);
         let next = walk.iter().cycle().skip(1);
         triangles.extend(walk.iter().zip(next).map(|(&a, &b)| [center, b, a]));
     }
@@ -211,13 +286,20 @@ mod tests {
     /// A sphere without the triangles around its first vertices.
     fn punctured(vertices: u32) -> Mesh {
         let sphere = icosphere(3);
-        let kept: Vec<[u32; 3]> = sphere.triangles().iter().copied().filter(|t| t.iter().all(|&v| v >= vertices)).collect();
+        let kept: Vec<[u32; 3]> = sphere
+            .triangles()
+            .iter()
+            .copied()
+            .filter(|t| t.iter().all(|&v| v >= vertices))
+            .collect();
         Mesh::from_triangles(sphere.positions().to_vec(), &kept).unwrap()
     }
 
     #[test]
     fn small_holes_are_closed_and_the_inside_stays_inside() {
-        let solid = Solid::close(punctured(2)).unwrap().expect("two small holes");
+        let solid = Solid::close(punctured(2))
+            .unwrap()
+            .expect("two small holes");
         assert_eq!((solid.holes, solid.hole_edges), (2, 10));
         let hole = icosphere(3).positions()[0];
         assert!(solid.contains(hole * 0.9) && !solid.contains(hole * 1.05));
@@ -226,8 +308,12 @@ mod tests {
     #[test]
     fn half_a_sphere_and_a_sheet_have_no_inside() {
         let sphere = icosphere(3);
-        let upper: Vec<[u32; 3]> =
-            sphere.triangles().iter().copied().filter(|t| t.iter().all(|&v| sphere.positions()[v as usize].z > -1e-9)).collect();
+        let upper: Vec<[u32; 3]> = sphere
+            .triangles()
+            .iter()
+            .copied()
+            .filter(|t| t.iter().all(|&v| sphere.positions()[v as usize].z > -1e-9))
+            .collect();
         let half = Mesh::from_triangles(sphere.positions().to_vec(), &upper).unwrap();
         assert!(Solid::close(half).unwrap().is_none());
         assert!(Solid::close(bumpy_sheet(8, 0.3)).unwrap().is_none());
@@ -236,14 +322,27 @@ mod tests {
     #[test]
     fn a_surface_turned_inside_out_has_the_same_inside() {
         let sphere = icosphere(2);
-        let turned: Vec<[u32; 3]> = sphere.triangles().iter().map(|&[a, b, c]| [a, c, b]).collect();
-        let solid = Solid::close(Mesh::from_triangles(sphere.positions().to_vec(), &turned).unwrap()).unwrap().unwrap();
+        let turned: Vec<[u32; 3]> = sphere
+            .triangles()
+            .iter()
+            .map(|&[a, b, c]| [a, c, b])
+            .collect();
+        let solid =
+            Solid::close(Mesh::from_triangles(sphere.positions().to_vec(), &turned).unwrap())
+                .unwrap()
+                .unwrap();
         assert!(solid.contains(DVec3::ZERO) && !solid.contains(DVec3::X * 2.0));
     }
 
     #[test]
     fn vertices_are_twins_only_if_they_coincide_in_every_shape() {
-        let mesh = |points: [f64; 4]| Mesh::from_triangles(points.map(|x| DVec3::new(x, 0.0, 0.0)).to_vec(), &[[0, 1, 2]]).unwrap();
+        let mesh = |points: [f64; 4]| {
+            Mesh::from_triangles(
+                points.map(|x| DVec3::new(x, 0.0, 0.0)).to_vec(),
+                &[[0, 1, 2]],
+            )
+            .unwrap()
+        };
         let (first, second) = (mesh([1.0, 0.0, 1.0, -0.0]), mesh([1.0, 5.0, 2.0, 5.0]));
         assert_eq!(twins(&[&first]), [0, 1, 0, 1]);
         assert_eq!(twins(&[&first, &second]), [0, 1, 2, 1]);
@@ -253,7 +352,10 @@ mod tests {
     fn a_part_looks_the_same_from_its_frame_wherever_it_stands() {
         let points = icosphere(2).positions().to_vec();
         let turn = DQuat::from_axis_angle(DVec3::new(1.0, 2.0, 3.0).normalize(), 1.3);
-        let moved: Vec<DVec3> = points.iter().map(|&p| turn * p * 40.0 + DVec3::new(5.0, -7.0, 100.0)).collect();
+        let moved: Vec<DVec3> = points
+            .iter()
+            .map(|&p| turn * p * 40.0 + DVec3::new(5.0, -7.0, 100.0))
+            .collect();
         let (frame, moved_frame) = (Frame::of(&points).unwrap(), Frame::of(&moved).unwrap());
         for (p, q) in points.iter().zip(&moved) {
             assert!(frame.local(*p).distance(moved_frame.local(*q)) < 1e-12);

@@ -14,7 +14,11 @@ fn all_points(interior: &Interior, mesh: &Mesh, shape: usize) -> Vec<DVec3> {
 
 fn volumes(interior: &Interior, mesh: &Mesh, shape: usize) -> Vec<f64> {
     let points = all_points(interior, mesh, shape);
-    interior.tetrahedra().iter().map(|t| volume(t.map(|v| points[v as usize]))).collect()
+    interior
+        .tetrahedra()
+        .iter()
+        .map(|t| volume(t.map(|v| points[v as usize])))
+        .collect()
 }
 
 #[test]
@@ -29,7 +33,8 @@ fn tetrahedra_fill_closed_shapes_and_none_is_turned_in_any() {
         let volumes = volumes(&interior, mesh, shape);
         assert!(volumes.iter().all(|&v| v > 0.0));
         let share = volumes.iter().sum::<f64>() / mesh.signed_volume();
-        // In the bend, quads of the surface are not plane; the tetrahedra may take the other diagonal.
+        // In the bend, quads of the surface are not plane; the tetrahedra may take the other
+        // diagonal.
         assert!((0.95..1.001).contains(&share), "shape {shape}: {share}");
     }
 }
@@ -38,14 +43,28 @@ fn tetrahedra_fill_closed_shapes_and_none_is_turned_in_any() {
 fn the_order_of_the_shapes_has_no_say() {
     let straight = bar(3);
     let (arc, screw) = (bent(&straight, 90.0), twisted(&straight, 120.0));
-    let (first, second) = (filled(&[&straight, &arc, &screw]), filled(&[&screw, &straight, &arc]));
+    let (first, second) = (
+        filled(&[&straight, &arc, &screw]),
+        filled(&[&screw, &straight, &arc]),
+    );
     assert_eq!(first.tetrahedra(), second.tetrahedra());
     assert_eq!(first.points(0), second.points(1));
     assert_eq!(first.points(1), second.points(2));
     assert_eq!(first.points(2), second.points(0));
     // Shapes with one spread, too: a bar and itself, moved.
-    let moved = straight.posed(straight.positions().iter().map(|p| *p + DVec3::X * 8.0).collect()).unwrap();
-    assert_eq!(filled(&[&straight, &moved]).points(0), filled(&[&moved, &straight]).points(1));
+    let moved = straight
+        .posed(
+            straight
+                .positions()
+                .iter()
+                .map(|p| *p + DVec3::X * 8.0)
+                .collect(),
+        )
+        .unwrap();
+    assert_eq!(
+        filled(&[&straight, &moved]).points(0),
+        filled(&[&moved, &straight]).points(1)
+    );
 }
 
 #[test]
@@ -54,7 +73,9 @@ fn units_and_place_of_the_scene_do_not_matter() {
     let interior = filled(&[&sphere]);
     let turn = DQuat::from_axis_angle(DVec3::new(1.0, -2.0, 0.5).normalize(), 0.7);
     let motion = |p: DVec3| turn * p * 1e5 + DVec3::new(3e5, 0.0, -1e5);
-    let moved = filled(&[&sphere.posed(sphere.positions().iter().map(|&p| motion(p)).collect()).unwrap()]);
+    let moved = filled(&[&sphere
+        .posed(sphere.positions().iter().map(|&p| motion(p)).collect())
+        .unwrap()]);
     assert_eq!(interior.points(0).len(), moved.points(0).len());
     for (p, q) in interior.points(0).iter().zip(moved.points(0)) {
         assert!(motion(*p).distance(*q) < 1e-9 * 1e5);
@@ -67,7 +88,13 @@ fn without_points_tetrahedra_join_the_surface_only() {
     let options = InteriorOptions::default().with_points(InteriorPoints::None);
     let interior = Interior::fill(&[&sphere], &options).unwrap();
     assert!(interior.points(0).is_empty());
-    assert!(interior.tetrahedra().iter().flatten().all(|&v| (v as usize) < sphere.vertex_count()));
+    assert!(
+        interior
+            .tetrahedra()
+            .iter()
+            .flatten()
+            .all(|&v| (v as usize) < sphere.vertex_count())
+    );
     assert!(volumes(&interior, &sphere, 0).iter().sum::<f64>() > 0.95 * sphere.signed_volume());
 }
 
@@ -75,23 +102,46 @@ fn without_points_tetrahedra_join_the_surface_only() {
 fn a_sheet_has_no_inside_and_says_so() {
     let interior = filled(&[&bumpy_sheet(10, 0.3)]);
     assert!(interior.tetrahedra().is_empty() && interior.points(0).is_empty());
-    assert_eq!(interior.notes(), ["the surface: open, so without an inside; shell springs only"]);
+    assert_eq!(
+        interior.notes(),
+        ["the surface: open, so without an inside; shell springs only"]
+    );
 }
 
 #[test]
 fn a_ball_inside_a_ball_and_a_sheet_beside_them_are_parts_by_themselves() {
     let outer = icosphere(3);
-    let inner = outer.posed(outer.positions().iter().map(|p| *p * 0.4 + DVec3::X * 0.2).collect()).unwrap();
+    let inner = outer
+        .posed(
+            outer
+                .positions()
+                .iter()
+                .map(|p| *p * 0.4 + DVec3::X * 0.2)
+                .collect(),
+        )
+        .unwrap();
     let all = joined(&joined(&outer, &inner), &bumpy_sheet(6, 0.3));
     let interior = filled(&[&all]);
     let part = |v: u32| (v as usize / outer.vertex_count()).min(2);
-    let in_part = |t: &&[u32; 4], k: usize| t.iter().all(|&v| (v as usize) >= all.vertex_count() || part(v) == k);
+    let in_part = |t: &&[u32; 4], k: usize| {
+        t.iter()
+            .all(|&v| (v as usize) >= all.vertex_count() || part(v) == k)
+    };
     let volume_of = |k: usize| {
         let points = all_points(&interior, &all, 0);
-        let own = interior.tetrahedra().iter().filter(|t| in_part(t, k) && t.iter().any(|&v| (v as usize) < all.vertex_count()));
-        own.map(|t| volume(t.map(|v| points[v as usize]))).sum::<f64>()
+        let own = interior
+            .tetrahedra()
+            .iter()
+            .filter(|t| in_part(t, k) && t.iter().any(|&v| (v as usize) < all.vertex_count()));
+        own.map(|t| volume(t.map(|v| points[v as usize])))
+            .sum::<f64>()
     };
-    assert!(interior.tetrahedra().iter().all(|t| (0..2).any(|k| in_part(&t, k))));
+    assert!(
+        interior
+            .tetrahedra()
+            .iter()
+            .all(|t| (0..2).any(|k| in_part(&t, k)))
+    );
     assert!(volume_of(0) > 5.0 * volume_of(1) && volume_of(1) > 0.0);
     assert!(interior.notes()[0].starts_with("1 of 3 parts: open"));
 }
@@ -99,8 +149,18 @@ fn a_ball_inside_a_ball_and_a_sheet_beside_them_are_parts_by_themselves() {
 #[test]
 fn a_closed_shape_without_thickness_has_no_tetrahedra_and_says_so() {
     let sphere = icosphere(2);
-    let flat = sphere.posed(sphere.positions().iter().map(|p| DVec3::new(p.x, p.y, 0.0)).collect()).unwrap();
-    let point = sphere.posed(vec![DVec3::ONE; sphere.vertex_count()]).unwrap();
+    let flat = sphere
+        .posed(
+            sphere
+                .positions()
+                .iter()
+                .map(|p| DVec3::new(p.x, p.y, 0.0))
+                .collect(),
+        )
+        .unwrap();
+    let point = sphere
+        .posed(vec![DVec3::ONE; sphere.vertex_count()])
+        .unwrap();
     for (shapes, note) in [
         (vec![&flat], "too thin"),
         (vec![&point], "too thin"),
@@ -109,22 +169,37 @@ fn a_closed_shape_without_thickness_has_no_tetrahedra_and_says_so() {
     ] {
         let interior = filled(&shapes);
         assert!(interior.tetrahedra().is_empty() && interior.points(0).is_empty());
-        assert!(interior.notes().iter().any(|found| found.contains(note)), "{:?}", interior.notes());
+        assert!(
+            interior.notes().iter().any(|found| found.contains(note)),
+            "{:?}",
+            interior.notes()
+        );
     }
 }
 
 #[test]
 fn a_ball_in_two_halves_along_a_seam_is_filled_as_one() {
     let sphere = icosphere(3);
-    let upper = |t: &&[u32; 3]| t.iter().map(|&v| sphere.positions()[v as usize].z).sum::<f64>() > 0.0;
+    let upper = |t: &&[u32; 3]| {
+        t.iter()
+            .map(|&v| sphere.positions()[v as usize].z)
+            .sum::<f64>()
+            > 0.0
+    };
     let half = |keep: bool| {
-        let kept: Vec<[u32; 3]> = sphere.triangles().iter().filter(|t| upper(t) == keep).copied().collect();
+        let kept: Vec<[u32; 3]> = sphere
+            .triangles()
+            .iter()
+            .filter(|t| upper(t) == keep)
+            .copied()
+            .collect();
         Mesh::from_triangles(sphere.positions().to_vec(), &kept).unwrap()
     };
     let seamed = joined(&half(true), &half(false));
     let (whole, split) = (filled(&[&sphere]), filled(&[&seamed]));
     assert!(split.notes()[0].contains("coincide"), "{:?}", split.notes());
-    let filled_volume = |interior: &Interior, mesh: &Mesh| volumes(interior, mesh, 0).iter().sum::<f64>();
+    let filled_volume =
+        |interior: &Interior, mesh: &Mesh| volumes(interior, mesh, 0).iter().sum::<f64>();
     assert!((filled_volume(&split, &seamed) / filled_volume(&whole, &sphere) - 1.0).abs() < 0.02);
 }
 
@@ -162,24 +237,58 @@ proptest::proptest! {
 #[test]
 fn a_mirrored_shape_has_no_inside_in_common_and_says_so() {
     let solid = fork(0.3);
-    let mirrored = solid.posed(solid.positions().iter().map(|p| DVec3::new(-p.x, p.y, p.z)).collect()).unwrap();
+    let mirrored = solid
+        .posed(
+            solid
+                .positions()
+                .iter()
+                .map(|p| DVec3::new(-p.x, p.y, p.z))
+                .collect(),
+        )
+        .unwrap();
     let interior = filled(&[&solid, &mirrored]);
     assert!(interior.tetrahedra().is_empty());
-    assert!(interior.notes().iter().any(|note| note.contains("inside out")));
+    assert!(
+        interior
+            .notes()
+            .iter()
+            .any(|note| note.contains("inside out"))
+    );
 }
 
 #[test]
 fn shapes_that_do_not_belong_together_are_declined() {
     let options = InteriorOptions::default();
     let (sphere, solid) = (icosphere(2), bar(2));
-    assert!(matches!(Interior::fill(&[], &options), Err(PhysicsError::NoShapes)));
-    assert!(matches!(Interior::fill(&[&sphere, &solid], &options), Err(PhysicsError::OtherCount { shape: 1, .. })));
-    let turned: Vec<[u32; 3]> = sphere.triangles().iter().map(|&[a, b, c]| [a, c, b]).collect();
+    assert!(matches!(
+        Interior::fill(&[], &options),
+        Err(PhysicsError::NoShapes)
+    ));
+    assert!(matches!(
+        Interior::fill(&[&sphere, &solid], &options),
+        Err(PhysicsError::OtherCount { shape: 1, .. })
+    ));
+    let turned: Vec<[u32; 3]> = sphere
+        .triangles()
+        .iter()
+        .map(|&[a, b, c]| [a, c, b])
+        .collect();
     let turned = Mesh::from_triangles(sphere.positions().to_vec(), &turned).unwrap();
-    assert!(matches!(Interior::fill(&[&sphere, &turned], &options), Err(PhysicsError::OtherFaces { shape: 1 })));
-    let broken = sphere.posed(vec![DVec3::NAN; sphere.vertex_count()]).unwrap();
-    assert!(matches!(Interior::fill(&[&sphere, &broken], &options), Err(PhysicsError::Shape { shape: 1, .. })));
-    for points in [InteriorPoints::Share(f64::NAN), InteriorPoints::Spacing(0.0)] {
+    assert!(matches!(
+        Interior::fill(&[&sphere, &turned], &options),
+        Err(PhysicsError::OtherFaces { shape: 1 })
+    ));
+    let broken = sphere
+        .posed(vec![DVec3::NAN; sphere.vertex_count()])
+        .unwrap();
+    assert!(matches!(
+        Interior::fill(&[&sphere, &broken], &options),
+        Err(PhysicsError::Shape { shape: 1, .. })
+    ));
+    for points in [
+        InteriorPoints::Share(f64::NAN),
+        InteriorPoints::Spacing(0.0),
+    ] {
         assert!(Interior::fill(&[&sphere], &options.with_points(points)).is_err());
     }
 }
@@ -190,7 +299,10 @@ fn one_thread_and_two_give_the_same_bits() {
     let straight = bar(4);
     let arc = bent(&straight, 90.0);
     let on = |threads: usize| {
-        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("a pool of threads");
+        let pool = rayon::ThreadPoolBuilder::new()
+            .num_threads(threads)
+            .build()
+            .expect("a pool of threads");
         pool.install(|| filled(&[&straight, &arc]))
     };
     assert_eq!(on(1), on(2));

@@ -1,19 +1,24 @@
 //! Solids in closed form.
 //!
-//! **Problem.** The signed distance of balls, capsules, cylinders and boxes, and where a straight way enters them.
+//! **Problem.** The signed distance of balls, capsules, cylinders and boxes, and where a straight
+//! way enters them.
 //!
-//! **Equation.** The signed distance `d` of a convex solid is convex along a way `x(t)`. Its tangents lie below it, so that the steps
+//! **Equation.** The signed distance `d` of a convex solid is convex along a way `x(t)`. Its
+//! tangents lie below it, so that the steps
 //!
 //! ```text
 //! t ← t − d(x) / (n(x) · ẋ)
 //! ```
 //!
-//! from outside never pass the first root; where the rate `n · ẋ` is not negative any more, there is none.
+//! from outside never pass the first root; where the rate `n · ẋ` is not negative any more, there
+//! is none.
 //!
-//! **Source.** Ericson, "Real-Time Collision Detection", 2005, section 5.1, for the nearest points; Newton's iteration for the rest.
+//! **Source.** Ericson, "Real-Time Collision Detection", 2005, section 5.1, for the nearest points;
+//! Newton's iteration for the rest.
 //!
-//! **Ours.** Normals outside are put together from how far the point is beyond each face, not from the difference to the nearest
-//! point, which is noise near the surface. Ties go to the first axis, and to the positive side.
+//! **Ours.** Normals outside are put together from how far the point is beyond each face, not from
+//! the difference to the nearest point, which is noise near the surface. Ties go to the first axis,
+//! and to the positive side.
 
 use pliant_mesh::Bounds;
 use pliant_mesh::glam::{DMat3, DQuat, DVec3};
@@ -56,12 +61,24 @@ impl Convex {
     pub(super) fn bounds(&self) -> Bounds {
         match *self {
             Self::Capsule { start, end, radius } | Self::Cylinder { start, end, radius } => {
-                Bounds { min: start.min(end) - DVec3::splat(radius), max: start.max(end) + DVec3::splat(radius) }
+                Bounds {
+                    min: start.min(end) - DVec3::splat(radius),
+                    max: start.max(end) + DVec3::splat(radius),
+                }
             }
-            Self::Cuboid { center, half_extents, rotation } => {
+            Self::Cuboid {
+                center,
+                half_extents,
+                rotation,
+            } => {
                 let axes = DMat3::from_quat(rotation);
-                let reach = axes.x_axis.abs() * half_extents.x + axes.y_axis.abs() * half_extents.y + axes.z_axis.abs() * half_extents.z;
-                Bounds { min: center - reach, max: center + reach }
+                let reach = axes.x_axis.abs() * half_extents.x
+                    + axes.y_axis.abs() * half_extents.y
+                    + axes.z_axis.abs() * half_extents.z;
+                Bounds {
+                    min: center - reach,
+                    max: center + reach,
+                }
             }
         }
     }
@@ -70,9 +87,21 @@ impl Convex {
         match *self {
             Self::Capsule { start, end, radius } => nearest_on_capsule(query, start, end, radius),
             Self::Cylinder { start, end, radius } => nearest_on_cylinder(query, start, end, radius),
-            Self::Cuboid { center, half_extents, rotation } => {
-                let Nearest { point, normal, depth } = nearest_on_box(rotation.conjugate() * (query - center), half_extents);
-                Nearest { point: center + rotation * point, normal: rotation * normal, depth }
+            Self::Cuboid {
+                center,
+                half_extents,
+                rotation,
+            } => {
+                let Nearest {
+                    point,
+                    normal,
+                    depth,
+                } = nearest_on_box(rotation.conjugate() * (query - center), half_extents);
+                Nearest {
+                    point: center + rotation * point,
+                    normal: rotation * normal,
+                    depth,
+                }
             }
         }
     }
@@ -99,35 +128,67 @@ impl Convex {
 
 fn nearest_on_capsule(query: DVec3, start: DVec3, end: DVec3, radius: f64) -> Nearest {
     let core = start + (end - start) * along(start, end, query).clamp(0.0, 1.0);
-    let normal = (query - core).try_normalize().unwrap_or_else(|| across(end - start));
-    Nearest { point: core + normal * radius, normal, depth: radius - query.distance(core) }
+    let normal = (query - core)
+        .try_normalize()
+        .unwrap_or_else(|| across(end - start));
+    Nearest {
+        point: core + normal * radius,
+        normal,
+        depth: radius - query.distance(core),
+    }
 }
 
 /// Where the foot of `query` lies on a line: zero at `start`, one at `end`.
 fn along(start: DVec3, end: DVec3, query: DVec3) -> f64 {
     let axis = end - start;
     let length_squared = axis.length_squared();
-    if length_squared > 0.0 { (query - start).dot(axis) / length_squared } else { 0.0 }
+    if length_squared > 0.0 {
+        (query - start).dot(axis) / length_squared
+    } else {
+        0.0
+    }
 }
 
 /// A unit vector across an axis, or any one where there is no axis.
 fn across(axis: DVec3) -> DVec3 {
-    axis.try_normalize().map_or(DVec3::Y, DVec3::any_orthonormal_vector)
+    axis.try_normalize()
+        .map_or(DVec3::Y, DVec3::any_orthonormal_vector)
 }
 
 fn nearest_on_cylinder(query: DVec3, start: DVec3, end: DVec3, radius: f64) -> Nearest {
     let (axis, length) = ((end - start).normalize(), start.distance(end));
     let height = (query - start).dot(axis);
     let foot = start + axis * height;
-    let (distance, outward) = (query.distance(foot), (query - foot).try_normalize().unwrap_or_else(|| across(axis)));
-    let (cap_depth, cap_normal) = if 2.0 * height < length { (height, -axis) } else { (length - height, axis) };
+    let (distance, outward) = (
+        query.distance(foot),
+        (query - foot)
+            .try_normalize()
+            .unwrap_or_else(|| across(axis)),
+    );
+    let (cap_depth, cap_normal) = if 2.0 * height < length {
+        (height, -axis)
+    } else {
+        (length - height, axis)
+    };
     let side_depth = radius - distance;
     let beyond = outward * (-side_depth).max(0.0) + cap_normal * (-cap_depth).max(0.0);
     match beyond.try_normalize() {
-        Some(normal) => Nearest { point: query - beyond, normal, depth: -beyond.length() },
+        Some(normal) => Nearest {
+            point: query - beyond,
+            normal,
+            depth: -beyond.length(),
+        },
         None => {
-            let (normal, depth) = if side_depth < cap_depth { (outward, side_depth) } else { (cap_normal, cap_depth) };
-            Nearest { point: query + normal * depth, normal, depth }
+            let (normal, depth) = if side_depth < cap_depth {
+                (outward, side_depth)
+            } else {
+                (cap_normal, cap_depth)
+            };
+            Nearest {
+                point: query + normal * depth,
+                normal,
+                depth,
+            }
         }
     }
 }
@@ -137,11 +198,19 @@ fn nearest_on_box(query: DVec3, half_extents: DVec3) -> Nearest {
     let side = DVec3::ONE.copysign(query);
     let beyond = side * (-depths).max(DVec3::ZERO);
     match beyond.try_normalize() {
-        Some(normal) => Nearest { point: query - beyond, normal, depth: -beyond.length() },
+        Some(normal) => Nearest {
+            point: query - beyond,
+            normal,
+            depth: -beyond.length(),
+        },
         None => {
             let axis = depths.min_position();
             let normal = DVec3::AXES[axis] * side[axis];
-            Nearest { point: query + normal * depths[axis], normal, depth: depths[axis] }
+            Nearest {
+                point: query + normal * depths[axis],
+                normal,
+                depth: depths[axis],
+            }
         }
     }
 }

@@ -2,21 +2,22 @@
 //!
 //! **Problem.** How deep thousands of points are inside a triangle mesh, in each of many steps.
 //!
-//! **Equation.** A point `x` whose nearest surface point is `p` is inside if the surface winds around it. Where the surface bounds one
-//! solid cleanly, that is also the sign of
+//! **Equation.** A point `x` whose nearest surface point is `p` is inside if the surface winds
+//! around it. Where the surface bounds one solid cleanly, that is also the sign of
 //!
 //! ```text
 //! (p − x) · n,    n = Σₜ αₜ nₜ
 //! ```
 //!
-//! with the normals of the triangles that meet in `p`, weighted by their angles there: one triangle, the two of an edge, or
-//! all around a vertex.
+//! with the normals of the triangles that meet in `p`, weighted by their angles there: one
+//! triangle, the two of an edge, or all around a vertex.
 //!
-//! **Source.** Bærentzen and Aanæs, "Signed distance computation using the angle weighted pseudonormal", IEEE TVCG 11(3), 2005;
-//! elsewhere Jacobson, Kavan, Sorkine-Hornung, "Robust inside-outside segmentation using generalized winding numbers", 2013.
+//! **Source.** Bærentzen and Aanæs, "Signed distance computation using the angle weighted
+//! pseudonormal", IEEE TVCG 11(3), 2005; elsewhere Jacobson, Kavan, Sorkine-Hornung, "Robust
+//! inside-outside segmentation using generalized winding numbers", 2013.
 //!
-//! **Ours.** The sign of the normal is taken where it means the same as winding: a single closed manifold whose triangles agree about
-//! the outside, none flat, none passing through another.
+//! **Ours.** The sign of the normal is taken where it means the same as winding: a single closed
+//! manifold whose triangles agree about the outside, none flat, none passing through another.
 
 use pliant_mesh::glam::DVec3;
 use pliant_mesh::{ClosestPoint, Health, Mesh, SurfaceIndex, WindingTree, triangle_normal};
@@ -25,7 +26,8 @@ use super::clearance::Clearance;
 use super::{Nearest, ON_SURFACE};
 use crate::PhysicsError;
 
-/// Directions along which the extent of a mesh is measured: ours, so that big ones cost no more than their search trees.
+/// Directions along which the extent of a mesh is measured: ours, so that big ones cost no more
+/// than their search trees.
 const MOST_DIRECTIONS: usize = 256;
 
 #[derive(Debug, Clone)]
@@ -62,19 +64,40 @@ impl MeshSolid {
         let loops = mesh.topology().boundary_loops();
         if let Some(first) = loops.first() {
             let edges = loops.iter().map(Vec::len).sum();
-            return Err(PhysicsError::OpenObstacle { holes: loops.len(), edges, vertex: first[0] as usize });
+            return Err(PhysicsError::OpenObstacle {
+                holes: loops.len(),
+                edges,
+                vertex: first[0] as usize,
+            });
         }
         let bounds = mesh.bounds().expect("a mesh with triangles has vertices");
-        let outward = if mesh.signed_volume() < 0.0 { -1.0 } else { 1.0 };
-        let normals: Vec<DVec3> = (0..mesh.triangles().len()).map(|t| triangle_normal(mesh.triangle_points(t)) * outward).collect();
+        let outward = if mesh.signed_volume() < 0.0 {
+            -1.0
+        } else {
+            1.0
+        };
+        let normals: Vec<DVec3> = (0..mesh.triangles().len())
+            .map(|t| triangle_normal(mesh.triangle_points(t)) * outward)
+            .collect();
         let thickness = least_extent(mesh.positions(), &normals).min(bounds.size().min_element());
         let side = if bounds_one_solid(mesh) {
             Side::Normals(Box::new(FeatureNormals::new(mesh, &normals)))
         } else {
             Side::Winding(WindingTree::new(mesh)?, outward)
         };
-        let mut solid = Self { index, normals, side, on_surface: ON_SURFACE * bounds.diagonal(), thickness, clearance: Clearance::none() };
-        solid.clearance = Clearance::new(bounds, |place| solid.nearest_anywhere(place).map_or(0.0, |nearest| -nearest.depth));
+        let mut solid = Self {
+            index,
+            normals,
+            side,
+            on_surface: ON_SURFACE * bounds.diagonal(),
+            thickness,
+            clearance: Clearance::none(),
+        };
+        solid.clearance = Clearance::new(bounds, |place| {
+            solid
+                .nearest_anywhere(place)
+                .map_or(0.0, |nearest| -nearest.depth)
+        });
         Ok(solid)
     }
 
@@ -92,19 +115,32 @@ impl MeshSolid {
 
     fn nearest_anywhere(&self, query: DVec3) -> Option<Nearest> {
         let closest = self.index.closest_point(query)?;
-        let side = if self.is_inside(query, &closest) { 1.0 } else { -1.0 };
+        let side = if self.is_inside(query, &closest) {
+            1.0
+        } else {
+            -1.0
+        };
         // On the surface the direction to the nearest point is rounding noise.
         let normal = if closest.distance > self.on_surface {
             (closest.point - query) * (side / closest.distance)
         } else {
             self.normals[closest.place.triangle as usize]
         };
-        Some(Nearest { point: closest.point, normal, depth: side * closest.distance })
+        Some(Nearest {
+            point: closest.point,
+            normal,
+            depth: side * closest.distance,
+        })
     }
 
     fn is_inside(&self, query: DVec3, closest: &ClosestPoint) -> bool {
         match &self.side {
-            Side::Normals(features) => features.at(closest, &self.normals).dot(closest.point - query) > 0.0,
+            Side::Normals(features) => {
+                features
+                    .at(closest, &self.normals)
+                    .dot(closest.point - query)
+                    > 0.0
+            }
             Side::Winding(tree, outward) => outward * tree.winding_number(query) > 0.5,
         }
     }
@@ -116,29 +152,55 @@ impl MeshSolid {
         // A little earlier, so that what starts on the surface meets it.
         let origin = from - direction * (2.0 * self.on_surface);
         let enters = |t: u32| self.normals[t as usize].dot(direction) < 0.0;
-        let hit = self.index.cast_ray_where(origin, direction, way.length() + 2.0 * self.on_surface, enters)?;
-        let starts_inside = self.nearest(from, 0.0).is_some_and(|nearest| nearest.depth > self.on_surface);
-        (!starts_inside).then(|| (origin + direction * hit.distance, self.normals[hit.place.triangle as usize]))
+        let hit = self.index.cast_ray_where(
+            origin,
+            direction,
+            way.length() + 2.0 * self.on_surface,
+            enters,
+        )?;
+        let starts_inside = self
+            .nearest(from, 0.0)
+            .is_some_and(|nearest| nearest.depth > self.on_surface);
+        (!starts_inside).then(|| {
+            (
+                origin + direction * hit.distance,
+                self.normals[hit.place.triangle as usize],
+            )
+        })
     }
 }
 
 /// Whether a closed surface is the border of one solid that passes nowhere through itself.
 fn bounds_one_solid(mesh: &Mesh) -> bool {
     let health = Health::of(mesh);
-    let is_manifold = health.components == 1 && health.non_manifold_edges == 0 && health.non_manifold_vertices == 0;
+    let is_manifold = health.components == 1
+        && health.non_manifold_edges == 0
+        && health.non_manifold_vertices == 0;
     let is_oriented = health.flipped_edges == 0 && health.degenerate_triangles == 0;
-    is_manifold && is_oriented && mesh.self_intersections().is_ok_and(|pairs| pairs.is_empty())
+    is_manifold
+        && is_oriented
+        && mesh
+            .self_intersections()
+            .is_ok_and(|pairs| pairs.is_empty())
 }
 
-/// The least extent of points along `normals`, at most about [`MOST_DIRECTIONS`] of them; infinite where all are zero.
+/// The least extent of points along `normals`, at most about [`MOST_DIRECTIONS`] of them; infinite
+/// where all are zero.
 fn least_extent(points: &[DVec3], normals: &[DVec3]) -> f64 {
     let extent = |normal: &DVec3| {
         let heights = points.iter().map(|p| p.dot(*normal));
-        let (low, high) = heights.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), h| (low.min(h), high.max(h)));
+        let (low, high) = heights.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), h| {
+            (low.min(h), high.max(h))
+        });
         high - low
     };
     let stride = normals.len().div_ceil(MOST_DIRECTIONS).max(1);
-    normals.iter().step_by(stride).filter(|normal| **normal != DVec3::ZERO).map(extent).fold(f64::INFINITY, f64::min)
+    normals
+        .iter()
+        .step_by(stride)
+        .filter(|normal| **normal != DVec3::ZERO)
+        .map(extent)
+        .fold(f64::INFINITY, f64::min)
 }
 
 impl FeatureNormals {
@@ -148,16 +210,31 @@ impl FeatureNormals {
         for (t, corners) in mesh.triangles().iter().enumerate() {
             let points = mesh.triangle_points(t);
             for k in 0..3 {
-                let angle = (points[(k + 1) % 3] - points[k]).angle_between(points[(k + 2) % 3] - points[k]);
+                let angle = (points[(k + 1) % 3] - points[k])
+                    .angle_between(points[(k + 2) % 3] - points[k]);
                 vertices[corners[k] as usize] += normals[t] * angle;
             }
         }
-        let edges = topology.edge_triangles().iter().map(|around| around.iter().map(|&t| normals[t as usize]).sum()).collect();
-        let features = mesh.triangles().iter().copied().zip(topology.triangle_edges().iter().copied()).collect();
-        Self { features, edges, vertices }
+        let edges = topology
+            .edge_triangles()
+            .iter()
+            .map(|around| around.iter().map(|&t| normals[t as usize]).sum())
+            .collect();
+        let features = mesh
+            .triangles()
+            .iter()
+            .copied()
+            .zip(topology.triangle_edges().iter().copied())
+            .collect();
+        Self {
+            features,
+            edges,
+            vertices,
+        }
     }
 
-    /// The normal of the triangle, edge or vertex that a nearest point lies on; places on borders have weights of exactly zero.
+    /// The normal of the triangle, edge or vertex that a nearest point lies on; places on borders
+    /// have weights of exactly zero.
     fn at(&self, closest: &ClosestPoint, normals: &[DVec3]) -> DVec3 {
         let triangle = closest.place.triangle as usize;
         let (corners, edges) = self.features[triangle];

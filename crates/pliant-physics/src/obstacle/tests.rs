@@ -21,7 +21,14 @@ fn solids() -> Vec<Told> {
     let (center, half) = (DVec3::new(0.2, 0.1, -0.3), DVec3::new(0.7, 0.3, 0.45));
     let in_box = move |p: DVec3| (turn().conjugate() * (p - center)).abs().cmple(half).all();
     let mesh = closed_box([3, 2, 2], 2.0 * half);
-    let mesh = mesh.posed(mesh.positions().iter().map(|p| center + turn() * *p).collect()).unwrap();
+    let mesh = mesh
+        .posed(
+            mesh.positions()
+                .iter()
+                .map(|p| center + turn() * *p)
+                .collect(),
+        )
+        .unwrap();
     let in_capsule = move |p: DVec3| match height(p) {
         h if h < 0.0 => p.distance(a) <= radius,
         h if h > length => p.distance(b) <= radius,
@@ -29,26 +36,47 @@ fn solids() -> Vec<Told> {
     };
     let in_cylinder = move |p: DVec3| from_axis(p) <= radius && (0.0..=length).contains(&height(p));
     vec![
-        Told { obstacle: Obstacle::sphere(a, 0.7).unwrap(), holds: Box::new(move |p| p.distance(a) <= 0.7) },
-        Told { obstacle: Obstacle::capsule(a, b, radius).unwrap(), holds: Box::new(in_capsule) },
-        Told { obstacle: Obstacle::cylinder(a, b, radius).unwrap(), holds: Box::new(in_cylinder) },
-        Told { obstacle: Obstacle::cuboid(center, half, turn()).unwrap(), holds: Box::new(in_box) },
-        Told { obstacle: Obstacle::mesh(&mesh).unwrap(), holds: Box::new(in_box) },
+        Told {
+            obstacle: Obstacle::sphere(a, 0.7).unwrap(),
+            holds: Box::new(move |p| p.distance(a) <= 0.7),
+        },
+        Told {
+            obstacle: Obstacle::capsule(a, b, radius).unwrap(),
+            holds: Box::new(in_capsule),
+        },
+        Told {
+            obstacle: Obstacle::cylinder(a, b, radius).unwrap(),
+            holds: Box::new(in_cylinder),
+        },
+        Told {
+            obstacle: Obstacle::cuboid(center, half, turn()).unwrap(),
+            holds: Box::new(in_box),
+        },
+        Told {
+            obstacle: Obstacle::mesh(&mesh).unwrap(),
+            holds: Box::new(in_box),
+        },
     ]
 }
 
 /// Points in and around an obstacle.
 fn places(obstacle: &Obstacle, count: usize) -> Vec<DVec3> {
     let bounds = obstacle.bounds();
-    grid(-0.3, 1.3, count).into_iter().map(|p| bounds.min + p * bounds.size()).collect()
+    grid(-0.3, 1.3, count)
+        .into_iter()
+        .map(|p| bounds.min + p * bounds.size())
+        .collect()
 }
 
 fn grid(low: f64, high: f64, count: usize) -> Vec<DVec3> {
     let at = |k: usize| low + (high - low) * (k as f64 + 0.37) / count as f64;
-    (0..count.pow(3)).map(|k| DVec3::new(at(k % count), at(k / count % count), at(k / count / count))).collect()
+    (0..count.pow(3))
+        .map(|k| DVec3::new(at(k % count), at(k / count % count), at(k / count / count)))
+        .collect()
 }
 
-/// Every contact's point lies on the surface, straight above the vertex, and moving there leaves no depth.
+/// Every contact's point lies on the surface, straight above the vertex, and moving there leaves no
+/// depth.
 fn assert_consistent(obstacle: &Obstacle, tolerance: f64) {
     let positions = places(obstacle, 12);
     let contacts = obstacle.contacts(&positions, f64::MAX.sqrt());
@@ -67,10 +95,23 @@ fn assert_consistent(obstacle: &Obstacle, tolerance: f64) {
 fn a_plate_is_as_thin_however_it_is_turned() {
     let bar = bar(2);
     for turn in [DQuat::IDENTITY, turn()] {
-        let points = bar.positions().iter().map(|p| turn * (*p * DVec3::new(1.0, 3.0, 0.1))).collect();
+        let points = bar
+            .positions()
+            .iter()
+            .map(|p| turn * (*p * DVec3::new(1.0, 3.0, 0.1)))
+            .collect();
         let plate = Obstacle::mesh(&bar.posed(points).unwrap()).unwrap();
-        assert!((plate.thickness() - 0.1).abs() < 1e-12, "{}", plate.thickness());
-        assert_eq!(Obstacle::cuboid(DVec3::ZERO, DVec3::new(2.0, 1.5, 0.05), turn).unwrap().thickness(), 0.1);
+        assert!(
+            (plate.thickness() - 0.1).abs() < 1e-12,
+            "{}",
+            plate.thickness()
+        );
+        assert_eq!(
+            Obstacle::cuboid(DVec3::ZERO, DVec3::new(2.0, 1.5, 0.05), turn)
+                .unwrap()
+                .thickness(),
+            0.1
+        );
     }
 }
 
@@ -86,7 +127,10 @@ fn moving_a_vertex_along_its_normal_by_its_depth_brings_it_to_the_surface() {
 #[test]
 fn a_box_has_the_depth_of_its_closed_form() {
     let obstacle = Obstacle::mesh(&bar(4)).unwrap();
-    let positions: Vec<DVec3> = grid(-0.45, 0.45, 8).into_iter().map(|p| p + DVec3::X * 2.0).collect();
+    let positions: Vec<DVec3> = grid(-0.45, 0.45, 8)
+        .into_iter()
+        .map(|p| p + DVec3::X * 2.0)
+        .collect();
     for contact in obstacle.contacts(&positions, 0.0) {
         let p = positions[contact.vertex as usize];
         let expected = 0.5 - p.y.abs().max(p.z.abs());
@@ -96,10 +140,22 @@ fn a_box_has_the_depth_of_its_closed_form() {
 
 #[test]
 fn a_mesh_of_a_ball_agrees_with_the_ball() {
-    let (mesh, ball) = (Obstacle::mesh(&icosphere(5)).unwrap(), Obstacle::sphere(DVec3::ZERO, 1.0).unwrap());
+    let (mesh, ball) = (
+        Obstacle::mesh(&icosphere(5)).unwrap(),
+        Obstacle::sphere(DVec3::ZERO, 1.0).unwrap(),
+    );
     let positions: Vec<DVec3> = grid(-1.1, 1.1, 10);
-    let (found, expected) = (mesh.contacts(&positions, 0.05), ball.contacts(&positions, 0.05));
-    let vertices = |contacts: &[Contact]| contacts.iter().filter(|c| c.depth.abs() < 0.04).map(|c| c.vertex).collect::<Vec<_>>();
+    let (found, expected) = (
+        mesh.contacts(&positions, 0.05),
+        ball.contacts(&positions, 0.05),
+    );
+    let vertices = |contacts: &[Contact]| {
+        contacts
+            .iter()
+            .filter(|c| c.depth.abs() < 0.04)
+            .map(|c| c.vertex)
+            .collect::<Vec<_>>()
+    };
     assert_eq!(vertices(&found), vertices(&expected));
     for (a, b) in found.iter().zip(&expected).filter(|(_, b)| b.depth < 0.8) {
         assert!((a.depth - b.depth).abs() < 1e-3 && a.normal.dot(b.normal) > 0.99);
@@ -109,7 +165,11 @@ fn a_mesh_of_a_ball_agrees_with_the_ball() {
 #[test]
 fn a_mesh_that_looks_inward_is_the_same_obstacle() {
     let sphere = icosphere(2);
-    let turned: Vec<[u32; 3]> = sphere.triangles().iter().map(|&[a, b, c]| [a, c, b]).collect();
+    let turned: Vec<[u32; 3]> = sphere
+        .triangles()
+        .iter()
+        .map(|&[a, b, c]| [a, c, b])
+        .collect();
     let turned = Mesh::from_triangles(sphere.positions().to_vec(), &turned).unwrap();
     let positions = grid(-0.9, 0.9, 6);
     let contacts = |mesh: &Mesh| Obstacle::mesh(mesh).unwrap().contacts(&positions, 0.1);
@@ -123,37 +183,75 @@ fn a_mesh_that_looks_inward_is_the_same_obstacle() {
 #[test]
 fn an_obstacle_that_moved_meets_moved_vertices_as_before() {
     let obstacle = Obstacle::mesh(&bar(2)).unwrap();
-    let motion = RigidMotion { rotation: DQuat::from_rotation_y(1.1), translation: DVec3::new(3.0, -1.0, 0.5) };
+    let motion = RigidMotion {
+        rotation: DQuat::from_rotation_y(1.1),
+        translation: DVec3::new(3.0, -1.0, 0.5),
+    };
     let positions: Vec<DVec3> = grid(-1.0, 1.0, 6);
     let moved: Vec<DVec3> = positions.iter().map(|&p| motion.apply(p)).collect();
-    let (still, carried) = (obstacle.contacts(&positions, 0.2), obstacle.contacts_at(&motion, &moved, 0.2));
+    let (still, carried) = (
+        obstacle.contacts(&positions, 0.2),
+        obstacle.contacts_at(&motion, &moved, 0.2),
+    );
     assert_eq!(still.len(), carried.len());
     for (a, b) in still.iter().zip(&carried) {
         // Points between two faces may choose either; how deep they are does not change.
         assert!(a.vertex == b.vertex && (a.depth - b.depth).abs() < 1e-9);
-        assert!(motion.inverse().apply(b.point).distance(positions[b.vertex as usize]) < a.depth.abs() + 1e-9);
+        assert!(
+            motion
+                .inverse()
+                .apply(b.point)
+                .distance(positions[b.vertex as usize])
+                < a.depth.abs() + 1e-9
+        );
     }
 }
 
 #[test]
 fn an_open_mesh_is_declined_and_the_hole_is_named() {
     let error = Obstacle::mesh(&bumpy_sheet(3, 0.1)).unwrap_err();
-    assert!(matches!(error, PhysicsError::OpenObstacle { holes: 1, edges: 12, .. }), "{error}");
+    assert!(
+        matches!(
+            error,
+            PhysicsError::OpenObstacle {
+                holes: 1,
+                edges: 12,
+                ..
+            }
+        ),
+        "{error}"
+    );
     for radius in [0.0, -1.0, f64::NAN, f64::INFINITY] {
         assert!(Obstacle::sphere(DVec3::ZERO, radius).is_err());
     }
     assert!(Obstacle::cylinder(DVec3::ONE, DVec3::ONE, 1.0).is_err());
     assert!(Obstacle::sphere(DVec3::NAN, 1.0).is_err());
-    for half in [DVec3::new(1.0, 0.0, 1.0), DVec3::new(1.0, 1.0, -1.0), DVec3::new(1.0, f64::INFINITY, 1.0), DVec3::NAN] {
+    for half in [
+        DVec3::new(1.0, 0.0, 1.0),
+        DVec3::new(1.0, 1.0, -1.0),
+        DVec3::new(1.0, f64::INFINITY, 1.0),
+        DVec3::NAN,
+    ] {
         assert!(Obstacle::cuboid(DVec3::ZERO, half, DQuat::IDENTITY).is_err());
     }
-    assert!(Obstacle::cuboid(DVec3::ZERO, DVec3::ONE, DQuat::from_xyzw(0.0, 0.0, 0.0, 0.0)).is_err());
+    assert!(
+        Obstacle::cuboid(
+            DVec3::ZERO,
+            DVec3::ONE,
+            DQuat::from_xyzw(0.0, 0.0, 0.0, 0.0)
+        )
+        .is_err()
+    );
 }
 
 #[test]
 fn what_is_not_finite_touches_nothing() {
     let obstacle = Obstacle::sphere(DVec3::ZERO, 1.0).unwrap();
-    assert!(obstacle.contacts(&[DVec3::NAN, DVec3::INFINITY], 1.0).is_empty());
+    assert!(
+        obstacle
+            .contacts(&[DVec3::NAN, DVec3::INFINITY], 1.0)
+            .is_empty()
+    );
 }
 
 #[test]
@@ -166,7 +264,9 @@ fn the_middle_of_a_solid_has_a_way_out() {
         Obstacle::cuboid(DVec3::ZERO, DVec3::ONE, turn()),
     ] {
         let contact = obstacle.unwrap().contacts(&[DVec3::ZERO], 0.0)[0];
-        assert!((contact.depth - 1.0).abs() < 1e-12 && (contact.point.length() - 1.0).abs() < 1e-12);
+        assert!(
+            (contact.depth - 1.0).abs() < 1e-12 && (contact.point.length() - 1.0).abs() < 1e-12
+        );
     }
 }
 
@@ -177,8 +277,14 @@ fn a_ball_as_large_as_the_distance_meets_no_surface_and_a_larger_one_does() {
         for place in places(&obstacle, 8) {
             let nearest = obstacle.nearest(place, f64::MAX.sqrt()).unwrap();
             assert_eq!(holds(place), nearest.depth > 0.0);
-            let within = |share: f64, way: DVec3| holds(place + way * (share * nearest.depth.abs()));
-            assert!(directions.iter().all(|&way| within(1.0 - 1e-9, way) == holds(place)), "{place}");
+            let within =
+                |share: f64, way: DVec3| holds(place + way * (share * nearest.depth.abs()));
+            assert!(
+                directions
+                    .iter()
+                    .all(|&way| within(1.0 - 1e-9, way) == holds(place)),
+                "{place}"
+            );
             let out = nearest.normal * nearest.depth.signum();
             assert_ne!(within(1.0 + 1e-6, out), holds(place), "{place}");
         }
@@ -193,10 +299,18 @@ fn the_normal_is_the_gradient_of_the_distance() {
         let mut checked = 0;
         for place in places(&obstacle, 7) {
             let normal = obstacle.nearest(place, f64::MAX.sqrt()).unwrap().normal;
-            let change = |offset: f64| DVec3::from(DVec3::AXES.map(|axis| (depth(place) - depth(place + axis * offset)) / offset));
+            let change = |offset: f64| {
+                DVec3::from(
+                    DVec3::AXES.map(|axis| (depth(place) - depth(place + axis * offset)) / offset),
+                )
+            };
             // Between two ways out there is none.
             if change(step).distance(change(-step)) < 1e-4 {
-                assert!(change(step).distance(normal) < 1e-4, "{place}: {} {normal}", change(step));
+                assert!(
+                    change(step).distance(normal) < 1e-4,
+                    "{place}: {} {normal}",
+                    change(step)
+                );
                 checked += 1;
             }
         }
@@ -222,7 +336,10 @@ fn a_way_enters_where_dense_samples_of_it_do() {
             if let Some(n) = first {
                 let (point, normal) = found.expect("a sample is inside");
                 let time = (point - from).dot(to - from) / (to - from).length_squared();
-                assert!(time > (n as f64 - 1.0001) / SAMPLES as f64 && time < (n as f64 + 1e-4) / SAMPLES as f64);
+                assert!(
+                    time > (n as f64 - 1.0001) / SAMPLES as f64
+                        && time < (n as f64 + 1e-4) / SAMPLES as f64
+                );
                 assert!(normal.is_normalized() && normal.dot(to - from) < 0.0);
                 assert!(obstacle.nearest(point, 1.0).unwrap().depth.abs() < 1e-9);
                 entered += 1;
@@ -240,16 +357,27 @@ fn a_way_enters_where_dense_samples_of_it_do() {
 fn plates_thinner_than_a_step_are_not_passed() {
     let half = DVec3::new(1.0, 1.0, 1e-7);
     let mesh = closed_box([8, 8, 1], 2.0 * half);
-    for plate in [Obstacle::cuboid(DVec3::ZERO, half, DQuat::IDENTITY).unwrap(), Obstacle::mesh(&mesh).unwrap()] {
+    for plate in [
+        Obstacle::cuboid(DVec3::ZERO, half, DQuat::IDENTITY).unwrap(),
+        Obstacle::mesh(&mesh).unwrap(),
+    ] {
         for place in grid(-0.9, 0.9, 5) {
-            let (from, to) = (DVec3::new(place.x, place.y, 5.0), DVec3::new(place.y, place.z, -7.0));
+            let (from, to) = (
+                DVec3::new(place.x, place.y, 5.0),
+                DVec3::new(place.y, place.z, -7.0),
+            );
             let (point, normal) = plate.entry(from, to).unwrap();
-            assert!((point.z - 1e-7).abs() < 1e-12 && normal == DVec3::Z, "{point} {normal}");
+            assert!(
+                (point.z - 1e-7).abs() < 1e-12 && normal == DVec3::Z,
+                "{point} {normal}"
+            );
             assert_eq!(plate.entry(to, from).unwrap().1, -DVec3::Z);
             assert_eq!(plate.entry(from, DVec3::new(to.x, to.y, 2e-7)), None);
             // One that rests on it and is pushed through goes in where it rests.
             let (point, normal) = plate.entry(DVec3::new(place.x, place.y, 1e-7), to).unwrap();
-            assert!(point.distance(DVec3::new(place.x, place.y, 1e-7)) < 1e-8 && normal == DVec3::Z);
+            assert!(
+                point.distance(DVec3::new(place.x, place.y, 1e-7)) < 1e-8 && normal == DVec3::Z
+            );
             assert_eq!(plate.entry(DVec3::new(place.x, place.y, 1e-7), from), None);
         }
         assert_eq!(plate.entry(DVec3::NAN, DVec3::ZERO), None);
@@ -261,32 +389,62 @@ fn plates_thinner_than_a_step_are_not_passed() {
 fn a_box_is_the_mesh_of_that_box() {
     let (center, half) = (DVec3::new(1.0, -2.0, 0.5), DVec3::new(0.7, 0.3, 0.45));
     let mesh = closed_box([4, 3, 2], 2.0 * half);
-    let mesh = mesh.posed(mesh.positions().iter().map(|p| center + turn() * *p).collect()).unwrap();
-    let (mesh, cuboid) = (Obstacle::mesh(&mesh).unwrap(), Obstacle::cuboid(center, half, turn() * 3.0).unwrap());
-    assert!(mesh.bounds().min.distance(cuboid.bounds().min) < 1e-12 && mesh.bounds().max.distance(cuboid.bounds().max) < 1e-12);
+    let mesh = mesh
+        .posed(
+            mesh.positions()
+                .iter()
+                .map(|p| center + turn() * *p)
+                .collect(),
+        )
+        .unwrap();
+    let (mesh, cuboid) = (
+        Obstacle::mesh(&mesh).unwrap(),
+        Obstacle::cuboid(center, half, turn() * 3.0).unwrap(),
+    );
+    assert!(
+        mesh.bounds().min.distance(cuboid.bounds().min) < 1e-12
+            && mesh.bounds().max.distance(cuboid.bounds().max) < 1e-12
+    );
     let places = places(&cuboid, 9);
     for (k, &place) in places.iter().enumerate() {
-        let (a, b) = (mesh.nearest(place, 9.0).unwrap(), cuboid.nearest(place, 9.0).unwrap());
+        let (a, b) = (
+            mesh.nearest(place, 9.0).unwrap(),
+            cuboid.nearest(place, 9.0).unwrap(),
+        );
         assert!((a.depth - b.depth).abs() < 1e-12, "{place}");
-        assert!(b.depth > 0.0 || a.normal.distance(b.normal) < 1e-9, "{place}");
+        assert!(
+            b.depth > 0.0 || a.normal.distance(b.normal) < 1e-9,
+            "{place}"
+        );
         let to = places[(k * 89 + 41) % places.len()];
         let (a, b) = (mesh.entry(place, to), cuboid.entry(place, to));
         assert_eq!(a.is_some(), b.is_some(), "{place} {to}");
-        let Some(((p, m), (q, n))) = a.zip(b) else { continue };
-        assert!(p.distance(q) < 1e-9 && m.distance(n) < 1e-9, "{p} {q} {m} {n}");
+        let Some(((p, m), (q, n))) = a.zip(b) else {
+            continue;
+        };
+        assert!(
+            p.distance(q) < 1e-9 && m.distance(n) < 1e-9,
+            "{p} {q} {m} {n}"
+        );
     }
 }
 
 #[test]
 fn two_balls_in_one_mesh_are_inside_wherever_one_of_them_is() {
     let ball = icosphere(3);
-    let other = ball.posed(ball.positions().iter().map(|p| *p + DVec3::X).collect()).unwrap();
+    let other = ball
+        .posed(ball.positions().iter().map(|p| *p + DVec3::X).collect())
+        .unwrap();
     let both = Obstacle::mesh(&joined(&ball, &other)).unwrap();
     for place in grid(-1.4, 2.4, 12) {
         let (one, another) = (place.length(), place.distance(DVec3::X));
         // The faces lie up to 0.03 below the balls.
         if (one - 1.0).abs() > 0.03 && (another - 1.0).abs() > 0.03 {
-            assert_eq!(both.nearest(place, 9.0).unwrap().depth > 0.0, one.min(another) < 1.0, "{place}");
+            assert_eq!(
+                both.nearest(place, 9.0).unwrap().depth > 0.0,
+                one.min(another) < 1.0,
+                "{place}"
+            );
         }
     }
 }

@@ -29,7 +29,11 @@ pub(crate) type AreaParameters = [f64; 3];
 /// The numbers of a triangle at rest; without an area it is silent.
 pub(crate) fn area_parameters([a, b, c]: [DVec3; 3], compliance: f64) -> AreaParameters {
     let area = AreaSlope::of(&[a, b, c].map(Vectors::splat)).area.0[0];
-    if area > 0.0 { [1.0 / area, compliance, area * (1.0 / area)] } else { [0.0, 1.0, 0.0] }
+    if area > 0.0 {
+        [1.0 / area, compliance, area * (1.0 / area)]
+    } else {
+        [0.0, 1.0, 0.0]
+    }
 }
 
 /// The area of triangles and how it changes with their second and third corner.
@@ -45,17 +49,36 @@ impl AreaSlope {
         let normal = first.cross(second);
         let length = normal.length();
         let half = normal * Lanes::splat(0.5).over(length);
-        Self { area: length * Lanes::splat(0.5), gradients: [second.cross(half), half.cross(first)] }
+        Self {
+            area: length * Lanes::splat(0.5),
+            gradients: [second.cross(half), half.cross(first)],
+        }
     }
 }
 
 impl Constraint<3, 3, 1> for Area {
     #[inline(always)]
-    fn project(&self, places: &mut [Vectors; 3], inverse_masses: &[Lanes; 3], parameters: &[Lanes; 3], [multiplier]: &mut [Lanes; 1]) {
+    fn project(
+        &self,
+        places: &mut [Vectors; 3],
+        inverse_masses: &[Lanes; 3],
+        parameters: &[Lanes; 3],
+        [multiplier]: &mut [Lanes; 1],
+    ) {
         let [inverse_area, compliance, rest] = *parameters;
         let slope = AreaSlope::of(places);
-        let gradients = balanced([slope.gradients[0] * inverse_area, slope.gradients[1] * inverse_area]);
+        let gradients = balanced([
+            slope.gradients[0] * inverse_area,
+            slope.gradients[1] * inverse_area,
+        ]);
         let compliance = compliance * self.inverse_square_time;
-        relax(places, inverse_masses, slope.area * inverse_area - rest, gradients, compliance, multiplier);
+        relax(
+            places,
+            inverse_masses,
+            slope.area * inverse_area - rest,
+            gradients,
+            compliance,
+            multiplier,
+        );
     }
 }

@@ -1,9 +1,11 @@
 //! Edges that keep how the surface is bent over them.
 //!
-//! **Problem.** Skin has no sharp creases, and a dent that is let go finds its way back to the side it came from.
+//! **Problem.** Skin has no sharp creases, and a dent that is let go finds its way back to the side
+//! it came from.
 //!
-//! **Equation.** An edge `x₁x₂` with the third corners `x₃`, `x₄` has coefficients `c` made of cotangents of the rest shape, such that
-//! `h = Σ cᵢ xᵢ` vanishes where both triangles lie in a plane and is `2 |e| sin(θ/2)` long where they meet at the angle `θ`:
+//! **Equation.** An edge `x₁x₂` with the third corners `x₃`, `x₄` has coefficients `c` made of
+//! cotangents of the rest shape, such that `h = Σ cᵢ xᵢ` vanishes where both triangles lie in a
+//! plane and is `2 |e| sin(θ/2)` long where they meet at the angle `θ`:
 //!
 //! ```text
 //! c = (k₃ + k₄, k₁ + k₂, −k₁ − k₃, −k₂ − k₄)        k₁, k₂ at x₁, k₃, k₄ at x₂, in the triangle of x₃ and in that of x₄
@@ -12,11 +14,12 @@
 //!
 //! with the sum `n` of both normals, each as long as twice its triangle's area, and `n̂ = n/|n|`.
 //!
-//! **Source.** Bergou, Wardetzky, Harmon, Zorin, Grinspun, "A quadratic bending model for inextensible surfaces", SGP 2006, where `W`
-//! is of `|h|` and `h̄ = 0`.
+//! **Source.** Bergou, Wardetzky, Harmon, Zorin, Grinspun, "A quadratic bending model for
+//! inextensible surfaces", SGP 2006, where `W` is of `|h|` and `h̄ = 0`.
 //!
-//! **Ours.** A bent rest shape, with a sign: a cheek that is pushed in is not at rest. Along `n` only: where triangles are strained, `h` has
-//! a part along the surface that says nothing of bending, and `±|h|` would jump by twice that part where a hinge passes through flat; skin
+//! **Ours.** A bent rest shape, with a sign: a cheek that is pushed in is not at rest. Along `n`
+//! only: where triangles are strained, `h` has a part along the surface that says nothing of
+//! bending, and `±|h|` would jump by twice that part where a hinge passes through flat; skin
 //! would never come to rest. Hinges of degenerate triangles are silent.
 
 use pliant_mesh::glam::DVec3;
@@ -36,14 +39,24 @@ pub(crate) type BendParameters = [f64; 6];
 /// The numbers of a hinge at rest; `compliance` is over the weight `3 / (A₁ + A₂)`.
 pub(crate) fn bend_parameters(corners: [DVec3; 4], compliance: f64) -> BendParameters {
     let [a, b, c, d] = corners;
-    let cotangent = |at: DVec3, to: DVec3, third: DVec3| (to - at).dot(third - at) / (to - at).cross(third - at).length();
-    let [k1, k2, k3, k4] = [cotangent(a, b, c), cotangent(a, b, d), cotangent(b, a, c), cotangent(b, a, d)];
+    let cotangent = |at: DVec3, to: DVec3, third: DVec3| {
+        (to - at).dot(third - at) / (to - at).cross(third - at).length()
+    };
+    let [k1, k2, k3, k4] = [
+        cotangent(a, b, c),
+        cotangent(a, b, d),
+        cotangent(b, a, c),
+        cotangent(b, a, d),
+    ];
     let coefficients = [k3 + k4, k1 + k2, -k1 - k3, -k2 - k4];
     let areas = 0.5 * ((b - a).cross(c - a).length() + (b - a).cross(d - a).length());
     if !coefficients.iter().all(|c| c.is_finite()) {
         return [0.0, 0.0, 0.0, 0.0, 1.0, 0.0];
     }
-    let (_, rest) = bent(&corners.map(Vectors::splat), &coefficients.map(Lanes::splat));
+    let (_, rest) = bent(
+        &corners.map(Vectors::splat),
+        &coefficients.map(Lanes::splat),
+    );
     let [c1, c2, c3, c4] = coefficients;
     [c1, c2, c3, c4, compliance * areas / 3.0, rest.0[0]]
 }
@@ -51,7 +64,11 @@ pub(crate) fn bend_parameters(corners: [DVec3; 4], compliance: f64) -> BendParam
 /// The gradients of `h·n̂` at the last three corners, which that at the first balances, and `h·n̂`.
 #[inline(always)]
 fn bent(places: &[Vectors; 4], coefficients: &[Lanes]) -> ([Vectors; 3], Lanes) {
-    let (edge, third, fourth) = (places[1] - places[0], places[2] - places[0], places[3] - places[0]);
+    let (edge, third, fourth) = (
+        places[1] - places[0],
+        places[2] - places[0],
+        places[3] - places[0],
+    );
     // From the first corner, so that rounding does not grow with the distance from the origin.
     let h = edge * coefficients[1] + third * coefficients[2] + fourth * coefficients[3];
     let across = third - fourth;
@@ -61,16 +78,37 @@ fn bent(places: &[Vectors; 4], coefficients: &[Lanes]) -> ([Vectors; 3], Lanes) 
     let along_normal = h.dot(unit);
     let along_surface = (h - unit * along_normal) * inverse;
     let turn = edge.cross(along_surface);
-    let gradients = [unit * coefficients[1] + across.cross(along_surface), unit * coefficients[2] - turn, unit * coefficients[3] + turn];
+    let gradients = [
+        unit * coefficients[1] + across.cross(along_surface),
+        unit * coefficients[2] - turn,
+        unit * coefficients[3] + turn,
+    ];
     (gradients, along_normal)
 }
 
 impl Constraint<4, 6, 1> for Bend {
     #[inline(always)]
-    fn project(&self, places: &mut [Vectors; 4], inverse_masses: &[Lanes; 4], parameters: &[Lanes; 6], [multiplier]: &mut [Lanes; 1]) {
-        let (coefficients, compliance, rest) = (&parameters[..4], parameters[4] * self.inverse_square_time, parameters[5]);
+    fn project(
+        &self,
+        places: &mut [Vectors; 4],
+        inverse_masses: &[Lanes; 4],
+        parameters: &[Lanes; 6],
+        [multiplier]: &mut [Lanes; 1],
+    ) {
+        let (coefficients, compliance, rest) = (
+            &parameters[..4],
+            parameters[4] * self.inverse_square_time,
+            parameters[5],
+        );
         let ([second, third, fourth], length) = bent(places, coefficients);
         let gradients = [-(second + third + fourth), second, third, fourth];
-        relax(places, inverse_masses, length - rest, gradients, compliance, multiplier);
+        relax(
+            places,
+            inverse_masses,
+            length - rest,
+            gradients,
+            compliance,
+            multiplier,
+        );
     }
 }

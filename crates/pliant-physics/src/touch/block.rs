@@ -1,7 +1,8 @@
 //! Neighbouring particles of a soft body in motion.
 //!
-//! **Equation.** See [`soft_body`](super::soft_body). The bed of a node holds it at its goal `g`, its rest place unless a pull moves it, with
-//! the compliance `α = s / (K m)` over the firmness of a pull:
+//! **Equation.** See [`soft_body`](super::soft_body). The bed of a node holds it at its goal `g`,
+//! its rest place unless a pull moves it, with the compliance `α = s / (K m)` over the firmness of
+//! a pull:
 //!
 //! ```text
 //! Δλ = (g − x − α̃ λ) / (w + α̃)        Δx = w Δλ
@@ -65,7 +66,8 @@ impl Block {
         let bed = |&node: &u32| Bed {
             goal: particle(body.rest[node as usize], 0.0),
             multiplier: [0.0; 4],
-            compliance: body.softness[node as usize] / (body.constants[node as usize].bed * body.masses[node as usize]),
+            compliance: body.softness[node as usize]
+                / (body.constants[node as usize].bed * body.masses[node as usize]),
             firmness: 1.0,
             scaled_compliance: 0.0,
             response: 0.0,
@@ -77,7 +79,10 @@ impl Block {
             accelerations: vec![[0.0; 4]; group.len()],
             carried: vec![DVec3::ZERO; group.len()],
             pressed: 0,
-            inverse_masses: cluster.particles[..group.len()].iter().map(|p| p[3]).collect(),
+            inverse_masses: cluster.particles[..group.len()]
+                .iter()
+                .map(|p| p[3])
+                .collect(),
             beds: group.iter().map(bed).collect(),
             pulled: Vec::new(),
             kept: vec![0.0; group.len()],
@@ -93,8 +98,8 @@ impl Block {
         &mut self.cluster.particles[place]
     }
 
-    /// Pushes a particle to a place, where it rests: what was found deep inside another part would else be shot out, and skin between two
-    /// parts that leave it no room would shiver.
+    /// Pushes a particle to a place, where it rests: what was found deep inside another part would
+    /// else be shot out, and skin between two parts that leave it no room would shiver.
     pub(crate) fn push(&mut self, place: usize, to: DVec3) {
         if place_of(&self.cluster.particles[place]) != to {
             put(&mut self.before[place], to);
@@ -129,7 +134,11 @@ impl Block {
     pub(crate) fn set_accelerations(&mut self, accelerations: &[DVec3]) {
         for k in 0..self.soft_count {
             let free = self.inverse_masses[k] > 0.0;
-            self.accelerations[k] = if free { particle(accelerations[self.cluster.nodes[k] as usize], 0.0) } else { [0.0; 4] };
+            self.accelerations[k] = if free {
+                particle(accelerations[self.cluster.nodes[k] as usize], 0.0)
+            } else {
+                [0.0; 4]
+            };
         }
     }
 
@@ -152,7 +161,11 @@ impl Block {
             Hold::InPlace => {
                 let from = place_of(&self.cluster.particles[place]);
                 self.cluster.particles[place][3] = 0.0;
-                self.pulled.push(Pulled { particle: place, from, to: goal });
+                self.pulled.push(Pulled {
+                    particle: place,
+                    from,
+                    to: goal,
+                });
             }
         }
     }
@@ -166,7 +179,10 @@ impl Block {
             if constants.damping_rate != last.0 {
                 // A substep by itself damps a swing of ω by ω²h.
                 let rate = (constants.damping_rate - constants.bed * substep_secs).max(0.0);
-                last = (constants.damping_rate, portable::exp(-rate * substep_secs) / substep_secs);
+                last = (
+                    constants.damping_rate,
+                    portable::exp(-rate * substep_secs) / substep_secs,
+                );
             }
             *kept = last.1;
         }
@@ -178,19 +194,40 @@ impl Block {
 
     /// Moves on by a substep and projects all constraints once.
     pub(crate) fn advance(&mut self, pace: Pace, substep: usize) {
-        run_wide(Substep { block: self, pace, substep: Some(substep) });
+        run_wide(Substep {
+            block: self,
+            pace,
+            substep: Some(substep),
+        });
     }
 
     /// Projects all constraints once more.
     pub(crate) fn sweep(&mut self, pace: Pace) {
-        run_wide(Substep { block: self, pace, substep: None });
+        run_wide(Substep {
+            block: self,
+            pace,
+            substep: None,
+        });
     }
 
     /// Moves soft particles to where `meet(from, to)` says, for the way of each in a substep.
-    pub(crate) fn press(&mut self, substep: usize, substeps: usize, meet: impl Fn(DVec3, DVec3) -> Option<DVec3>) {
-        // Particles ride on the shape of the frame's end; where they are in truth, the rest of its way is still ahead.
+    pub(crate) fn press(
+        &mut self,
+        substep: usize,
+        substeps: usize,
+        meet: impl Fn(DVec3, DVec3) -> Option<DVec3>,
+    ) {
+        // Particles ride on the shape of the frame's end; where they are in truth, the rest of its
+        // way is still ahead.
         let ahead = |substep: usize| 1.0 - substep as f64 / substeps as f64;
-        let (first, last) = (ahead(substep), if substep + 1 == substeps { 0.0 } else { ahead(substep + 1) });
+        let (first, last) = (
+            ahead(substep),
+            if substep + 1 == substeps {
+                0.0
+            } else {
+                ahead(substep + 1)
+            },
+        );
         let mut pressed = 0;
         for k in 0..self.soft_count {
             let particle = &mut self.cluster.particles[k];
@@ -211,7 +248,8 @@ impl Block {
     pub(crate) fn take_velocities(&mut self) {
         for k in 0..self.soft_count {
             for c in 0..4 {
-                self.velocities[k][c] = (self.cluster.particles[k][c] - self.before[k][c]) * self.kept[k];
+                self.velocities[k][c] =
+                    (self.cluster.particles[k][c] - self.before[k][c]) * self.kept[k];
             }
         }
     }
@@ -220,7 +258,11 @@ impl Block {
     #[inline(always)]
     fn predict(&mut self, substep_secs: f64) {
         for k in 0..self.soft_count {
-            let (particle, velocity, acceleration) = (&mut self.cluster.particles[k], self.velocities[k], self.accelerations[k]);
+            let (particle, velocity, acceleration) = (
+                &mut self.cluster.particles[k],
+                self.velocities[k],
+                self.accelerations[k],
+            );
             self.before[k] = *particle;
             for c in 0..4 {
                 particle[c] += (velocity[c] + acceleration[c] * substep_secs) * substep_secs;
@@ -233,11 +275,14 @@ impl Block {
     fn move_on(&mut self, substep_secs: f64) {
         let count = self.soft_count;
         let moving = self.accelerations[..count].iter().zip(&self.kept[..count]);
-        let places = self.cluster.particles[..count].iter_mut().zip(&mut self.before[..count]);
+        let places = self.cluster.particles[..count]
+            .iter_mut()
+            .zip(&mut self.before[..count]);
         for ((particle, before), (acceleration, kept)) in places.zip(moving) {
             let place = *particle;
             for c in 0..4 {
-                particle[c] += ((place[c] - before[c]) * kept + acceleration[c] * substep_secs) * substep_secs;
+                particle[c] +=
+                    ((place[c] - before[c]) * kept + acceleration[c] * substep_secs) * substep_secs;
             }
             *before = place;
         }
@@ -246,16 +291,23 @@ impl Block {
     /// Takes pulled particles along; `end` is the share of the frame at the end of the substep.
     fn pull(&mut self, end: f64) {
         for &Pulled { particle, from, to } in &self.pulled {
-            put(&mut self.cluster.particles[particle], if end == 1.0 { to } else { from.lerp(to, end) });
+            put(
+                &mut self.cluster.particles[particle],
+                if end == 1.0 { to } else { from.lerp(to, end) },
+            );
         }
     }
 
     #[inline(always)]
     fn hold(&mut self) {
-        for (particle, bed) in self.cluster.particles[..self.soft_count].iter_mut().zip(&mut self.beds) {
+        for (particle, bed) in self.cluster.particles[..self.soft_count]
+            .iter_mut()
+            .zip(&mut self.beds)
+        {
             let w = particle[3];
             for c in 0..3 {
-                let step = (bed.goal[c] - particle[c] - bed.multiplier[c] * bed.scaled_compliance) * bed.response;
+                let step = (bed.goal[c] - particle[c] - bed.multiplier[c] * bed.scaled_compliance)
+                    * bed.response;
                 bed.multiplier[c] += step;
                 particle[c] += step * w;
             }
@@ -275,7 +327,11 @@ impl Kernel for Substep<'_> {
 
     #[inline(always)]
     fn run(self) {
-        let Self { block, pace, substep } = self;
+        let Self {
+            block,
+            pace,
+            substep,
+        } = self;
         if let Some(substep) = substep {
             if substep == 0 {
                 block.predict(pace.substep_secs);
@@ -283,7 +339,10 @@ impl Kernel for Substep<'_> {
                 block.move_on(pace.substep_secs);
             }
             block.pull((substep + 1) as f64 / pace.substeps as f64);
-            block.beds.iter_mut().for_each(|bed| bed.multiplier = [0.0; 4]);
+            block
+                .beds
+                .iter_mut()
+                .for_each(|bed| bed.multiplier = [0.0; 4]);
             block.cluster.begin();
         }
         block.hold();

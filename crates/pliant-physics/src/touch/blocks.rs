@@ -1,9 +1,11 @@
 //! Points cut into blocks of neighbours.
 //!
-//! **Problem.** Threads may not move the same vertex at the same time, and results may not depend on how many there are.
+//! **Problem.** Threads may not move the same vertex at the same time, and results may not depend
+//! on how many there are.
 //!
-//! **Ours.** Points are halved along their longest extent until a block is small enough; how many threads there are does not matter.
-//! Within a block points are in the order of further halvings, so that neighbours are near in memory.
+//! **Ours.** Points are halved along their longest extent until a block is small enough; how many
+//! threads there are does not matter. Within a block points are in the order of further halvings,
+//! so that neighbours are near in memory.
 
 use pliant_mesh::Bounds;
 use pliant_mesh::glam::DVec3;
@@ -43,9 +45,15 @@ fn order_within(points: &[DVec3], order: &mut [u32]) {
 fn split(points: &[DVec3], order: &mut [u32]) -> usize {
     let mine: Vec<DVec3> = order.iter().map(|&k| points[k as usize]).collect();
     let size = Bounds::of(&mine).map_or(DVec3::ZERO, |bounds| bounds.size());
-    let axis = (0..3).max_by(|&a, &b| size[a].total_cmp(&size[b]).then(b.cmp(&a))).expect("there are three axes");
+    let axis = (0..3)
+        .max_by(|&a, &b| size[a].total_cmp(&size[b]).then(b.cmp(&a)))
+        .expect("there are three axes");
     let middle = order.len() / 2;
-    order.select_nth_unstable_by(middle, |&a, &b| points[a as usize][axis].total_cmp(&points[b as usize][axis]).then(a.cmp(&b)));
+    order.select_nth_unstable_by(middle, |&a, &b| {
+        points[a as usize][axis]
+            .total_cmp(&points[b as usize][axis])
+            .then(a.cmp(&b))
+    });
     middle
 }
 
@@ -60,7 +68,11 @@ mod tests {
         let all: Vec<u32> = (0..ball.vertex_count() as u32).collect();
         for most in [1, 7, 100, 10_000] {
             let blocks = blocks(ball.positions(), &all, most);
-            assert!(blocks.iter().all(|block| block.len() <= most && !block.is_empty()));
+            assert!(
+                blocks
+                    .iter()
+                    .all(|block| block.len() <= most && !block.is_empty())
+            );
             let mut found: Vec<u32> = blocks.into_iter().flatten().collect();
             found.sort_unstable();
             assert_eq!(found, all);

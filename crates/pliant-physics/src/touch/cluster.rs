@@ -27,7 +27,10 @@ impl Cluster {
         let connections = connections.renumbered(&mut numbering);
         let nodes = numbering.into_things();
         let mut cluster = Self {
-            particles: nodes.iter().map(|&n| particle(body.rest[n as usize], body.inverse_masses[n as usize])).collect(),
+            particles: nodes
+                .iter()
+                .map(|&n| particle(body.rest[n as usize], body.inverse_masses[n as usize]))
+                .collect(),
             rest: nodes.iter().map(|&n| body.rest[n as usize]).collect(),
             constants: nodes.iter().map(|&n| body.constants[n as usize]).collect(),
             elements: Elements::default(),
@@ -35,8 +38,14 @@ impl Cluster {
         };
         cluster.particles.push([0.0; 4]);
         cluster.rest.push(DVec3::ZERO);
-        cluster.constants.push(SheetConstants { strain_limit: f64::INFINITY, ..SheetConstants::default() });
-        let shape = RestShape { places: &cluster.rest, constants: &cluster.constants };
+        cluster.constants.push(SheetConstants {
+            strain_limit: f64::INFINITY,
+            ..SheetConstants::default()
+        });
+        let shape = RestShape {
+            places: &cluster.rest,
+            constants: &cluster.constants,
+        };
         cluster.elements = Elements::new(&connections, &shape, cluster.nodes.len() as u32);
         cluster.elements.measure(&shape);
         cluster
@@ -47,7 +56,10 @@ impl Cluster {
         for (own, &node) in self.rest.iter_mut().zip(&self.nodes) {
             *own = rest[node as usize];
         }
-        self.elements.measure(&RestShape { places: &self.rest, constants: &self.constants });
+        self.elements.measure(&RestShape {
+            places: &self.rest,
+            constants: &self.constants,
+        });
     }
 
     /// Forgets all multipliers: a substep begins.

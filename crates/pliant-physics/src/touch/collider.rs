@@ -1,16 +1,18 @@
 //! Solids that soft skin gives way to.
 //!
-//! **Problem.** A finger, a spoon, a wall moves, and so does the skin; at the end of every substep no vertex may be inside, however fast
-//! either was.
+//! **Problem.** A finger, a spoon, a wall moves, and so does the skin; at the end of every substep
+//! no vertex may be inside, however fast either was.
 //!
-//! **Equation.** In the solid's own frame a vertex goes straight from `p` to `q` in a substep. Where that way enters the solid at `e` with
-//! the normal `n`, it is kept on that side, `q ← q + max(0, n·(e − q)) n`; then it is moved to the nearest point of the surface if it is
+//! **Equation.** In the solid's own frame a vertex goes straight from `p` to `q` in a substep.
+//! Where that way enters the solid at `e` with the normal `n`, it is kept on that side, `q ← q +
+//! max(0, n·(e − q)) n`; then it is moved to the nearest point of the surface if it is
 //! still inside. Of the way `t` along the surface, friction takes back at most `μ` times the push.
 //!
-//! **Source.** Eq. 5.13 of Çetinaslan's thesis is the last but one, for a sphere; friction: Bender, Müller, Macklin, "A survey on position based
-//! dynamics", 2017, section 5.
+//! **Source.** Eq. 5.13 of Çetinaslan's thesis is the last but one, for a sphere; friction: Bender,
+//! Müller, Macklin, "A survey on position based dynamics", 2017, section 5.
 //!
-//! **Ours.** Continuous where a way is long beside the solid; the nearest point alone is right, and quicker, where it is short.
+//! **Ours.** Continuous where a way is long beside the solid; the nearest point alone is right, and
+//! quicker, where it is short.
 
 use pliant_linalg::RigidMotion;
 use pliant_mesh::glam::{BVec3, DVec3};
@@ -18,7 +20,8 @@ use pliant_mesh::glam::{BVec3, DVec3};
 use crate::obstacle::Nearest;
 use crate::{Obstacle, PhysicsError};
 
-/// Ways longer than this share of the thinnest part are followed: ours; half of it is where the nearest way out may be the wrong one.
+/// Ways longer than this share of the thinnest part are followed: ours; half of it is where the
+/// nearest way out may be the wrong one.
 const CONTINUOUS: f64 = 0.25;
 
 /// Rounds over several solids that press on one vertex: ours.
@@ -62,8 +65,16 @@ impl Collider {
     /// How far any of its points goes at most between two places.
     pub(crate) fn travel(&self, from: &RigidMotion, to: &RigidMotion) -> f64 {
         let bounds = self.obstacle.bounds();
-        let corner = |k: usize| DVec3::select(BVec3::new(k & 1 != 0, k & 2 != 0, k & 4 != 0), bounds.max, bounds.min);
-        (0..8).map(|k| from.apply(corner(k)).distance(to.apply(corner(k)))).fold(0.0, f64::max)
+        let corner = |k: usize| {
+            DVec3::select(
+                BVec3::new(k & 1 != 0, k & 2 != 0, k & 4 != 0),
+                bounds.max,
+                bounds.min,
+            )
+        };
+        (0..8)
+            .map(|k| from.apply(corner(k)).distance(to.apply(corner(k))))
+            .fold(0.0, f64::max)
     }
 }
 
@@ -84,12 +95,22 @@ impl<'a> MovingCollider<'a> {
         let bounds = collider.obstacle.bounds();
         let center = after.apply((bounds.min + bounds.max) * 0.5);
         let reach = 0.5 * bounds.diagonal() + collider.travel(&before, &after);
-        Self { collider, back_before: before.inverse(), after, back_after: after.inverse(), center, reach }
+        Self {
+            collider,
+            back_before: before.inverse(),
+            after,
+            back_after: after.inverse(),
+            center,
+            reach,
+        }
     }
 
     /// The way out for a place inside, in the solid's own frame.
     fn way_out(&self, place: DVec3) -> Option<Nearest> {
-        self.collider.obstacle.nearest(place, 0.0).filter(|near| near.depth > 0.0)
+        self.collider
+            .obstacle
+            .nearest(place, 0.0)
+            .filter(|near| near.depth > 0.0)
     }
 
     /// Where a vertex that goes `from` → `to` ends, if the solid is in its way.
@@ -129,7 +150,8 @@ impl<'a> MovingCollider<'a> {
     }
 
     fn depth(&self, place: DVec3) -> f64 {
-        self.way_out(self.back_after.apply(place)).map_or(0.0, |near| near.depth)
+        self.way_out(self.back_after.apply(place))
+            .map_or(0.0, |near| near.depth)
     }
 }
 
@@ -160,5 +182,8 @@ pub(crate) fn outside(colliders: &[MovingCollider<'_>], place: DVec3) -> DVec3 {
 
 /// The deepest that a vertex is inside any solid.
 pub(crate) fn depth(colliders: &[MovingCollider<'_>], place: DVec3) -> f64 {
-    colliders.iter().map(|collider| collider.depth(place)).fold(0.0, f64::max)
+    colliders
+        .iter()
+        .map(|collider| collider.depth(place))
+        .fold(0.0, f64::max)
 }

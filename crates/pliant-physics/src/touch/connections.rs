@@ -14,8 +14,13 @@ pub(crate) struct Connections {
 }
 
 impl Connections {
-    /// Those whose numbers have one owner out of `count`, by owner, and those with several. What has no owner is passed over.
-    pub(crate) fn split(&self, count: usize, owner_of: impl Fn(u32) -> Option<u32>) -> (Vec<Self>, Self) {
+    /// Those whose numbers have one owner out of `count`, by owner, and those with several. What
+    /// has no owner is passed over.
+    pub(crate) fn split(
+        &self,
+        count: usize,
+        owner_of: impl Fn(u32) -> Option<u32>,
+    ) -> (Vec<Self>, Self) {
         let (mut owned, mut shared) = (vec![Self::default(); count], Self::default());
         let mut give = |numbers: &[u32], add: &dyn Fn(&mut Self)| {
             let mut owners = numbers.iter().filter_map(|&number| owner_of(number));
@@ -31,8 +36,12 @@ impl Connections {
                 c.edge_areas.push(*area);
             });
         }
-        self.triangles.iter().for_each(|triangle| give(triangle, &|c| c.triangles.push(*triangle)));
-        self.hinges.iter().for_each(|hinge| give(hinge, &|c| c.hinges.push(*hinge)));
+        self.triangles
+            .iter()
+            .for_each(|triangle| give(triangle, &|c| c.triangles.push(*triangle)));
+        self.hinges
+            .iter()
+            .for_each(|hinge| give(hinge, &|c| c.hinges.push(*hinge)));
         (owned, shared)
     }
 
@@ -57,7 +66,10 @@ pub(crate) struct Numbering {
 impl Numbering {
     /// `first` have the first numbers.
     pub(crate) fn beginning_with(first: &[u32]) -> Self {
-        Self { number_of: first.iter().copied().zip(0..).collect(), things: first.to_vec() }
+        Self {
+            number_of: first.iter().copied().zip(0..).collect(),
+            things: first.to_vec(),
+        }
     }
 
     /// The things in the order of their numbers.
@@ -66,7 +78,10 @@ impl Numbering {
     }
 
     fn all<const N: usize>(&mut self, elements: &[[u32; N]]) -> Vec<[u32; N]> {
-        elements.iter().map(|element| element.map(|thing| self.number(thing))).collect()
+        elements
+            .iter()
+            .map(|element| element.map(|thing| self.number(thing)))
+            .collect()
     }
 
     fn number(&mut self, thing: u32) -> u32 {

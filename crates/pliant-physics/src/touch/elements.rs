@@ -1,9 +1,10 @@
 //! All constraints among some particles.
 //!
-//! **Problem.** A sheet of one material is cut into triangles of any form and size; edges, triangles and hinges are to be as soft together as
-//! the sheet.
+//! **Problem.** A sheet of one material is cut into triangles of any form and size; edges,
+//! triangles and hinges are to be as soft together as the sheet.
 //!
-//! **Equation.** With the moduli `E`, `μ`, `κ`, `B` of [`soft_material`](super::soft_material), areas `A` and lengths `ℓ` at rest,
+//! **Equation.** With the moduli `E`, `μ`, `κ`, `B` of [`soft_material`](super::soft_material),
+//! areas `A` and lengths `ℓ` at rest,
 //!
 //! ```text
 //! edge      k = E (A₁ + A₂) / ℓ²        compliance 1/k
@@ -11,7 +12,8 @@
 //! hinge     (A₁ + A₂) / (3 B)
 //! ```
 //!
-//! **Source.** Van Gelder, "Approximate simulation of elastic membranes by triangulated spring meshes", 1998, for edges.
+//! **Source.** Van Gelder, "Approximate simulation of elastic membranes by triangulated spring
+//! meshes", 1998, for edges.
 //!
 //! **Ours.** Moduli differ between patches; an element has the mean of its corners'.
 
@@ -48,16 +50,37 @@ pub(crate) struct RestShape<'a> {
 }
 
 impl Elements {
-    /// Groups for all connections whose stiffness is not zero; `held` is a particle that does not move.
+    /// Groups for all connections whose stiffness is not zero; `held` is a particle that does not
+    /// move.
     pub(crate) fn new(connections: &Connections, rest: &RestShape<'_>, held: u32) -> Self {
         let any = |value: fn(&SheetConstants) -> f64| rest.constants.iter().any(|s| value(s) > 0.0);
-        let triangles = |wanted: bool| if wanted { &connections.triangles[..] } else { &[] };
+        let triangles = |wanted: bool| {
+            if wanted {
+                &connections.triangles[..]
+            } else {
+                &[]
+            }
+        };
         Self {
-            stretch: pack(if any(|s| s.stretch) { &connections.edges } else { &[] }, held),
+            stretch: pack(
+                if any(|s| s.stretch) {
+                    &connections.edges
+                } else {
+                    &[]
+                },
+                held,
+            ),
             shear: pack(triangles(any(|s| s.shear)), held),
             area: pack(triangles(any(|s| s.area)), held),
             column: pack(triangles(any(|s| s.volume)), held),
-            bend: pack(if any(|s| s.bend) { &connections.hinges } else { &[] }, held),
+            bend: pack(
+                if any(|s| s.bend) {
+                    &connections.hinges
+                } else {
+                    &[]
+                },
+                held,
+            ),
             edge_areas: connections.edge_areas.clone(),
             limited: any(|s| f64::from(s.strain_limit.is_finite())),
         }
@@ -69,18 +92,31 @@ impl Elements {
             group.set_parameters(|source, edge| {
                 let [a, b] = rest.at(edge);
                 let modulus = rest.mean(edge, |s| s.stretch);
-                // Springs of a sheet of modulus E: E (A₁ + A₂) / ℓ², exact where triangles have equal sides.
+                // Springs of a sheet of modulus E: E (A₁ + A₂) / ℓ², exact where triangles have
+                // equal sides.
                 let compliance = (a - b).length_squared() / (modulus * self.edge_areas[source]);
-                stretch_parameters([a, b], compliance_or_silent(compliance), rest.mean(edge, |s| s.strain_limit))
+                stretch_parameters(
+                    [a, b],
+                    compliance_or_silent(compliance),
+                    rest.mean(edge, |s| s.strain_limit),
+                )
             });
         }
         for group in &mut self.shear {
             group.set_parameters(|_, t| {
-                shear_parameters(rest.at(t), compliance_or_silent(1.0 / (rest.mean(t, |s| s.shear) * rest.area(t))))
+                shear_parameters(
+                    rest.at(t),
+                    compliance_or_silent(1.0 / (rest.mean(t, |s| s.shear) * rest.area(t))),
+                )
             });
         }
         for group in &mut self.area {
-            group.set_parameters(|_, t| area_parameters(rest.at(t), compliance_or_silent(1.0 / (rest.mean(t, |s| s.area) * rest.area(t)))));
+            group.set_parameters(|_, t| {
+                area_parameters(
+                    rest.at(t),
+                    compliance_or_silent(1.0 / (rest.mean(t, |s| s.area) * rest.area(t))),
+                )
+            });
         }
         for group in &mut self.column {
             group.set_parameters(|_, t| {
@@ -90,7 +126,12 @@ impl Elements {
             });
         }
         for group in &mut self.bend {
-            group.set_parameters(|_, hinge| bend_parameters(rest.at(hinge), compliance_or_silent(1.0 / rest.mean(hinge, |s| s.bend))));
+            group.set_parameters(|_, hinge| {
+                bend_parameters(
+                    rest.at(hinge),
+                    compliance_or_silent(1.0 / rest.mean(hinge, |s| s.bend)),
+                )
+            });
         }
     }
 
@@ -108,21 +149,62 @@ impl Elements {
     pub(crate) fn sweep(&mut self, substep_secs: f64, particles: &mut [Particle]) {
         let inverse_square_time = Lanes::splat(1.0 / (substep_secs * substep_secs));
         if self.limited {
-            sweep(&Stretch::<true> { inverse_square_time }, &mut self.stretch, particles);
+            sweep(
+                &Stretch::<true> {
+                    inverse_square_time,
+                },
+                &mut self.stretch,
+                particles,
+            );
         } else {
-            sweep(&Stretch::<false> { inverse_square_time }, &mut self.stretch, particles);
+            sweep(
+                &Stretch::<false> {
+                    inverse_square_time,
+                },
+                &mut self.stretch,
+                particles,
+            );
         }
-        sweep(&Shear { inverse_square_time }, &mut self.shear, particles);
-        sweep(&Area { inverse_square_time }, &mut self.area, particles);
-        sweep(&Column { inverse_square_time }, &mut self.column, particles);
-        sweep(&Bend { inverse_square_time }, &mut self.bend, particles);
+        sweep(
+            &Shear {
+                inverse_square_time,
+            },
+            &mut self.shear,
+            particles,
+        );
+        sweep(
+            &Area {
+                inverse_square_time,
+            },
+            &mut self.area,
+            particles,
+        );
+        sweep(
+            &Column {
+                inverse_square_time,
+            },
+            &mut self.column,
+            particles,
+        );
+        sweep(
+            &Bend {
+                inverse_square_time,
+            },
+            &mut self.bend,
+            particles,
+        );
     }
 }
 
-/// A compliance, or one so large that the constraint is silent where its stiffness is zero or undefined; far from what overflows a product.
+/// A compliance, or one so large that the constraint is silent where its stiffness is zero or
+/// undefined; far from what overflows a product.
 fn compliance_or_silent(compliance: f64) -> f64 {
     const SILENT: f64 = 1e100;
-    if compliance < SILENT { compliance } else { SILENT }
+    if compliance < SILENT {
+        compliance
+    } else {
+        SILENT
+    }
 }
 
 impl RestShape<'_> {
@@ -134,7 +216,15 @@ impl RestShape<'_> {
         pliant_mesh::triangle_area(self.at(triangle))
     }
 
-    fn mean<const N: usize>(&self, particles: [u32; N], value: impl Fn(&SheetConstants) -> f64) -> f64 {
-        particles.iter().map(|&k| value(&self.constants[k as usize])).sum::<f64>() / N as f64
+    fn mean<const N: usize>(
+        &self,
+        particles: [u32; N],
+        value: impl Fn(&SheetConstants) -> f64,
+    ) -> f64 {
+        particles
+            .iter()
+            .map(|&k| value(&self.constants[k as usize]))
+            .sum::<f64>()
+            / N as f64
     }
 }

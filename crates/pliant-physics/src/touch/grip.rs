@@ -2,13 +2,15 @@
 //!
 //! **Problem.** A vertex that is pulled alone stands out like a needle; fingers hold a bit of skin.
 //!
-//! **Equation.** At the distance `d` along edges from a vertex that is pulled by `p`, with the reach `r`,
+//! **Equation.** At the distance `d` along edges from a vertex that is pulled by `p`, with the
+//! reach `r`,
 //!
 //! ```text
 //! f = (1 − (d/r)²)²        goal = rest + f p        firmness of the bed = 1 + G f
 //! ```
 //!
-//! **Ours.** All of it; the pulled vertex itself is held in place. Along edges, so that one lip does not take the other with it.
+//! **Ours.** All of it; the pulled vertex itself is held in place. Along edges, so that one lip
+//! does not take the other with it.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
@@ -22,7 +24,8 @@ use super::soft_region::SoftRegion;
 const FIRMNESS: f64 = 400.0;
 /// The reach as a share of the patch's radius: ours.
 const REACH: f64 = 0.3;
-/// The reach in mean edges of the patches, at least: ours, some neighbours are within it on every mesh.
+/// The reach in mean edges of the patches, at least: ours, some neighbours are within it on every
+/// mesh.
 const LEAST_REACH: f64 = 2.5;
 
 /// How a soft node is held by a pull.
@@ -59,7 +62,9 @@ impl Grips<'_> {
         // Where several pulls reach a node, the nearest one counts.
         let mut held: BTreeMap<u32, (f64, DVec3)> = BTreeMap::new();
         for &(vertex, place) in pulls {
-            let Some(own) = self.region.node_of(vertex) else { continue };
+            let Some(own) = self.region.node_of(vertex) else {
+                continue;
+            };
             let reach = (REACH * self.region.reach(own)).max(LEAST_REACH * self.mean_edge);
             for (node, distance) in self.within(vertex as u32, reach) {
                 let share = distance / reach;
@@ -70,8 +75,18 @@ impl Grips<'_> {
         }
         let grip = |(node, (share, way)): (u32, (f64, DVec3))| {
             let fall = (1.0 - share * share) * (1.0 - share * share);
-            let hold = if share == 0.0 { Hold::InPlace } else { Hold::Softly { firmness: 1.0 + FIRMNESS * fall } };
-            Grip { node, offset: way * fall, hold }
+            let hold = if share == 0.0 {
+                Hold::InPlace
+            } else {
+                Hold::Softly {
+                    firmness: 1.0 + FIRMNESS * fall,
+                }
+            };
+            Grip {
+                node,
+                offset: way * fall,
+                hold,
+            }
         };
         held.into_iter().map(grip).collect()
     }
@@ -92,6 +107,9 @@ impl Grips<'_> {
                 }
             }
         }
-        nearest.into_iter().filter_map(|(v, distance)| Some((self.region.node_of(v as usize)? as u32, distance))).collect()
+        nearest
+            .into_iter()
+            .filter_map(|(v, distance)| Some((self.region.node_of(v as usize)? as u32, distance)))
+            .collect()
     }
 }

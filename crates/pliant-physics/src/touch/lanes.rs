@@ -1,20 +1,23 @@
 //! Eight numbers at a time.
 //!
-//! **Problem.** A constraint of two to four vertices is a few dozen multiplications; one at a time they leave most of a
-//! processor idle.
+//! **Problem.** A constraint of two to four vertices is a few dozen multiplications; one at a time
+//! they leave most of a processor idle.
 //!
 //! **Ours.** Plain arrays whose operations are loops of fixed length: in a kernel that is run by
-//! [`pliant_linalg::wide::run_wide`] they become the widest registers there are. Crates of vector types choose their
-//! registers when they are built, and ours are chosen when the program starts. Every lane is rounded as a lone number would be.
+//! [`pliant_linalg::wide::run_wide`] they become the widest registers there are. Crates of vector
+//! types choose their registers when they are built, and ours are chosen when the program starts.
+//! Every lane is rounded as a lone number would be.
 
 use std::ops::{Add, AddAssign, Div, Mul, Neg, Sub, SubAssign};
 
 use pliant_mesh::glam::DVec3;
 
-/// How many constraints are projected at once: measured, four take 1.4 times as long each, and sixteen no less than eight.
+/// How many constraints are projected at once: measured, four take 1.4 times as long each, and
+/// sixteen no less than eight.
 pub(crate) const LANES: usize = 8;
 
-/// What quotients are taken by at least; far below any length, area or inverse mass, and far above what overflows them.
+/// What quotients are taken by at least; far below any length, area or inverse mass, and far above
+/// what overflows them.
 const LEAST_DIVISOR: f64 = 1e-150;
 
 /// A number in each lane.
@@ -73,7 +76,8 @@ impl Lanes {
         self.zip(other, |a, b| if a < b { a } else { b })
     }
 
-    /// `self / other` for `other ≥ 0`, with a finite quotient where that is zero: to be multiplied by what is zero then, too.
+    /// `self / other` for `other ≥ 0`, with a finite quotient where that is zero: to be multiplied
+    /// by what is zero then, too.
     #[inline(always)]
     pub(crate) fn over(self, other: Self) -> Self {
         // No condition: a quotient behind one would be taken lane by lane.
@@ -84,7 +88,11 @@ impl Lanes {
 impl Vectors {
     #[inline(always)]
     pub(crate) fn splat(v: DVec3) -> Self {
-        Self { x: Lanes::splat(v.x), y: Lanes::splat(v.y), z: Lanes::splat(v.z) }
+        Self {
+            x: Lanes::splat(v.x),
+            y: Lanes::splat(v.y),
+            z: Lanes::splat(v.z),
+        }
     }
 
     #[cfg(test)]
@@ -103,7 +111,11 @@ impl Vectors {
 
     #[inline(always)]
     pub(crate) fn cross(self, other: Self) -> Self {
-        Self { x: self.y * other.z - self.z * other.y, y: self.z * other.x - self.x * other.z, z: self.x * other.y - self.y * other.x }
+        Self {
+            x: self.y * other.z - self.z * other.y,
+            y: self.z * other.x - self.x * other.z,
+            z: self.x * other.y - self.y * other.x,
+        }
     }
 
     #[inline(always)]
@@ -139,7 +151,11 @@ impl Add for Vectors {
     type Output = Self;
     #[inline(always)]
     fn add(self, other: Self) -> Self {
-        Self { x: self.x + other.x, y: self.y + other.y, z: self.z + other.z }
+        Self {
+            x: self.x + other.x,
+            y: self.y + other.y,
+            z: self.z + other.z,
+        }
     }
 }
 
@@ -147,7 +163,11 @@ impl Sub for Vectors {
     type Output = Self;
     #[inline(always)]
     fn sub(self, other: Self) -> Self {
-        Self { x: self.x - other.x, y: self.y - other.y, z: self.z - other.z }
+        Self {
+            x: self.x - other.x,
+            y: self.y - other.y,
+            z: self.z - other.z,
+        }
     }
 }
 
@@ -155,7 +175,11 @@ impl Neg for Vectors {
     type Output = Self;
     #[inline(always)]
     fn neg(self) -> Self {
-        Self { x: -self.x, y: -self.y, z: -self.z }
+        Self {
+            x: -self.x,
+            y: -self.y,
+            z: -self.z,
+        }
     }
 }
 
@@ -163,7 +187,11 @@ impl Mul<Lanes> for Vectors {
     type Output = Self;
     #[inline(always)]
     fn mul(self, factor: Lanes) -> Self {
-        Self { x: self.x * factor, y: self.y * factor, z: self.z * factor }
+        Self {
+            x: self.x * factor,
+            y: self.y * factor,
+            z: self.z * factor,
+        }
     }
 }
 

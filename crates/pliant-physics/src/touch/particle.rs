@@ -2,7 +2,8 @@
 
 use pliant_mesh::glam::DVec3;
 
-/// A position and the inverse of its mass; zero is held. Velocities and accelerations have the same form, with nothing in the last place.
+/// A position and the inverse of its mass; zero is held. Velocities and accelerations have the same
+/// form, with nothing in the last place.
 pub(crate) type Particle = [f64; 4];
 
 /// Three coordinates and a fourth number.

@@ -19,14 +19,19 @@ pub(crate) struct Seam {
 
 impl Seam {
     /// `places` are the block and the place in it of every soft node.
-    pub(crate) fn new(connections: &Connections, body: &SoftNodes<'_>, places: &[[u32; 2]]) -> Self {
+    pub(crate) fn new(
+        connections: &Connections,
+        body: &SoftNodes<'_>,
+        places: &[[u32; 2]],
+    ) -> Self {
         let cluster = Cluster::new(&[], connections, body);
         let copy = |(k, &node): (usize, &u32)| places.get(node as usize).map(|&place| (k, place));
         let copies = cluster.nodes.iter().enumerate().filter_map(copy).collect();
         Self { cluster, copies }
     }
 
-    /// Another rest shape, by node. Held particles are put there; soft ones are copied before every sweep.
+    /// Another rest shape, by node. Held particles are put there; soft ones are copied before every
+    /// sweep.
     pub(crate) fn set_rest(&mut self, rest: &[DVec3]) {
         self.cluster.measure(rest);
         for (particle, place) in self.cluster.particles.iter_mut().zip(&self.cluster.rest) {
@@ -47,7 +52,10 @@ impl Seam {
         for &(k, [block, place]) in &self.copies {
             self.cluster.particles[k] = *blocks[block as usize].particle(place as usize);
         }
-        run_wide(SeamSweep { cluster: &mut self.cluster, pace });
+        run_wide(SeamSweep {
+            cluster: &mut self.cluster,
+            pace,
+        });
         for &(k, [block, place]) in &self.copies {
             *blocks[block as usize].particle_mut(place as usize) = self.cluster.particles[k];
         }

@@ -1,10 +1,11 @@
 //! The part of a mesh that gives way, and the ring around it that does not.
 //!
-//! **Problem.** A patch of a few hundred vertices of a head is to be moved at a cost that depends on the patch alone; its rim is
-//! bent and stretched by vertices that stay.
+//! **Problem.** A patch of a few hundred vertices of a head is to be moved at a cost that depends
+//! on the patch alone; its rim is bent and stretched by vertices that stay.
 //!
-//! **Ours.** A *node* is a vertex that a constraint reads. Soft nodes come first, then the held ones: those outside the patch that
-//! share an edge, a triangle or a hinge with a soft one. Everything that touches no soft node is left out.
+//! **Ours.** A *node* is a vertex that a constraint reads. Soft nodes come first, then the held
+//! ones: those outside the patch that share an edge, a triangle or a hinge with a soft one.
+//! Everything that touches no soft node is left out.
 
 use std::collections::BTreeSet;
 
@@ -29,27 +30,69 @@ impl SoftMesh {
     pub(crate) fn around(mesh: &Mesh, soft: &[u32]) -> Self {
         let topology = mesh.topology();
         let is_soft: BTreeSet<u32> = soft.iter().copied().collect();
-        let triangles = distinct(soft.iter().flat_map(|&v| topology.vertex_triangles().row(v as usize).iter().copied()));
+        let triangles = distinct(
+            soft.iter()
+                .flat_map(|&v| topology.vertex_triangles().row(v as usize).iter().copied()),
+        );
         // Among the hinges over the sides of those triangles is every hinge with a soft corner.
-        let sides = distinct(triangles.iter().flat_map(|&t| topology.triangle_edges()[t as usize]));
+        let sides = distinct(
+            triangles
+                .iter()
+                .flat_map(|&t| topology.triangle_edges()[t as usize]),
+        );
         let area = |&t: &u32| triangle_area(mesh.triangle_points(t as usize));
-        let touching: Vec<u32> =
-            sides.iter().copied().filter(|&e| topology.edges()[e as usize].iter().any(|v| is_soft.contains(v))).collect();
+        let touching: Vec<u32> = sides
+            .iter()
+            .copied()
+            .filter(|&e| {
+                topology.edges()[e as usize]
+                    .iter()
+                    .any(|v| is_soft.contains(v))
+            })
+            .collect();
         let proper = |&[a, b, c]: &[u32; 3]| a != b && b != c && a != c;
         let of_vertices = Connections {
-            edges: touching.iter().map(|&e| topology.edges()[e as usize]).collect(),
-            edge_areas: touching.iter().map(|&e| topology.edge_triangles().row(e as usize).iter().map(area).sum()).collect(),
-            triangles: triangles.iter().map(|&t| mesh.triangles()[t as usize]).filter(proper).collect(),
-            hinges: sides.iter().filter_map(|&e| hinge_corners(mesh, e as usize)).collect(),
+            edges: touching
+                .iter()
+                .map(|&e| topology.edges()[e as usize])
+                .collect(),
+            edge_areas: touching
+                .iter()
+                .map(|&e| {
+                    topology
+                        .edge_triangles()
+                        .row(e as usize)
+                        .iter()
+                        .map(area)
+                        .sum()
+                })
+                .collect(),
+            triangles: triangles
+                .iter()
+                .map(|&t| mesh.triangles()[t as usize])
+                .filter(proper)
+                .collect(),
+            hinges: sides
+                .iter()
+                .filter_map(|&e| hinge_corners(mesh, e as usize))
+                .collect(),
         };
         let mut nodes = Numbering::beginning_with(soft);
         let connections = of_vertices.renumbered(&mut nodes);
-        Self { vertices: nodes.into_things(), soft_count: soft.len(), connections }
+        Self {
+            vertices: nodes.into_things(),
+            soft_count: soft.len(),
+            connections,
+        }
     }
 
     /// The mean length of edges, with nodes at `places`.
     pub(crate) fn mean_edge(&self, places: &[DVec3]) -> f64 {
-        let lengths = self.connections.edges.iter().map(|&[a, b]| places[a as usize].distance(places[b as usize]));
+        let lengths = self
+            .connections
+            .edges
+            .iter()
+            .map(|&[a, b]| places[a as usize].distance(places[b as usize]));
         lengths.sum::<f64>() / self.connections.edges.len().max(1) as f64
     }
 }
@@ -69,19 +112,47 @@ mod tests {
     #[test]
     fn a_patch_holds_exactly_the_elements_with_a_soft_corner() {
         let ball = icosphere(3);
-        let soft: Vec<u32> = (0..ball.vertex_count() as u32).filter(|&v| ball.positions()[v as usize].z > 0.6).collect();
+        let soft: Vec<u32> = (0..ball.vertex_count() as u32)
+            .filter(|&v| ball.positions()[v as usize].z > 0.6)
+            .collect();
         let part = SoftMesh::around(&ball, &soft);
         let is_soft = |v: &u32| soft.contains(v);
         let back = |node: &u32| part.vertices[*node as usize];
-        let edges = ball.topology().edges().iter().filter(|e| e.iter().any(is_soft)).count();
-        let triangles = ball.triangles().iter().filter(|t| t.iter().any(is_soft)).count();
-        let hinges = (0..ball.topology().edges().len()).filter_map(|e| hinge_corners(&ball, e)).filter(|h| h.iter().any(is_soft)).count();
-        let held_alone = part.connections.hinges.iter().filter(|h| !h.iter().any(|n| (*n as usize) < part.soft_count)).count();
+        let edges = ball
+            .topology()
+            .edges()
+            .iter()
+            .filter(|e| e.iter().any(is_soft))
+            .count();
+        let triangles = ball
+            .triangles()
+            .iter()
+            .filter(|t| t.iter().any(is_soft))
+            .count();
+        let hinges = (0..ball.topology().edges().len())
+            .filter_map(|e| hinge_corners(&ball, e))
+            .filter(|h| h.iter().any(is_soft))
+            .count();
+        let held_alone = part
+            .connections
+            .hinges
+            .iter()
+            .filter(|h| !h.iter().any(|n| (*n as usize) < part.soft_count))
+            .count();
         assert_eq!(
-            (part.connections.edges.len(), part.connections.triangles.len(), part.connections.hinges.len() - held_alone),
+            (
+                part.connections.edges.len(),
+                part.connections.triangles.len(),
+                part.connections.hinges.len() - held_alone
+            ),
             (edges, triangles, hinges)
         );
-        assert!(part.connections.edges.iter().all(|e| e.iter().map(back).any(|v| is_soft(&v))));
+        assert!(
+            part.connections
+                .edges
+                .iter()
+                .all(|e| e.iter().map(back).any(|v| is_soft(&v)))
+        );
         assert_eq!(part.vertices[..part.soft_count], soft[..]);
         assert_eq!(held_alone, 0);
     }

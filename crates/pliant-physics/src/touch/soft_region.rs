@@ -1,20 +1,24 @@
 //! Which vertices are soft, and how soft.
 //!
-//! **Problem.** A vertex is chosen and everything within a distance of it along the surface gives way; at the rim the soft part
-//! goes over into the rigid rest without a crease.
+//! **Problem.** A vertex is chosen and everything within a distance of it along the surface gives
+//! way; at the rim the soft part goes over into the rigid rest without a crease.
 //!
-//! **Equation.** With the exact geodesic distance `d` from the centre, the radius `R` and `t = (d/R̂ − p) / (1 − p)`,
+//! **Equation.** With the exact geodesic distance `d` from the centre, the radius `R` and `t = (d/R̂
+//! − p) / (1 − p)`,
 //!
 //! ```text
 //! s = 1 for t ≤ 0,        s = (1 − t)² (1 + 2t) beyond
 //! ```
 //!
-//! which has no kink at either end. `R̂` is a little more than `R`, so that a vertex on the rim still gives way to what is inside it.
+//! which has no kink at either end. `R̂` is a little more than `R`, so that a vertex on the rim
+//! still gives way to what is inside it.
 //!
-//! **Source.** Chapter 5 of Çetinaslan's thesis, section 5.4, which takes the heat method's distances and has no fall-off.
+//! **Source.** Chapter 5 of Çetinaslan's thesis, section 5.4, which takes the heat method's
+//! distances and has no fall-off.
 //!
-//! **Ours.** Exact distances: near a vertex the heat method is off by a good part of an edge. Several patches make one region; where they
-//! overlap, a vertex belongs to the patch in which it is softer.
+//! **Ours.** Exact distances: near a vertex the heat method is off by a good part of an edge.
+//! Several patches make one region; where they overlap, a vertex belongs to the patch in which it
+//! is softer.
 
 use pliant_mesh::{ExactGeodesics, HeatGeodesics, Mesh, MeshError, SurfacePoint};
 
@@ -23,7 +27,8 @@ use crate::PhysicsError;
 /// The part of the radius within which a patch is fully soft: ours.
 const PLATEAU: f64 = 0.5;
 
-/// How far beyond the radius softness ends, in mean edges of the mesh: ours, so that the outermost vertices are stiff but not rigid.
+/// How far beyond the radius softness ends, in mean edges of the mesh: ours, so that the outermost
+/// vertices are stiff but not rigid.
 const BEYOND: f64 = 0.5;
 
 /// A disc on a surface.
@@ -61,32 +66,47 @@ impl SoftRegion {
     /// The vertices of `mesh` in any of `patches`.
     ///
     /// # Errors
-    /// No patch, a radius that is not above zero, or a centre that the mesh does not have or that belongs to no face.
+    /// No patch, a radius that is not above zero, or a centre that the mesh does not have or that
+    /// belongs to no face.
     pub fn select(mesh: &Mesh, patches: &[SoftPatch]) -> Result<Self, PhysicsError> {
         let mut geodesics = ExactGeodesics::new(mesh)?;
         Self::select_on(mesh, &mut geodesics, patches)
     }
 
-    /// As [`select`](Self::select), with the layout of `mesh` made before; time is about that of the patches alone.
+    /// As [`select`](Self::select), with the layout of `mesh` made before; time is about that of
+    /// the patches alone.
     ///
     /// # Errors
     /// As [`select`](Self::select).
-    pub fn select_on(mesh: &Mesh, geodesics: &mut ExactGeodesics, patches: &[SoftPatch]) -> Result<Self, PhysicsError> {
+    pub fn select_on(
+        mesh: &Mesh,
+        geodesics: &mut ExactGeodesics,
+        patches: &[SoftPatch],
+    ) -> Result<Self, PhysicsError> {
         Self::gather(mesh, patches, |patch| {
-            let disc = geodesics.disc(&[SurfacePoint::Vertex(patch.center as u32)], patch.radius)?;
+            let disc =
+                geodesics.disc(&[SurfacePoint::Vertex(patch.center as u32)], patch.radius)?;
             Ok(disc.vertices.into_iter().zip(disc.distances).collect())
         })
     }
 
-    /// As [`select`](Self::select), by the heat method as the thesis does, with its factors made before: quicker than exact distances where
-    /// a patch holds thousands of vertices, and off by a part of an edge at the rim.
+    /// As [`select`](Self::select), by the heat method as the thesis does, with its factors made
+    /// before: quicker than exact distances where a patch holds thousands of vertices, and off
+    /// by a part of an edge at the rim.
     ///
     /// # Errors
     /// As [`select`](Self::select).
-    pub fn select_by_heat(mesh: &Mesh, heat: &HeatGeodesics, patches: &[SoftPatch]) -> Result<Self, PhysicsError> {
+    pub fn select_by_heat(
+        mesh: &Mesh,
+        heat: &HeatGeodesics,
+        patches: &[SoftPatch],
+    ) -> Result<Self, PhysicsError> {
         Self::gather(mesh, patches, |patch| {
             let distances = heat.distances(&[SurfacePoint::Vertex(patch.center as u32)])?;
-            Ok((0..).zip(distances).filter(|&(_, distance)| distance <= patch.radius).collect())
+            Ok((0..)
+                .zip(distances)
+                .filter(|&(_, distance)| distance <= patch.radius)
+                .collect())
         })
     }
 
@@ -108,11 +128,27 @@ impl SoftRegion {
                 whole.push(k);
             }
             // Where the surface ends before the radius does, so does the patch.
-            reaches.push(disc.iter().map(|member| member.1).fold(0.0, f64::max).max(beyond).min(patch.radius));
+            reaches.push(
+                disc.iter()
+                    .map(|member| member.1)
+                    .fold(0.0, f64::max)
+                    .max(beyond)
+                    .min(patch.radius),
+            );
             let softness = |distance: f64| softness_at(distance / (patch.radius + beyond));
-            members.extend(disc.into_iter().map(|(vertex, distance)| Member { vertex, patch: k, softness: softness(distance), distance }));
+            members.extend(disc.into_iter().map(|(vertex, distance)| Member {
+                vertex,
+                patch: k,
+                softness: softness(distance),
+                distance,
+            }));
         }
-        members.sort_by(|a, b| a.vertex.cmp(&b.vertex).then(b.softness.total_cmp(&a.softness)).then(a.patch.cmp(&b.patch)));
+        members.sort_by(|a, b| {
+            a.vertex
+                .cmp(&b.vertex)
+                .then(b.softness.total_cmp(&a.softness))
+                .then(a.patch.cmp(&b.patch))
+        });
         members.dedup_by_key(|member| member.vertex);
         Ok(Self {
             vertices: members.iter().map(|m| m.vertex).collect(),
@@ -135,7 +171,9 @@ impl SoftRegion {
     /// The place of a vertex among the soft ones.
     #[must_use]
     pub fn node_of(&self, vertex: usize) -> Option<usize> {
-        self.vertices.binary_search(&u32::try_from(vertex).ok()?).ok()
+        self.vertices
+            .binary_search(&u32::try_from(vertex).ok()?)
+            .ok()
     }
 
     /// The patches that it is made of.
@@ -157,7 +195,11 @@ impl SoftRegion {
 
     pub(crate) fn require_mesh(&self, mesh: &Mesh) -> Result<(), PhysicsError> {
         let (found, expected) = (self.vertex_count, mesh.vertex_count());
-        if found == expected { Ok(()) } else { Err(PhysicsError::OtherRegion { found, expected }) }
+        if found == expected {
+            Ok(())
+        } else {
+            Err(PhysicsError::OtherRegion { found, expected })
+        }
     }
 
     /// How soft each is: one in the middle of a patch, above zero everywhere.
@@ -189,10 +231,19 @@ impl SoftPatch {
     fn require(&self, mesh: &Mesh) -> Result<(), PhysicsError> {
         mesh.require_vertex(self.center)?;
         if !(self.radius > 0.0 && self.radius.is_finite()) {
-            return Err(PhysicsError::PatchRadius { radius: self.radius });
+            return Err(PhysicsError::PatchRadius {
+                radius: self.radius,
+            });
         }
-        if mesh.topology().vertex_triangles().row(self.center).is_empty() {
-            return Err(PhysicsError::LoosePatch { vertex: self.center });
+        if mesh
+            .topology()
+            .vertex_triangles()
+            .row(self.center)
+            .is_empty()
+        {
+            return Err(PhysicsError::LoosePatch {
+                vertex: self.center,
+            });
         }
         Ok(())
     }
@@ -219,12 +270,29 @@ mod tests {
     #[test]
     fn a_patch_is_every_vertex_within_the_radius_and_softer_towards_its_middle() {
         let ball = icosphere(4);
-        let region = SoftRegion::select(&ball, &[SoftPatch { center: 7, radius: 0.6 }]).unwrap();
-        let distances = ExactGeodesics::new(&ball).unwrap().distances(&[SurfacePoint::Vertex(7)]).unwrap();
-        let expected: Vec<u32> = (0..ball.vertex_count() as u32).filter(|&v| distances[v as usize] <= 0.6).collect();
+        let region = SoftRegion::select(
+            &ball,
+            &[SoftPatch {
+                center: 7,
+                radius: 0.6,
+            }],
+        )
+        .unwrap();
+        let distances = ExactGeodesics::new(&ball)
+            .unwrap()
+            .distances(&[SurfacePoint::Vertex(7)])
+            .unwrap();
+        let expected: Vec<u32> = (0..ball.vertex_count() as u32)
+            .filter(|&v| distances[v as usize] <= 0.6)
+            .collect();
         assert_eq!(region.vertices(), expected);
         assert!(region.softness().iter().all(|s| *s > 0.0 && *s <= 1.0));
-        let mut by_distance: Vec<(f64, f64)> = region.distances().iter().copied().zip(region.softness().iter().copied()).collect();
+        let mut by_distance: Vec<(f64, f64)> = region
+            .distances()
+            .iter()
+            .copied()
+            .zip(region.softness().iter().copied())
+            .collect();
         by_distance.sort_by(|a, b| a.0.total_cmp(&b.0));
         assert!(by_distance.windows(2).all(|pair| pair[0].1 >= pair[1].1));
         assert_eq!(by_distance[0], (0.0, 1.0));
@@ -234,13 +302,27 @@ mod tests {
     #[test]
     fn the_heat_method_selects_the_same_disc_but_for_its_rim() {
         let ball = icosphere(4);
-        let patch = [SoftPatch { center: 7, radius: 0.6 }];
+        let patch = [SoftPatch {
+            center: 7,
+            radius: 0.6,
+        }];
         let heat = HeatGeodesics::factor(&ball, &pliant_mesh::HeatOptions::default()).unwrap();
-        let (exact, heated) = (SoftRegion::select(&ball, &patch).unwrap(), SoftRegion::select_by_heat(&ball, &heat, &patch).unwrap());
-        let distances = ExactGeodesics::new(&ball).unwrap().distances(&[SurfacePoint::Vertex(7)]).unwrap();
-        let differing = (0..ball.vertex_count() as u32)
-            .filter(|v| exact.vertices().binary_search(v).is_ok() != heated.vertices().binary_search(v).is_ok());
-        assert!(differing.map(|v| (distances[v as usize] - 0.6).abs()).all(|off| off < 0.5 * ball.mean_edge_length()));
+        let (exact, heated) = (
+            SoftRegion::select(&ball, &patch).unwrap(),
+            SoftRegion::select_by_heat(&ball, &heat, &patch).unwrap(),
+        );
+        let distances = ExactGeodesics::new(&ball)
+            .unwrap()
+            .distances(&[SurfacePoint::Vertex(7)])
+            .unwrap();
+        let differing = (0..ball.vertex_count() as u32).filter(|v| {
+            exact.vertices().binary_search(v).is_ok() != heated.vertices().binary_search(v).is_ok()
+        });
+        assert!(
+            differing
+                .map(|v| (distances[v as usize] - 0.6).abs())
+                .all(|off| off < 0.5 * ball.mean_edge_length())
+        );
     }
 
     #[test]
@@ -258,10 +340,24 @@ mod tests {
     #[test]
     fn overlapping_patches_share_their_vertices_by_softness() {
         let ball = icosphere(4);
-        let patches = [SoftPatch { center: 0, radius: 0.8 }, SoftPatch { center: 1, radius: 1.1 }];
+        let patches = [
+            SoftPatch {
+                center: 0,
+                radius: 0.8,
+            },
+            SoftPatch {
+                center: 1,
+                radius: 1.1,
+            },
+        ];
         let both = SoftRegion::select(&ball, &patches).unwrap();
         let alone = patches.map(|patch| SoftRegion::select(&ball, &[patch]).unwrap());
-        let of = |region: &SoftRegion, v: u32| region.vertices().binary_search(&v).map_or(0.0, |k| region.softness()[k]);
+        let of = |region: &SoftRegion, v: u32| {
+            region
+                .vertices()
+                .binary_search(&v)
+                .map_or(0.0, |k| region.softness()[k])
+        };
         for (k, &v) in both.vertices().iter().enumerate() {
             let softness = [of(&alone[0], v), of(&alone[1], v)];
             assert_eq!(both.softness()[k], softness[0].max(softness[1]));
@@ -273,17 +369,42 @@ mod tests {
     #[test]
     fn a_radius_beyond_the_part_takes_all_of_it_and_says_so() {
         let ball = icosphere(2);
-        let region = SoftRegion::select(&ball, &[SoftPatch { center: 3, radius: 50.0 }]).unwrap();
-        assert_eq!((region.vertices().len(), region.whole_parts()), (ball.vertex_count(), &[0][..]));
+        let region = SoftRegion::select(
+            &ball,
+            &[SoftPatch {
+                center: 3,
+                radius: 50.0,
+            }],
+        )
+        .unwrap();
+        assert_eq!(
+            (region.vertices().len(), region.whole_parts()),
+            (ball.vertex_count(), &[0][..])
+        );
     }
 
     #[test]
     fn patches_that_are_none_are_declined() {
         let ball = icosphere(1);
         for radius in [0.0, -1.0, f64::NAN, f64::INFINITY] {
-            assert!(matches!(SoftRegion::select(&ball, &[SoftPatch { center: 0, radius }]), Err(PhysicsError::PatchRadius { .. })));
+            assert!(matches!(
+                SoftRegion::select(&ball, &[SoftPatch { center: 0, radius }]),
+                Err(PhysicsError::PatchRadius { .. })
+            ));
         }
-        assert!(matches!(SoftRegion::select(&ball, &[SoftPatch { center: 999, radius: 1.0 }]), Err(PhysicsError::Mesh(_))));
-        assert!(matches!(SoftRegion::select(&ball, &[]), Err(PhysicsError::NoPatch)));
+        assert!(matches!(
+            SoftRegion::select(
+                &ball,
+                &[SoftPatch {
+                    center: 999,
+                    radius: 1.0
+                }]
+            ),
+            Err(PhysicsError::Mesh(_))
+        ));
+        assert!(matches!(
+            SoftRegion::select(&ball, &[]),
+            Err(PhysicsError::NoPatch)
+        ));
     }
 }

@@ -12,7 +12,8 @@ pub enum TouchMethod {
     /// Small steps of XPBD: compliance in physical units, and steps enough for it.
     #[default]
     Xpbd,
-    /// Position Verlet as in the thesis, one step in a frame. It has a material of its own, and knows no pins, pulls or inertia.
+    /// Position Verlet as in the thesis, one step in a frame. It has a material of its own, and
+    /// knows no pins, pulls or inertia.
     Verlet(VerletOptions),
 }
 
@@ -45,7 +46,8 @@ impl Default for TouchOptions {
 }
 
 impl TouchOptions {
-    /// Source: Macklin et al. 2019; many substeps of one iteration are better than the reverse at equal cost.
+    /// Source: Macklin et al. 2019; many substeps of one iteration are better than the reverse at
+    /// equal cost.
     pub const DEFAULT_ITERATIONS: usize = 1;
 
     /// How soft vertices move. Default: [`TouchMethod::Xpbd`].
@@ -60,26 +62,33 @@ impl TouchOptions {
         Self { material, ..self }
     }
 
-    /// Substeps in a frame; cost is linear in it. Default: as many as the material needs on the mesh so that more of them change little,
-    /// [`SoftMaterial::substeps`]; fewer leave it softer. Fast colliders get more of them by themselves.
+    /// Substeps in a frame; cost is linear in it. Default: as many as the material needs on the
+    /// mesh so that more of them change little, [`SoftMaterial::substeps`]; fewer leave it
+    /// softer. Fast colliders get more of them by themselves.
     #[must_use]
     pub fn with_substeps(self, substeps: usize) -> Self {
-        Self { substeps: Some(substeps), ..self }
+        Self {
+            substeps: Some(substeps),
+            ..self
+        }
     }
 
-    /// Sweeps over all constraints in a substep. Default: [`DEFAULT_ITERATIONS`](Self::DEFAULT_ITERATIONS).
+    /// Sweeps over all constraints in a substep. Default:
+    /// [`DEFAULT_ITERATIONS`](Self::DEFAULT_ITERATIONS).
     #[must_use]
     pub fn with_iterations(self, iterations: usize) -> Self {
         Self { iterations, ..self }
     }
 
-    /// An acceleration of all soft vertices, in the mesh's unit per second squared. The rest shape is taken to be free of it. Default: none.
+    /// An acceleration of all soft vertices, in the mesh's unit per second squared. The rest shape
+    /// is taken to be free of it. Default: none.
     #[must_use]
     pub fn with_gravity(self, gravity: DVec3) -> Self {
         Self { gravity, ..self }
     }
 
-    /// How much soft vertices lag behind the animated shape: 0 rides on it exactly (the default), 1 has the inertia of its mass.
+    /// How much soft vertices lag behind the animated shape: 0 rides on it exactly (the default), 1
+    /// has the inertia of its mass.
     #[must_use]
     pub fn with_inertia(self, inertia: f64) -> Self {
         Self { inertia, ..self }
@@ -94,7 +103,10 @@ impl TouchOptions {
     /// Whether skin keeps out of other parts of the mesh, and lips out of each other. Default: no.
     #[must_use]
     pub fn with_skin_contact(self, skin_contact: bool) -> Self {
-        Self { skin_contact, ..self }
+        Self {
+            skin_contact,
+            ..self
+        }
     }
 
     /// Whether gravity pulls.
@@ -106,17 +118,43 @@ impl TouchOptions {
     pub(crate) fn require(&self) -> Result<(), PhysicsError> {
         self.material.require()?;
         let above_zero = |what, value: usize| {
-            if value > 0 { Ok(()) } else { Err(PhysicsError::Setting { what, value: 0.0, bound: "one or more" }) }
+            if value > 0 {
+                Ok(())
+            } else {
+                Err(PhysicsError::Setting {
+                    what,
+                    value: 0.0,
+                    bound: "one or more",
+                })
+            }
         };
         above_zero("the number of substeps", self.substeps.unwrap_or(1))?;
         above_zero("the number of iterations", self.iterations)?;
-        let finite =
-            |what, value: f64| if value.is_finite() { Ok(()) } else { Err(PhysicsError::Material { what, value, least: "of any sign" }) };
+        let finite = |what, value: f64| {
+            if value.is_finite() {
+                Ok(())
+            } else {
+                Err(PhysicsError::Material {
+                    what,
+                    value,
+                    least: "of any sign",
+                })
+            }
+        };
         finite("gravity", self.gravity.x + self.gravity.y + self.gravity.z)?;
         finite("inertia", self.inertia)?;
-        let TouchMethod::Verlet(verlet) = self.method else { return Ok(()) };
+        let TouchMethod::Verlet(verlet) = self.method else {
+            return Ok(());
+        };
         verlet.require()?;
-        let unknown = [("pins", !self.pins.is_empty()), ("inertia", self.inertia != 0.0), ("skin contact", self.skin_contact)];
-        unknown.iter().find(|(_, asked)| *asked).map_or(Ok(()), |&(what, _)| Err(PhysicsError::NotInVerlet { what }))
+        let unknown = [
+            ("pins", !self.pins.is_empty()),
+            ("inertia", self.inertia != 0.0),
+            ("skin contact", self.skin_contact),
+        ];
+        unknown
+            .iter()
+            .find(|(_, asked)| *asked)
+            .map_or(Ok(()), |&(what, _)| Err(PhysicsError::NotInVerlet { what }))
     }
 }

@@ -15,8 +15,25 @@ pub(crate) fn poses(name: &str, frames: &[usize]) -> Option<Vec<Mesh>> {
         return None;
     };
     let path = PathBuf::from(folder).join(format!("{name}.reference.obj"));
-    let mesh = pliant_io::load(path.to_str().expect("a path in UTF-8"), &LoadOptions::default()).unwrap().mesh().unwrap();
-    let bytes = std::fs::read(path.with_file_name(format!("{}.frames.npy", name.rsplit('/').next().unwrap()))).unwrap();
-    let rows = pliant_io::npy::read(&bytes).unwrap().into_point_rows("frames").unwrap();
-    Some(frames.iter().map(|&frame| mesh.posed(rows[frame].clone()).unwrap()).collect())
+    let mesh = pliant_io::load(
+        path.to_str().expect("a path in UTF-8"),
+        &LoadOptions::default(),
+    )
+    .unwrap()
+    .mesh()
+    .unwrap();
+    let bytes = std::fs::read(
+        path.with_file_name(format!("{}.frames.npy", name.rsplit('/').next().unwrap())),
+    )
+    .unwrap();
+    let rows = pliant_io::npy::read(&bytes)
+        .unwrap()
+        .into_point_rows("frames")
+        .unwrap();
+    Some(
+        frames
+            .iter()
+            .map(|&frame| mesh.posed(rows[frame].clone()).unwrap())
+            .collect(),
+    )
 }

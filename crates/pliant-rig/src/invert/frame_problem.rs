@@ -1,9 +1,10 @@
 //! One frame's weights, with everything about the mesh folded into a matrix of the shapes' size.
 //!
-//! **Problem.** A frame has tens of thousands of vertices, a rig a few hundred shapes; no step of a solve needs the vertices.
+//! **Problem.** A frame has tens of thousands of vertices, a rig a few hundred shapes; no step of a
+//! solve needs the vertices.
 //!
-//! **Equation.** With `K = DᵀAD` and `h = DᵀA(y − x₀)` the distance to the frame is `½ φᵀKφ − φᵀh + ½c`. In `x = g w`, units of
-//! moved surface, the problem of one frame is
+//! **Equation.** With `K = DᵀAD` and `h = DᵀA(y − x₀)` the distance to the frame is `½ φᵀKφ − φᵀh +
+//! ½c`. In `x = g w`, units of moved surface, the problem of one frame is
 //!
 //! ```text
 //! min  ½ φᵀKφ − φᵀh  +  ½ ρ |x|²  +  λ γ Σ |xₖ|  +  ½ s |x|² − pᵀx       l ≤ w ≤ u
@@ -11,8 +12,9 @@
 //! g²ₖ = Kₖₖ        γ² = mean g²ₖ        s, p from the frames beside it
 //! ```
 //!
-//! **Ours.** With in-betweens and combinations it is solved again at each new pose (Gauss–Newton, inside a trust region that
-//! shrinks until the true objective falls), each time exactly by [`BoxQuadratic`].
+//! **Ours.** With in-betweens and combinations it is solved again at each new pose (Gauss–Newton,
+//! inside a trust region that shrinks until the true objective falls), each time exactly by
+//! [`BoxQuadratic`].
 
 use pliant_linalg::{BoxQuadratic, BoxWorkspace};
 
@@ -42,7 +44,8 @@ pub(super) struct FrameProblem<'r> {
     rest: Vec<f64>,
 }
 
-/// What measured points know about the shapes: `K`, and its part on the sliders where that never changes.
+/// What measured points know about the shapes: `K`, and its part on the sliders where that never
+/// changes.
 #[derive(Debug)]
 pub(super) struct Gram {
     matrix: Vec<f64>,
@@ -83,7 +86,8 @@ pub(super) struct Linearised {
 }
 
 impl<'r> FrameProblem<'r> {
-    /// The least extent in parts of the largest: a slider that moves next to nothing is still not free.
+    /// The least extent in parts of the largest: a slider that moves next to nothing is still not
+    /// free.
     const LEAST_EXTENT: f64 = 1e-3;
     /// Keeps the quadratic definite where no ridge is wanted.
     const LEAST_RIDGE: f64 = 1e-12;
@@ -94,12 +98,24 @@ impl<'r> FrameProblem<'r> {
         let sliders = rig.sliders();
         let candidates: Vec<usize> = (0..sliders.len()).filter(|&k| !sliders[k].locked).collect();
         let mut places = vec![None; sliders.len()];
-        candidates.iter().enumerate().for_each(|(place, &slider)| places[slider] = Some(place));
+        candidates
+            .iter()
+            .enumerate()
+            .for_each(|(place, &slider)| places[slider] = Some(place));
         let all = extents(rig, whole);
         let typical = (all.iter().map(|g| g * g).sum::<f64>() / all.len().max(1) as f64).sqrt();
         let extents: Vec<f64> = candidates.iter().map(|&k| all[k]).collect();
-        let limits: Vec<[f64; 2]> = candidates.iter().map(|&k| [sliders[k].limits.min, sliders[k].limits.max]).collect();
-        let bound = |side: usize| limits.iter().zip(&extents).map(|(l, g)| l[side] * g).collect();
+        let limits: Vec<[f64; 2]> = candidates
+            .iter()
+            .map(|&k| [sliders[k].limits.min, sliders[k].limits.max])
+            .collect();
+        let bound = |side: usize| {
+            limits
+                .iter()
+                .zip(&extents)
+                .map(|(l, g)| l[side] * g)
+                .collect()
+        };
         Self {
             activation: rig.activation(),
             lower: bound(0),
@@ -107,7 +123,10 @@ impl<'r> FrameProblem<'r> {
             prices: vec![options.sparsity * typical; candidates.len()],
             ridge: options.ridge.max(Self::LEAST_RIDGE),
             tolerance: options.tolerance,
-            rest: sliders.iter().map(|slider| slider.limits.clamp(0.0)).collect(),
+            rest: sliders
+                .iter()
+                .map(|slider| slider.limits.clamp(0.0))
+                .collect(),
             candidates,
             places,
             extents,
@@ -116,7 +135,10 @@ impl<'r> FrameProblem<'r> {
     }
 
     pub(super) fn gram(&self, matrix: Vec<f64>) -> Gram {
-        let mut gram = Gram { matrix, of_sliders: None };
+        let mut gram = Gram {
+            matrix,
+            of_sliders: None,
+        };
         if self.activation.is_linear() {
             gram.of_sliders = Some(self.hessian(&gram, &self.rest));
         }
@@ -130,7 +152,11 @@ impl<'r> FrameProblem<'r> {
 
     /// Where a solve starts: at rest.
     pub(super) fn start(&self) -> Vec<f64> {
-        self.candidates.iter().zip(&self.extents).map(|(&k, g)| self.rest[k] * g).collect()
+        self.candidates
+            .iter()
+            .zip(&self.extents)
+            .map(|(&k, g)| self.rest[k] * g)
+            .collect()
     }
 
     /// The weights of all sliders, inside their limits to the bit.
@@ -155,11 +181,20 @@ impl<'r> FrameProblem<'r> {
     /// Moves a variable, but not past an edge.
     pub(super) fn step_to_edge(&self, place: usize, from: f64, step: f64) -> f64 {
         let to = (from + step).max(self.lower[place]).min(self.upper[place]);
-        if self.prices[place] > 0.0 && from * to < 0.0 { 0.0 } else { to }
+        if self.prices[place] > 0.0 && from * to < 0.0 {
+            0.0
+        } else {
+            to
+        }
     }
 
     /// Moves `x` to the lowest point; the number of linearisations.
-    pub(super) fn solve(&self, frame: &Frame<'_>, coupling: Coupling<'_>, x: &mut Vec<f64>) -> usize {
+    pub(super) fn solve(
+        &self,
+        frame: &Frame<'_>,
+        coupling: Coupling<'_>,
+        x: &mut Vec<f64>,
+    ) -> usize {
         let mut workspace = BoxWorkspace::default();
         let mut point = self.point(frame, x);
         let mut objective = self.objective(frame, coupling, &point, x);
@@ -175,7 +210,8 @@ impl<'r> FrameProblem<'r> {
             let step = self.largest_change(&before, x);
             let moved = self.point(frame, x);
             let now = self.objective(frame, coupling, &moved, x);
-            // The objective is a difference of large numbers; below their rounding any step is as good.
+            // The objective is a difference of large numbers; below their rounding any step is as
+            // good.
             if now <= objective + 16.0 * f64::EPSILON * frame.pull.energy {
                 (objective, point) = (now, moved);
                 trust *= 2.0;
@@ -192,19 +228,33 @@ impl<'r> FrameProblem<'r> {
 
     /// The largest difference of two poses, in weight.
     pub(super) fn largest_change(&self, a: &[f64], b: &[f64]) -> f64 {
-        a.iter().zip(b).zip(&self.extents).map(|((a, b), g)| ((a - b) / g).abs()).fold(0.0, f64::max)
+        a.iter()
+            .zip(b)
+            .zip(&self.extents)
+            .map(|((a, b), g)| ((a - b) / g).abs())
+            .fold(0.0, f64::max)
     }
 
-    /// The largest violation of the conditions of optimality at `x`, relative to the largest force on a slider.
+    /// The largest violation of the conditions of optimality at `x`, relative to the largest force
+    /// on a slider.
     pub(super) fn certificate(&self, frame: &Frame<'_>, coupling: Coupling<'_>, x: &[f64]) -> f64 {
-        let (quadratic, terms) = self.quadratic(self.linearised(frame, x), coupling, x, f64::INFINITY);
+        let (quadratic, terms) =
+            self.quadratic(self.linearised(frame, x), coupling, x, f64::INFINITY);
         quadratic.certificate(&terms.borrow(), x, &mut BoxWorkspace::default())
     }
 
     /// All of a frame's own objective.
     pub(super) fn energy(&self, frame: &Frame<'_>, x: &[f64]) -> f64 {
         let alone = vec![0.0; x.len()];
-        self.objective(frame, Coupling { stiffness: 0.0, pull: &alone }, &self.point(frame, x), x)
+        self.objective(
+            frame,
+            Coupling {
+                stiffness: 0.0,
+                pull: &alone,
+            },
+            &self.point(frame, x),
+            x,
+        )
     }
 
     /// `φᵀKφ − 2φᵀh + c`: the mean square distance to the frame.
@@ -222,12 +272,26 @@ impl<'r> FrameProblem<'r> {
         let shapes = coefficients.len();
         let mut image = vec![0.0; shapes];
         for (shape, &value) in coefficients.iter().enumerate().filter(|(_, c)| **c != 0.0) {
-            add_scaled(&mut image, &frame.gram.matrix[shape * shapes..][..shapes], value);
+            add_scaled(
+                &mut image,
+                &frame.gram.matrix[shape * shapes..][..shapes],
+                value,
+            );
         }
-        Point { weights, coefficients, image }
+        Point {
+            weights,
+            coefficients,
+            image,
+        }
     }
 
-    fn objective(&self, frame: &Frame<'_>, coupling: Coupling<'_>, point: &Point, x: &[f64]) -> f64 {
+    fn objective(
+        &self,
+        frame: &Frame<'_>,
+        coupling: Coupling<'_>,
+        point: &Point,
+        x: &[f64],
+    ) -> f64 {
         let square: f64 = x.iter().map(|x| x * x).sum();
         let paid: f64 = x.iter().zip(&self.prices).map(|(x, c)| c * x.abs()).sum();
         let held: f64 = x.iter().zip(coupling.pull).map(|(x, p)| x * p).sum();
@@ -235,14 +299,22 @@ impl<'r> FrameProblem<'r> {
     }
 
     fn linearised_at(&self, frame: &Frame<'_>, point: &Point) -> Linearised {
-        let hessian = frame.gram.of_sliders.clone().unwrap_or_else(|| self.hessian(frame.gram, &point.weights));
+        let hessian = frame
+            .gram
+            .of_sliders
+            .clone()
+            .unwrap_or_else(|| self.hessian(frame.gram, &point.weights));
         let mut force = vec![0.0; self.size()];
         for slope in self.activation.slopes(&point.weights) {
             if let Some(place) = self.places[slope.slider] {
-                force[place] += slope.value * (frame.pull.of_shapes[slope.shape] - point.image[slope.shape]);
+                force[place] +=
+                    slope.value * (frame.pull.of_shapes[slope.shape] - point.image[slope.shape]);
             }
         }
-        force.iter_mut().zip(&self.extents).for_each(|(f, g)| *f /= g);
+        force
+            .iter_mut()
+            .zip(&self.extents)
+            .for_each(|(f, g)| *f /= g);
         Linearised { hessian, force }
     }
 
@@ -262,12 +334,18 @@ impl<'r> FrameProblem<'r> {
                 [(shape, value)] => (&gram.matrix[shape * shapes..][..shapes], value),
                 ref several => {
                     sum.fill(0.0);
-                    several.iter().for_each(|&(shape, value)| add_scaled(&mut sum, &gram.matrix[shape * shapes..][..shapes], value));
+                    several.iter().for_each(|&(shape, value)| {
+                        add_scaled(&mut sum, &gram.matrix[shape * shapes..][..shapes], value)
+                    });
                     (&sum[..], 1.0)
                 }
             };
             for column in 0..=row {
-                let entry = scale * slopes[column].iter().map(|&(shape, value)| value * image[shape]).sum::<f64>();
+                let entry = scale
+                    * slopes[column]
+                        .iter()
+                        .map(|&(shape, value)| value * image[shape])
+                        .sum::<f64>();
                 hessian[row * n + column] = entry;
                 hessian[column * n + row] = entry;
             }
@@ -276,10 +354,20 @@ impl<'r> FrameProblem<'r> {
     }
 
     /// The quadratic problem that agrees with the true one at `x`, within `trust` of it.
-    fn quadratic(&self, near: Linearised, coupling: Coupling<'_>, x: &[f64], trust: f64) -> (BoxQuadratic, Terms) {
+    fn quadratic(
+        &self,
+        near: Linearised,
+        coupling: Coupling<'_>,
+        x: &[f64],
+        trust: f64,
+    ) -> (BoxQuadratic, Terms) {
         let n = self.size();
         let Linearised { mut hessian, force } = near;
-        let mut linear: Vec<f64> = force.iter().zip(coupling.pull).map(|(f, p)| f + p).collect();
+        let mut linear: Vec<f64> = force
+            .iter()
+            .zip(coupling.pull)
+            .map(|(f, p)| f + p)
+            .collect();
         for (place, &value) in x.iter().enumerate().filter(|(_, v)| **v != 0.0) {
             add_scaled(&mut linear, &hessian[place * n..][..n], value);
         }
@@ -287,8 +375,12 @@ impl<'r> FrameProblem<'r> {
         let terms = Terms {
             linear,
             prices: self.prices.clone(),
-            lower: (0..n).map(|k| self.lower[k].max(x[k] - trust * self.extents[k])).collect(),
-            upper: (0..n).map(|k| self.upper[k].min(x[k] + trust * self.extents[k])).collect(),
+            lower: (0..n)
+                .map(|k| self.lower[k].max(x[k] - trust * self.extents[k]))
+                .collect(),
+            upper: (0..n)
+                .map(|k| self.upper[k].min(x[k] + trust * self.extents[k]))
+                .collect(),
         };
         (BoxQuadratic::trusted(hessian), terms)
     }
@@ -296,8 +388,14 @@ impl<'r> FrameProblem<'r> {
 
 /// `½ φᵀKφ − φᵀh + ½c`.
 fn distance(frame: &Frame<'_>, point: &Point) -> f64 {
-    let along = point.coefficients.iter().zip(point.image.iter().zip(&frame.pull.of_shapes));
-    along.map(|(c, (image, pull))| c * (0.5 * image - pull)).sum::<f64>() + 0.5 * frame.pull.energy
+    let along = point
+        .coefficients
+        .iter()
+        .zip(point.image.iter().zip(&frame.pull.of_shapes));
+    along
+        .map(|(c, (image, pull))| c * (0.5 * image - pull))
+        .sum::<f64>()
+        + 0.5 * frame.pull.energy
 }
 
 /// `g`: how much surface each slider moves at weight 1, or at the in-between that moves most.
@@ -308,11 +406,21 @@ fn extents(rig: &Rig, whole: &[f64]) -> Vec<f64> {
     for target in rig.targets() {
         let own = first..first + 1 + target.in_betweens.len();
         first = own.end;
-        extents.push(own.map(|s| whole[s * shapes + s]).fold(0.0, f64::max).sqrt());
+        extents.push(
+            own.map(|s| whole[s * shapes + s])
+                .fold(0.0, f64::max)
+                .sqrt(),
+        );
     }
     let largest = extents.iter().copied().fold(0.0, f64::max);
     // Shapes of vertices without area: any extent serves.
-    extents.iter_mut().for_each(|g| *g = if largest > 0.0 { g.max(FrameProblem::LEAST_EXTENT * largest) } else { 1.0 });
+    extents.iter_mut().for_each(|g| {
+        *g = if largest > 0.0 {
+            g.max(FrameProblem::LEAST_EXTENT * largest)
+        } else {
+            1.0
+        }
+    });
     extents
 }
 

@@ -2,7 +2,8 @@
 
 use crate::RigError;
 
-/// The prices of a fit. All are free of units: they compare with surface that is moved by one typical slider.
+/// The prices of a fit. All are free of units: they compare with surface that is moved by one
+/// typical slider.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct InvertOptions {
     pub(super) ridge: f64,
@@ -25,14 +26,15 @@ impl InvertOptions {
     /// *Ours*: several times what any clip we met needs.
     pub const DEFAULT_MOST_SWEEPS: usize = 100;
 
-    /// The price ρ of squared weights, in moved surface. Default: [`DEFAULT_RIDGE`](Self::DEFAULT_RIDGE).
+    /// The price ρ of squared weights, in moved surface. Default:
+    /// [`DEFAULT_RIDGE`](Self::DEFAULT_RIDGE).
     #[must_use]
     pub fn with_ridge(self, ridge: f64) -> Self {
         Self { ridge, ..self }
     }
 
-    /// The price λ of moving one more slider: a motion below this part of a typical slider's is left alone.
-    /// Default: [`DEFAULT_SPARSITY`](Self::DEFAULT_SPARSITY).
+    /// The price λ of moving one more slider: a motion below this part of a typical slider's is
+    /// left alone. Default: [`DEFAULT_SPARSITY`](Self::DEFAULT_SPARSITY).
     #[must_use]
     pub fn with_sparsity(self, sparsity: f64) -> Self {
         Self { sparsity, ..self }
@@ -45,7 +47,8 @@ impl InvertOptions {
         Self { roughness, ..self }
     }
 
-    /// The largest change of a weight at which the solve ends. Default: [`DEFAULT_TOLERANCE`](Self::DEFAULT_TOLERANCE).
+    /// The largest change of a weight at which the solve ends. Default:
+    /// [`DEFAULT_TOLERANCE`](Self::DEFAULT_TOLERANCE).
     #[must_use]
     pub fn with_tolerance(self, tolerance: f64) -> Self {
         Self { tolerance, ..self }
@@ -55,7 +58,10 @@ impl InvertOptions {
     /// [`DEFAULT_MOST_SWEEPS`](Self::DEFAULT_MOST_SWEEPS).
     #[must_use]
     pub fn with_most_sweeps(self, most_sweeps: usize) -> Self {
-        Self { most_sweeps, ..self }
+        Self {
+            most_sweeps,
+            ..self
+        }
     }
 
     /// Whether each frame may also be moved as a whole: a head that nods. Default: no.
@@ -65,14 +71,26 @@ impl InvertOptions {
     }
 
     pub(super) fn check(&self) -> Result<(), RigError> {
-        let from_zero = [("ridge", self.ridge), ("sparsity", self.sparsity), ("roughness", self.roughness)];
+        let from_zero = [
+            ("ridge", self.ridge),
+            ("sparsity", self.sparsity),
+            ("roughness", self.roughness),
+        ];
         for (what, value) in from_zero {
             if !(value >= 0.0 && value.is_finite()) {
-                return Err(RigError::BadOption { what, value, needed: "a number from 0 up" });
+                return Err(RigError::BadOption {
+                    what,
+                    value,
+                    needed: "a number from 0 up",
+                });
             }
         }
         if !(self.tolerance > 0.0 && self.tolerance.is_finite()) {
-            return Err(RigError::BadOption { what: "tolerance", value: self.tolerance, needed: "a number above 0" });
+            return Err(RigError::BadOption {
+                what: "tolerance",
+                value: self.tolerance,
+                needed: "a number above 0",
+            });
         }
         Ok(())
     }

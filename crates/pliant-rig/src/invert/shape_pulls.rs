@@ -1,14 +1,14 @@
 //! How strongly each frame pulls at each shape: the only pass over whole meshes.
 //!
-//! **Problem.** A clip has hundreds of frames, a rig a million displacements; read once for every frame they are a matter of
-//! memory, not of arithmetic.
+//! **Problem.** A clip has hundreds of frames, a rig a million displacements; read once for every
+//! frame they are a matter of memory, not of arithmetic.
 //!
-//! **Equation.** `hₛₜ = Σᵥ aᵥ δₛᵥ · dₜᵥ` and `cₜ = Σᵥ aᵥ |dₜᵥ|²` with `dₜ = yₜ − x₀`: a sparse matrix times a matrix whose
-//! columns are the frames.
+//! **Equation.** `hₛₜ = Σᵥ aᵥ δₛᵥ · dₜᵥ` and `cₜ = Σᵥ aᵥ |dₜᵥ|²` with `dₜ = yₜ − x₀`: a sparse
+//! matrix times a matrix whose columns are the frames.
 //!
-//! **Ours.** Eight frames go together, and the last four or fewer by fours. The vertices are cut into blocks; a block of eight
-//! frames stays in the cache while every shape's run of displacements in it streams by once, with the eight sums in registers.
-//! Blocks are added in order.
+//! **Ours.** Eight frames go together, and the last four or fewer by fours. The vertices are cut
+//! into blocks; a block of eight frames stays in the cache while every shape's run of displacements
+//! in it streams by once, with the eight sums in registers. Blocks are added in order.
 
 use pliant_linalg::parallel;
 use pliant_mesh::glam::{DVec3, Vec3};
@@ -61,7 +61,11 @@ impl ShapePulls {
         let mut entries: Vec<Vec<(u32, u16, Vec3)>> = vec![Vec::new(); block_count];
         for (shape, (vertices, deltas)) in rig.shapes().enumerate() {
             for (&vertex, &delta) in vertices.iter().zip(deltas) {
-                entries[vertex as usize / BLOCK].push((shape as u32, (vertex as usize % BLOCK) as u16, delta));
+                entries[vertex as usize / BLOCK].push((
+                    shape as u32,
+                    (vertex as usize % BLOCK) as u16,
+                    delta,
+                ));
             }
         }
         let mut pulls = Self {
@@ -80,7 +84,11 @@ impl ShapePulls {
     fn push_block(&mut self, entries: &[(u32, u16, Vec3)]) {
         for run in entries.chunk_by(|a, b| a.0 == b.0) {
             let start = self.places.len() as u32;
-            self.runs.push(Run { shape: run[0].0, start, end: start + run.len() as u32 });
+            self.runs.push(Run {
+                shape: run[0].0,
+                start,
+                end: start + run.len() as u32,
+            });
             self.places.extend(run.iter().map(|entry| entry.1));
             self.deltas.extend(run.iter().map(|entry| entry.2));
         }
@@ -98,12 +106,23 @@ impl ShapePulls {
 
     /// The pulls of up to `N` frames.
     fn of_pass<const N: usize>(&self, frames: &[&[DVec3]]) -> Vec<Pull> {
-        let parts = parallel::map(self.blocks.len() - 1, 1, |block| self.of_block::<N>(block, frames));
-        let mut pulls = vec![Pull { of_shapes: vec![0.0; self.shape_count], energy: 0.0 }; frames.len()];
+        let parts = parallel::map(self.blocks.len() - 1, 1, |block| {
+            self.of_block::<N>(block, frames)
+        });
+        let mut pulls = vec![
+            Pull {
+                of_shapes: vec![0.0; self.shape_count],
+                energy: 0.0
+            };
+            frames.len()
+        ];
         for (block, (sums, energies)) in parts.iter().enumerate() {
             for (frame, pull) in pulls.iter_mut().enumerate() {
                 pull.energy += energies[frame];
-                for (run, sum) in self.runs[self.blocks[block]..self.blocks[block + 1]].iter().zip(sums) {
+                for (run, sum) in self.runs[self.blocks[block]..self.blocks[block + 1]]
+                    .iter()
+                    .zip(sums)
+                {
                     pull.of_shapes[run.shape as usize] += sum[frame];
                 }
             }
@@ -112,7 +131,11 @@ impl ShapePulls {
     }
 
     /// For each run of a block its sums, and the block's energies.
-    fn of_block<const N: usize>(&self, block: usize, frames: &[&[DVec3]]) -> (Vec<[f64; N]>, [f64; N]) {
+    fn of_block<const N: usize>(
+        &self,
+        block: usize,
+        frames: &[&[DVec3]],
+    ) -> (Vec<[f64; N]>, [f64; N]) {
         let vertices = block * BLOCK..self.areas.len().min((block + 1) * BLOCK);
         let mut rows: Vec<Row<N>> = vec![[[0.0; N]; 3]; vertices.len()];
         let mut energies = [0.0; N];
@@ -154,23 +177,58 @@ mod tests {
     #[test]
     fn pulls_are_the_plain_sums_whatever_block_and_pass_a_vertex_and_a_frame_fall_into() {
         let sheet = bumpy_sheet(30, 0.2);
-        let at = |k: usize, v: usize, p: DVec3| if v.is_multiple_of(k + 2) { (p * k as f64).as_vec3() } else { Vec3::ZERO };
-        let wave = |k: usize| sheet.positions().iter().enumerate().map(move |(v, p)| at(k, v, *p));
-        let targets = (0..5).map(|k| Target::from_dense(format!("{k}"), wave(k))).collect();
+        let at = |k: usize, v: usize, p: DVec3| {
+            if v.is_multiple_of(k + 2) {
+                (p * k as f64).as_vec3()
+            } else {
+                Vec3::ZERO
+            }
+        };
+        let wave = |k: usize| {
+            sheet
+                .positions()
+                .iter()
+                .enumerate()
+                .map(move |(v, p)| at(k, v, *p))
+        };
+        let targets = (0..5)
+            .map(|k| Target::from_dense(format!("{k}"), wave(k)))
+            .collect();
         let rig = Rig::new(sheet.clone(), targets).unwrap();
-        let areas: Vec<f64> = (0..sheet.vertex_count()).map(|v| 1.0 + (v % 7) as f64).collect();
+        let areas: Vec<f64> = (0..sheet.vertex_count())
+            .map(|v| 1.0 + (v % 7) as f64)
+            .collect();
         assert!(areas.len() > BLOCK, "several blocks");
-        let frames: Vec<Vec<DVec3>> =
-            (0..2 * FRAMES + 3).map(|t| sheet.positions().iter().map(|p| *p + DVec3::new(p.y, t as f64, p.x * p.y)).collect()).collect();
+        let frames: Vec<Vec<DVec3>> = (0..2 * FRAMES + 3)
+            .map(|t| {
+                sheet
+                    .positions()
+                    .iter()
+                    .map(|p| *p + DVec3::new(p.y, t as f64, p.x * p.y))
+                    .collect()
+            })
+            .collect();
         let borrowed: Vec<&[DVec3]> = frames.iter().map(Vec::as_slice).collect();
         let pulls = ShapePulls::of(&rig, &areas).of_frames(&borrowed);
         for (frame, pull) in frames.iter().zip(&pulls) {
-            let moved: Vec<DVec3> = frame.iter().zip(sheet.positions()).map(|(y, x)| *y - *x).collect();
+            let moved: Vec<DVec3> = frame
+                .iter()
+                .zip(sheet.positions())
+                .map(|(y, x)| *y - *x)
+                .collect();
             for (shape, (vertices, deltas)) in rig.shapes().enumerate() {
-                let plain: f64 = vertices.iter().zip(deltas).map(|(&v, d)| areas[v as usize] * d.as_dvec3().dot(moved[v as usize])).sum();
+                let plain: f64 = vertices
+                    .iter()
+                    .zip(deltas)
+                    .map(|(&v, d)| areas[v as usize] * d.as_dvec3().dot(moved[v as usize]))
+                    .sum();
                 assert!((pull.of_shapes[shape] - plain).abs() <= 1e-12 * plain.abs().max(1.0));
             }
-            let energy: f64 = moved.iter().zip(&areas).map(|(d, a)| a * d.length_squared()).sum();
+            let energy: f64 = moved
+                .iter()
+                .zip(&areas)
+                .map(|(d, a)| a * d.length_squared())
+                .sum();
             assert!((pull.energy - energy).abs() <= 1e-12 * energy);
         }
     }

@@ -10,21 +10,41 @@ use crate::{Combination, Driver, InBetween, KeyedCurves, Limits, Path, Rule, Sli
 
 /// A hill on the sheet, as displacements along `way`.
 fn hill(mesh: &Mesh, centre: [f64; 2], way: Vec3) -> Vec<Vec3> {
-    let height = |p: &DVec3| (-25.0 * ((p.x - centre[0]).powi(2) + (p.y - centre[1]).powi(2))).exp();
-    mesh.positions().iter().map(|p| way * height(p) as f32).map(|d| if d.length() < 1e-3 { Vec3::ZERO } else { d }).collect()
+    let height =
+        |p: &DVec3| (-25.0 * ((p.x - centre[0]).powi(2) + (p.y - centre[1]).powi(2))).exp();
+    mesh.positions()
+        .iter()
+        .map(|p| way * height(p) as f32)
+        .map(|d| if d.length() < 1e-3 { Vec3::ZERO } else { d })
+        .collect()
 }
 
 /// Six overlapping hills on a sheet of the given size.
 fn sheet(size: f64) -> (Mesh, Vec<Target>) {
     let unit = bumpy_sheet(24, 0.1);
-    let mesh = unit.posed(unit.positions().iter().map(|p| *p * size).collect()).unwrap();
-    let ways = [Vec3::Z, Vec3::X, Vec3::new(0.0, 0.7, 0.7), Vec3::Y, Vec3::new(-0.5, 0.0, 1.0), Vec3::new(0.3, 0.3, -0.6)];
+    let mesh = unit
+        .posed(unit.positions().iter().map(|p| *p * size).collect())
+        .unwrap();
+    let ways = [
+        Vec3::Z,
+        Vec3::X,
+        Vec3::new(0.0, 0.7, 0.7),
+        Vec3::Y,
+        Vec3::new(-0.5, 0.0, 1.0),
+        Vec3::new(0.3, 0.3, -0.6),
+    ];
     let bounds = unit.bounds().unwrap();
-    let place =
-        |k: usize| bounds.min + (bounds.max - bounds.min) * DVec3::new(0.3 + 0.2 * (k % 3) as f64, 0.35 + 0.3 * (k / 3) as f64, 0.0);
+    let place = |k: usize| {
+        bounds.min
+            + (bounds.max - bounds.min)
+                * DVec3::new(0.3 + 0.2 * (k % 3) as f64, 0.35 + 0.3 * (k / 3) as f64, 0.0)
+    };
     let targets = (0..6).map(|k| {
         let deltas = hill(&unit, [place(k).x, place(k).y], ways[k] * 0.2);
-        Target::from_dense(format!("hill {k}"), deltas.into_iter().map(|d| d * size as f32))
+        Target::from_dense(
+            format!("hill {k}"),
+            deltas.into_iter().map(|d| d * size as f32),
+        )
     });
     (mesh, targets.collect())
 }
@@ -43,50 +63,111 @@ fn rich_rig() -> Rig {
             .iter()
             .map(|d| *d * weight as f32 + Vec3::new(0.0, d.z, -d.y) * 0.3)
             .collect::<Vec<_>>();
-        let Target { vertices, deltas, .. } = Target::from_dense("", bent);
-        targets[k].in_betweens.push(InBetween { name: String::new(), weight, vertices, deltas });
+        let Target {
+            vertices, deltas, ..
+        } = Target::from_dense("", bent);
+        targets[k].in_betweens.push(InBetween {
+            name: String::new(),
+            weight,
+            vertices,
+            deltas,
+        });
     }
     let mut sliders = vec![Slider::default(); 6];
     sliders[3].path = Path::Spline;
     let corrective = |name: &str, drivers: Vec<Driver>, rule, k: usize| {
-        let Target { vertices, deltas, .. } = &targets[k];
-        let deltas = deltas.iter().map(|d| Vec3::new(d.y, d.z, d.x) * 0.3).collect();
-        Combination { name: name.into(), drivers, rule, vertices: vertices.clone(), deltas }
+        let Target {
+            vertices, deltas, ..
+        } = &targets[k];
+        let deltas = deltas
+            .iter()
+            .map(|d| Vec3::new(d.y, d.z, d.x) * 0.3)
+            .collect();
+        Combination {
+            name: name.into(),
+            drivers,
+            rule,
+            vertices: vertices.clone(),
+            deltas,
+        }
     };
     let combinations = vec![
-        corrective("0_1", vec![Driver::Slider(0), Driver::Slider(1)], Rule::Product, 1),
-        corrective("0_1_4", vec![Driver::Combination(0), Driver::Slider(4)], Rule::Product, 4),
-        corrective("2_5", vec![Driver::Slider(2), Driver::Slider(5)], Rule::SmoothLowest, 2),
+        corrective(
+            "0_1",
+            vec![Driver::Slider(0), Driver::Slider(1)],
+            Rule::Product,
+            1,
+        ),
+        corrective(
+            "0_1_4",
+            vec![Driver::Combination(0), Driver::Slider(4)],
+            Rule::Product,
+            4,
+        ),
+        corrective(
+            "2_5",
+            vec![Driver::Slider(2), Driver::Slider(5)],
+            Rule::SmoothLowest,
+            2,
+        ),
     ];
-    Rig::new(mesh, targets).unwrap().with_sliders(sliders).unwrap().with_combinations(combinations).unwrap()
+    Rig::new(mesh, targets)
+        .unwrap()
+        .with_sliders(sliders)
+        .unwrap()
+        .with_combinations(combinations)
+        .unwrap()
 }
 
 /// Smooth curves between 0 and 1 that rest at times.
 fn planted(frames: usize) -> Vec<Vec<f64>> {
-    let curve = |t: usize, k: usize| (0.5 + 0.9 * (0.35 * t as f64 + 1.7 * k as f64).sin()).clamp(0.0, 1.0);
-    (0..frames).map(|t| (0..6).map(|k| curve(t, k)).collect()).collect()
+    let curve =
+        |t: usize, k: usize| (0.5 + 0.9 * (0.35 * t as f64 + 1.7 * k as f64).sin()).clamp(0.0, 1.0);
+    (0..frames)
+        .map(|t| (0..6).map(|k| curve(t, k)).collect())
+        .collect()
 }
 
 fn clip_of(rig: &Rig, weights: &[Vec<f64>]) -> Clip {
-    Clip::new("planted", rig.neutral().clone(), weights.iter().map(|w| rig.evaluate(w)).collect()).unwrap()
+    Clip::new(
+        "planted",
+        rig.neutral().clone(),
+        weights.iter().map(|w| rig.evaluate(w)).collect(),
+    )
+    .unwrap()
 }
 
 /// Options that leave the frames as the only judges.
 fn faithful() -> InvertOptions {
-    InvertOptions::default().with_roughness(0.0).with_sparsity(0.0).with_ridge(0.0).with_tolerance(1e-9)
+    InvertOptions::default()
+        .with_roughness(0.0)
+        .with_sparsity(0.0)
+        .with_ridge(0.0)
+        .with_tolerance(1e-9)
 }
 
 fn invert(rig: &Rig, clip: &Clip, options: InvertOptions) -> Inverse {
-    Inverter::factor(rig, &options).unwrap().invert(clip).unwrap()
+    Inverter::factor(rig, &options)
+        .unwrap()
+        .invert(clip)
+        .unwrap()
 }
 
 fn largest_difference(a: &[Vec<f64>], b: &[Vec<f64>]) -> f64 {
-    a.iter().flatten().zip(b.iter().flatten()).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max)
+    a.iter()
+        .flatten()
+        .zip(b.iter().flatten())
+        .map(|(a, b)| (a - b).abs())
+        .fold(0.0, f64::max)
 }
 
 /// `Σ |xₜ₋₁ − 2xₜ + xₜ₊₁|²` in weights.
 fn bend(weights: &[Vec<f64>]) -> f64 {
-    let second = |w: &[Vec<f64>]| (0..w[0].len()).map(|k| (w[0][k] - 2.0 * w[1][k] + w[2][k]).powi(2)).sum::<f64>();
+    let second = |w: &[Vec<f64>]| {
+        (0..w[0].len())
+            .map(|k| (w[0][k] - 2.0 * w[1][k] + w[2][k]).powi(2))
+            .sum::<f64>()
+    };
     weights.windows(3).map(second).sum()
 }
 
@@ -94,9 +175,19 @@ fn bend(weights: &[Vec<f64>]) -> f64 {
 fn trembling(clip: &Clip, size: f64) -> Clip {
     let tremble = |t: usize, v: usize| {
         let phase = (t * 7919 + v * 104_729) as f64;
-        DVec3::new((phase * 0.37).sin(), (phase * 0.73).cos(), (phase * 1.31).sin()) * size
+        DVec3::new(
+            (phase * 0.37).sin(),
+            (phase * 0.73).cos(),
+            (phase * 1.31).sin(),
+        ) * size
     };
-    let frames = clip.frames().iter().enumerate().map(|(t, frame)| frame.iter().enumerate().map(|(v, p)| *p + tremble(t, v)).collect());
+    let frames = clip.frames().iter().enumerate().map(|(t, frame)| {
+        frame
+            .iter()
+            .enumerate()
+            .map(|(v, p)| *p + tremble(t, v))
+            .collect()
+    });
     Clip::new("trembling", clip.reference().clone(), frames.collect()).unwrap()
 }
 
@@ -116,8 +207,18 @@ fn planted_weights_are_found_through_in_betweens_and_combinations() {
     let clip = clip_of(&rig, &weights);
     let inverter = Inverter::factor(&rig, &faithful()).unwrap();
     let found = inverter.invert(&clip).unwrap();
-    assert!(largest_difference(found.track.keys(), &weights) < 1e-6, "{}", largest_difference(found.track.keys(), &weights));
-    assert!(inverter.misses(&clip, &found).unwrap().iter().all(|miss| miss.max < 1e-7 && miss.rms <= miss.max));
+    assert!(
+        largest_difference(found.track.keys(), &weights) < 1e-6,
+        "{}",
+        largest_difference(found.track.keys(), &weights)
+    );
+    assert!(
+        inverter
+            .misses(&clip, &found)
+            .unwrap()
+            .iter()
+            .all(|miss| miss.max < 1e-7 && miss.rms <= miss.max)
+    );
 }
 
 #[test]
@@ -126,10 +227,23 @@ fn the_small_problem_has_the_objective_of_the_whole_mesh() {
     let clip = trembling(&clip_of(&rig, &planted(4)), 0.02);
     let inverter = Inverter::factor(&rig, &faithful()).unwrap();
     let found = inverter.invert(&clip).unwrap();
-    for (rms, miss) in found.report.rms.iter().zip(inverter.misses(&clip, &found).unwrap()) {
-        assert!(miss.rms > 0.005 && (rms - miss.rms).abs() < 1e-9 * miss.rms, "{rms} {miss:?}");
+    for (rms, miss) in found
+        .report
+        .rms
+        .iter()
+        .zip(inverter.misses(&clip, &found).unwrap())
+    {
+        assert!(
+            miss.rms > 0.005 && (rms - miss.rms).abs() < 1e-9 * miss.rms,
+            "{rms} {miss:?}"
+        );
     }
-    let half_squares: f64 = inverter.misses(&clip, &found).unwrap().iter().map(|miss| 0.5 * miss.rms * miss.rms).sum();
+    let half_squares: f64 = inverter
+        .misses(&clip, &found)
+        .unwrap()
+        .iter()
+        .map(|miss| 0.5 * miss.rms * miss.rms)
+        .sum();
     assert!((found.report.objective - half_squares).abs() < 1e-9 * half_squares);
 }
 
@@ -145,7 +259,10 @@ fn no_single_slider_can_improve_a_frame() {
             for step in [-1e-3, 1e-3] {
                 let mut moved = weights.clone();
                 moved[slider] = (moved[slider] + step).clamp(0.0, 1.0);
-                assert!(miss(t, &moved) >= miss(t, weights), "frame {t}, slider {slider}, {step}");
+                assert!(
+                    miss(t, &moved) >= miss(t, weights),
+                    "frame {t}, slider {slider}, {step}"
+                );
             }
         }
     }
@@ -156,7 +273,12 @@ fn a_still_clip_has_no_keys() {
     for rig in [linear_rig(), rich_rig()] {
         let still = clip_of(&rig, &vec![vec![0.0; 6]; 8]);
         let found = invert(&rig, &still, InvertOptions::default());
-        assert_eq!(KeyedCurves::from_track(&found.track, 0.0).unwrap().key_count(), 0);
+        assert_eq!(
+            KeyedCurves::from_track(&found.track, 0.0)
+                .unwrap()
+                .key_count(),
+            0
+        );
         assert_eq!(found.track.keys().len(), 8);
     }
 }
@@ -167,30 +289,55 @@ fn more_roughness_bends_the_curves_less_and_less() {
     let clip = trembling(&clip_of(&rig, &planted(24)), 0.05);
     let bends: Vec<f64> = [0.0, 1e-3, 1e-2, 0.1, 1.0, 10.0, 1e4]
         .map(|roughness| {
-            let found = invert(&rig, &clip, InvertOptions::default().with_roughness(roughness));
+            let found = invert(
+                &rig,
+                &clip,
+                InvertOptions::default().with_roughness(roughness),
+            );
             assert!(found.report.converged, "{roughness}: {:?}", found.report);
             assert!(found.report.kkt < 1e-5, "{roughness}: {}", found.report.kkt);
             bend(found.track.keys())
         })
         .to_vec();
     assert!(bends.windows(2).all(|pair| pair[1] < pair[0]), "{bends:?}");
-    assert!(bends[6] < 1e-4 * bends[0], "in the end they are straight: {bends:?}");
+    assert!(
+        bends[6] < 1e-4 * bends[0],
+        "in the end they are straight: {bends:?}"
+    );
 }
 
 #[test]
 fn sweeps_end_where_one_solve_of_all_frames_would() {
     // Without limits and prices the whole clip is one linear system: its gradient must vanish.
-    let free = Slider { limits: Limits::FREE, ..Slider::default() };
+    let free = Slider {
+        limits: Limits::FREE,
+        ..Slider::default()
+    };
     let rig = linear_rig().with_sliders(vec![free; 6]).unwrap();
     let clip = trembling(&clip_of(&rig, &planted(12)), 0.05);
-    let options = InvertOptions::default().with_sparsity(0.0).with_roughness(0.3).with_tolerance(1e-11);
+    let options = InvertOptions::default()
+        .with_sparsity(0.0)
+        .with_roughness(0.3)
+        .with_tolerance(1e-11);
     let inverter = Inverter::factor(&rig, &options).unwrap();
     let found = inverter.invert(&clip).unwrap();
     let frames: Vec<&[DVec3]> = clip.frames().iter().map(Vec::as_slice).collect();
     let pulls = inverter.pulls.of_frames(&frames);
     let objective = |track: &[Vec<f64>]| {
-        let x: Vec<Vec<f64>> = track.iter().map(|w| w.iter().zip(&inverter.problem.extents).map(|(w, g)| w * g).collect()).collect();
-        let own: f64 = x.iter().zip(inverter.frames(&pulls)).map(|(x, frame)| inverter.problem.energy(&frame, x)).sum();
+        let x: Vec<Vec<f64>> = track
+            .iter()
+            .map(|w| {
+                w.iter()
+                    .zip(&inverter.problem.extents)
+                    .map(|(w, g)| w * g)
+                    .collect()
+            })
+            .collect();
+        let own: f64 = x
+            .iter()
+            .zip(inverter.frames(&pulls))
+            .map(|(x, frame)| inverter.problem.energy(&frame, x))
+            .sum();
         own + 0.5 * 0.3 * bend(&x)
     };
     let lowest = objective(found.track.keys());
@@ -204,26 +351,59 @@ fn sweeps_end_where_one_solve_of_all_frames_would() {
             };
             let slope = (shifted(1e-4) - shifted(-1e-4)) / 2e-4;
             let curvature = (shifted(1e-4) - 2.0 * lowest + shifted(-1e-4)) / 1e-8;
-            assert!(slope.abs() < 1e-6 * curvature, "frame {t}, slider {slider}: {slope} of {curvature}");
+            assert!(
+                slope.abs() < 1e-6 * curvature,
+                "frame {t}, slider {slider}: {slope} of {curvature}"
+            );
         }
     }
 }
 
 #[test]
 fn limits_hold_and_locked_sliders_rest() {
-    let limits = [Limits::new(0.2, 0.6), Limits::default(), Limits::new(-0.3, 0.3), Limits::default(), Limits::FREE, Limits::default()];
-    let mut sliders: Vec<Slider> = limits.iter().map(|&limits| Slider { limits, ..Slider::default() }).collect();
+    let limits = [
+        Limits::new(0.2, 0.6),
+        Limits::default(),
+        Limits::new(-0.3, 0.3),
+        Limits::default(),
+        Limits::FREE,
+        Limits::default(),
+    ];
+    let mut sliders: Vec<Slider> = limits
+        .iter()
+        .map(|&limits| Slider {
+            limits,
+            ..Slider::default()
+        })
+        .collect();
     sliders[1].locked = true;
     let rig = linear_rig();
     let clip = trembling(&clip_of(&rig, &planted(10)), 0.05);
     let bounded = rig.with_sliders(sliders).unwrap();
     for roughness in [0.0, 0.1] {
-        let found = invert(&bounded, &clip, InvertOptions::default().with_roughness(roughness));
+        let found = invert(
+            &bounded,
+            &clip,
+            InvertOptions::default().with_roughness(roughness),
+        );
         for weights in found.track.keys() {
-            assert!(weights.iter().zip(&limits).all(|(w, limits)| limits.contains(*w)), "{weights:?}");
+            assert!(
+                weights
+                    .iter()
+                    .zip(&limits)
+                    .all(|(w, limits)| limits.contains(*w)),
+                "{weights:?}"
+            );
             assert_eq!(weights[1], 0.0);
         }
-        assert!(found.track.keys().iter().any(|w| w[0] == 0.6 || w[0] == 0.2), "a limit is met to the bit");
+        assert!(
+            found
+                .track
+                .keys()
+                .iter()
+                .any(|w| w[0] == 0.6 || w[0] == 0.2),
+            "a limit is met to the bit"
+        );
     }
 }
 
@@ -233,10 +413,19 @@ fn a_price_on_sliders_moves_fewer_of_them() {
     let clip = trembling(&clip_of(&rig, &planted(10)), 0.1);
     let active = |sparsity: f64| {
         let found = invert(&rig, &clip, faithful().with_sparsity(sparsity));
-        found.track.keys().iter().flatten().filter(|w| **w != 0.0).count()
+        found
+            .track
+            .keys()
+            .iter()
+            .flatten()
+            .filter(|w| **w != 0.0)
+            .count()
     };
     let counts = [0.0, 0.1, 0.5, 3.0].map(active);
-    assert!(counts.windows(2).all(|pair| pair[1] <= pair[0]) && counts[2] < counts[0] && counts[3] == 0, "{counts:?}");
+    assert!(
+        counts.windows(2).all(|pair| pair[1] <= pair[0]) && counts[2] < counts[0] && counts[3] == 0,
+        "{counts:?}"
+    );
 }
 
 #[test]
@@ -244,11 +433,23 @@ fn frames_in_another_order_give_the_same_weights_in_that_order() {
     let rig = rich_rig();
     let clip = trembling(&clip_of(&rig, &planted(11)), 0.02);
     let order = [3, 9, 0, 7, 1, 10, 4, 8, 2, 6, 5];
-    let shuffled = Clip::new("shuffled", clip.reference().clone(), order.iter().map(|&t| clip.frames()[t].clone()).collect()).unwrap();
+    let shuffled = Clip::new(
+        "shuffled",
+        clip.reference().clone(),
+        order.iter().map(|&t| clip.frames()[t].clone()).collect(),
+    )
+    .unwrap();
     let options = InvertOptions::default().with_roughness(0.0);
-    let (plain, other) = (invert(&rig, &clip, options), invert(&rig, &shuffled, options));
+    let (plain, other) = (
+        invert(&rig, &clip, options),
+        invert(&rig, &shuffled, options),
+    );
     for (place, &t) in order.iter().enumerate() {
-        assert_eq!(other.track.keys()[place], plain.track.keys()[t], "to the bit");
+        assert_eq!(
+            other.track.keys()[place],
+            plain.track.keys()[t],
+            "to the bit"
+        );
     }
 }
 
@@ -259,23 +460,48 @@ fn neither_units_nor_the_scale_of_a_slider_matter() {
         let (mesh, targets) = sheet(size);
         let rig = Rig::new(mesh, targets).unwrap();
         let clip = trembling(&clip_of(&rig, &weights), 0.02 * size);
-        invert(&rig, &clip, InvertOptions::default().with_roughness(0.01).with_sparsity(0.01).with_tolerance(1e-10))
+        invert(
+            &rig,
+            &clip,
+            InvertOptions::default()
+                .with_roughness(0.01)
+                .with_sparsity(0.01)
+                .with_tolerance(1e-10),
+        )
     };
     let one = solve(1.0);
     // Powers of two, so that displacements are scaled without rounding.
     for size in [1024.0, 1.0 / 4096.0] {
-        assert!(largest_difference(one.track.keys(), solve(size).track.keys()) < 1e-8, "{size}");
+        assert!(
+            largest_difference(one.track.keys(), solve(size).track.keys()) < 1e-8,
+            "{size}"
+        );
     }
     let (mesh, mut targets) = sheet(1.0);
-    let free = vec![Slider { limits: Limits::FREE, ..Slider::default() }; 6];
-    let rig = Rig::new(mesh.clone(), targets.clone()).unwrap().with_sliders(free.clone()).unwrap();
+    let free = vec![
+        Slider {
+            limits: Limits::FREE,
+            ..Slider::default()
+        };
+        6
+    ];
+    let rig = Rig::new(mesh.clone(), targets.clone())
+        .unwrap()
+        .with_sliders(free.clone())
+        .unwrap();
     let clip = clip_of(&rig, &weights);
     targets[2].deltas.iter_mut().for_each(|d| *d *= 4.0);
     let stretched = Rig::new(mesh, targets).unwrap().with_sliders(free).unwrap();
     let options = faithful().with_ridge(1e-3).with_roughness(0.01);
-    let (plain, other) = (invert(&rig, &clip, options), invert(&stretched, &clip, options));
+    let (plain, other) = (
+        invert(&rig, &clip, options),
+        invert(&stretched, &clip, options),
+    );
     for (a, b) in plain.track.keys().iter().zip(other.track.keys()) {
-        assert!((0..6).all(|k| (a[k] - b[k] * if k == 2 { 4.0 } else { 1.0 }).abs() < 1e-8), "{a:?} {b:?}");
+        assert!(
+            (0..6).all(|k| (a[k] - b[k] * if k == 2 { 4.0 } else { 1.0 }).abs() < 1e-8),
+            "{a:?} {b:?}"
+        );
     }
 }
 
@@ -285,7 +511,10 @@ fn one_thread_and_two_give_the_same_bits() {
     let rig = rich_rig();
     let clip = trembling(&clip_of(&rig, &planted(13)), 0.02);
     let on = |threads: usize| {
-        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("a pool of threads");
+        let pool = rayon::ThreadPoolBuilder::new()
+            .num_threads(threads)
+            .build()
+            .expect("a pool of threads");
         pool.install(|| invert(&rig, &clip, InvertOptions::default().with_roughness(0.01)))
     };
     assert_eq!(on(1), on(2));
@@ -300,27 +529,65 @@ fn a_nodding_head_gives_its_motion_and_its_weights() {
         translation: DVec3::new(0.3, -0.1, 0.2) * t as f64,
     };
     let still = clip_of(&rig, &weights);
-    let frames = still.frames().iter().enumerate().map(|(t, frame)| frame.iter().map(|p| motion(t).apply(*p)).collect());
+    let frames = still
+        .frames()
+        .iter()
+        .enumerate()
+        .map(|(t, frame)| frame.iter().map(|p| motion(t).apply(*p)).collect());
     let clip = Clip::new("nod", rig.neutral().clone(), frames.collect()).unwrap();
     let inverter = Inverter::factor(&rig, &faithful().with_align(true)).unwrap();
     let found = inverter.invert(&clip).unwrap();
-    assert!(largest_difference(found.track.keys(), &weights) < 1e-4, "{}", largest_difference(found.track.keys(), &weights));
+    assert!(
+        largest_difference(found.track.keys(), &weights) < 1e-4,
+        "{}",
+        largest_difference(found.track.keys(), &weights)
+    );
     for (t, found) in found.motions.iter().enumerate() {
         let corner = DVec3::ONE;
-        assert!(found.apply(corner).distance(motion(t).apply(corner)) < 1e-4, "frame {t}");
+        assert!(
+            found.apply(corner).distance(motion(t).apply(corner)) < 1e-4,
+            "frame {t}"
+        );
     }
-    assert!(inverter.misses(&clip, &found).unwrap().iter().all(|miss| miss.max < 1e-4));
+    assert!(
+        inverter
+            .misses(&clip, &found)
+            .unwrap()
+            .iter()
+            .all(|miss| miss.max < 1e-4)
+    );
 }
 
 /// Markers on vertices and inside a triangle, where the clip has them.
 fn markers(rig: &Rig, clip: &Clip) -> MarkerClip {
-    let vertices = (0..rig.neutral().vertex_count() as u32).step_by(23).map(SurfacePoint::Vertex);
-    let inside = SurfacePoint::InTriangle(TrianglePoint { triangle: 300, barycentric: [0.2, 0.3, 0.5] });
+    let vertices = (0..rig.neutral().vertex_count() as u32)
+        .step_by(23)
+        .map(SurfacePoint::Vertex);
+    let inside = SurfacePoint::InTriangle(TrianglePoint {
+        triangle: 300,
+        barycentric: [0.2, 0.3, 0.5],
+    });
     let at: Vec<SurfacePoint> = vertices.chain([inside]).collect();
-    let seen =
-        |frame: &Vec<DVec3>| at.iter().map(|&at| Some(crate::Pin { at, ..crate::Pin::hold(0) }.support(rig.neutral()).of(frame))).collect();
+    let seen = |frame: &Vec<DVec3>| {
+        at.iter()
+            .map(|&at| {
+                Some(
+                    crate::Pin {
+                        at,
+                        ..crate::Pin::hold(0)
+                    }
+                    .support(rig.neutral())
+                    .of(frame),
+                )
+            })
+            .collect()
+    };
     let frames = clip.frames().iter().map(seen).collect();
-    MarkerClip { at, frames, frames_per_second: 24.0 }
+    MarkerClip {
+        at,
+        frames,
+        frames_per_second: 24.0,
+    }
 }
 
 #[test]
@@ -329,21 +596,47 @@ fn planted_weights_are_found_from_a_few_markers_some_of_them_missing() {
     let weights = planted(10);
     let mut clip = markers(&rig, &clip_of(&rig, &weights));
     for (t, frame) in clip.frames.iter_mut().enumerate() {
-        frame.iter_mut().skip(t % 3).step_by(5).for_each(|marker| *marker = None);
+        frame
+            .iter_mut()
+            .skip(t % 3)
+            .step_by(5)
+            .for_each(|marker| *marker = None);
     }
-    let found = Inverter::factor(&rig, &faithful()).unwrap().invert_markers(&clip).unwrap();
-    assert!(largest_difference(found.track.keys(), &weights) < 1e-5, "{}", largest_difference(found.track.keys(), &weights));
+    let found = Inverter::factor(&rig, &faithful())
+        .unwrap()
+        .invert_markers(&clip)
+        .unwrap();
+    assert!(
+        largest_difference(found.track.keys(), &weights) < 1e-5,
+        "{}",
+        largest_difference(found.track.keys(), &weights)
+    );
 }
 
 #[test]
 fn a_frame_without_markers_follows_from_its_neighbours() {
     let rig = linear_rig();
-    let weights: Vec<Vec<f64>> = (0..9).map(|t| (0..6).map(|k| 0.1 + 0.02 * (t * (k + 1)) as f64 / 2.0).collect()).collect();
+    let weights: Vec<Vec<f64>> = (0..9)
+        .map(|t| {
+            (0..6)
+                .map(|k| 0.1 + 0.02 * (t * (k + 1)) as f64 / 2.0)
+                .collect()
+        })
+        .collect();
     let mut clip = markers(&rig, &clip_of(&rig, &weights));
     clip.frames[4].fill(None);
-    let options = faithful().with_ridge(1e-12).with_roughness(1e-3).with_tolerance(1e-10);
-    let found = Inverter::factor(&rig, &options).unwrap().invert_markers(&clip).unwrap();
-    assert!(largest_difference(found.track.keys(), &weights) < 1e-6, "straight curves go on straight");
+    let options = faithful()
+        .with_ridge(1e-12)
+        .with_roughness(1e-3)
+        .with_tolerance(1e-10);
+    let found = Inverter::factor(&rig, &options)
+        .unwrap()
+        .invert_markers(&clip)
+        .unwrap();
+    assert!(
+        largest_difference(found.track.keys(), &weights) < 1e-6,
+        "straight curves go on straight"
+    );
 }
 
 #[test]
@@ -352,23 +645,59 @@ fn clips_and_options_that_do_not_fit_are_declined() {
     let other = Mesh::from_triangles(vec![DVec3::ZERO, DVec3::X, DVec3::Y], &[[0, 1, 2]]).unwrap();
     let small = Clip::new("small", other.clone(), vec![other.positions().to_vec()]).unwrap();
     let error = rig.invert(&small).unwrap_err().to_string();
-    assert!(error.contains(" 3 ") && error.contains(&rig.neutral().vertex_count().to_string()), "{error}");
+    assert!(
+        error.contains(" 3 ") && error.contains(&rig.neutral().vertex_count().to_string()),
+        "{error}"
+    );
     let mut frames = vec![rig.neutral().positions().to_vec()];
     frames[0][7] = DVec3::NAN;
     let broken = Clip::new("broken", rig.neutral().clone(), frames).unwrap();
-    assert!(matches!(rig.invert(&broken), Err(RigError::NotFinite { vertex: 7, .. })));
-    assert!(rig.invert(&clip_of(&rig, &[])).is_err(), "a clip without frames");
-    for options in [faithful().with_roughness(-1.0), faithful().with_sparsity(f64::NAN), faithful().with_tolerance(0.0)] {
-        assert!(matches!(Inverter::factor(&rig, &options), Err(RigError::BadOption { .. })));
+    assert!(matches!(
+        rig.invert(&broken),
+        Err(RigError::NotFinite { vertex: 7, .. })
+    ));
+    assert!(
+        rig.invert(&clip_of(&rig, &[])).is_err(),
+        "a clip without frames"
+    );
+    for options in [
+        faithful().with_roughness(-1.0),
+        faithful().with_sparsity(f64::NAN),
+        faithful().with_tolerance(0.0),
+    ] {
+        assert!(matches!(
+            Inverter::factor(&rig, &options),
+            Err(RigError::BadOption { .. })
+        ));
     }
-    assert!(matches!(Inverter::factor(&Rig::still(other), &faithful()), Err(RigError::NoTargets)));
+    assert!(matches!(
+        Inverter::factor(&Rig::still(other), &faithful()),
+        Err(RigError::NoTargets)
+    ));
     let inverter = Inverter::factor(&rig, &faithful()).unwrap();
-    let clip = |at, frames| MarkerClip { at, frames, frames_per_second: 24.0 };
-    assert_eq!(inverter.invert_markers(&clip(vec![], vec![])), Err(RigError::NoPins));
+    let clip = |at, frames| MarkerClip {
+        at,
+        frames,
+        frames_per_second: 24.0,
+    };
+    assert_eq!(
+        inverter.invert_markers(&clip(vec![], vec![])),
+        Err(RigError::NoPins)
+    );
     let vertex = SurfacePoint::Vertex(0);
-    assert!(matches!(inverter.invert_markers(&clip(vec![vertex], vec![vec![]])), Err(RigError::MarkerCount { .. })));
-    assert!(matches!(inverter.invert_markers(&clip(vec![vertex], vec![vec![Some(DVec3::NAN)]])), Err(RigError::MarkerNotFinite { .. })));
-    assert!(inverter.invert_markers(&clip(vec![SurfacePoint::Vertex(1 << 30)], vec![])).is_err());
+    assert!(matches!(
+        inverter.invert_markers(&clip(vec![vertex], vec![vec![]])),
+        Err(RigError::MarkerCount { .. })
+    ));
+    assert!(matches!(
+        inverter.invert_markers(&clip(vec![vertex], vec![vec![Some(DVec3::NAN)]])),
+        Err(RigError::MarkerNotFinite { .. })
+    ));
+    assert!(
+        inverter
+            .invert_markers(&clip(vec![SurfacePoint::Vertex(1 << 30)], vec![]))
+            .is_err()
+    );
 }
 
 #[test]
@@ -376,7 +705,11 @@ fn a_clip_of_one_or_two_frames_has_no_bends_to_price() {
     let rig = linear_rig();
     for frames in [1, 2] {
         let weights = planted(frames);
-        let found = invert(&rig, &clip_of(&rig, &weights), faithful().with_roughness(10.0));
+        let found = invert(
+            &rig,
+            &clip_of(&rig, &weights),
+            faithful().with_roughness(10.0),
+        );
         assert!(largest_difference(found.track.keys(), &weights) < 1e-9);
     }
 }
@@ -384,11 +717,17 @@ fn a_clip_of_one_or_two_frames_has_no_bends_to_price() {
 #[test]
 fn twin_sliders_are_inverted_even_without_a_ridge() {
     let (mesh, targets) = sheet(1.0);
-    let twin = Target { name: "twin".into(), ..targets[0].clone() };
+    let twin = Target {
+        name: "twin".into(),
+        ..targets[0].clone()
+    };
     let rig = Rig::new(mesh, targets.into_iter().chain([twin]).collect()).unwrap();
     let mut weights = vec![0.0; rig.targets().len()];
     weights[0] = 0.6;
     let found = invert(&rig, &clip_of(&rig, &[weights]), faithful().with_ridge(0.0));
     let key = &found.track.keys()[0];
-    assert!((key[0] + key[key.len() - 1] - 0.6).abs() < 1e-3 && key.iter().all(|w| w.is_finite()), "{key:?}");
+    assert!(
+        (key[0] + key[key.len() - 1] - 0.6).abs() < 1e-3 && key.iter().all(|w| w.is_finite()),
+        "{key:?}"
+    );
 }

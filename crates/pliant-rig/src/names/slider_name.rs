@@ -1,14 +1,16 @@
 //! What a slider's name says: its words and its side.
 //!
-//! **Problem.** `eyeBlink_L`, `EyeBlinkLeft`, `Left_eye_blink` and `eyeblinkleft` are one slider, and each has a
-//! partner on the other side.
+//! **Problem.** `eyeBlink_L`, `EyeBlinkLeft`, `Left_eye_blink` and `eyeblinkleft` are one slider,
+//! and each has a partner on the other side.
 //!
-//! **Form.** A name is cut at separators, between a small and a capital letter, and between letters and digits.
-//! `left`, `right`, `l` and `r` are sides, wherever they stand; the rest are its words, in small letters.
+//! **Form.** A name is cut at separators, between a small and a capital letter, and between letters
+//! and digits. `left`, `right`, `l` and `r` are sides, wherever they stand; the rest are its words,
+//! in small letters.
 //!
-//! **Ours.** A letter alone, or after `viseme` or `phoneme`, is a sound and no side. A side may be glued to a word
-//! that is written in one case (`eyeblinkleft`) if three letters are left. The action units of FACS that turn to
-//! the left or right have numbers of their own and count as one unit with two sides.
+//! **Ours.** A letter alone, or after `viseme` or `phoneme`, is a sound and no side. A side may be
+//! glued to a word that is written in one case (`eyeblinkleft`) if three letters are left. The
+//! action units of FACS that turn to the left or right have numbers of their own and count as one
+//! unit with two sides.
 
 use std::ops::Range;
 
@@ -55,7 +57,11 @@ impl SliderName {
     pub fn parse(name: &str) -> Self {
         let parts = parts(name);
         let sides = parts.iter().filter_map(|part| part.side).collect();
-        let words = parts.iter().filter(|part| part.side.is_none()).map(|part| plain(&name[part.range.clone()])).collect();
+        let words = parts
+            .iter()
+            .filter(|part| part.side.is_none())
+            .map(|part| plain(&name[part.range.clone()]))
+            .collect();
         Self { words, sides }.with_turns_as_sides()
     }
 
@@ -63,7 +69,10 @@ impl SliderName {
     #[must_use]
     pub fn side(&self) -> Option<Side> {
         let first = *self.sides.first()?;
-        self.sides.iter().all(|&side| side == first).then_some(first)
+        self.sides
+            .iter()
+            .all(|&side| side == first)
+            .then_some(first)
     }
 
     /// The words without anything between them.
@@ -75,7 +84,10 @@ impl SliderName {
     /// The same words on the other side.
     #[must_use]
     pub fn mirrored(&self) -> Self {
-        Self { words: self.words.clone(), sides: self.sides.iter().map(|side| side.mirrored()).collect() }
+        Self {
+            words: self.words.clone(),
+            sides: self.sides.iter().map(|side| side.mirrored()).collect(),
+        }
     }
 
     /// Whether mirroring changes the name.
@@ -103,7 +115,8 @@ impl SliderName {
     }
 }
 
-/// The name of the slider on the other side, written as this one is; nothing where the name has no side.
+/// The name of the slider on the other side, written as this one is; nothing where the name has no
+/// side.
 ///
 /// ```
 /// assert_eq!(pliant_rig::mirrored_name("Left_eye_blink").as_deref(), Some("Right_eye_blink"));
@@ -149,9 +162,17 @@ pub(crate) struct Part {
 pub(crate) fn parts(name: &str) -> Vec<Part> {
     let mut parts: Vec<Part> = Vec::new();
     for range in pieces(name) {
-        let sound = parts.last().is_some_and(|before| matches!(plain(&name[before.range.clone()]).as_str(), "viseme" | "phoneme"));
+        let sound = parts.last().is_some_and(|before| {
+            matches!(
+                plain(&name[before.range.clone()]).as_str(),
+                "viseme" | "phoneme"
+            )
+        });
         match Side::of_word(&name[range.clone()]).filter(|_| !sound) {
-            Some(side) => parts.push(Part { range, side: Some(side) }),
+            Some(side) => parts.push(Part {
+                range,
+                side: Some(side),
+            }),
             None => parts.extend(unglued(name, range)),
         }
     }
@@ -177,11 +198,17 @@ fn unglued(name: &str, range: Range<usize>) -> Vec<Part> {
             }
             if text.ends_with(word) {
                 let cut = range.start + rest;
-                return vec![part(range.start..cut, None), part(cut..range.end, Some(side))];
+                return vec![
+                    part(range.start..cut, None),
+                    part(cut..range.end, Some(side)),
+                ];
             }
             if text.starts_with(word) {
                 let cut = range.start + word.len();
-                return vec![part(range.start..cut, Some(side)), part(cut..range.end, None)];
+                return vec![
+                    part(range.start..cut, Some(side)),
+                    part(cut..range.end, None),
+                ];
             }
         }
     }
@@ -192,7 +219,11 @@ fn plain(piece: &str) -> String {
     let small = piece.to_lowercase();
     let shorter = small.trim_start_matches('0');
     // A number stays one, so `00` is `0`.
-    if small.starts_with('0') && shorter.is_empty() { "0".into() } else { shorter.to_owned() }
+    if small.starts_with('0') && shorter.is_empty() {
+        "0".into()
+    } else {
+        shorter.to_owned()
+    }
 }
 
 /// Runs of letters or digits, cut where a new word begins with a capital.
@@ -214,11 +245,13 @@ fn pieces(name: &str) -> Vec<Range<usize>> {
     pieces
 }
 
-/// Whether a word begins at letter `k`, whose predecessor is a letter or digit: `aB`, `a1`, `1a`, or the `B` of `ABc`.
+/// Whether a word begins at letter `k`, whose predecessor is a letter or digit: `aB`, `a1`, `1a`,
+/// or the `B` of `ABc`.
 fn begins_word(letters: &[(usize, char)], k: usize) -> bool {
     let (before, here) = (letters[k - 1].1, letters[k].1);
     let small_follows = letters.get(k + 1).is_some_and(|next| next.1.is_lowercase());
-    before.is_numeric() != here.is_numeric() || here.is_uppercase() && (before.is_lowercase() || small_follows)
+    before.is_numeric() != here.is_numeric()
+        || here.is_uppercase() && (before.is_lowercase() || small_follows)
 }
 
 #[cfg(test)]
@@ -227,8 +260,19 @@ mod tests {
 
     #[test]
     fn one_slider_has_one_reading_however_it_is_written() {
-        let blink = SliderName { words: vec!["eye".into(), "blink".into()], sides: vec![Side::Left] };
-        for name in ["eyeBlink_L", "EyeBlinkLeft", "Left_eye_blink", "eye.blink.l", "L_EyeBlink", "lEyeBlink", "EYE-BLINK-LEFT"] {
+        let blink = SliderName {
+            words: vec!["eye".into(), "blink".into()],
+            sides: vec![Side::Left],
+        };
+        for name in [
+            "eyeBlink_L",
+            "EyeBlinkLeft",
+            "Left_eye_blink",
+            "eye.blink.l",
+            "L_EyeBlink",
+            "lEyeBlink",
+            "EYE-BLINK-LEFT",
+        ] {
             assert_eq!(SliderName::parse(name), blink, "{name}");
         }
         assert_eq!(SliderName::parse("eyeblinkleft").stem(), "eyeblink");
@@ -255,7 +299,18 @@ mod tests {
 
     #[test]
     fn words_that_only_sound_like_a_side_are_none() {
-        for name in ["upright", "bright", "cleft", "viseme_R", "phoneme.L", "r", "roll", "lower", "", "眉_上"] {
+        for name in [
+            "upright",
+            "bright",
+            "cleft",
+            "viseme_R",
+            "phoneme.L",
+            "r",
+            "roll",
+            "lower",
+            "",
+            "眉_上",
+        ] {
             assert!(!SliderName::parse(name).is_sided(), "{name}");
             assert_eq!(mirrored_name(name), None, "{name}");
         }
@@ -263,8 +318,14 @@ mod tests {
 
     #[test]
     fn turns_to_the_left_and_right_are_partners() {
-        assert_eq!(SliderName::parse("AU51").mirrored(), SliderName::parse("AU52"));
-        assert_eq!(SliderName::parse("AU61").mirrored(), SliderName::parse("au_62"));
+        assert_eq!(
+            SliderName::parse("AU51").mirrored(),
+            SliderName::parse("AU52")
+        );
+        assert_eq!(
+            SliderName::parse("AU61").mirrored(),
+            SliderName::parse("au_62")
+        );
         assert!(!SliderName::parse("AU53").is_sided());
     }
 }

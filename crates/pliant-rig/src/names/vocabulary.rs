@@ -1,11 +1,12 @@
 //! The names that programs expect: ARKit, FACS, VRM, MakeHuman.
 //!
-//! **Sources.** Apple, `ARFaceAnchor.BlendShapeLocation` (52 names). Ekman and Friesen, "Facial Action Coding
-//! System", 1978 and 2002: codes and common names. The VRM specifications 0.x (blend shape presets) and 1.0
-//! (expressions). MakeHuman's expression units, by their file names.
+//! **Sources.** Apple, `ARFaceAnchor.BlendShapeLocation` (52 names). Ekman and Friesen, "Facial
+//! Action Coding System", 1978 and 2002: codes and common names. The VRM specifications 0.x (blend
+//! shape presets) and 1.0 (expressions). MakeHuman's expression units, by their file names.
 //!
-//! **Ours.** [`meanings`] relates them in one table. It holds what moves the same place the same way; it does not say
-//! that two artists make it equally strong. Sides are not in it: a meaning holds for each side and for both together.
+//! **Ours.** [`meanings`] relates them in one table. It holds what moves the same place the same
+//! way; it does not say that two artists make it equally strong. Sides are not in it: a meaning
+//! holds for each side and for both together.
 
 use std::fmt;
 
@@ -27,12 +28,20 @@ pub enum Vocabulary {
 
 impl Vocabulary {
     /// All of them, in the order of the columns of the table of meanings.
-    pub const ALL: [Self; 5] = [Self::Arkit, Self::Facs, Self::Vrm, Self::Vrm0, Self::MakeHuman];
+    pub const ALL: [Self; 5] = [
+        Self::Arkit,
+        Self::Facs,
+        Self::Vrm,
+        Self::Vrm0,
+        Self::MakeHuman,
+    ];
 
     /// The vocabulary that a person calls `name`, in any case.
     #[must_use]
     pub fn from_name(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|vocabulary| vocabulary.to_string() == name.to_lowercase())
+        Self::ALL
+            .into_iter()
+            .find(|vocabulary| vocabulary.to_string() == name.to_lowercase())
     }
 
     /// Its names, in their own order.
@@ -40,7 +49,10 @@ impl Vocabulary {
     pub fn names(self) -> Vec<String> {
         match self {
             Self::Arkit => owned(ARKIT),
-            Self::Facs => FACS.iter().flat_map(|&(code, _)| facs_names(code)).collect(),
+            Self::Facs => FACS
+                .iter()
+                .flat_map(|&(code, _)| facs_names(code))
+                .collect(),
             Self::Vrm => owned(VRM),
             Self::Vrm0 => owned(VRM0),
             Self::MakeHuman => owned(MAKEHUMAN),
@@ -53,15 +65,24 @@ impl Vocabulary {
             return Vec::new();
         }
         let sides = [("", ""), ("L", " left"), ("R", " right")];
-        let both = FACS.iter().filter(|(code, _)| *code < FIRST_OF_HEAD_AND_EYES);
-        let sided = both.flat_map(|&(code, common)| sides.map(|(short, long)| (format!("{common}{long}"), format!("AU{code}{short}"))));
-        let whole =
-            FACS.iter().filter(|(code, _)| *code >= FIRST_OF_HEAD_AND_EYES).map(|&(code, common)| (common.into(), format!("AU{code}")));
+        let both = FACS
+            .iter()
+            .filter(|(code, _)| *code < FIRST_OF_HEAD_AND_EYES);
+        let sided = both.flat_map(|&(code, common)| {
+            sides.map(|(short, long)| (format!("{common}{long}"), format!("AU{code}{short}")))
+        });
+        let whole = FACS
+            .iter()
+            .filter(|(code, _)| *code >= FIRST_OF_HEAD_AND_EYES)
+            .map(|&(code, common)| (common.into(), format!("AU{code}")));
         sided.chain(whole).collect()
     }
 
     pub(crate) fn column(self) -> usize {
-        Self::ALL.iter().position(|&vocabulary| vocabulary == self).expect("all are listed")
+        Self::ALL
+            .iter()
+            .position(|&vocabulary| vocabulary == self)
+            .expect("all are listed")
     }
 }
 
@@ -83,15 +104,19 @@ fn owned(names: &[&str]) -> Vec<String> {
 
 /// An action unit of the face, of both sides and of each; movements of head and eyes have no sides.
 fn facs_names(code: u32) -> Vec<String> {
-    let sides: &[&str] = if code < FIRST_OF_HEAD_AND_EYES { &["", "L", "R"] } else { &[""] };
+    let sides: &[&str] = if code < FIRST_OF_HEAD_AND_EYES {
+        &["", "L", "R"]
+    } else {
+        &[""]
+    };
     sides.iter().map(|side| format!("AU{code}{side}")).collect()
 }
 
 /// From this code on FACS speaks of the whole head and of both eyes.
 const FIRST_OF_HEAD_AND_EYES: u32 = 51;
 
-/// Rows of one meaning, without sides, in the columns of [`Vocabulary::ALL`]; where one name stands in several rows,
-/// the first is preferred.
+/// Rows of one meaning, without sides, in the columns of [`Vocabulary::ALL`]; where one name stands
+/// in several rows, the first is preferred.
 pub(crate) fn meanings() -> &'static [[&'static str; 5]] {
     MEANINGS
 }
@@ -249,16 +274,29 @@ mod tests {
             let names = vocabulary.names();
             let readings: BTreeSet<_> = names.iter().map(|name| SliderName::parse(name)).collect();
             assert_eq!(readings.len(), names.len(), "{vocabulary}");
-            assert_eq!(Vocabulary::from_name(&vocabulary.to_string().to_uppercase()), Some(vocabulary));
+            assert_eq!(
+                Vocabulary::from_name(&vocabulary.to_string().to_uppercase()),
+                Some(vocabulary)
+            );
         }
     }
 
     #[test]
     fn meanings_speak_of_names_that_exist() {
         for row in meanings() {
-            for (vocabulary, stem) in Vocabulary::ALL.into_iter().zip(row).filter(|(_, stem)| !stem.is_empty()) {
+            for (vocabulary, stem) in Vocabulary::ALL
+                .into_iter()
+                .zip(row)
+                .filter(|(_, stem)| !stem.is_empty())
+            {
                 let stem = SliderName::parse(stem).stem();
-                assert!(vocabulary.names().iter().any(|name| SliderName::parse(name).stem() == stem), "{vocabulary}: {stem}");
+                assert!(
+                    vocabulary
+                        .names()
+                        .iter()
+                        .any(|name| SliderName::parse(name).stem() == stem),
+                    "{vocabulary}: {stem}"
+                );
             }
         }
     }

@@ -1,6 +1,7 @@
 //! The quadratic problem behind a drag.
 
-/// `min ½ ΔᵀHΔ − fᵀΔ + Σ cₖ |Δₖ|` within `l ≤ Δ ≤ u`, over the changes `Δ` of some sliders' weights.
+/// `min ½ ΔᵀHΔ − fᵀΔ + Σ cₖ |Δₖ|` within `l ≤ Δ ≤ u`, over the changes `Δ` of some sliders'
+/// weights.
 #[derive(Debug, Clone, PartialEq)]
 pub struct BoxProblem {
     /// The sliders, ascending: those that are not locked and move a pin.

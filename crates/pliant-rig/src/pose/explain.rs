@@ -41,16 +41,36 @@ impl Explanation {
     const NEXT_TO_NOTHING: f64 = 1e-7;
 
     pub(super) fn of(system: &PinSystem<'_>, pose: &Pose) -> Self {
-        let goals: Vec<DVec3> = pose.pins.iter().zip(system.places()).map(|(pin, place)| pin.goal - *place).collect();
+        let goals: Vec<DVec3> = pose
+            .pins
+            .iter()
+            .zip(system.places())
+            .map(|(pin, place)| pin.goal - *place)
+            .collect();
         let moved = (0..pose.weights.len()).filter(|&k| pose.weights[k] != system.weights()[k]);
-        let mut moves: Vec<SliderMove> = moved.map(|slider| slider_move(system, pose, &goals, slider)).collect();
-        let effect = |m: &SliderMove| m.shares.iter().map(|s| s.displacement.length()).fold(0.0, f64::max);
-        moves.sort_by(|a, b| effect(b).total_cmp(&effect(a)).then(a.slider.cmp(&b.slider)));
-        Self { moves, unreachable: unreachable(system, pose, &goals) }
+        let mut moves: Vec<SliderMove> = moved
+            .map(|slider| slider_move(system, pose, &goals, slider))
+            .collect();
+        let effect = |m: &SliderMove| {
+            m.shares
+                .iter()
+                .map(|s| s.displacement.length())
+                .fold(0.0, f64::max)
+        };
+        moves.sort_by(|a, b| {
+            effect(b)
+                .total_cmp(&effect(a))
+                .then(a.slider.cmp(&b.slider))
+        });
+        Self {
+            moves,
+            unreachable: unreachable(system, pose, &goals),
+        }
     }
 }
 
-/// The slider moved alone from its end back to its start: through combinations shares need not add up to the whole.
+/// The slider moved alone from its end back to its start: through combinations shares need not add
+/// up to the whole.
 fn slider_move(system: &PinSystem<'_>, pose: &Pose, goals: &[DVec3], slider: usize) -> SliderMove {
     let mut without = pose.weights.clone();
     without[slider] = system.weights()[slider];
@@ -58,16 +78,33 @@ fn slider_move(system: &PinSystem<'_>, pose: &Pose, goals: &[DVec3], slider: usi
     let share = |((pin, back), goal): ((&super::PinResult, &DVec3), &DVec3)| {
         let displacement = pin.reached - *back;
         let length = goal.length_squared();
-        PinShare { displacement, of_goal: if length > 0.0 { displacement.dot(*goal) / length } else { 0.0 } }
+        PinShare {
+            displacement,
+            of_goal: if length > 0.0 {
+                displacement.dot(*goal) / length
+            } else {
+                0.0
+            },
+        }
     };
     let shares = pose.pins.iter().zip(&back).zip(goals).map(share).collect();
-    SliderMove { slider, from: system.weights()[slider], to: pose.weights[slider], shares }
+    SliderMove {
+        slider,
+        from: system.weights()[slider],
+        to: pose.weights[slider],
+        shares,
+    }
 }
 
 fn unreachable(system: &PinSystem<'_>, pose: &Pose, goals: &[DVec3]) -> Vec<DVec3> {
-    let eager = Bounded::default().with_refund(false).with_sparsity(0.0).with_damping(Explanation::NEXT_TO_NOTHING);
+    let eager = Bounded::default()
+        .with_refund(false)
+        .with_sparsity(0.0)
+        .with_damping(Explanation::NEXT_TO_NOTHING);
     let missing: Vec<DVec3> = pose.pins.iter().map(|pin| pin.goal - pin.reached).collect();
-    let Ok(mut factored) = eager.factor(system) else { return missing };
+    let Ok(mut factored) = eager.factor(system) else {
+        return missing;
+    };
     let mut weights = pose.weights.clone();
     factored.solve(system, goals, None, &mut weights);
     let best = system.places_at(&weights);
@@ -75,5 +112,10 @@ fn unreachable(system: &PinSystem<'_>, pose: &Pose, goals: &[DVec3]) -> Vec<DVec
         let (across, goal) = pin.aim.measure(best, result.goal);
         across * (goal - best)
     };
-    pose.pins.iter().zip(system.pins()).zip(best).map(left).collect()
+    pose.pins
+        .iter()
+        .zip(system.pins())
+        .zip(best)
+        .map(left)
+        .collect()
 }

@@ -63,15 +63,28 @@ impl Pose {
     /// How many sliders are visibly away from zero.
     #[must_use]
     pub fn active_sliders(&self) -> usize {
-        self.weights.iter().filter(|w| w.abs() > Self::ACTIVE).count()
+        self.weights
+            .iter()
+            .filter(|w| w.abs() > Self::ACTIVE)
+            .count()
     }
 }
 
 impl<'p> Grab<'p> {
-    pub(super) fn new(system: PinSystem<'p>, solver: &dyn PoseSolver, range: Range) -> Result<Self, RigError> {
+    pub(super) fn new(
+        system: PinSystem<'p>,
+        solver: &dyn PoseSolver,
+        range: Range,
+    ) -> Result<Self, RigError> {
         let factored = solver.factor(&system)?;
         let weights = system.weights().to_vec();
-        Ok(Self { system, factored, method: solver.name(), range, weights })
+        Ok(Self {
+            system,
+            factored,
+            method: solver.name(),
+            range,
+            weights,
+        })
     }
 
     /// The pins and the rows of the rig at them.
@@ -80,7 +93,8 @@ impl<'p> Grab<'p> {
         &self.system
     }
 
-    /// The weights that bring the pins `displacements` away from where they were grabbed, one for each pin.
+    /// The weights that bring the pins `displacements` away from where they were grabbed, one for
+    /// each pin.
     ///
     /// # Panics
     /// If there is not one displacement for each pin.
@@ -88,37 +102,60 @@ impl<'p> Grab<'p> {
         self.solve_near(displacements, None)
     }
 
-    /// As [`solve`](Self::solve), but no weight changes by more than `step` since the last solve or step.
+    /// As [`solve`](Self::solve), but no weight changes by more than `step` since the last solve or
+    /// step.
     ///
-    /// For a hand that moves in small steps: where a limit is met and other sliders take over, they do so over a few
-    /// frames. On a rig without in-betweens and combinations, repeated with the same displacements it ends at the weights of
-    /// `solve`.
+    /// For a hand that moves in small steps: where a limit is met and other sliders take over, they
+    /// do so over a few frames. On a rig without in-betweens and combinations, repeated with
+    /// the same displacements it ends at the weights of `solve`.
     ///
     /// # Panics
     /// If there is not one displacement for each pin.
     pub fn step(&mut self, displacements: &[DVec3], step: f64) -> Pose {
         let last = self.weights.clone();
-        self.solve_near(displacements, Some(Near { weights: &last, step }))
+        self.solve_near(
+            displacements,
+            Some(Near {
+                weights: &last,
+                step,
+            }),
+        )
     }
 
-    /// Takes the drag back: the next solve or step starts from the weights at which the pins were grabbed.
+    /// Takes the drag back: the next solve or step starts from the weights at which the pins were
+    /// grabbed.
     pub fn reset(&mut self) {
         self.weights.copy_from_slice(self.system.weights());
         self.factored.reset();
     }
 
     fn solve_near(&mut self, displacements: &[DVec3], near: Option<Near<'_>>) -> Pose {
-        assert_eq!(displacements.len(), self.system.pins().len(), "one displacement for each pin");
+        assert_eq!(
+            displacements.len(),
+            self.system.pins().len(),
+            "one displacement for each pin"
+        );
         if let Some(pin) = displacements.iter().position(|d| !d.is_finite()) {
             let place = self.system.pins()[pin].place();
-            let mut pose = self.report(&vec![DVec3::ZERO; displacements.len()], Outcome::default(), Vec::new());
-            pose.problems.push(format!("the goal of the pin on {place} is not finite; the pose stays as it was"));
+            let mut pose = self.report(
+                &vec![DVec3::ZERO; displacements.len()],
+                Outcome::default(),
+                Vec::new(),
+            );
+            pose.problems.push(format!(
+                "the goal of the pin on {place} is not finite; the pose stays as it was"
+            ));
             return pose;
         }
-        let outcome = self.factored.solve(&self.system, displacements, near, &mut self.weights);
+        let outcome = self
+            .factored
+            .solve(&self.system, displacements, near, &mut self.weights);
         if let Some(near) = near {
             let step = near.step.max(0.0);
-            self.weights.iter_mut().zip(near.weights).for_each(|(new, old)| *new = new.max(old - step).min(old + step));
+            self.weights
+                .iter_mut()
+                .zip(near.weights)
+                .for_each(|(new, old)| *new = new.max(old - step).min(old + step));
         }
         let clipped = self.clip();
         self.report(displacements, outcome, clipped)
@@ -144,16 +181,28 @@ impl<'p> Grab<'p> {
 
     fn report(&self, displacements: &[DVec3], outcome: Outcome, clipped: Vec<usize>) -> Pose {
         let reached = self.system.places_at(&self.weights);
-        let results = reached.iter().zip(self.system.places()).zip(displacements).zip(self.system.pins());
+        let results = reached
+            .iter()
+            .zip(self.system.places())
+            .zip(displacements)
+            .zip(self.system.pins());
         let pins = results.map(|(((&reached, place), displacement), pin)| {
             let (across, goal) = pin.aim.measure(reached, *place + *displacement);
-            PinResult { goal, reached, error: (across * (goal - reached)).length() }
+            PinResult {
+                goal,
+                reached,
+                error: (across * (goal - reached)).length(),
+            }
         });
         Pose {
             method: self.method,
             weights: self.weights.clone(),
             pins: pins.collect(),
-            at_limit: if clipped.is_empty() { outcome.held } else { clipped },
+            at_limit: if clipped.is_empty() {
+                outcome.held
+            } else {
+                clipped
+            },
             kkt: outcome.kkt,
             iterations: outcome.iterations,
             problems: self.problems(displacements, outcome.kkt),
@@ -169,11 +218,21 @@ impl<'p> Grab<'p> {
         for (k, pin) in pins.iter().enumerate() {
             let still = displacements[k] != DVec3::ZERO && !self.system.is_moved(k);
             if still {
-                problems.push(format!("no target moves {}; the weights cannot reach its goal, a residual layer can", pin.place()));
+                problems.push(format!(
+                    "no target moves {}; the weights cannot reach its goal, a residual layer can",
+                    pin.place()
+                ));
             }
-            let other = (0..k).find(|&j| pins[j].at == pin.at && displacements[j] != displacements[k] && pins[j].aim == pin.aim);
+            let other = (0..k).find(|&j| {
+                pins[j].at == pin.at
+                    && displacements[j] != displacements[k]
+                    && pins[j].aim == pin.aim
+            });
             if other.is_some() {
-                problems.push(format!("two pins on {} have different goals; the pose lies between them", pin.place()));
+                problems.push(format!(
+                    "two pins on {} have different goals; the pose lies between them",
+                    pin.place()
+                ));
             }
         }
         if let Some(kkt) = kkt.filter(|kkt| kkt.is_nan() || *kkt > Self::GOOD_CERTIFICATE) {
@@ -185,9 +244,12 @@ impl<'p> Grab<'p> {
 
     fn outside_limits(&self) -> Option<String> {
         let rig = self.system.rig();
-        let outside = (0..self.weights.len()).find(|&k| !rig.sliders()[k].limits.contains(self.system.weights()[k]))?;
+        let outside = (0..self.weights.len())
+            .find(|&k| !rig.sliders()[k].limits.contains(self.system.weights()[k]))?;
         let (name, weight) = (&rig.targets()[outside].name, self.system.weights()[outside]);
-        Some(format!("slider '{name}' starts at {weight}, outside its limits; a drag does not pull it back"))
+        Some(format!(
+            "slider '{name}' starts at {weight}, outside its limits; a drag does not pull it back"
+        ))
     }
 
     /// Why the pose `pose` is as it is.

@@ -1,7 +1,8 @@
 //! Posing by dragging: pins in, slider weights out.
 //!
-//! [`Poser`] is made once per rig, [`Poser::grab`] once per set of pins, and [`Grab::solve`] runs with every move of the hand.
-//! How pins become weights is a [`PoseSolver`]: [`Bounded`] by default, or one of the thesis.
+//! [`Poser`] is made once per rig, [`Poser::grab`] once per set of pins, and [`Grab::solve`] runs
+//! with every move of the hand. How pins become weights is a [`PoseSolver`]: [`Bounded`] by
+//! default, or one of the thesis.
 
 mod bounded;
 mod box_problem;
@@ -47,7 +48,13 @@ pub trait Factored: Debug + Send {
     /// Writes the weights for pins that are wanted `displacements` away from the system's pose.
     ///
     /// With `near`, a solver that can keeps every weight within a step of others.
-    fn solve(&mut self, system: &PinSystem<'_>, displacements: &[DVec3], near: Option<Near<'_>>, weights: &mut [f64]) -> Outcome;
+    fn solve(
+        &mut self,
+        system: &PinSystem<'_>,
+        displacements: &[DVec3],
+        near: Option<Near<'_>>,
+        weights: &mut [f64],
+    ) -> Outcome;
 
     /// Forgets earlier solves, if it starts from them.
     fn reset(&mut self) {}
@@ -70,8 +77,8 @@ pub struct Near<'a> {
 /// How a solve ended.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Outcome {
-    /// The largest violation of the conditions of optimality, relative to the largest force on a slider; `None` for methods
-    /// that have none.
+    /// The largest violation of the conditions of optimality, relative to the largest force on a
+    /// slider; `None` for methods that have none.
     pub kkt: Option<f64>,
     /// Iterations.
     pub iterations: usize,
@@ -95,7 +102,12 @@ impl<'r> Poser<'r> {
             return Err(RigError::NoTargets);
         }
         rig.require_finite()?;
-        Ok(Self { rig, size: size_of_what_moves(rig), gram: OnceLock::new(), discs: Mutex::new(None) })
+        Ok(Self {
+            rig,
+            size: size_of_what_moves(rig),
+            gram: OnceLock::new(),
+            discs: Mutex::new(None),
+        })
     }
 
     /// The rig.
@@ -104,17 +116,25 @@ impl<'r> Poser<'r> {
         self.rig
     }
 
-    /// The unit of relative lengths: `√12` times the root mean square distance from their mean of the vertices that targets move.
+    /// The unit of relative lengths: `√12` times the root mean square distance from their mean of
+    /// the vertices that targets move.
     ///
-    /// For a box filled with vertices that is its diagonal, but unlike the diagonal of bounds it does not change when the
-    /// scene is turned; and a face on a whole body has the size of a face.
+    /// For a box filled with vertices that is its diagonal, but unlike the diagonal of bounds it
+    /// does not change when the scene is turned; and a face on a whole body has the size of a
+    /// face.
     #[must_use]
     pub fn size(&self) -> f64 {
         self.size
     }
 
     /// Takes hold of `pins` at the pose `weights` (missing ones count as zero).
-    pub fn grab(&self, weights: &[f64], pins: &[Pin], solver: &dyn PoseSolver, range: Range) -> Result<Grab<'_>, RigError> {
+    pub fn grab(
+        &self,
+        weights: &[f64],
+        pins: &[Pin],
+        solver: &dyn PoseSolver,
+        range: Range,
+    ) -> Result<Grab<'_>, RigError> {
         if pins.is_empty() {
             return Err(RigError::NoPins);
         }
@@ -124,35 +144,51 @@ impl<'r> Poser<'r> {
     /// Grabs, drags and lets go: the weights for `pins` with the default solver.
     pub fn pose(&self, weights: &[f64], pins: &[Pin]) -> Result<Pose, RigError> {
         let displacements: Vec<DVec3> = pins.iter().map(|pin| pin.displacement).collect();
-        Ok(self.grab(weights, pins, &Bounded::default(), Range::Clip)?.solve(&displacements))
+        Ok(self
+            .grab(weights, pins, &Bounded::default(), Range::Clip)?
+            .solve(&displacements))
     }
 
     fn gram(&self) -> &SurfaceGram {
         self.gram.get_or_init(|| SurfaceGram::of(self.rig))
     }
 
-    /// The vertices within `reach` of the pins, each with the share of its motion that is near: 1 at a pin, 0 at the rim.
+    /// The vertices within `reach` of the pins, each with the share of its motion that is near: 1
+    /// at a pin, 0 at the rim.
     ///
-    /// Distances run along the neutral's surface; pins on a mesh without faces are near to nothing but themselves.
+    /// Distances run along the neutral's surface; pins on a mesh without faces are near to nothing
+    /// but themselves.
     fn near_pins(&self, system: &PinSystem<'_>, reach: f64) -> Result<Vec<(u32, f64)>, RigError> {
         if self.rig.neutral().require_surface().is_err() {
             return Ok(Vec::new());
         }
         let sources: Vec<SurfacePoint> = system.pins().iter().map(|pin| pin.at).collect();
-        let mut kept = self.discs.lock().expect("no thread panics while it measures");
+        let mut kept = self
+            .discs
+            .lock()
+            .expect("no thread panics while it measures");
         if kept.is_none() {
             *kept = Some(PinDiscs::new(self.rig.neutral())?);
         }
         let disc = kept.as_mut().expect("just made").around(&sources, reach)?;
         let share = |distance: f64| {
-            let t = if reach > 0.0 { (distance / reach).min(1.0) } else { 1.0 };
+            let t = if reach > 0.0 {
+                (distance / reach).min(1.0)
+            } else {
+                1.0
+            };
             1.0 - t * t * (3.0 - 2.0 * t)
         };
-        Ok(disc.into_iter().map(|(v, d)| (v, share(d))).filter(|(_, share)| *share > 0.0).collect())
+        Ok(disc
+            .into_iter()
+            .map(|(v, d)| (v, share(d)))
+            .filter(|(_, share)| *share > 0.0)
+            .collect())
     }
 }
 
-/// A vertex counts as moved above this part of the largest displacement. *Ours*: scans leave noise everywhere.
+/// A vertex counts as moved above this part of the largest displacement. *Ours*: scans leave noise
+/// everywhere.
 const MOVED: f32 = 0.01;
 
 fn size_of_what_moves(rig: &Rig) -> f64 {
@@ -161,19 +197,38 @@ fn size_of_what_moves(rig: &Rig) -> f64 {
     for (target, slider) in rig.targets().iter().zip(rig.sliders()) {
         // Over the slider's range, so that its scale does not matter.
         let range = slider.limits.range() as f32;
-        target.vertices.iter().zip(&target.deltas).for_each(|(&v, d)| motion[v as usize] = motion[v as usize].max(range * d.length()));
+        target
+            .vertices
+            .iter()
+            .zip(&target.deltas)
+            .for_each(|(&v, d)| motion[v as usize] = motion[v as usize].max(range * d.length()));
     }
     let least = MOVED * motion.iter().copied().fold(0.0, f32::max);
-    let moved: Vec<DVec3> = positions.iter().zip(&motion).filter(|(_, m)| **m > least).map(|(p, _)| *p).collect();
+    let moved: Vec<DVec3> = positions
+        .iter()
+        .zip(&motion)
+        .filter(|(_, m)| **m > least)
+        .map(|(p, _)| *p)
+        .collect();
     let spread = spread(&moved);
     // A single vertex has no spread.
-    if spread > 0.0 { spread } else { self::spread(positions) }
+    if spread > 0.0 {
+        spread
+    } else {
+        self::spread(positions)
+    }
 }
 
 fn spread(positions: &[DVec3]) -> f64 {
     let count = positions.len().max(1) as f64;
     let mean = positions.iter().sum::<DVec3>() / count;
-    (12.0 * positions.iter().map(|p| p.distance_squared(mean)).sum::<f64>() / count).sqrt()
+    (12.0
+        * positions
+            .iter()
+            .map(|p| p.distance_squared(mean))
+            .sum::<f64>()
+        / count)
+        .sqrt()
 }
 
 impl Rig {

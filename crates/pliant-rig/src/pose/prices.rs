@@ -14,13 +14,18 @@ pub(super) struct DrivenShapes {
 impl DrivenShapes {
     pub(super) fn of(system: &PinSystem<'_>, candidates: &[usize]) -> Self {
         let all = system.rig().activation().slopes(system.weights());
-        let driven = || all.iter().filter_map(|slope| Some((candidates.binary_search(&slope.slider).ok()?, slope)));
+        let driven = || {
+            all.iter()
+                .filter_map(|slope| Some((candidates.binary_search(&slope.slider).ok()?, slope)))
+        };
         let mut shapes: Vec<usize> = driven().map(|(_, slope)| slope.shape).collect();
         shapes.sort_unstable();
         shapes.dedup();
         let mut slopes = vec![Vec::new(); candidates.len()];
         for (k, slope) in driven() {
-            let place = shapes.binary_search(&slope.shape).expect("it is one of them");
+            let place = shapes
+                .binary_search(&slope.shape)
+                .expect("it is one of them");
             slopes[k].push((place, slope.value));
         }
         Self { shapes, slopes }
@@ -30,9 +35,14 @@ impl DrivenShapes {
     pub(super) fn in_sliders(&self, gram: &[f64]) -> Vec<f64> {
         let n = self.shapes.len();
         let entry = |a: &[(usize, f64)], b: &[(usize, f64)]| -> f64 {
-            a.iter().map(|&(s, x)| x * b.iter().map(|&(t, y)| y * gram[s * n + t]).sum::<f64>()).sum()
+            a.iter()
+                .map(|&(s, x)| x * b.iter().map(|&(t, y)| y * gram[s * n + t]).sum::<f64>())
+                .sum()
         };
-        self.slopes.iter().flat_map(|a| self.slopes.iter().map(move |b| entry(a, b))).collect()
+        self.slopes
+            .iter()
+            .flat_map(|a| self.slopes.iter().map(move |b| entry(a, b)))
+            .collect()
     }
 }
 
@@ -57,15 +67,34 @@ const LANES: usize = 8;
 
 impl Prices {
     pub(super) fn scale(&mut self, measured: &Measured, candidates: &[usize]) {
-        let length = |slider: usize| measured.column(slider).iter().map(|b| b * b).sum::<f64>().sqrt();
-        let gains: Vec<f64> = candidates.iter().zip(&self.extents).map(|(&k, g)| length(k) / g).collect();
+        let length = |slider: usize| {
+            measured
+                .column(slider)
+                .iter()
+                .map(|b| b * b)
+                .sum::<f64>()
+                .sqrt()
+        };
+        let gains: Vec<f64> = candidates
+            .iter()
+            .zip(&self.extents)
+            .map(|(&k, g)| length(k) / g)
+            .collect();
         let largest = gains.iter().copied().fold(0.0, f64::max);
         self.gain = if largest > 0.0 { largest } else { 1.0 };
-        self.efficiencies = gains.iter().map(|gain| (gain / self.gain).max(Bounded::LEAST_EFFICIENCY)).collect();
+        self.efficiencies = gains
+            .iter()
+            .map(|gain| (gain / self.gain).max(Bounded::LEAST_EFFICIENCY))
+            .collect();
     }
 
     /// `B̂ᵀB̂ / β² + ρ (Q + εI)` with `B̂ = B̄ / g`, in the buffer `hessian`.
-    pub(super) fn hessian(&self, measured: &Measured, candidates: &[usize], mut hessian: Vec<f64>) -> Vec<f64> {
+    pub(super) fn hessian(
+        &self,
+        measured: &Measured,
+        candidates: &[usize],
+        mut hessian: Vec<f64>,
+    ) -> Vec<f64> {
         let n = candidates.len();
         let blocks = n.div_ceil(LANES);
         // Row by row, each in blocks of columns.
@@ -97,7 +126,14 @@ impl Prices {
     /// `½ ρ xᵀ(Q + εI)x`.
     pub(super) fn energy(&self, x: &[f64]) -> f64 {
         let n = x.len();
-        let row = |k: usize| x[k] * self.moved[k * n..][..n].iter().zip(x).map(|(q, y)| q * y).sum::<f64>();
-        0.5 * self.damping.max(Bounded::LEAST_DAMPING) * (0..n).filter(|&k| x[k] != 0.0).map(row).sum::<f64>()
+        let row = |k: usize| {
+            x[k] * self.moved[k * n..][..n]
+                .iter()
+                .zip(x)
+                .map(|(q, y)| q * y)
+                .sum::<f64>()
+        };
+        0.5 * self.damping.max(Bounded::LEAST_DAMPING)
+            * (0..n).filter(|&k| x[k] != 0.0).map(row).sum::<f64>()
     }
 }

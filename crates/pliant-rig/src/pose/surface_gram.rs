@@ -1,14 +1,17 @@
 //! How much surface two shapes move together.
 //!
-//! **Problem.** A slider's number says nothing about how much of the face it moves: twice the displacement at half the
-//! weight is the same slider. Prices on sliders must be prices on moved surface.
+//! **Problem.** A slider's number says nothing about how much of the face it moves: twice the
+//! displacement at half the weight is the same slider. Prices on sliders must be prices on moved
+//! surface.
 //!
-//! **Equation.** `Gₛₜ = Σᵥ aᵥ ρᵥ δₛᵥ · δₜᵥ`, with `aᵥ` the vertex' share of the whole area (barycentric cells) and `ρᵥ` a mask.
-//! `√(wᵀGw)` is the root mean square displacement of the pose `w`, a length. Outside a geodesic disc of radius `R` around the
-//! pins, `ρ = 3t² − 2t³` with `t = min(1, d/R)`.
+//! **Equation.** `Gₛₜ = Σᵥ aᵥ ρᵥ δₛᵥ · δₜᵥ`, with `aᵥ` the vertex' share of the whole area
+//! (barycentric cells) and `ρᵥ` a mask. `√(wᵀGw)` is the root mean square displacement of the pose
+//! `w`, a length. Outside a geodesic disc of radius `R` around the pins, `ρ = 3t² − 2t³` with `t =
+//! min(1, d/R)`.
 //!
-//! **Ours.** The rest of the surface is the whole minus the disc, so that a new set of pins costs only its disc. Products are
-//! summed over several vertices side by side, where shapes that move one of them mostly move all.
+//! **Ours.** The rest of the surface is the whole minus the disc, so that a new set of pins costs
+//! only its disc. Products are summed over several vertices side by side, where shapes that move
+//! one of them mostly move all.
 
 use pliant_linalg::parallel;
 use pliant_mesh::glam::Vec3;
@@ -37,7 +40,9 @@ impl SurfaceGram {
     pub(crate) fn of(rig: &Rig) -> Self {
         let vertex_count = rig.neutral().vertex_count();
         let mut starts = vec![0; vertex_count + 1];
-        rig.shapes().flat_map(|(vertices, _)| vertices).for_each(|&v| starts[v as usize + 1] += 1);
+        rig.shapes()
+            .flat_map(|(vertices, _)| vertices)
+            .for_each(|&v| starts[v as usize + 1] += 1);
         (0..vertex_count).for_each(|v| starts[v + 1] += starts[v]);
         let mut next = starts.clone();
         let mut entries = vec![(0, Vec3::ZERO); starts[vertex_count]];
@@ -48,7 +53,13 @@ impl SurfaceGram {
             }
         }
         let shape_count = rig.activation().shape_count();
-        let mut gram = Self { starts, entries, areas: area_shares(rig.neutral()), shape_count, whole: Vec::new() };
+        let mut gram = Self {
+            starts,
+            entries,
+            areas: area_shares(rig.neutral()),
+            shape_count,
+            whole: Vec::new(),
+        };
         let everywhere: Vec<(u32, f64)> = (0..vertex_count as u32).map(|v| (v, 1.0)).collect();
         gram.whole = gram.over(&everywhere, &(0..shape_count).collect::<Vec<_>>());
         gram
@@ -61,13 +72,23 @@ impl SurfaceGram {
 
     /// The Gram matrix of some shapes over the whole surface, row by row.
     pub(crate) fn whole(&self, shapes: &[usize]) -> Vec<f64> {
-        shapes.iter().flat_map(|row| shapes.iter().map(move |column| self.whole[row * self.shape_count + column])).collect()
+        shapes
+            .iter()
+            .flat_map(|row| {
+                shapes
+                    .iter()
+                    .map(move |column| self.whole[row * self.shape_count + column])
+            })
+            .collect()
     }
 
     /// The Gram matrix of some shapes over some vertices with their masks, row by row.
     pub(crate) fn over(&self, vertices: &[(u32, f64)], shapes: &[usize]) -> Vec<f64> {
         let mut places = vec![None; self.shape_count];
-        shapes.iter().enumerate().for_each(|(place, &shape)| places[shape] = Some(place));
+        shapes
+            .iter()
+            .enumerate()
+            .for_each(|(place, &shape)| places[shape] = Some(place));
         let tasks = vertices.len().div_ceil(VERTICES_PER_TASK);
         let n = shapes.len();
         let partial = parallel::map(tasks, 1, |task| {
@@ -97,20 +118,32 @@ impl SurfaceGram {
             let mut scales = [0.0; LANES];
             for (k, &(vertex, mask)) in block.iter().enumerate() {
                 scales[3 * k..][..3].fill(mask * self.areas[vertex as usize]);
-                let here = &self.entries[self.starts[vertex as usize]..self.starts[vertex as usize + 1]];
-                for (place, delta) in here.iter().filter_map(|(shape, delta)| Some((places[*shape as usize]?, delta))) {
+                let here =
+                    &self.entries[self.starts[vertex as usize]..self.starts[vertex as usize + 1]];
+                for (place, delta) in here
+                    .iter()
+                    .filter_map(|(shape, delta)| Some((places[*shape as usize]?, delta)))
+                {
                     if !std::mem::replace(&mut is_present[place], true) {
                         present.push(place);
                     }
-                    rows[place][3 * k..][..3].iter_mut().zip(delta.to_array()).for_each(|(sum, d)| *sum += f64::from(d));
+                    rows[place][3 * k..][..3]
+                        .iter_mut()
+                        .zip(delta.to_array())
+                        .for_each(|(sum, d)| *sum += f64::from(d));
                 }
             }
             present.sort_unstable();
             for (k, &a) in present.iter().enumerate() {
                 let scaled = std::array::from_fn(|lane| rows[a][lane] * scales[lane]);
                 for four in present[..=k].chunks(4) {
-                    let products = dots(&scaled, std::array::from_fn(|i| &rows[four[i.min(four.len() - 1)]]));
-                    four.iter().zip(products).for_each(|(&b, product)| sum[a * n + b] += product);
+                    let products = dots(
+                        &scaled,
+                        std::array::from_fn(|i| &rows[four[i.min(four.len() - 1)]]),
+                    );
+                    four.iter()
+                        .zip(products)
+                        .for_each(|(&b, product)| sum[a * n + b] += product);
                 }
             }
             for place in present.drain(..) {
@@ -121,7 +154,8 @@ impl SurfaceGram {
     }
 }
 
-/// The products of a row with four others at once, each in two sums: eight that do not wait for each other.
+/// The products of a row with four others at once, each in two sums: eight that do not wait for
+/// each other.
 fn dots(a: &[f64; LANES], others: [&[f64; LANES]; 4]) -> [f64; 4] {
     let mut sums = [[0.0; 2]; 4];
     for lane in (0..LANES).step_by(2) {
@@ -160,12 +194,18 @@ mod tests {
         let sheet = flat_sheet(5, 0.1);
         let count = sheet.vertex_count();
         let lift = Target::from_dense("lift", vec![Vec3::Z; count]);
-        let slide = Target::from_dense("slide", (0..count).map(|v| if v % 2 == 0 { Vec3::X } else { Vec3::Z }));
+        let slide = Target::from_dense(
+            "slide",
+            (0..count).map(|v| if v % 2 == 0 { Vec3::X } else { Vec3::Z }),
+        );
         let rig = Rig::new(sheet, vec![lift, slide]).unwrap();
         let gram = SurfaceGram::of(&rig);
         let whole = gram.whole(&[0, 1]);
         assert!((whole[0] - 1.0).abs() < 1e-12 && (whole[3] - 1.0).abs() < 1e-12);
-        let odd: f64 = (0..count).filter(|v| v % 2 == 1).map(|v| gram.areas[v]).sum();
+        let odd: f64 = (0..count)
+            .filter(|v| v % 2 == 1)
+            .map(|v| gram.areas[v])
+            .sum();
         assert!((whole[1] - odd).abs() < 1e-12 && whole[1] == whole[2]);
     }
 
@@ -174,17 +214,33 @@ mod tests {
         let sheet = flat_sheet(6, 0.1);
         let count = sheet.vertex_count();
         let wave = |k: usize, v: usize| {
-            Vec3::new((k + v) as f32 % 3.0, (k * v) as f32 % 5.0, 1.0) * if (v + k).is_multiple_of(4) { 0.0 } else { 1.0 }
+            Vec3::new((k + v) as f32 % 3.0, (k * v) as f32 % 5.0, 1.0)
+                * if (v + k).is_multiple_of(4) { 0.0 } else { 1.0 }
         };
-        let targets = (0..5).map(|k| Target::from_dense(format!("wave {k}"), (0..count).map(|v| wave(k, v)))).collect();
+        let targets = (0..5)
+            .map(|k| Target::from_dense(format!("wave {k}"), (0..count).map(|v| wave(k, v))))
+            .collect();
         let gram = SurfaceGram::of(&Rig::new(sheet, targets).unwrap());
-        let vertices: Vec<(u32, f64)> = (3..count as u32 - 2).step_by(2).map(|v| (v, 0.1 + f64::from(v % 7))).collect();
+        let vertices: Vec<(u32, f64)> = (3..count as u32 - 2)
+            .step_by(2)
+            .map(|v| (v, 0.1 + f64::from(v % 7)))
+            .collect();
         let shapes = [1, 2, 4];
         let found = gram.over(&vertices, &shapes);
         for (k, value) in found.iter().enumerate() {
-            let product = |v: usize| wave(shapes[k / 3], v).as_dvec3().dot(wave(shapes[k % 3], v).as_dvec3());
-            let wanted: f64 = vertices.iter().map(|&(v, mask)| mask * gram.areas[v as usize] * product(v as usize)).sum();
-            assert!((value - wanted).abs() < 1e-12 * (1.0 + wanted.abs()), "{k}: {value} {wanted}");
+            let product = |v: usize| {
+                wave(shapes[k / 3], v)
+                    .as_dvec3()
+                    .dot(wave(shapes[k % 3], v).as_dvec3())
+            };
+            let wanted: f64 = vertices
+                .iter()
+                .map(|&(v, mask)| mask * gram.areas[v as usize] * product(v as usize))
+                .sum();
+            assert!(
+                (value - wanted).abs() < 1e-12 * (1.0 + wanted.abs()),
+                "{k}: {value} {wanted}"
+            );
         }
     }
 }

@@ -1,15 +1,17 @@
 //! Pins and sliders as a small system of equations.
 //!
-//! **Problem.** Dragging moves a handful of points; only the rows of the rig at those points matter.
+//! **Problem.** Dragging moves a handful of points; only the rows of the rig at those points
+//! matter.
 //!
-//! **Equation.** `B̄ Δw = m`: `B̄` holds, for each pin, the three rows of the rig's derivative by its sliders, and `m` the
-//! displacements of the pins from the current pose. Rows are projected onto the coordinates that a pin asks for and
-//! multiplied by the root of its stiffness.
+//! **Equation.** `B̄ Δw = m`: `B̄` holds, for each pin, the three rows of the rig's derivative by its
+//! sliders, and `m` the displacements of the pins from the current pose. Rows are projected onto
+//! the coordinates that a pin asks for and multiplied by the root of its stiffness.
 //!
-//! **Source.** Çetinaslan, thesis, 2016, section 3.2.3: `B̄` are "the corresponding rows" of eq. 3.2.
+//! **Source.** Çetinaslan, thesis, 2016, section 3.2.3: `B̄` are "the corresponding rows" of eq.
+//! 3.2.
 //!
-//! **Ours.** Through in-betweens and combinations `B̄` is taken at the current weights, `B̄ = R ∂φ/∂w` with the rows `R` of the
-//! shapes.
+//! **Ours.** Through in-betweens and combinations `B̄` is taken at the current weights, `B̄ = R
+//! ∂φ/∂w` with the rows `R` of the shapes.
 
 use pliant_mesh::glam::{DMat3, DVec3};
 
@@ -54,27 +56,58 @@ impl Measured {
 }
 
 impl<'p> PinSystem<'p> {
-    pub(super) fn new(poser: &'p Poser<'p>, weights: &[f64], pins: &[Pin]) -> Result<Self, RigError> {
+    pub(super) fn new(
+        poser: &'p Poser<'p>,
+        weights: &[f64],
+        pins: &[Pin],
+    ) -> Result<Self, RigError> {
         let rig = poser.rig();
         pins.iter().try_for_each(|pin| pin.check(rig.neutral()))?;
         if weights.len() > rig.targets().len() {
-            return Err(RigError::SliderCount { found: weights.len(), expected: rig.targets().len() });
+            return Err(RigError::SliderCount {
+                found: weights.len(),
+                expected: rig.targets().len(),
+            });
         }
         let mut weights = weights.to_vec();
         weights.resize(rig.targets().len(), 0.0);
         if let Some(slider) = weights.iter().position(|w| !w.is_finite()) {
-            return Err(RigError::BadWeight { name: rig.targets()[slider].name.clone() });
+            return Err(RigError::BadWeight {
+                name: rig.targets()[slider].name.clone(),
+            });
         }
         let supports: Vec<Support> = pins.iter().map(|pin| pin.support(rig.neutral())).collect();
-        let shape_rows: Vec<DVec3> =
-            rig.shapes().flat_map(|shape| supports.iter().map(move |support| support.displacement(shape))).collect();
+        let shape_rows: Vec<DVec3> = rig
+            .shapes()
+            .flat_map(|shape| {
+                supports
+                    .iter()
+                    .map(move |support| support.displacement(shape))
+            })
+            .collect();
         let coefficients = rig.activation().coefficients(&weights);
-        let rest = supports.iter().map(|support| support.of(rig.neutral().positions()));
+        let rest = supports
+            .iter()
+            .map(|support| support.of(rig.neutral().positions()));
         let mut places: Vec<DVec3> = rest.collect();
-        for (row, &coefficient) in shape_rows.chunks_exact(pins.len().max(1)).zip(&coefficients).filter(|(_, c)| **c != 0.0) {
-            places.iter_mut().zip(row).for_each(|(place, d)| *place += *d * coefficient);
+        for (row, &coefficient) in shape_rows
+            .chunks_exact(pins.len().max(1))
+            .zip(&coefficients)
+            .filter(|(_, c)| **c != 0.0)
+        {
+            places
+                .iter_mut()
+                .zip(row)
+                .for_each(|(place, d)| *place += *d * coefficient);
         }
-        Ok(Self { poser, pins: pins.to_vec(), weights, shape_rows, coefficients, places })
+        Ok(Self {
+            poser,
+            pins: pins.to_vec(),
+            weights,
+            shape_rows,
+            coefficients,
+            places,
+        })
     }
 
     /// The rig.
@@ -115,7 +148,10 @@ impl<'p> PinSystem<'p> {
         let mut pulls = vec![DVec3::ZERO; rows];
         for slope in slopes.iter().filter(|s| s.slider == slider) {
             let row = &self.shape_rows[slope.shape * rows..][..rows];
-            pulls.iter_mut().zip(row).for_each(|(pull, d)| *pull += *d * slope.value);
+            pulls
+                .iter_mut()
+                .zip(row)
+                .for_each(|(pull, d)| *pull += *d * slope.value);
         }
         pulls
     }
@@ -123,7 +159,11 @@ impl<'p> PinSystem<'p> {
     /// Whether any shape that depends on each slider moves a pin.
     pub(crate) fn moving(&self) -> Vec<bool> {
         let rows = self.pins.len().max(1);
-        let moves: Vec<bool> = self.shape_rows.chunks(rows).map(|row| row.iter().any(|d| *d != DVec3::ZERO)).collect();
+        let moves: Vec<bool> = self
+            .shape_rows
+            .chunks(rows)
+            .map(|row| row.iter().any(|d| *d != DVec3::ZERO))
+            .collect();
         let rig = self.rig();
         let mut moving = vec![false; rig.targets().len()];
         let mut shape = 0;
@@ -132,15 +172,26 @@ impl<'p> PinSystem<'p> {
             moving[slider] = moves[shape..shape + count].iter().any(|&m| m);
             shape += count;
         }
-        for (k, _) in rig.combinations().iter().enumerate().filter(|(k, _)| moves[shape + k]) {
-            rig.drivers_of(k).into_iter().for_each(|slider| moving[slider] = true);
+        for (k, _) in rig
+            .combinations()
+            .iter()
+            .enumerate()
+            .filter(|(k, _)| moves[shape + k])
+        {
+            rig.drivers_of(k)
+                .into_iter()
+                .for_each(|slider| moving[slider] = true);
         }
         moving
     }
 
     /// Whether `B̄` is the same at all weights and goals.
     pub(crate) fn is_constant(&self) -> bool {
-        self.rig().activation().is_linear() && !self.pins.iter().any(|pin| matches!(pin.aim, crate::Aim::Curve(_)))
+        self.rig().activation().is_linear()
+            && !self
+                .pins
+                .iter()
+                .any(|pin| matches!(pin.aim, crate::Aim::Curve(_)))
     }
 
     /// Where the pins are at `weights`.
@@ -156,16 +207,26 @@ impl<'p> PinSystem<'p> {
             coefficients = activation.coefficients(weights);
             &coefficients
         };
-        for (shape, (new, old)) in now.iter().zip(&self.coefficients).enumerate().filter(|(_, (new, old))| new != old) {
+        for (shape, (new, old)) in now
+            .iter()
+            .zip(&self.coefficients)
+            .enumerate()
+            .filter(|(_, (new, old))| new != old)
+        {
             let row = &self.shape_rows[shape * rows..][..self.pins.len()];
-            places.iter_mut().zip(row).for_each(|(place, d)| *place += *d * (new - old));
+            places
+                .iter_mut()
+                .zip(row)
+                .for_each(|(place, d)| *place += *d * (new - old));
         }
         places
     }
 
     /// Whether any shape moves pin `pin`.
     pub(crate) fn is_moved(&self, pin: usize) -> bool {
-        self.shape_rows.chunks_exact(self.pins.len()).any(|row| row[pin] != DVec3::ZERO)
+        self.shape_rows
+            .chunks_exact(self.pins.len())
+            .any(|row| row[pin] != DVec3::ZERO)
     }
 
     /// The displacements, projected and weighted, of pins whose aims do not depend on the pose.
@@ -191,7 +252,10 @@ impl<'p> PinSystem<'p> {
                 (0..3).for_each(|axis| column[3 * k + axis] += seen[axis]);
             }
         }
-        Measured { columns, wanted: projected(&ways) }
+        Measured {
+            columns,
+            wanted: projected(&ways),
+        }
     }
 
     /// The right hand side of [`Self::measure`] alone: what pins at `weights` still miss.
@@ -202,17 +266,33 @@ impl<'p> PinSystem<'p> {
     /// For each pin its weighted projection and its way from where it is at `weights` to its goal.
     fn ways(&self, weights: &[f64], displacements: &[DVec3]) -> Vec<(DMat3, DVec3)> {
         let resting = weights == self.weights;
-        let places = if resting { self.places.clone() } else { self.places_at(weights) };
+        let places = if resting {
+            self.places.clone()
+        } else {
+            self.places_at(weights)
+        };
         let way = |(k, pin): (usize, &Pin)| {
-            let (projection, goal) = pin.aim.measure(places[k], self.places[k] + displacements[k]);
-            // At rest the displacement itself, which adding it to a place and taking the place away would round.
+            let (projection, goal) = pin
+                .aim
+                .measure(places[k], self.places[k] + displacements[k]);
+            // At rest the displacement itself, which adding it to a place and taking the place away
+            // would round.
             let whole = resting && !matches!(pin.aim, crate::Aim::Curve(_));
-            (projection * pin.stiffness.sqrt(), if whole { displacements[k] } else { goal - places[k] })
+            (
+                projection * pin.stiffness.sqrt(),
+                if whole {
+                    displacements[k]
+                } else {
+                    goal - places[k]
+                },
+            )
         };
         self.pins.iter().enumerate().map(way).collect()
     }
 }
 
 fn projected(ways: &[(DMat3, DVec3)]) -> Vec<f64> {
-    ways.iter().flat_map(|(projection, missing)| (*projection * *missing).to_array()).collect()
+    ways.iter()
+        .flat_map(|(projection, missing)| (*projection * *missing).to_array())
+        .collect()
 }

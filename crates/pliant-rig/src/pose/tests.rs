@@ -24,11 +24,23 @@ fn all() -> Vec<Box<dyn PoseSolver>> {
 fn bumps(count: usize) -> Rig {
     let sheet = bumpy_sheet(14, 0.1);
     let targets = (0..count).map(|k| {
-        let centre = DVec3::new(0.15 + 0.7 * ((k * 5) % count) as f64 / count as f64, 0.15 + 0.7 * k as f64 / count as f64, 0.0);
+        let centre = DVec3::new(
+            0.15 + 0.7 * ((k * 5) % count) as f64 / count as f64,
+            0.15 + 0.7 * k as f64 / count as f64,
+            0.0,
+        );
         let turn = k as f64 * 1.3;
-        let along = Vec3::new(turn.cos() as f32, turn.sin() as f32, 1.0 - 0.2 * k as f32).normalize() * 0.2;
+        let along =
+            Vec3::new(turn.cos() as f32, turn.sin() as f32, 1.0 - 0.2 * k as f32).normalize() * 0.2;
         let fall_off = |p: &DVec3| (-(p.distance_squared(centre) / 0.06)).exp() as f32;
-        Target::from_dense(format!("bump{k}"), sheet.positions().iter().map(|p| along * fall_off(p)).collect::<Vec<_>>())
+        Target::from_dense(
+            format!("bump{k}"),
+            sheet
+                .positions()
+                .iter()
+                .map(|p| along * fall_off(p))
+                .collect::<Vec<_>>(),
+        )
     });
     let targets = targets.collect();
     Rig::new(sheet, targets).unwrap()
@@ -37,11 +49,17 @@ fn bumps(count: usize) -> Rig {
 fn solve(rig: &Rig, start: &[f64], pins: &[Pin], solver: &dyn PoseSolver, range: Range) -> Pose {
     let poser = Poser::new(rig).unwrap();
     let displacements: Vec<DVec3> = pins.iter().map(|pin| pin.displacement).collect();
-    poser.grab(start, pins, solver, range).unwrap().solve(&displacements)
+    poser
+        .grab(start, pins, solver, range)
+        .unwrap()
+        .solve(&displacements)
 }
 
 fn far_apart(a: &[f64], b: &[f64]) -> f64 {
-    a.iter().zip(b).map(|(x, y)| (x - y).abs()).fold(0.0, f64::max)
+    a.iter()
+        .zip(b)
+        .map(|(x, y)| (x - y).abs())
+        .fold(0.0, f64::max)
 }
 
 /// A planted pose and pins that see it.
@@ -55,9 +73,21 @@ fn planted(rig: &Rig) -> (Vec<f64>, Vec<Pin>) {
 }
 
 fn transformed(rig: &Rig, scale: f64, turn: DQuat, shift: DVec3) -> Rig {
-    let places = rig.neutral().positions().iter().map(|p| turn * (*p * scale) + shift).collect();
+    let places = rig
+        .neutral()
+        .positions()
+        .iter()
+        .map(|p| turn * (*p * scale) + shift)
+        .collect();
     let moved = |d: &Vec3| (turn * (d.as_dvec3() * scale)).as_vec3();
-    let targets = rig.targets().iter().map(|t| Target { deltas: t.deltas.iter().map(moved).collect(), ..t.clone() }).collect();
+    let targets = rig
+        .targets()
+        .iter()
+        .map(|t| Target {
+            deltas: t.deltas.iter().map(moved).collect(),
+            ..t.clone()
+        })
+        .collect();
     Rig::new(rig.neutral().posed(places).unwrap(), targets).unwrap()
 }
 
@@ -71,9 +101,19 @@ fn scaling_turning_and_moving_the_scene_changes_no_weight() {
         // A power of two rounds nothing; a turn rounds the f32 displacements anew.
         for (scale, turn, tolerance) in [(64.0, DQuat::IDENTITY, 1e-9), (1.0, turn, 1e-4)] {
             let other = transformed(&rig, scale, turn, DVec3::new(3.0, -1.0, 0.5) * scale);
-            let dragged: Vec<Pin> = pins.iter().map(|pin| Pin { displacement: turn * (pin.displacement * scale), ..pin.clone() }).collect();
+            let dragged: Vec<Pin> = pins
+                .iter()
+                .map(|pin| Pin {
+                    displacement: turn * (pin.displacement * scale),
+                    ..pin.clone()
+                })
+                .collect();
             let after = solve(&other, &[], &dragged, solver.as_ref(), Range::Clip).weights;
-            assert!(far_apart(&before, &after) < tolerance, "{}: {before:?} {after:?}", solver.name());
+            assert!(
+                far_apart(&before, &after) < tolerance,
+                "{}: {before:?} {after:?}",
+                solver.name()
+            );
         }
     }
 }
@@ -83,12 +123,27 @@ fn in_scene_units_the_thesis_depends_on_the_scale() {
     let rig = bumps(8);
     let (_, pins) = planted(&rig);
     let scene = Units::Scene;
-    let tikhonov = Tikhonov { alpha: 0.01, units: scene };
-    let solvers: [Box<dyn PoseSolver>; 3] =
-        [Box::new(tikhonov), Box::new(Localized { tikhonov, outer_radius: Some(0.1) }), Box::new(Transpose { units: scene })];
+    let tikhonov = Tikhonov {
+        alpha: 0.01,
+        units: scene,
+    };
+    let solvers: [Box<dyn PoseSolver>; 3] = [
+        Box::new(tikhonov),
+        Box::new(Localized {
+            tikhonov,
+            outer_radius: Some(0.1),
+        }),
+        Box::new(Transpose { units: scene }),
+    ];
     for solver in solvers {
         let before = solve(&rig, &[], &pins, solver.as_ref(), Range::Free).weights;
-        let doubled: Vec<Pin> = pins.iter().map(|pin| Pin { displacement: pin.displacement * 2.0, ..pin.clone() }).collect();
+        let doubled: Vec<Pin> = pins
+            .iter()
+            .map(|pin| Pin {
+                displacement: pin.displacement * 2.0,
+                ..pin.clone()
+            })
+            .collect();
         let larger = transformed(&rig, 2.0, DQuat::IDENTITY, DVec3::ZERO);
         let after = solve(&larger, &[], &doubled, solver.as_ref(), Range::Free).weights;
         assert!(far_apart(&before, &after) > 1e-3, "{}", solver.name());
@@ -101,7 +156,13 @@ fn pins_that_do_not_move_leave_every_bit_of_every_weight() {
     let start = [0.1, 0.0, 0.7, 1.0, 0.3, 0.0, 1.3, -0.2];
     for solver in all() {
         for range in [Range::Clip, Range::Free] {
-            let pose = solve(&rig, &start, &[Pin::hold(40), Pin::hold(112)], solver.as_ref(), range);
+            let pose = solve(
+                &rig,
+                &start,
+                &[Pin::hold(40), Pin::hold(112)],
+                solver.as_ref(),
+                range,
+            );
             assert_eq!(pose.weights, start, "{}", solver.name());
             assert!(pose.at_limit.is_empty());
         }
@@ -114,7 +175,8 @@ fn the_order_of_pins_does_not_matter() {
     let (_, pins) = planted(&rig);
     let backwards: Vec<Pin> = pins.iter().rev().cloned().collect();
     for solver in all() {
-        let [a, b] = [&pins, &backwards].map(|pins| solve(&rig, &[], pins, solver.as_ref(), Range::Free).weights);
+        let [a, b] = [&pins, &backwards]
+            .map(|pins| solve(&rig, &[], pins, solver.as_ref(), Range::Free).weights);
         assert!(far_apart(&a, &b) < 1e-9, "{}", solver.name());
     }
 }
@@ -123,14 +185,34 @@ fn the_order_of_pins_does_not_matter() {
 fn tikhonov_satisfies_its_normal_equations() {
     let rig = bumps(8);
     let (_, pins) = planted(&rig);
-    let weights = solve(&rig, &[], &pins, &Tikhonov { alpha: 0.003, units: Units::Scene }, Range::Free).weights;
+    let weights = solve(
+        &rig,
+        &[],
+        &pins,
+        &Tikhonov {
+            alpha: 0.003,
+            units: Units::Scene,
+        },
+        Range::Free,
+    )
+    .weights;
     let poser = Poser::new(&rig).unwrap();
     let system = PinSystem::new(&poser, &[], &pins).unwrap();
-    let missing: Vec<DVec3> =
-        system.places_at(&weights).iter().zip(system.places()).zip(&pins).map(|((at, from), pin)| *from + pin.displacement - *at).collect();
+    let missing: Vec<DVec3> = system
+        .places_at(&weights)
+        .iter()
+        .zip(system.places())
+        .zip(&pins)
+        .map(|((at, from), pin)| *from + pin.displacement - *at)
+        .collect();
     for (slider, weight) in weights.iter().enumerate() {
         // Eq. 3.4: B̄ᵀ(m − B̄w) = αw.
-        let force: f64 = system.pulls(slider).iter().zip(&missing).map(|(b, r)| b.dot(*r)).sum();
+        let force: f64 = system
+            .pulls(slider)
+            .iter()
+            .zip(&missing)
+            .map(|(b, r)| b.dot(*r))
+            .sum();
         assert!((force - 0.003 * weight).abs() < 1e-12);
     }
 }
@@ -141,23 +223,42 @@ fn without_damping_tikhonov_is_the_pseudo_inverse_and_hybrid_lies_between_its_en
     let (_, pins) = planted(&rig);
     let free = |solver: &dyn PoseSolver| solve(&rig, &[], &pins, solver, Range::Free).weights;
     let (inverse, transpose) = (free(&PseudoInverse), free(&Transpose::default()));
-    assert_eq!(free(&Tikhonov { alpha: 0.0, units: Units::Relative }), inverse);
-    let mixed = free(&Hybrid { gamma: Some(0.3), units: Units::Relative });
-    let expected: Vec<f64> = inverse.iter().zip(&transpose).map(|(a, b)| 0.3 * a + 0.7 * b).collect();
+    assert_eq!(
+        free(&Tikhonov {
+            alpha: 0.0,
+            units: Units::Relative
+        }),
+        inverse
+    );
+    let mixed = free(&Hybrid {
+        gamma: Some(0.3),
+        units: Units::Relative,
+    });
+    let expected: Vec<f64> = inverse
+        .iter()
+        .zip(&transpose)
+        .map(|(a, b)| 0.3 * a + 0.7 * b)
+        .collect();
     assert!(far_apart(&mixed, &expected) < 1e-12);
 }
 
 #[test]
 fn on_an_orthonormal_rig_the_transpose_is_the_pseudo_inverse() {
     let mesh = Mesh::from_triangles(vec![DVec3::ZERO, DVec3::X, DVec3::Y], &[[0, 1, 2]]).unwrap();
-    let axes = [Vec3::X, Vec3::Y, Vec3::Z].map(|axis| Target::from_dense(format!("{axis}"), [axis]));
+    let axes =
+        [Vec3::X, Vec3::Y, Vec3::Z].map(|axis| Target::from_dense(format!("{axis}"), [axis]));
     let rig = Rig::new(mesh, axes.to_vec()).unwrap();
     let pins = [Pin::new(0, DVec3::new(0.3, 0.5, 0.2))];
     for units in [Units::Relative, Units::Scene] {
         let weights = solve(&rig, &[], &pins, &Transpose { units }, Range::Free).weights;
         assert!(far_apart(&weights, &[0.3, 0.5, 0.2]) < 1e-12);
     }
-    assert!(far_apart(&solve(&rig, &[], &pins, &PseudoInverse, Range::Free).weights, &[0.3, 0.5, 0.2]) < 1e-12);
+    assert!(
+        far_apart(
+            &solve(&rig, &[], &pins, &PseudoInverse, Range::Free).weights,
+            &[0.3, 0.5, 0.2]
+        ) < 1e-12
+    );
 }
 
 #[test]
@@ -167,22 +268,52 @@ fn localized_drops_the_targets_that_move_a_pin_less_than_the_active_radius() {
     let poser = Poser::new(&rig).unwrap();
     let system = PinSystem::new(&poser, &[], &pins).unwrap();
     let lengths: Vec<f64> = (0..8).map(|k| system.pulls(k)[0].length()).collect();
-    let solver = Localized { outer_radius: Some(0.08), ..Localized::default() };
-    assert!((solver.active_radius(1.0) - 0.048).abs() < 1e-15, "the mean of 0.08 and its fifth");
+    let solver = Localized {
+        outer_radius: Some(0.08),
+        ..Localized::default()
+    };
+    assert!(
+        (solver.active_radius(1.0) - 0.048).abs() < 1e-15,
+        "the mean of 0.08 and its fifth"
+    );
     let weights = solve(&rig, &[], &pins, &solver, Range::Free).weights;
     for (k, length) in lengths.iter().enumerate() {
-        assert_eq!(weights[k] != 0.0, *length >= 0.048, "slider {k} moves the pin by {length}");
+        assert_eq!(
+            weights[k] != 0.0,
+            *length >= 0.048,
+            "slider {k} moves the pin by {length}"
+        );
     }
 }
 
 #[test]
 fn equal_sliders_share_a_drag_and_strangers_rest() {
     let mesh = bumpy_sheet(4, 0.1);
-    let lift = |name: &str, vertex: usize| Target::from_dense(name, (0..25).map(|v| if v == vertex { Vec3::Z } else { Vec3::ZERO }));
-    let rig = Rig::new(mesh, vec![lift("left", 6), lift("right", 6), lift("other", 18)]).unwrap();
+    let lift = |name: &str, vertex: usize| {
+        Target::from_dense(
+            name,
+            (0..25).map(|v| if v == vertex { Vec3::Z } else { Vec3::ZERO }),
+        )
+    };
+    let rig = Rig::new(
+        mesh,
+        vec![lift("left", 6), lift("right", 6), lift("other", 18)],
+    )
+    .unwrap();
     for solver in all().iter().filter(|s| s.name() != "localized") {
-        let weights = solve(&rig, &[], &[Pin::new(6, DVec3::Z * 0.6)], solver.as_ref(), Range::Free).weights;
-        assert!((weights[0] - weights[1]).abs() < 1e-9 && (weights[0] + weights[1] - 0.6).abs() < 0.01, "{}: {weights:?}", solver.name());
+        let weights = solve(
+            &rig,
+            &[],
+            &[Pin::new(6, DVec3::Z * 0.6)],
+            solver.as_ref(),
+            Range::Free,
+        )
+        .weights;
+        assert!(
+            (weights[0] - weights[1]).abs() < 1e-9 && (weights[0] + weights[1] - 0.6).abs() < 0.01,
+            "{}: {weights:?}",
+            solver.name()
+        );
         assert_eq!(weights[2], 0.0);
     }
 }
@@ -193,11 +324,19 @@ fn doubling_a_slider_halves_its_weight_and_changes_no_pose() {
     let (_, pins) = planted(&rig);
     let mut targets = rig.targets().to_vec();
     targets[4].deltas.iter_mut().for_each(|d| *d *= 2.0);
-    let sliders = (0..8).map(|k| Slider { limits: Limits::new(0.0, if k == 4 { 0.5 } else { 1.0 }), ..Slider::default() });
-    let doubled = Rig::new(rig.neutral().clone(), targets).unwrap().with_sliders(sliders.collect()).unwrap();
+    let sliders = (0..8).map(|k| Slider {
+        limits: Limits::new(0.0, if k == 4 { 0.5 } else { 1.0 }),
+        ..Slider::default()
+    });
+    let doubled = Rig::new(rig.neutral().clone(), targets)
+        .unwrap()
+        .with_sliders(sliders.collect())
+        .unwrap();
     let solver = Bounded::default();
-    let (mut plain, scaled) =
-        (solve(&rig, &[], &pins, &solver, Range::Clip).weights, solve(&doubled, &[], &pins, &solver, Range::Clip).weights);
+    let (mut plain, scaled) = (
+        solve(&rig, &[], &pins, &solver, Range::Clip).weights,
+        solve(&doubled, &[], &pins, &solver, Range::Clip).weights,
+    );
     plain[4] *= 0.5;
     assert!(far_apart(&plain, &scaled) < 1e-9);
 }
@@ -206,8 +345,15 @@ fn doubling_a_slider_halves_its_weight_and_changes_no_pose() {
 fn half_the_drag_gives_half_the_weights_where_no_limit_is_met() {
     let rig = bumps(8);
     let (_, pins) = planted(&rig);
-    let halved: Vec<Pin> = pins.iter().map(|pin| Pin { displacement: pin.displacement * 0.5, ..pin.clone() }).collect();
-    let [whole, half] = [&pins, &halved].map(|pins| solve(&rig, &[], pins, &Bounded::default(), Range::Clip));
+    let halved: Vec<Pin> = pins
+        .iter()
+        .map(|pin| Pin {
+            displacement: pin.displacement * 0.5,
+            ..pin.clone()
+        })
+        .collect();
+    let [whole, half] =
+        [&pins, &halved].map(|pins| solve(&rig, &[], pins, &Bounded::default(), Range::Clip));
     assert!(whole.at_limit.is_empty());
     let doubled: Vec<f64> = half.weights.iter().map(|w| 2.0 * w).collect();
     assert!(far_apart(&whole.weights, &doubled) < 1e-9);
@@ -218,7 +364,11 @@ fn a_sparse_pose_is_found_again_from_its_pins() {
     let rig = bumps(8);
     let (weights, pins) = planted(&rig);
     let found = solve(&rig, &[], &pins, &Bounded::default(), Range::Clip);
-    assert!(far_apart(&found.weights, &weights) < 0.02, "{:?}", found.weights);
+    assert!(
+        far_apart(&found.weights, &weights) < 0.02,
+        "{:?}",
+        found.weights
+    );
     assert_eq!(found.active_sliders(), 2);
 }
 
@@ -226,20 +376,39 @@ fn a_sparse_pose_is_found_again_from_its_pins() {
 fn in_betweens_and_combinations_are_inverted() {
     let linear = bumps(6);
     let mut targets = linear.targets().to_vec();
-    let bent: Vec<Vec3> = targets[1].deltas.iter().map(|d| *d * 0.5 + Vec3::new(0.0, 0.0, 0.15 * d.length())).collect();
-    let halfway = InBetween { name: String::new(), weight: 0.5, vertices: targets[1].vertices.clone(), deltas: bent };
+    let bent: Vec<Vec3> = targets[1]
+        .deltas
+        .iter()
+        .map(|d| *d * 0.5 + Vec3::new(0.0, 0.0, 0.15 * d.length()))
+        .collect();
+    let halfway = InBetween {
+        name: String::new(),
+        weight: 0.5,
+        vertices: targets[1].vertices.clone(),
+        deltas: bent,
+    };
     targets[1].in_betweens.push(halfway);
     let both = Combination {
         name: "both".into(),
         drivers: vec![Driver::Slider(1), Driver::Slider(4)],
         rule: Rule::Product,
         vertices: targets[2].vertices.clone(),
-        deltas: targets[2].deltas.iter().map(|d| Vec3::new(-d.y, d.x, d.z) * 0.7).collect(),
+        deltas: targets[2]
+            .deltas
+            .iter()
+            .map(|d| Vec3::new(-d.y, d.x, d.z) * 0.7)
+            .collect(),
     };
-    let rig = Rig::new(linear.neutral().clone(), targets).unwrap().with_combinations(vec![both]).unwrap();
+    let rig = Rig::new(linear.neutral().clone(), targets)
+        .unwrap()
+        .with_combinations(vec![both])
+        .unwrap();
     let planted = [0.0, 0.83, 0.0, 0.0, 0.64, 0.0];
     let (posed, rest) = (rig.evaluate(&planted), rig.neutral().positions());
-    let pins: Vec<Pin> = (0..225).step_by(9).map(|v| Pin::new(v, posed[v] - rest[v])).collect();
+    let pins: Vec<Pin> = (0..225)
+        .step_by(9)
+        .map(|v| Pin::new(v, posed[v] - rest[v]))
+        .collect();
     let eager = Bounded::default().with_sparsity(1e-7).with_damping(1e-9);
     let found = solve(&rig, &[], &pins, &eager, Range::Clip);
     assert!(far_apart(&found.weights, &planted) < 1e-4, "{found:?}");
@@ -254,10 +423,20 @@ fn locked_sliders_stay_and_exclusive_ones_do_not_meet() {
     sliders[1].locked = true;
     let locked = rig.clone().with_sliders(sliders).unwrap();
     for solver in all() {
-        assert_eq!(solve(&locked, &[], &pins, solver.as_ref(), Range::Free).weights[1], 0.0, "{}", solver.name());
+        assert_eq!(
+            solve(&locked, &[], &pins, solver.as_ref(), Range::Free).weights[1],
+            0.0,
+            "{}",
+            solver.name()
+        );
     }
-    assert!(matches!(rig.clone().with_exclusive_pairs(vec![[2, 2]]), Err(RigError::ExcludesItself { .. })));
-    let apart = rig.with_exclusive_pairs(vec![[1, 4], [0, 1], [2, 3]]).unwrap();
+    assert!(matches!(
+        rig.clone().with_exclusive_pairs(vec![[2, 2]]),
+        Err(RigError::ExcludesItself { .. })
+    ));
+    let apart = rig
+        .with_exclusive_pairs(vec![[1, 4], [0, 1], [2, 3]])
+        .unwrap();
     let weights = solve(&apart, &[], &pins, &Bounded::default(), Range::Clip).weights;
     for &[a, b] in apart.exclusive_pairs() {
         assert!(weights[a] == 0.0 || weights[b] == 0.0, "{weights:?}");
@@ -271,7 +450,11 @@ fn mirrored_pins_give_mirrored_weights_and_coupling_moves_both_sides() {
     let bump = |x: f64, side: f32| {
         let at = DVec3::new(x, 0.4, 0.0);
         let along = Vec3::new(side * 0.1, 0.15, 0.05);
-        sheet.positions().iter().map(|p| along * (-(p.distance_squared(at) / 0.05)).exp() as f32).collect::<Vec<_>>()
+        sheet
+            .positions()
+            .iter()
+            .map(|p| along * (-(p.distance_squared(at) / 0.05)).exp() as f32)
+            .collect::<Vec<_>>()
     };
     let targets = vec![
         Target::from_dense("l", bump(0.25, 1.0)),
@@ -282,32 +465,74 @@ fn mirrored_pins_give_mirrored_weights_and_coupling_moves_both_sides() {
     let rig = Rig::new(sheet.clone(), targets).unwrap();
     let find = |x: f64| {
         (0..sheet.vertex_count())
-            .find(|&v| sheet.positions()[v].distance(DVec3::new(x, 5.0 / 12.0, sheet.positions()[v].z)) < 1e-9)
+            .find(|&v| {
+                sheet.positions()[v].distance(DVec3::new(x, 5.0 / 12.0, sheet.positions()[v].z))
+                    < 1e-9
+            })
             .unwrap()
     };
     let [left, right] = [find(0.25), find(0.75)];
     let (goal, mirrored) = (DVec3::new(0.03, 0.08, 0.02), DVec3::new(-0.03, 0.08, 0.02));
     for solver in all() {
-        let a = solve(&rig, &[], &[Pin::new(left, goal)], solver.as_ref(), Range::Clip).weights;
-        let b = solve(&rig, &[], &[Pin::new(right, mirrored)], solver.as_ref(), Range::Clip).weights;
+        let a = solve(
+            &rig,
+            &[],
+            &[Pin::new(left, goal)],
+            solver.as_ref(),
+            Range::Clip,
+        )
+        .weights;
+        let b = solve(
+            &rig,
+            &[],
+            &[Pin::new(right, mirrored)],
+            solver.as_ref(),
+            Range::Clip,
+        )
+        .weights;
         // The two halves of the sheet differ by the rounding of f32 displacements.
-        assert!(far_apart(&a, &[b[1], b[0], b[3], b[2]]) < 1e-5, "{}: {a:?} {b:?}", solver.name());
+        assert!(
+            far_apart(&a, &[b[1], b[0], b[3], b[2]]) < 1e-5,
+            "{}: {a:?} {b:?}",
+            solver.name()
+        );
     }
     let coupled = Bounded::default().with_symmetry(vec![Some(1), Some(0), Some(3), Some(2)], 1.0);
     let w = solve(&rig, &[], &[Pin::new(left, goal)], &coupled, Range::Clip).weights;
-    assert!((w[0] - w[1]).abs() < 0.01 && (w[2] - w[3]).abs() < 0.01 && w[0] + w[2] > 0.1, "{w:?}");
+    assert!(
+        (w[0] - w[1]).abs() < 0.01 && (w[2] - w[3]).abs() < 0.01 && w[0] + w[2] > 0.1,
+        "{w:?}"
+    );
 }
 
 #[test]
 fn coupled_sliders_move_together_though_one_of_them_moves_no_pin() {
     let mesh = bumpy_sheet(4, 0.1);
-    let lift = |name: &str, vertex: usize| Target::from_dense(name, (0..25).map(|v| if v == vertex { Vec3::Z } else { Vec3::ZERO }));
+    let lift = |name: &str, vertex: usize| {
+        Target::from_dense(
+            name,
+            (0..25).map(|v| if v == vertex { Vec3::Z } else { Vec3::ZERO }),
+        )
+    };
     let rig = Rig::new(mesh, vec![lift("left", 6), lift("right", 18)]).unwrap();
     let pins = [Pin::new(6, DVec3::Z * 0.6)];
     let coupled = Bounded::default().with_symmetry(vec![Some(1), Some(0)], 1.0);
     let weights = solve(&rig, &[], &pins, &coupled, Range::Clip).weights;
-    assert!((weights[0] - weights[1]).abs() < 0.01 && weights[0] > 0.55, "{weights:?}");
-    assert!(Poser::new(&rig).unwrap().grab(&[], &pins, &Bounded::default().with_symmetry(vec![None], 1.0), Range::Clip).is_err());
+    assert!(
+        (weights[0] - weights[1]).abs() < 0.01 && weights[0] > 0.55,
+        "{weights:?}"
+    );
+    assert!(
+        Poser::new(&rig)
+            .unwrap()
+            .grab(
+                &[],
+                &pins,
+                &Bounded::default().with_symmetry(vec![None], 1.0),
+                Range::Clip
+            )
+            .is_err()
+    );
 }
 
 #[test]
@@ -318,8 +543,19 @@ fn opposites_are_not_used_together() {
     let left = shift("jawLeft", Vec3::new(1.0, -0.2, 0.0));
     let right = shift("jawRight", Vec3::new(-1.0, -0.2, 0.0));
     let rig = Rig::new(mesh, vec![left, right]).unwrap();
-    for way in [DVec3::new(0.0, -0.3, 0.0), DVec3::new(0.4, -0.2, 0.0), DVec3::new(-0.4, -0.2, 0.0)] {
-        let weights = solve(&rig, &[], &[Pin::new(6, way)], &Bounded::default(), Range::Clip).weights;
+    for way in [
+        DVec3::new(0.0, -0.3, 0.0),
+        DVec3::new(0.4, -0.2, 0.0),
+        DVec3::new(-0.4, -0.2, 0.0),
+    ] {
+        let weights = solve(
+            &rig,
+            &[],
+            &[Pin::new(6, way)],
+            &Bounded::default(),
+            Range::Clip,
+        )
+        .weights;
         assert!(weights[0] == 0.0 || weights[1] == 0.0, "{weights:?}");
         assert_eq!(weights[0] > 0.1, way.x > 0.0, "{weights:?}");
     }
@@ -330,13 +566,19 @@ fn goals_that_are_not_finite_leave_the_pose_and_say_so() {
     let rig = bumps(8);
     let (_, pins) = planted(&rig);
     let poser = Poser::new(&rig).unwrap();
-    let mut grab = poser.grab(&[], &pins, &Bounded::default(), Range::Clip).unwrap();
+    let mut grab = poser
+        .grab(&[], &pins, &Bounded::default(), Range::Clip)
+        .unwrap();
     let mut goals: Vec<DVec3> = pins.iter().map(|pin| pin.displacement).collect();
     let before = grab.solve(&goals);
     goals[2].y = f64::NAN;
     let after = grab.solve(&goals);
     assert_eq!(after.weights, before.weights);
-    assert!(after.problems.iter().any(|p| p.contains("vertex 112")), "{:?}", after.problems);
+    assert!(
+        after.problems.iter().any(|p| p.contains("vertex 112")),
+        "{:?}",
+        after.problems
+    );
 }
 
 #[test]
@@ -348,14 +590,26 @@ fn a_solve_has_the_same_bits_whatever_drags_came_before() {
     let fresh = solve(
         &rig,
         &[],
-        &pins.iter().zip(&goals).map(|(p, d)| Pin { displacement: *d, ..p.clone() }).collect::<Vec<_>>(),
+        &pins
+            .iter()
+            .zip(&goals)
+            .map(|(p, d)| Pin {
+                displacement: *d,
+                ..p.clone()
+            })
+            .collect::<Vec<_>>(),
         &Bounded::default(),
         Range::Clip,
     );
-    let mut grab = poser.grab(&[], &pins, &Bounded::default(), Range::Clip).unwrap();
+    let mut grab = poser
+        .grab(&[], &pins, &Bounded::default(), Range::Clip)
+        .unwrap();
     for turn in 0..40 {
         let turn = f64::from(turn) * 0.7;
-        let other: Vec<DVec3> = goals.iter().map(|g| *g * turn.sin() + DVec3::new(turn.cos(), 0.2, -turn.sin()) * 0.1).collect();
+        let other: Vec<DVec3> = goals
+            .iter()
+            .map(|g| *g * turn.sin() + DVec3::new(turn.cos(), 0.2, -turn.sin()) * 0.1)
+            .collect();
         grab.solve(&other);
         assert_eq!(grab.solve(&goals).weights, fresh.weights);
     }
@@ -366,10 +620,17 @@ fn limits_that_a_step_does_not_reach_are_not_told() {
     let rig = bumps(8);
     let (_, pins) = planted(&rig);
     let poser = Poser::new(&rig).unwrap();
-    let mut grab = poser.grab(&[], &pins, &Bounded::default(), Range::Clip).unwrap();
+    let mut grab = poser
+        .grab(&[], &pins, &Bounded::default(), Range::Clip)
+        .unwrap();
     let goals: Vec<DVec3> = pins.iter().map(|pin| pin.displacement).collect();
     let pose = grab.step(&goals, 0.01);
-    assert!(pose.at_limit.iter().all(|&k| pose.weights[k] == 0.0), "{:?} {:?}", pose.at_limit, pose.weights);
+    assert!(
+        pose.at_limit.iter().all(|&k| pose.weights[k] == 0.0),
+        "{:?} {:?}",
+        pose.at_limit,
+        pose.weights
+    );
     assert!(far_apart(&pose.weights, &[0.0; 8]) <= 0.01 + 1e-15);
 }
 
@@ -377,8 +638,15 @@ fn limits_that_a_step_does_not_reach_are_not_told() {
 fn localized_looks_at_displacements_not_at_stiffness_or_aim() {
     let rig = bumps(8);
     let kept = |pin: Pin| {
-        let solver = Localized { outer_radius: Some(0.08), ..Localized::default() };
-        solve(&rig, &[], &[pin], &solver, Range::Free).weights.iter().map(|w| *w != 0.0).collect::<Vec<_>>()
+        let solver = Localized {
+            outer_radius: Some(0.08),
+            ..Localized::default()
+        };
+        solve(&rig, &[], &[pin], &solver, Range::Free)
+            .weights
+            .iter()
+            .map(|w| *w != 0.0)
+            .collect::<Vec<_>>()
     };
     let pin = Pin::new(112, DVec3::new(0.0, 0.05, 0.1));
     assert_eq!(kept(pin.clone()), kept(pin.clone().with_stiffness(0.01)));
@@ -393,9 +661,15 @@ fn a_protected_region_moves_less() {
     let motion = |solver: &Bounded| {
         let weights = solve(&rig, &[], &pins[2..], solver, Range::Clip).weights;
         let posed = rig.evaluate(&weights);
-        guarded.iter().map(|&v| posed[v as usize].distance(rig.neutral().positions()[v as usize])).fold(0.0, f64::max)
+        guarded
+            .iter()
+            .map(|&v| posed[v as usize].distance(rig.neutral().positions()[v as usize]))
+            .fold(0.0, f64::max)
     };
-    let (free, held) = (motion(&Bounded::default()), motion(&Bounded::default().with_protected(guarded.clone())));
+    let (free, held) = (
+        motion(&Bounded::default()),
+        motion(&Bounded::default().with_protected(guarded.clone())),
+    );
     assert!(held < 0.5 * free, "{held} {free}");
 }
 
@@ -403,8 +677,21 @@ fn a_protected_region_moves_less() {
 fn a_drag_across_the_view_leaves_depth_to_the_rig() {
     let rig = bumps(8);
     let (planted, pins) = planted(&rig);
-    let wrong_depth = |pin: &Pin| Pin { displacement: pin.displacement + DVec3::Z * 0.4, ..pin.clone() }.with_aim(Aim::Across(DVec3::Z));
-    let found = solve(&rig, &[], &pins.iter().map(wrong_depth).collect::<Vec<_>>(), &Bounded::default(), Range::Clip).weights;
+    let wrong_depth = |pin: &Pin| {
+        Pin {
+            displacement: pin.displacement + DVec3::Z * 0.4,
+            ..pin.clone()
+        }
+        .with_aim(Aim::Across(DVec3::Z))
+    };
+    let found = solve(
+        &rig,
+        &[],
+        &pins.iter().map(wrong_depth).collect::<Vec<_>>(),
+        &Bounded::default(),
+        Range::Clip,
+    )
+    .weights;
     assert!(far_apart(&found, &planted) < 0.05, "{found:?}");
 }
 
@@ -416,10 +703,20 @@ fn a_pin_on_a_curve_comes_to_lie_on_it_anywhere() {
     // Through the pin's planted goal, far beyond it on both sides.
     let goal = place + pins[2].displacement;
     let curve = vec![goal - DVec3::X * 3.0, goal + DVec3::X * 3.0];
-    // Of a curve nothing is refunded, as it has no goal to raise; low prices show that it is reached.
+    // Of a curve nothing is refunded, as it has no goal to raise; low prices show that it is
+    // reached.
     let eager = Bounded::default().with_sparsity(1e-4).with_damping(1e-4);
-    let pose = solve(&rig, &[], &[Pin::hold(112).with_aim(Aim::Curve(curve))], &eager, Range::Clip);
-    assert!(pose.pins[0].error < 0.02 * pins[2].displacement.length(), "{pose:?}");
+    let pose = solve(
+        &rig,
+        &[],
+        &[Pin::hold(112).with_aim(Aim::Curve(curve))],
+        &eager,
+        Range::Clip,
+    );
+    assert!(
+        pose.pins[0].error < 0.02 * pins[2].displacement.length(),
+        "{pose:?}"
+    );
 }
 
 #[test]
@@ -427,7 +724,9 @@ fn steps_of_a_drag_stay_small_and_end_where_a_solve_ends() {
     let rig = bumps(8);
     let (_, pins) = planted(&rig);
     let poser = Poser::new(&rig).unwrap();
-    let mut grab = poser.grab(&[], &pins, &Bounded::default(), Range::Clip).unwrap();
+    let mut grab = poser
+        .grab(&[], &pins, &Bounded::default(), Range::Clip)
+        .unwrap();
     let goals: Vec<DVec3> = pins.iter().map(|pin| pin.displacement * 3.0).collect();
     let mut last = vec![0.0; 8];
     for _ in 0..60 {
@@ -445,16 +744,48 @@ fn the_stated_problem_is_the_one_that_a_solve_solves() {
     let poser = Poser::new(&rig).unwrap();
     let start = [0.3, 0.0, 0.5, 1.0, 0.0, 0.2, 0.0, 0.9];
     let goals: Vec<DVec3> = pins.iter().map(|pin| pin.displacement * 1.7).collect();
-    let mut grab = poser.grab(&start, &pins, &Bounded::default().with_refund(false), Range::Clip).unwrap();
-    let problem = Bounded::default().with_refund(false).problem(grab.system(), &goals).unwrap();
-    let BoxProblem { hessian, linear, prices, lower, upper, sliders } = &problem;
+    let mut grab = poser
+        .grab(
+            &start,
+            &pins,
+            &Bounded::default().with_refund(false),
+            Range::Clip,
+        )
+        .unwrap();
+    let problem = Bounded::default()
+        .with_refund(false)
+        .problem(grab.system(), &goals)
+        .unwrap();
+    let BoxProblem {
+        hessian,
+        linear,
+        prices,
+        lower,
+        upper,
+        sliders,
+    } = &problem;
     let mut changes = vec![0.0; sliders.len()];
     let quadratic = BoxQuadratic::new(hessian.clone()).unwrap();
-    quadratic.solve(&BoxTerms { linear, prices, lower, upper }, &mut changes, &mut BoxWorkspace::default());
+    quadratic.solve(
+        &BoxTerms {
+            linear,
+            prices,
+            lower,
+            upper,
+        },
+        &mut changes,
+        &mut BoxWorkspace::default(),
+    );
     let mut weights = start.to_vec();
-    sliders.iter().zip(&changes).for_each(|(&slider, change)| weights[slider] += change);
+    sliders
+        .iter()
+        .zip(&changes)
+        .for_each(|(&slider, change)| weights[slider] += change);
     let pose = grab.solve(&goals);
-    assert!(!pose.at_limit.is_empty() && far_apart(&pose.weights, &weights) < 1e-9, "{pose:?} {weights:?}");
+    assert!(
+        !pose.at_limit.is_empty() && far_apart(&pose.weights, &weights) < 1e-9,
+        "{pose:?} {weights:?}"
+    );
 }
 
 #[test]
@@ -462,7 +793,9 @@ fn a_drag_taken_back_starts_as_the_first_did() {
     let rig = bumps(8);
     let (_, pins) = planted(&rig);
     let poser = Poser::new(&rig).unwrap();
-    let mut grab = poser.grab(&[], &pins, &Bounded::default(), Range::Clip).unwrap();
+    let mut grab = poser
+        .grab(&[], &pins, &Bounded::default(), Range::Clip)
+        .unwrap();
     let goals: Vec<DVec3> = pins.iter().map(|pin| pin.displacement).collect();
     let (step, solved) = (grab.step(&goals, 0.05).weights, grab.solve(&goals).weights);
     grab.reset();
@@ -478,7 +811,9 @@ fn shares_of_sliders_add_up_and_what_is_out_of_reach_is_named() {
     pins[0].displacement *= 50.0;
     let poser = Poser::new(&rig).unwrap();
     let displacements: Vec<DVec3> = pins.iter().map(|pin| pin.displacement).collect();
-    let mut grab = poser.grab(&[], &pins, &Bounded::default(), Range::Clip).unwrap();
+    let mut grab = poser
+        .grab(&[], &pins, &Bounded::default(), Range::Clip)
+        .unwrap();
     let pose = grab.solve(&displacements);
     let why = grab.explain(&pose);
     for (k, pin) in pose.pins.iter().enumerate() {
@@ -487,19 +822,43 @@ fn shares_of_sliders_add_up_and_what_is_out_of_reach_is_named() {
     }
     assert!(why.unreachable[0].length() > 0.8 * pins[0].displacement.length());
     let total = |lengths: &mut dyn Iterator<Item = f64>| lengths.map(|l| l * l).sum::<f64>();
-    let (best, found) = (total(&mut why.unreachable.iter().map(|u| u.length())), total(&mut pose.pins.iter().map(|p| p.error)));
-    assert!(best <= found, "sliders alone come nearer than sliders with prices");
+    let (best, found) = (
+        total(&mut why.unreachable.iter().map(|u| u.length())),
+        total(&mut pose.pins.iter().map(|p| p.error)),
+    );
+    assert!(
+        best <= found,
+        "sliders alone come nearer than sliders with prices"
+    );
     assert!(!pose.at_limit.is_empty());
 }
 
 #[test]
 fn pins_that_contradict_each_other_or_hold_what_nothing_moves_are_named() {
     let mesh = bumpy_sheet(4, 0.1);
-    let lift = Target::from_dense("lift", (0..25).map(|v| if v == 6 { Vec3::Z } else { Vec3::ZERO }));
+    let lift = Target::from_dense(
+        "lift",
+        (0..25).map(|v| if v == 6 { Vec3::Z } else { Vec3::ZERO }),
+    );
     let rig = Rig::new(mesh, vec![lift]).unwrap();
-    let torn = solve(&rig, &[], &[Pin::new(6, DVec3::Z * 0.8), Pin::new(6, DVec3::Z * 0.4)], &Bounded::default(), Range::Clip);
-    assert!(torn.problems[0].contains("vertex 6") && (torn.weights[0] - 0.6).abs() < 0.01, "{torn:?}");
-    let still = solve(&rig, &[], &[Pin::new(20, DVec3::Z)], &Bounded::default(), Range::Clip);
+    let torn = solve(
+        &rig,
+        &[],
+        &[Pin::new(6, DVec3::Z * 0.8), Pin::new(6, DVec3::Z * 0.4)],
+        &Bounded::default(),
+        Range::Clip,
+    );
+    assert!(
+        torn.problems[0].contains("vertex 6") && (torn.weights[0] - 0.6).abs() < 0.01,
+        "{torn:?}"
+    );
+    let still = solve(
+        &rig,
+        &[],
+        &[Pin::new(20, DVec3::Z)],
+        &Bounded::default(),
+        Range::Clip,
+    );
     assert!(still.problems[0].contains("vertex 20") && still.weights == [0.0]);
 }
 
@@ -507,14 +866,45 @@ fn pins_that_contradict_each_other_or_hold_what_nothing_moves_are_named() {
 fn what_cannot_be_solved_is_declined() {
     let rig = bumps(3);
     let poser = Poser::new(&rig).unwrap();
-    let grab = |pins: &[Pin], solver: &dyn PoseSolver| poser.grab(&[], pins, solver, Range::Clip).err();
+    let grab =
+        |pins: &[Pin], solver: &dyn PoseSolver| poser.grab(&[], pins, solver, Range::Clip).err();
     assert_eq!(grab(&[], &Bounded::default()), Some(RigError::NoPins));
     assert!(grab(&[Pin::hold(100_000)], &Bounded::default()).is_some());
     assert!(grab(&[Pin::hold(1)], &Bounded::default().with_damping(-1.0)).is_some());
-    assert!(grab(&[Pin::hold(1)], &Tikhonov { alpha: f64::NAN, units: Units::Scene }).is_some());
-    assert!(grab(&[Pin::hold(1)], &Hybrid { gamma: Some(1.5), units: Units::Relative }).is_some());
-    assert!(poser.grab(&[f64::NAN], &[Pin::hold(1)], &Bounded::default(), Range::Clip).is_err());
-    assert_eq!(Poser::new(&Rig::still(bumpy_sheet(2, 0.1))).err(), Some(RigError::NoTargets));
+    assert!(
+        grab(
+            &[Pin::hold(1)],
+            &Tikhonov {
+                alpha: f64::NAN,
+                units: Units::Scene
+            }
+        )
+        .is_some()
+    );
+    assert!(
+        grab(
+            &[Pin::hold(1)],
+            &Hybrid {
+                gamma: Some(1.5),
+                units: Units::Relative
+            }
+        )
+        .is_some()
+    );
+    assert!(
+        poser
+            .grab(
+                &[f64::NAN],
+                &[Pin::hold(1)],
+                &Bounded::default(),
+                Range::Clip
+            )
+            .is_err()
+    );
+    assert_eq!(
+        Poser::new(&Rig::still(bumpy_sheet(2, 0.1))).err(),
+        Some(RigError::NoTargets)
+    );
 }
 
 #[test]

@@ -2,7 +2,8 @@
 //!
 //! **Problem.** Find weights whose pose has the pins where they were dragged.
 //!
-//! **Equation.** With the rows `B̄` at the pins and their displacements `m` (section 3.2.3; `B` in chapter 4):
+//! **Equation.** With the rows `B̄` at the pins and their displacements `m` (section 3.2.3; `B` in
+//! chapter 4):
 //!
 //! ```text
 //! pinv       Δw = B̄⁺ m                                               (4.2)
@@ -12,17 +13,19 @@
 //! hybrid     Δw = (γ B̄⁺ + (1 − γ) B̄ᵀ) m                              (4.7)
 //! ```
 //!
-//! Eq. 4.3 has `αw₀` on its right and `m` measured from the neutral, which is the same as the change `Δw` from `w₀` with
-//! `m` measured from the current pose.
+//! Eq. 4.3 has `αw₀` on its right and `m` measured from the neutral, which is the same as the
+//! change `Δw` from `w₀` with `m` measured from the current pose.
 //!
-//! **Source.** Çetinaslan, "Position Manipulation Techniques for Facial Animation", thesis, 2016, chapters 3 and 4 and
-//! appendix C; it builds on Lewis and Anjyo 2010.
+//! **Source.** Çetinaslan, "Position Manipulation Techniques for Facial Animation", thesis, 2016,
+//! chapters 3 and 4 and appendix C; it builds on Lewis and Anjyo 2010.
 //!
-//! **Ours.** The formulas of the thesis depend on the scene's unit: α and γ have one, eq. 4.5 turns lengths squared into
-//! weights, and eq. 3.6 compares a displacement with a radius. [`Units::Scene`] keeps all that. [`Units::Relative`], the
-//! default, measures α in units of the largest eigenvalue of `B̄ᵀB̄`, γ as σmin / σmax, takes the step along `B̄ᵀm` that comes
-//! nearest to the goal (`s = |g|² / |B̄g|²` with `g = B̄ᵀm`), and the radii relative to the size of the neutral ([`Poser::size`](super::Poser::size)): then
-//! scaling the scene changes no weight. The text's `r_min` and `r_max` matter only through their mean `r_act`.
+//! **Ours.** The formulas of the thesis depend on the scene's unit: α and γ have one, eq. 4.5 turns
+//! lengths squared into weights, and eq. 3.6 compares a displacement with a radius.
+//! [`Units::Scene`] keeps all that. [`Units::Relative`], the default, measures α in units of the
+//! largest eigenvalue of `B̄ᵀB̄`, γ as σmin / σmax, takes the step along `B̄ᵀm` that comes nearest to
+//! the goal (`s = |g|² / |B̄g|²` with `g = B̄ᵀm`), and the radii relative to the size of the neutral
+//! ([`Poser::size`](super::Poser::size)): then scaling the scene changes no weight. The text's
+//! `r_min` and `r_max` matter only through their mean `r_act`.
 
 use pliant_linalg::{DenseMatrix, LinalgError, Svd};
 use pliant_mesh::glam::DVec3;
@@ -59,8 +62,9 @@ pub struct Tikhonov {
 pub struct Localized {
     /// The solve that follows.
     pub tikhonov: Tikhonov,
-    /// The outer radius `r_max` in the asset's units; the inner one is a fifth of it. `None`: [`Localized::RELATIVE_RADIUS`] of
-    /// the rig's size, or [`Localized::SCENE_RADIUS`] in scene units.
+    /// The outer radius `r_max` in the asset's units; the inner one is a fifth of it. `None`:
+    /// [`Localized::RELATIVE_RADIUS`] of the rig's size, or [`Localized::SCENE_RADIUS`] in
+    /// scene units.
     pub outer_radius: Option<f64>,
 }
 
@@ -87,13 +91,16 @@ impl Tikhonov {
 
 impl Default for Tikhonov {
     fn default() -> Self {
-        Self { alpha: Self::DEFAULT_ALPHA, units: Units::Relative }
+        Self {
+            alpha: Self::DEFAULT_ALPHA,
+            units: Units::Relative,
+        }
     }
 }
 
 impl Localized {
-    /// Outer radius in parts of the rig's size. *Ours*: 0.12 cm on a head, so that targets that move a pin by more than
-    /// 0.07 cm count.
+    /// Outer radius in parts of the rig's size. *Ours*: 0.12 cm on a head, so that targets that
+    /// move a pin by more than 0.07 cm count.
     pub const RELATIVE_RADIUS: f64 = 0.005;
     /// *Paper*: `r_max` of figure 3.4 and table 3.1, in units of its scenes.
     pub const SCENE_RADIUS: f64 = 0.5;
@@ -123,33 +130,63 @@ struct Linear {
 }
 
 impl Factored for Linear {
-    fn solve(&mut self, system: &PinSystem<'_>, displacements: &[DVec3], _: Option<Near<'_>>, weights: &mut [f64]) -> Outcome {
+    fn solve(
+        &mut self,
+        system: &PinSystem<'_>,
+        displacements: &[DVec3],
+        _: Option<Near<'_>>,
+        weights: &mut [f64],
+    ) -> Outcome {
         let wanted = system.missing(system.weights(), displacements);
         weights.copy_from_slice(system.weights());
         if let Some(map) = &self.map {
             for (slider, weight) in weights.iter_mut().enumerate() {
-                *weight += (0..wanted.len()).map(|row| map[(slider, row)] * wanted[row]).sum::<f64>();
+                *weight += (0..wanted.len())
+                    .map(|row| map[(slider, row)] * wanted[row])
+                    .sum::<f64>();
             }
         }
         if let Some((share, units)) = self.transpose {
             let along = transposed(&self.measured, &wanted, units);
-            weights.iter_mut().zip(along).for_each(|(weight, change)| *weight += share * change);
+            weights
+                .iter_mut()
+                .zip(along)
+                .for_each(|(weight, change)| *weight += share * change);
         }
-        Outcome { kkt: None, iterations: 1, held: Vec::new() }
+        Outcome {
+            kkt: None,
+            iterations: 1,
+            held: Vec::new(),
+        }
     }
 }
 
 /// `s B̄ᵀ m` with `s = 1`, or with the step to the point of that line that is nearest to the goal.
 fn transposed(measured: &Measured, wanted: &[f64], units: Units) -> Vec<f64> {
-    let along: Vec<f64> = (0..measured.slider_count()).map(|k| measured.column(k).iter().zip(wanted).map(|(b, m)| b * m).sum()).collect();
+    let along: Vec<f64> = (0..measured.slider_count())
+        .map(|k| {
+            measured
+                .column(k)
+                .iter()
+                .zip(wanted)
+                .map(|(b, m)| b * m)
+                .sum()
+        })
+        .collect();
     if units == Units::Scene {
         return along;
     }
     let mut reached = vec![0.0; wanted.len()];
     for (k, &g) in along.iter().enumerate() {
-        reached.iter_mut().zip(measured.column(k)).for_each(|(r, b)| *r += b * g);
+        reached
+            .iter_mut()
+            .zip(measured.column(k))
+            .for_each(|(r, b)| *r += b * g);
     }
-    let (above, below) = (along.iter().map(|g| g * g).sum::<f64>(), reached.iter().map(|r| r * r).sum::<f64>());
+    let (above, below) = (
+        along.iter().map(|g| g * g).sum::<f64>(),
+        reached.iter().map(|r| r * r).sum::<f64>(),
+    );
     let step = if below > 0.0 { above / below } else { 0.0 };
     along.iter().map(|g| g * step).collect()
 }
@@ -157,10 +194,18 @@ fn transposed(measured: &Measured, wanted: &[f64], units: Units) -> Vec<f64> {
 /// `(B̄ᵀB̄ + αI)⁻¹B̄ᵀ = V Σ / (Σ² + α) Uᵀ`, and the pseudo-inverse where α is 0.
 ///
 /// Sliders that move no pin are left out and get zeros, not what rounding leaves of them.
-fn damped_inverse(measured: &Measured, alpha: f64, units: Units) -> Result<DenseMatrix<f64>, LinalgError> {
+fn damped_inverse(
+    measured: &Measured,
+    alpha: f64,
+    units: Units,
+) -> Result<DenseMatrix<f64>, LinalgError> {
     let (lively, svd) = decompose(measured)?;
     let largest = svd.values.first().copied().unwrap_or(0.0);
-    let alpha = if units == Units::Relative { alpha * largest * largest } else { alpha };
+    let alpha = if units == Units::Relative {
+        alpha * largest * largest
+    } else {
+        alpha
+    };
     let inverse = if alpha == 0.0 {
         svd.pseudo_inverse(Svd::default_tolerance(measured.rows(), lively.len()))
     } else {
@@ -179,8 +224,12 @@ fn damped_inverse(measured: &Measured, alpha: f64, units: Units) -> Result<Dense
 
 /// The sliders that move a pin, and the decomposition of their columns.
 fn decompose(measured: &Measured) -> Result<(Vec<usize>, Svd), LinalgError> {
-    let lively: Vec<usize> = (0..measured.slider_count()).filter(|&k| measured.column(k).iter().any(|b| *b != 0.0)).collect();
-    let matrix = DenseMatrix::from_fn(measured.rows(), lively.len(), |row, k| measured.column(lively[k])[row]);
+    let lively: Vec<usize> = (0..measured.slider_count())
+        .filter(|&k| measured.column(k).iter().any(|b| *b != 0.0))
+        .collect();
+    let matrix = DenseMatrix::from_fn(measured.rows(), lively.len(), |row, k| {
+        measured.column(lively[k])[row]
+    });
     let svd = Svd::of(matrix.as_ref())?;
     Ok((lively, svd))
 }
@@ -188,14 +237,28 @@ fn decompose(measured: &Measured) -> Result<(Vec<usize>, Svd), LinalgError> {
 fn linear(system: &PinSystem<'_>) -> Measured {
     let mut measured = system.measure(system.weights(), &vec![DVec3::ZERO; system.pins().len()]);
     let rows = measured.rows();
-    for (slider, _) in system.rig().sliders().iter().enumerate().filter(|(_, s)| s.locked) {
+    for (slider, _) in system
+        .rig()
+        .sliders()
+        .iter()
+        .enumerate()
+        .filter(|(_, s)| s.locked)
+    {
         measured.columns[slider * rows..][..rows].fill(0.0);
     }
     measured
 }
 
-fn factored(measured: Measured, map: Option<DenseMatrix<f64>>, transpose: Option<(f64, Units)>) -> Box<dyn Factored> {
-    Box::new(Linear { measured, map, transpose })
+fn factored(
+    measured: Measured,
+    map: Option<DenseMatrix<f64>>,
+    transpose: Option<(f64, Units)>,
+) -> Box<dyn Factored> {
+    Box::new(Linear {
+        measured,
+        map,
+        transpose,
+    })
 }
 
 impl PoseSolver for PseudoInverse {
@@ -236,7 +299,12 @@ impl PoseSolver for Localized {
         let pins = system.pins().len();
         for slider in 0..measured.slider_count() {
             // The displacement itself counts, not what of it a pin's aim and stiffness leave.
-            for (pin, _) in system.pulls(slider).iter().enumerate().filter(|(_, pull)| pull.length() < radius) {
+            for (pin, _) in system
+                .pulls(slider)
+                .iter()
+                .enumerate()
+                .filter(|(_, pull)| pull.length() < radius)
+            {
                 measured.columns[3 * (slider * pins + pin)..][..3].fill(0.0);
             }
         }
@@ -267,20 +335,37 @@ impl PoseSolver for Hybrid {
             None => automatic_gamma(&measured, self.units)?,
         };
         if !(0.0..=1.0).contains(&gamma) {
-            return Err(RigError::BadOption { what: "gamma", value: gamma, needed: "from 0 to 1" });
+            return Err(RigError::BadOption {
+                what: "gamma",
+                value: gamma,
+                needed: "from 0 to 1",
+            });
         }
         let inverse = damped_inverse(&measured, 0.0, Units::Scene)?;
-        let map = DenseMatrix::from_fn(inverse.nrows(), inverse.ncols(), |row, column| gamma * inverse[(row, column)]);
-        Ok(factored(measured, Some(map), Some((1.0 - gamma, self.units))))
+        let map = DenseMatrix::from_fn(inverse.nrows(), inverse.ncols(), |row, column| {
+            gamma * inverse[(row, column)]
+        });
+        Ok(factored(
+            measured,
+            Some(map),
+            Some((1.0 - gamma, self.units)),
+        ))
     }
 }
 
 /// The smallest singular value of `B̄`: by itself, at most one (the thesis), or over the largest.
 fn automatic_gamma(measured: &Measured, units: Units) -> Result<f64, LinalgError> {
     let (lively, svd) = decompose(measured)?;
-    let (Some(&largest), Some(&last)) = (svd.values.first(), svd.values.last()) else { return Ok(0.0) };
-    // Columns of zeros count as sliders of the rig: with fewer lively ones than rows, the smallest value is theirs.
-    let smallest = if lively.len() < measured.rows().min(measured.slider_count()) { 0.0 } else { last };
+    let (Some(&largest), Some(&last)) = (svd.values.first(), svd.values.last()) else {
+        return Ok(0.0);
+    };
+    // Columns of zeros count as sliders of the rig: with fewer lively ones than rows, the smallest
+    // value is theirs.
+    let smallest = if lively.len() < measured.rows().min(measured.slider_count()) {
+        0.0
+    } else {
+        last
+    };
     Ok(match units {
         Units::Scene => smallest.min(1.0),
         Units::Relative if largest > 0.0 => smallest / largest,
@@ -289,7 +374,15 @@ fn automatic_gamma(measured: &Measured, units: Units) -> Result<f64, LinalgError
 }
 
 fn require_from_zero(what: &'static str, value: f64) -> Result<(), RigError> {
-    if value >= 0.0 && value.is_finite() { Ok(()) } else { Err(RigError::BadOption { what, value, needed: "a number from 0 up" }) }
+    if value >= 0.0 && value.is_finite() {
+        Ok(())
+    } else {
+        Err(RigError::BadOption {
+            what,
+            value,
+            needed: "a number from 0 up",
+        })
+    }
 }
 
 /// How far weights are from those that were wanted: `√(Σ |wᵢ − w̄ᵢ|² / N)`, eq. 4.8.
@@ -298,7 +391,15 @@ fn require_from_zero(what: &'static str, value: f64) -> Result<(), RigError> {
 /// If the two differ in length.
 #[must_use]
 pub fn weight_error(weights: &[f64], wanted: &[f64]) -> f64 {
-    assert_eq!(weights.len(), wanted.len(), "one wanted weight for each weight");
-    let sum: f64 = weights.iter().zip(wanted).map(|(w, v)| (w - v) * (w - v)).sum();
+    assert_eq!(
+        weights.len(),
+        wanted.len(),
+        "one wanted weight for each weight"
+    );
+    let sum: f64 = weights
+        .iter()
+        .zip(wanted)
+        .map(|(w, v)| (w - v) * (w - v))
+        .sum();
     (sum / weights.len().max(1) as f64).sqrt()
 }

@@ -6,7 +6,8 @@ use pliant_mesh::{Mesh, MeshError, SurfacePoint, TrianglePoint};
 /// Some triangles and vertices of a mesh.
 #[derive(Debug, Clone)]
 pub(super) struct Patch {
-    /// The part as a mesh of triangles; vertex `k` of it is `vertices[k]` of the whole, triangle `t` is `triangles[t]`.
+    /// The part as a mesh of triangles; vertex `k` of it is `vertices[k]` of the whole, triangle
+    /// `t` is `triangles[t]`.
     pub(super) mesh: Mesh,
     /// Vertices of the whole, ascending.
     pub(super) vertices: Vec<u32>,
@@ -16,49 +17,91 @@ pub(super) struct Patch {
 
 impl Patch {
     /// The triangles of `mesh`, posed at `positions`, that touch a vertex of `core`.
-    pub(super) fn around(mesh: &Mesh, positions: &[DVec3], core: &[u32]) -> Result<Self, MeshError> {
+    pub(super) fn around(
+        mesh: &Mesh,
+        positions: &[DVec3],
+        core: &[u32],
+    ) -> Result<Self, MeshError> {
         let around = mesh.topology().vertex_triangles();
         let triangles = sorted(core.iter().flat_map(|&v| around.row(v as usize)).copied());
         Self::cut(mesh, positions, triangles, core)
     }
 
-    /// The triangles that come as near as `radius`, in space, to one of `points`, and the vertices `core`.
+    /// The triangles that come as near as `radius`, in space, to one of `points`, and the vertices
+    /// `core`.
     ///
-    /// No path along the surface is shorter than the way through space, so all that starts at the points and is not longer
-    /// than the radius stays within.
-    pub(super) fn within(mesh: &Mesh, positions: &[DVec3], points: &[DVec3], radius: f64, core: &[u32]) -> Result<Self, MeshError> {
+    /// No path along the surface is shorter than the way through space, so all that starts at the
+    /// points and is not longer than the radius stays within.
+    pub(super) fn within(
+        mesh: &Mesh,
+        positions: &[DVec3],
+        points: &[DVec3],
+        radius: f64,
+        core: &[u32],
+    ) -> Result<Self, MeshError> {
         // A hair more, since paths and their lengths are rounded.
         let reach = radius * (1.0 + 1e-6);
         let near = |triangle: &[u32; 3]| {
             let corners = triangle.map(|v| positions[v as usize]);
-            let (low, high) = (corners[0].min(corners[1]).min(corners[2]), corners[0].max(corners[1]).max(corners[2]));
-            points.iter().any(|&point| point.distance(point.clamp(low, high)) <= reach)
+            let (low, high) = (
+                corners[0].min(corners[1]).min(corners[2]),
+                corners[0].max(corners[1]).max(corners[2]),
+            );
+            points
+                .iter()
+                .any(|&point| point.distance(point.clamp(low, high)) <= reach)
         };
-        let triangles = (0..mesh.triangles().len() as u32).filter(|&t| near(&mesh.triangles()[t as usize])).collect();
+        let triangles = (0..mesh.triangles().len() as u32)
+            .filter(|&t| near(&mesh.triangles()[t as usize]))
+            .collect();
         Self::cut(mesh, positions, triangles, core)
     }
 
-    fn cut(mesh: &Mesh, positions: &[DVec3], triangles: Vec<u32>, core: &[u32]) -> Result<Self, MeshError> {
+    fn cut(
+        mesh: &Mesh,
+        positions: &[DVec3],
+        triangles: Vec<u32>,
+        core: &[u32],
+    ) -> Result<Self, MeshError> {
         let corners = triangles.iter().map(|&t| mesh.triangles()[t as usize]);
         let vertices = sorted(corners.clone().flatten().chain(core.iter().copied()));
-        let local = |v: u32| vertices.binary_search(&v).expect("a corner of the patch is in the patch") as u32;
+        let local = |v: u32| {
+            vertices
+                .binary_search(&v)
+                .expect("a corner of the patch is in the patch") as u32
+        };
         let corners: Vec<[u32; 3]> = corners.map(|triangle| triangle.map(local)).collect();
         let points = vertices.iter().map(|&v| positions[v as usize]).collect();
-        Ok(Self { mesh: Mesh::from_triangles(points, &corners)?, vertices, triangles })
+        Ok(Self {
+            mesh: Mesh::from_triangles(points, &corners)?,
+            vertices,
+            triangles,
+        })
     }
 
     /// The place in the patch of a vertex of the whole.
     pub(super) fn local(&self, vertex: u32) -> usize {
-        self.vertices.binary_search(&vertex).expect("the vertex is in the patch")
+        self.vertices
+            .binary_search(&vertex)
+            .expect("the vertex is in the patch")
     }
 
     /// The same place, on the patch.
     pub(super) fn local_point(&self, point: &SurfacePoint) -> SurfacePoint {
         match *point {
             SurfacePoint::Vertex(v) => SurfacePoint::Vertex(self.local(v) as u32),
-            SurfacePoint::InTriangle(TrianglePoint { triangle, barycentric }) => {
-                let triangle = self.triangles.binary_search(&triangle).expect("the triangle is in the patch") as u32;
-                SurfacePoint::InTriangle(TrianglePoint { triangle, barycentric })
+            SurfacePoint::InTriangle(TrianglePoint {
+                triangle,
+                barycentric,
+            }) => {
+                let triangle = self
+                    .triangles
+                    .binary_search(&triangle)
+                    .expect("the triangle is in the patch") as u32;
+                SurfacePoint::InTriangle(TrianglePoint {
+                    triangle,
+                    barycentric,
+                })
             }
         }
     }
@@ -67,7 +110,12 @@ impl Patch {
 /// The vertices of `core` and their neighbours, ascending.
 pub(super) fn grown(mesh: &Mesh, core: &[u32]) -> Vec<u32> {
     let neighbors = mesh.topology().vertex_neighbors();
-    sorted(core.iter().flat_map(|&v| neighbors.row(v as usize)).chain(core).copied())
+    sorted(
+        core.iter()
+            .flat_map(|&v| neighbors.row(v as usize))
+            .chain(core)
+            .copied(),
+    )
 }
 
 /// Ascending, each once.

@@ -6,7 +6,14 @@ use super::*;
 use crate::{InBetween, Interpolation, Rig, Target};
 
 fn layer(mesh: &Mesh, pins: &[SurfacePoint], radius: f64) -> ResidualLayer {
-    ResidualLayer::factor(mesh, mesh.positions(), pins, radius, &ResidualOptions::default()).unwrap()
+    ResidualLayer::factor(
+        mesh,
+        mesh.positions(),
+        pins,
+        radius,
+        &ResidualOptions::default(),
+    )
+    .unwrap()
 }
 
 fn vertices(pins: &[u32]) -> Vec<SurfacePoint> {
@@ -14,13 +21,20 @@ fn vertices(pins: &[u32]) -> Vec<SurfacePoint> {
 }
 
 fn inside(triangle: u32, barycentric: [f64; 3]) -> SurfacePoint {
-    SurfacePoint::InTriangle(TrianglePoint { triangle, barycentric })
+    SurfacePoint::InTriangle(TrianglePoint {
+        triangle,
+        barycentric,
+    })
 }
 
 /// The displacement of every vertex of the mesh.
 fn dense(mesh: &Mesh, residual: &Residual) -> Vec<DVec3> {
     let mut dense = vec![DVec3::ZERO; mesh.vertex_count()];
-    residual.vertices().iter().zip(residual.displacements()).for_each(|(&v, &d)| dense[v as usize] = d);
+    residual
+        .vertices()
+        .iter()
+        .zip(residual.displacements())
+        .for_each(|(&v, &d)| dense[v as usize] = d);
     dense
 }
 
@@ -32,28 +46,52 @@ fn middle(n: usize) -> u32 {
 #[test]
 fn pins_move_by_their_residuals_and_nothing_moves_outside_the_disc() {
     let mesh = bumpy_sheet(24, 0.3);
-    let pins = [SurfacePoint::Vertex(312), inside(500, [0.2, 0.5, 0.3]), inside(501, [0.6, 0.0, 0.4]), SurfacePoint::Vertex(24)];
-    let goals = [DVec3::new(0.1, 0.0, 0.05), DVec3::new(0.0, -0.04, 0.1), DVec3::new(0.02, -0.03, 0.1), DVec3::Z * 0.1];
+    let pins = [
+        SurfacePoint::Vertex(312),
+        inside(500, [0.2, 0.5, 0.3]),
+        inside(501, [0.6, 0.0, 0.4]),
+        SurfacePoint::Vertex(24),
+    ];
+    let goals = [
+        DVec3::new(0.1, 0.0, 0.05),
+        DVec3::new(0.0, -0.04, 0.1),
+        DVec3::new(0.02, -0.03, 0.1),
+        DVec3::Z * 0.1,
+    ];
     let (residual, report) = layer(&mesh, &pins, 0.3).residual(&goals).unwrap();
-    assert!(report.converged && report.largest_miss < 1e-15, "{report:?}");
+    assert!(
+        report.converged && report.largest_miss < 1e-15,
+        "{report:?}"
+    );
     let mut posed = mesh.positions().to_vec();
     residual.apply_to(&mut posed, 1.0).unwrap();
     let moved = mesh.posed(posed.clone()).unwrap();
     for (pin, goal) in pins.iter().zip(goals) {
         assert!(pin.position(&moved).distance(pin.position(&mesh) + goal) < 1e-14);
     }
-    let distances = ExactGeodesics::new(&mesh).unwrap().distances(&pins).unwrap();
-    let mut outside = (0..mesh.vertex_count()).filter(|&v| distances[v] >= 0.3).peekable();
+    let distances = ExactGeodesics::new(&mesh)
+        .unwrap()
+        .distances(&pins)
+        .unwrap();
+    let mut outside = (0..mesh.vertex_count())
+        .filter(|&v| distances[v] >= 0.3)
+        .peekable();
     assert!(outside.peek().is_some() && outside.all(|v| posed[v] == mesh.positions()[v]));
     let within = distances.iter().filter(|&&distance| distance < 0.3).count();
-    assert_eq!(residual.vertices().len(), within, "cutting the mesh ahead of measuring loses no vertex");
+    assert_eq!(
+        residual.vertices().len(),
+        within,
+        "cutting the mesh ahead of measuring loses no vertex"
+    );
 }
 
 #[test]
 fn a_stiff_linear_plate_has_the_profile_of_the_clamped_circular_plate() {
     let (n, radius) = (64, 0.4);
     let mesh = flat_sheet(n, 0.0);
-    let options = ResidualOptions::default().with_bending_length(1e3).with_iterations(0);
+    let options = ResidualOptions::default()
+        .with_bending_length(1e3)
+        .with_iterations(0);
     let pins = vertices(&[middle(n)]);
     let layer = ResidualLayer::factor(&mesh, mesh.positions(), &pins, radius, &options).unwrap();
     let mut displacement = vec![DVec3::ZERO; layer.vertices().len()];
@@ -61,9 +99,17 @@ fn a_stiff_linear_plate_has_the_profile_of_the_clamped_circular_plate() {
     let centre = pins[0].position(&mesh);
     for (&v, d) in layer.vertices().iter().zip(displacement) {
         let rho = mesh.positions()[v as usize].distance(centre) / radius;
-        let profile = if rho > 0.0 { 1.0 - rho * rho + 2.0 * rho * rho * rho.ln() } else { 1.0 };
+        let profile = if rho > 0.0 {
+            1.0 - rho * rho + 2.0 * rho * rho * rho.ln()
+        } else {
+            1.0
+        };
         // Half an edge of uncertainty about where the rim is, times the steepest slope, 4/e.
-        assert!((d.z - profile).abs() < 1.5 * 0.5 / (n as f64 * radius), "{rho}: {} {profile}", d.z);
+        assert!(
+            (d.z - profile).abs() < 1.5 * 0.5 / (n as f64 * radius),
+            "{rho}: {} {profile}",
+            d.z
+        );
     }
 }
 
@@ -71,34 +117,66 @@ fn a_stiff_linear_plate_has_the_profile_of_the_clamped_circular_plate() {
 fn slope_and_value_at_the_rim_vanish_as_edges_shorten() {
     let steepest_at_rim = |n: usize| {
         let mesh = flat_sheet(n, 0.0);
-        let (residual, _) = layer(&mesh, &vertices(&[middle(n)]), 0.4).residual(&[DVec3::new(0.03, 0.0, 0.1)]).unwrap();
+        let (residual, _) = layer(&mesh, &vertices(&[middle(n)]), 0.4)
+            .residual(&[DVec3::new(0.03, 0.0, 0.1)])
+            .unwrap();
         let moved = dense(&mesh, &residual);
         let free = |v: u32| residual.vertices().binary_search(&v).is_ok();
-        let rim = mesh.topology().edges().iter().filter(|[a, b]| free(*a) != free(*b));
-        rim.map(|&[a, b]| moved[a as usize].distance(moved[b as usize]) * n as f64).fold(0.0, f64::max)
+        let rim = mesh
+            .topology()
+            .edges()
+            .iter()
+            .filter(|[a, b]| free(*a) != free(*b));
+        rim.map(|&[a, b]| moved[a as usize].distance(moved[b as usize]) * n as f64)
+            .fold(0.0, f64::max)
     };
     let slopes = [20, 40, 80].map(steepest_at_rim);
-    assert!(slopes[1] < 0.7 * slopes[0] && slopes[2] < 0.7 * slopes[1], "{slopes:?}");
+    assert!(
+        slopes[1] < 0.7 * slopes[0] && slopes[2] < 0.7 * slopes[1],
+        "{slopes:?}"
+    );
 }
 
 #[test]
 fn no_residual_leaves_no_trace() {
     let mesh = bumpy_sheet(12, 0.3);
-    let (residual, report) = layer(&mesh, &vertices(&[80, 30]), 0.4).residual(&[DVec3::ZERO; 2]).unwrap();
-    assert!(report.converged && residual.displacements().iter().all(|d| d.to_array().map(f64::to_bits) == [0; 3]));
+    let (residual, report) = layer(&mesh, &vertices(&[80, 30]), 0.4)
+        .residual(&[DVec3::ZERO; 2])
+        .unwrap();
+    assert!(
+        report.converged
+            && residual
+                .displacements()
+                .iter()
+                .all(|d| d.to_array().map(f64::to_bits) == [0; 3])
+    );
 }
 
 #[test]
 fn turning_scaling_and_moving_the_scene_turns_and_scales_the_layer() {
     let mesh = bumpy_sheet(20, 0.3);
     let turn = DMat3::from_axis_angle(DVec3::new(1.0, -2.0, 0.5).normalize(), 2.1);
-    let similar: Vec<DVec3> = mesh.positions().iter().map(|&p| turn * p * 300.0 + DVec3::new(50.0, -20.0, 7.0)).collect();
-    let pins = [SurfacePoint::Vertex(middle(20)), inside(150, [0.3, 0.3, 0.4])];
+    let similar: Vec<DVec3> = mesh
+        .positions()
+        .iter()
+        .map(|&p| turn * p * 300.0 + DVec3::new(50.0, -20.0, 7.0))
+        .collect();
+    let pins = [
+        SurfacePoint::Vertex(middle(20)),
+        inside(150, [0.3, 0.3, 0.4]),
+    ];
     let goals = [DVec3::new(0.05, 0.02, 0.1), DVec3::new(0.0, -0.08, 0.02)];
     let (small, _) = layer(&mesh, &pins, 0.31).residual(&goals).unwrap();
-    let (large, _) = layer(&mesh.posed(similar).unwrap(), &pins, 0.31 * 300.0).residual(&goals.map(|g| turn * g * 300.0)).unwrap();
+    let (large, _) = layer(&mesh.posed(similar).unwrap(), &pins, 0.31 * 300.0)
+        .residual(&goals.map(|g| turn * g * 300.0))
+        .unwrap();
     assert_eq!(small.vertices(), large.vertices());
-    let worst = small.displacements().iter().zip(large.displacements()).map(|(&s, l)| (turn * s).distance(*l / 300.0)).fold(0.0, f64::max);
+    let worst = small
+        .displacements()
+        .iter()
+        .zip(large.displacements())
+        .map(|(&s, l)| (turn * s).distance(*l / 300.0))
+        .fold(0.0, f64::max);
     assert!(worst < 1e-9 * 0.1, "{worst}");
 }
 
@@ -106,9 +184,14 @@ fn turning_scaling_and_moving_the_scene_turns_and_scales_the_layer() {
 fn pins_in_one_place_that_disagree_meet_in_the_middle_and_the_report_says_so() {
     let mesh = bumpy_sheet(10, 0.2);
     let goals = [DVec3::X * 0.1, DVec3::Y * 0.1];
-    let (residual, report) = layer(&mesh, &vertices(&[60, 60]), 0.4).residual(&goals).unwrap();
+    let (residual, report) = layer(&mesh, &vertices(&[60, 60]), 0.4)
+        .residual(&goals)
+        .unwrap();
     assert!(dense(&mesh, &residual)[60].distance(DVec3::new(0.05, 0.05, 0.0)) < 1e-15);
-    assert!((report.largest_miss - goals[0].distance(goals[1]) / 2.0).abs() < 1e-15, "{report:?}");
+    assert!(
+        (report.largest_miss - goals[0].distance(goals[1]) / 2.0).abs() < 1e-15,
+        "{report:?}"
+    );
 }
 
 #[test]
@@ -117,11 +200,18 @@ fn a_vertex_without_faces_moves_alone() {
     let mut positions = sheet.positions().to_vec();
     positions.push(DVec3::new(0.5, 0.5, 0.01));
     let mesh = Mesh::from_triangles(positions, sheet.triangles()).unwrap();
-    let (residual, report) = layer(&mesh, &vertices(&[49]), 0.3).residual(&[DVec3::X]).unwrap();
-    assert_eq!((residual.vertices(), residual.displacements()), (&[49][..], &[DVec3::X][..]));
+    let (residual, report) = layer(&mesh, &vertices(&[49]), 0.3)
+        .residual(&[DVec3::X])
+        .unwrap();
+    assert_eq!(
+        (residual.vertices(), residual.displacements()),
+        (&[49][..], &[DVec3::X][..])
+    );
     assert!(report.converged && report.largest_miss == 0.0);
     let points = Mesh::from_triangles(vec![DVec3::ZERO, DVec3::X], &[]).unwrap();
-    let (residual, _) = layer(&points, &vertices(&[1]), 5.0).residual(&[DVec3::Z]).unwrap();
+    let (residual, _) = layer(&points, &vertices(&[1]), 5.0)
+        .residual(&[DVec3::Z])
+        .unwrap();
     assert_eq!(residual.vertices(), [1]);
 }
 
@@ -129,28 +219,59 @@ fn a_vertex_without_faces_moves_alone() {
 fn a_part_within_the_radius_follows_its_one_pin_as_a_whole() {
     let mesh = icosphere(2);
     let pull = DVec3::new(0.3, -0.2, 0.5);
-    let (residual, _) = layer(&mesh, &vertices(&[17]), 10.0).residual(&[pull]).unwrap();
+    let (residual, _) = layer(&mesh, &vertices(&[17]), 10.0)
+        .residual(&[pull])
+        .unwrap();
     assert_eq!(residual.vertices().len(), mesh.vertex_count());
-    assert!(residual.displacements().iter().all(|d| d.distance(pull) < 1e-9));
+    assert!(
+        residual
+            .displacements()
+            .iter()
+            .all(|d| d.distance(pull) < 1e-9)
+    );
 }
 
 #[test]
 fn what_is_near_in_space_but_far_along_the_surface_stays() {
     // A sheet bent to a hairpin: two lids, 0.02 apart, joined at one side.
     let sheet = flat_sheet(40, 0.0);
-    let bend = |p: &DVec3| if p.x < 0.5 { DVec3::new(p.x, p.y, 0.02) } else { DVec3::new(1.0 - p.x, p.y, 0.0) };
-    let lids = sheet.posed(sheet.positions().iter().map(bend).collect()).unwrap();
+    let bend = |p: &DVec3| {
+        if p.x < 0.5 {
+            DVec3::new(p.x, p.y, 0.02)
+        } else {
+            DVec3::new(1.0 - p.x, p.y, 0.0)
+        }
+    };
+    let lids = sheet
+        .posed(sheet.positions().iter().map(bend).collect())
+        .unwrap();
     let pin = (4 * 41 + 20) as u32;
-    let (residual, _) = layer(&lids, &vertices(&[pin]), 0.2).residual(&[DVec3::Z * 0.05]).unwrap();
+    let (residual, _) = layer(&lids, &vertices(&[pin]), 0.2)
+        .residual(&[DVec3::Z * 0.05])
+        .unwrap();
     assert!(residual.vertices().len() > 100);
-    assert!(residual.vertices().iter().all(|&v| sheet.positions()[v as usize].x < 0.5), "the upper lid alone");
+    assert!(
+        residual
+            .vertices()
+            .iter()
+            .all(|&v| sheet.positions()[v as usize].x < 0.5),
+        "the upper lid alone"
+    );
 }
 
 #[test]
 fn holes_rims_and_needles_are_no_obstacle() {
     let sheet = bumpy_sheet(20, 0.3);
-    let hole = |t: &[u32; 3]| t.iter().any(|&v| sheet.positions()[v as usize].distance(DVec3::new(0.5, 0.5, 0.0)) < 0.2);
-    let mut triangles: Vec<[u32; 3]> = sheet.triangles().iter().copied().filter(|t| !hole(t)).collect();
+    let hole = |t: &[u32; 3]| {
+        t.iter()
+            .any(|&v| sheet.positions()[v as usize].distance(DVec3::new(0.5, 0.5, 0.0)) < 0.2)
+    };
+    let mut triangles: Vec<[u32; 3]> = sheet
+        .triangles()
+        .iter()
+        .copied()
+        .filter(|t| !hole(t))
+        .collect();
     triangles.push([20, 20 + 21, 20]); // A triangle without area on the outer rim.
     let mut positions = sheet.positions().to_vec();
     positions[100] = positions[101]; // And several around two vertices in one place.
@@ -158,9 +279,19 @@ fn holes_rims_and_needles_are_no_obstacle() {
     let pins = vertices(&[20, 100, 5 * 21 + 10]);
     let goals = [DVec3::new(0.05, 0.0, 0.1), DVec3::Z * 0.02, DVec3::Y * 0.1];
     let (residual, report) = layer(&mesh, &pins, 0.35).residual(&goals).unwrap();
-    assert!(report.converged && report.largest_miss < 1e-14, "{report:?}");
-    let longest = residual.displacements().iter().map(|d| d.length()).fold(0.0, f64::max);
-    assert!(longest < 2.0 * 0.12, "no vertex is thrown farther than about the pins: {longest}");
+    assert!(
+        report.converged && report.largest_miss < 1e-14,
+        "{report:?}"
+    );
+    let longest = residual
+        .displacements()
+        .iter()
+        .map(|d| d.length())
+        .fold(0.0, f64::max);
+    assert!(
+        longest < 2.0 * 0.12,
+        "no vertex is thrown farther than about the pins: {longest}"
+    );
 }
 
 #[test]
@@ -168,9 +299,16 @@ fn a_part_shrunk_to_a_point_moves_like_any_other() {
     let sheet = bumpy_sheet(4, 0.2);
     let mut positions = sheet.positions().to_vec();
     positions.extend([DVec3::ONE; 3]);
-    let triangles: Vec<[u32; 3]> = sheet.triangles().iter().copied().chain([[25, 26, 27]]).collect();
+    let triangles: Vec<[u32; 3]> = sheet
+        .triangles()
+        .iter()
+        .copied()
+        .chain([[25, 26, 27]])
+        .collect();
     let mesh = Mesh::from_triangles(positions, &triangles).unwrap();
-    let (residual, report) = layer(&mesh, &vertices(&[25, 12]), 0.4).residual(&[DVec3::X * 0.1, DVec3::Z * 0.1]).unwrap();
+    let (residual, report) = layer(&mesh, &vertices(&[25, 12]), 0.4)
+        .residual(&[DVec3::X * 0.1, DVec3::Z * 0.1])
+        .unwrap();
     assert!(report.largest_miss < 1e-15 && residual.displacements().iter().all(|d| d.is_finite()));
 }
 
@@ -191,35 +329,65 @@ fn a_pull_along_the_surface_within_the_suggested_radius_folds_no_triangle() {
     let mesh = flat_sheet(40, 0.2);
     let pull = DVec3::new(0.15, 0.05, 0.0);
     let radius = ResidualLayer::suggested_radius(&mesh, mesh.positions(), &[pull]);
-    assert!((radius - ResidualLayer::RADII_PER_RESIDUAL * pull.length()).abs() < 1e-15, "the pull is what counts here");
-    let (residual, _) = layer(&mesh, &vertices(&[middle(40)]), radius).residual(&[pull]).unwrap();
+    assert!(
+        (radius - ResidualLayer::RADII_PER_RESIDUAL * pull.length()).abs() < 1e-15,
+        "the pull is what counts here"
+    );
+    let (residual, _) = layer(&mesh, &vertices(&[middle(40)]), radius)
+        .residual(&[pull])
+        .unwrap();
     let mut posed = mesh.positions().to_vec();
     residual.apply_to(&mut posed, 1.0).unwrap();
     let moved = mesh.posed(posed).unwrap();
-    let up = |t: usize| triangle_normal(moved.triangle_points(t)).dot(triangle_normal(mesh.triangle_points(t)));
+    let up = |t: usize| {
+        triangle_normal(moved.triangle_points(t)).dot(triangle_normal(mesh.triangle_points(t)))
+    };
     assert!((0..mesh.triangles().len()).all(|t| up(t) > 0.5));
 }
 
 #[test]
 fn in_the_bind_pose_a_layer_adds_its_displacements_and_elsewhere_it_turns_with_the_surface() {
     let mesh = bumpy_sheet(12, 0.3);
-    let (residual, _) = layer(&mesh, &vertices(&[middle(12)]), 0.4).residual(&[DVec3::new(0.02, 0.0, 0.1)]).unwrap();
+    let (residual, _) = layer(&mesh, &vertices(&[middle(12)]), 0.4)
+        .residual(&[DVec3::new(0.02, 0.0, 0.1)])
+        .unwrap();
     let mut bind = mesh.positions().to_vec();
     residual.apply_to(&mut bind, 0.5).unwrap();
-    let expected = mesh.positions().iter().zip(dense(&mesh, &residual)).map(|(&p, d)| p + d * 0.5);
+    let expected = mesh
+        .positions()
+        .iter()
+        .zip(dense(&mesh, &residual))
+        .map(|(&p, d)| p + d * 0.5);
     assert!(bind.iter().zip(expected).all(|(&a, b)| a == b));
     let turn = DQuat::from_axis_angle(DVec3::new(0.2, 1.0, -0.4).normalize(), 1.9);
     let away = |p: DVec3| turn * p + DVec3::new(3.0, 1.0, -2.0);
     let mut posed: Vec<DVec3> = mesh.positions().iter().map(|&p| away(p)).collect();
     residual.apply_to(&mut posed, 0.5).unwrap();
-    assert!(posed.iter().zip(&bind).all(|(p, &b)| p.distance(away(b)) < 1e-13));
+    assert!(
+        posed
+            .iter()
+            .zip(&bind)
+            .all(|(p, &b)| p.distance(away(b)) < 1e-13)
+    );
 }
 
 #[test]
 fn strengths_follow_their_track() {
     let mesh = bumpy_sheet(6, 0.2);
-    let residual = Residual::new(&mesh, mesh.positions(), vec![3, 9], vec![DVec3::X, DVec3::Z * 2.0]).unwrap();
-    let track = |weights: usize| WeightTrack::new(vec![0.0, 2.0], vec![vec![0.0; weights], vec![1.0; weights]], Interpolation::Linear);
+    let residual = Residual::new(
+        &mesh,
+        mesh.positions(),
+        vec![3, 9],
+        vec![DVec3::X, DVec3::Z * 2.0],
+    )
+    .unwrap();
+    let track = |weights: usize| {
+        WeightTrack::new(
+            vec![0.0, 2.0],
+            vec![vec![0.0; weights], vec![1.0; weights]],
+            Interpolation::Linear,
+        )
+    };
     assert!(KeyedResidual::new(residual.clone(), track(2).unwrap()).is_err());
     let keyed = KeyedResidual::new(residual, track(1).unwrap()).unwrap();
     let mut posed = mesh.positions().to_vec();
@@ -232,7 +400,8 @@ fn what_does_not_fit_is_declined() {
     let mesh = bumpy_sheet(4, 0.2);
     let options = ResidualOptions::default();
     let factor = |pins: &[u32], radius: f64, options: &ResidualOptions| {
-        ResidualLayer::factor(&mesh, mesh.positions(), &vertices(pins), radius, options).map(|layer| layer.vertices().len())
+        ResidualLayer::factor(&mesh, mesh.positions(), &vertices(pins), radius, options)
+            .map(|layer| layer.vertices().len())
     };
     assert!(factor(&[99], 0.5, &options).is_err());
     assert!(factor(&[3], f64::NAN, &options).is_err());
@@ -241,25 +410,57 @@ fn what_does_not_fit_is_declined() {
     assert!(ResidualLayer::factor(&mesh, &[DVec3::ZERO], &vertices(&[3]), 0.5, &options).is_err());
     let layer = layer(&mesh, &vertices(&[3]), 0.5);
     assert!(layer.residual(&[]).is_err());
-    assert!(matches!(layer.residual(&[DVec3::NAN]), Err(RigError::NotFinite { vertex: 3, .. })));
-    let bound =
-        |vertices: &[u32], displacements: &[DVec3]| Residual::new(&mesh, mesh.positions(), vertices.to_vec(), displacements.to_vec());
-    assert!(bound(&[2, 1], &[DVec3::X; 2]).is_err() && bound(&[1], &[]).is_err() && bound(&[77], &[DVec3::X]).is_err());
-    assert!(bound(&[1], &[DVec3::X]).unwrap().apply_to(&mut [DVec3::ZERO; 2], 1.0).is_err());
+    assert!(matches!(
+        layer.residual(&[DVec3::NAN]),
+        Err(RigError::NotFinite { vertex: 3, .. })
+    ));
+    let bound = |vertices: &[u32], displacements: &[DVec3]| {
+        Residual::new(
+            &mesh,
+            mesh.positions(),
+            vertices.to_vec(),
+            displacements.to_vec(),
+        )
+    };
+    assert!(
+        bound(&[2, 1], &[DVec3::X; 2]).is_err()
+            && bound(&[1], &[]).is_err()
+            && bound(&[77], &[DVec3::X]).is_err()
+    );
+    assert!(
+        bound(&[1], &[DVec3::X])
+            .unwrap()
+            .apply_to(&mut [DVec3::ZERO; 2], 1.0)
+            .is_err()
+    );
 }
 
 /// A rig of two sliders, the first with an in-between at 0.5, and a layer made at `weights`.
 fn sculpted(weights: &[f64]) -> (Rig, Residual, Vec<DVec3>) {
     let neutral = bumpy_sheet(12, 0.3);
-    let wave = |k: f64| move |p: &DVec3| Vec3::new(0.0, (p.x * k) as f32 * 0.1, ((p.y * k).sin() * 0.1) as f32);
+    let wave = |k: f64| {
+        move |p: &DVec3| Vec3::new(0.0, (p.x * k) as f32 * 0.1, ((p.y * k).sin() * 0.1) as f32)
+    };
     let mut bent = Target::from_dense("bent", neutral.positions().iter().map(wave(2.0)));
     let halfway = Target::from_dense("", neutral.positions().iter().map(wave(5.0)));
-    bent.in_betweens.push(InBetween { name: "half".into(), weight: 0.5, vertices: halfway.vertices, deltas: halfway.deltas });
+    bent.in_betweens.push(InBetween {
+        name: "half".into(),
+        weight: 0.5,
+        vertices: halfway.vertices,
+        deltas: halfway.deltas,
+    });
     let other = Target::from_dense("other", neutral.positions().iter().map(wave(-3.0)));
     let rig = Rig::new(neutral, vec![bent, other]).unwrap();
     let pose = rig.evaluate(weights);
     let pins = vertices(&[middle(12), 40]);
-    let layer = ResidualLayer::factor(rig.neutral(), &pose, &pins, 0.35, &ResidualOptions::default()).unwrap();
+    let layer = ResidualLayer::factor(
+        rig.neutral(),
+        &pose,
+        &pins,
+        0.35,
+        &ResidualOptions::default(),
+    )
+    .unwrap();
     let (residual, _) = layer.residual(&[DVec3::Z * 0.1, DVec3::X * -0.05]).unwrap();
     let mut sculpt = pose;
     residual.apply_to(&mut sculpt, 1.0).unwrap();
@@ -268,7 +469,11 @@ fn sculpted(weights: &[f64]) -> (Rig, Residual, Vec<DVec3>) {
 
 fn assert_same_pose(found: &[DVec3], expected: &[DVec3]) {
     // Displacements below 1 are rounded to `f32` once or twice.
-    let worst = found.iter().zip(expected).map(|(a, b)| a.distance(*b)).fold(0.0, f64::max);
+    let worst = found
+        .iter()
+        .zip(expected)
+        .map(|(a, b)| a.distance(*b))
+        .fold(0.0, f64::max);
     assert!(worst < 4.0 * f64::from(f32::EPSILON), "{worst}");
 }
 
@@ -289,7 +494,11 @@ fn a_layer_promoted_to_an_in_between_gives_the_sculpt_there_and_changes_no_other
         let (rig, residual, sculpt) = sculpted(&[weight, 0.8]);
         let mut targets = rig.targets().to_vec();
         targets[0] = residual.to_in_between(&targets[0], "fix", weight).unwrap();
-        assert!(targets[0].in_betweens.is_sorted_by(|a, b| a.weight < b.weight));
+        assert!(
+            targets[0]
+                .in_betweens
+                .is_sorted_by(|a, b| a.weight < b.weight)
+        );
         let promoted = Rig::new(rig.neutral().clone(), targets).unwrap();
         assert_same_pose(&promoted.evaluate(&[weight, 0.8]), &sculpt);
         for key in [0.0, 0.5, 1.0].into_iter().filter(|&key| key != weight) {
@@ -298,7 +507,11 @@ fn a_layer_promoted_to_an_in_between_gives_the_sculpt_there_and_changes_no_other
         assert_eq!(promoted.evaluate(&[0.0, 0.0]), rig.neutral().positions());
     }
     let (rig, residual, _) = sculpted(&[1.0, 0.0]);
-    assert!([0.0, 1.0, f64::NAN].iter().all(|&w| residual.to_in_between(&rig.targets()[0], "", w).is_err()));
+    assert!(
+        [0.0, 1.0, f64::NAN]
+            .iter()
+            .all(|&w| residual.to_in_between(&rig.targets()[0], "", w).is_err())
+    );
 }
 
 #[test]
@@ -307,7 +520,13 @@ fn a_layer_promoted_to_a_combination_is_whole_where_it_was_made() {
     let coefficient = 0.3 * 0.8;
     let (vertices, deltas) = residual.displacements_for_coefficient(coefficient).unwrap();
     let mut pose = rig.evaluate(&[0.3, 0.8]);
-    vertices.iter().zip(deltas).for_each(|(&v, delta)| pose[v as usize] += delta.as_dvec3() * coefficient);
+    vertices
+        .iter()
+        .zip(deltas)
+        .for_each(|(&v, delta)| pose[v as usize] += delta.as_dvec3() * coefficient);
     assert_same_pose(&pose, &sculpt);
-    assert!(residual.displacements_for_coefficient(1e-4).is_err() && residual.displacements_for_coefficient(f64::NAN).is_err());
+    assert!(
+        residual.displacements_for_coefficient(1e-4).is_err()
+            && residual.displacements_for_coefficient(f64::NAN).is_err()
+    );
 }

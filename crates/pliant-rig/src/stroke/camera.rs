@@ -1,17 +1,18 @@
 //! The eye through which a person draws.
 //!
-//! **Problem.** A stroke is a list of places on a screen. Each place is a ray into the scene, and each point of the scene
-//! in front of the eye has a place on the screen.
+//! **Problem.** A stroke is a list of places on a screen. Each place is a ray into the scene, and
+//! each point of the scene in front of the eye has a place on the screen.
 //!
-//! **Equation.** With axes right `x`, up `y`, forward `z`, a picture of `w` × `h` pixels and the vertical angle `φ`, the
-//! focal length in pixels is `f = h / (2 tan(φ/2))`, and
+//! **Equation.** With axes right `x`, up `y`, forward `z`, a picture of `w` × `h` pixels and the
+//! vertical angle `φ`, the focal length in pixels is `f = h / (2 tan(φ/2))`, and
 //!
 //! ```text
 //! (u, v) = (w/2 + f x/z,  h/2 − f y/z)        ray(u, v) = z + x (u − w/2)/f + y (h/2 − v)/f
 //! ```
 //!
-//! **Ours.** `u` runs right and `v` down from the picture's upper left corner, so that the middle of the first pixel is
-//! (½, ½). These are the conventions of the renderer: what is drawn on its picture is met by the rays of this camera.
+//! **Ours.** `u` runs right and `v` down from the picture's upper left corner, so that the middle
+//! of the first pixel is (½, ½). These are the conventions of the renderer: what is drawn on its
+//! picture is met by the rays of this camera.
 
 use glam::DVec3;
 use pliant_linalg::portable::tan;
@@ -26,7 +27,8 @@ pub struct SketchCamera {
     pub eye: DVec3,
     /// A point in the middle of the picture.
     pub target: DVec3,
-    /// A direction that points up in the picture. Where it is the viewing direction itself, −Z or +X is up instead.
+    /// A direction that points up in the picture. Where it is the viewing direction itself, −Z or
+    /// +X is up instead.
     pub up: DVec3,
     /// The angle between the picture's upper and lower side, in degrees.
     pub fov_y_degrees: f64,
@@ -54,15 +56,20 @@ struct Axes {
 }
 
 impl SketchCamera {
-    /// Angles that a picture can have, in degrees. *Ours*: what the renderer draws without bending it to its own limits.
+    /// Angles that a picture can have, in degrees. *Ours*: what the renderer draws without bending
+    /// it to its own limits.
     const ANGLES_DEGREES: std::ops::RangeInclusive<f64> = 0.1..=175.0;
-    /// Squared sine of the angle below which `up` and the viewing direction count as parallel, as in the renderer.
+    /// Squared sine of the angle below which `up` and the viewing direction count as parallel, as
+    /// in the renderer.
     const PARALLEL_SQUARED: f64 = 1e-12;
 
     /// Declines a camera that sees nothing.
     pub fn check(&self) -> Result<(), RigError> {
         let bad = |what| Err(RigError::BadCamera { what });
-        if ![self.eye, self.target, self.up].iter().all(|v| v.is_finite()) {
+        if ![self.eye, self.target, self.up]
+            .iter()
+            .all(|v| v.is_finite())
+        {
             return bad("eye, target and up must be finite");
         }
         if (self.target - self.eye).try_normalize().is_none() {
@@ -77,7 +84,8 @@ impl SketchCamera {
         Ok(())
     }
 
-    /// Origin and unit direction of the ray through a place of the picture, in pixels from its upper left corner.
+    /// Origin and unit direction of the ray through a place of the picture, in pixels from its
+    /// upper left corner.
     #[must_use]
     pub fn ray(&self, [u, v]: [f64; 2]) -> (DVec3, DVec3) {
         let (axes, focal, [middle_u, middle_v]) = (self.axes(), self.focal_pixels(), self.middle());
@@ -85,14 +93,18 @@ impl SketchCamera {
         (self.eye, (axes.forward + across).normalize())
     }
 
-    /// Where a point falls in the picture, in pixels from the upper left corner; `None` behind the eye.
+    /// Where a point falls in the picture, in pixels from the upper left corner; `None` behind the
+    /// eye.
     #[must_use]
     pub fn project(&self, point: DVec3) -> Option<[f64; 2]> {
         let axes = self.axes();
         let offset = point - self.eye;
         let depth = offset.dot(axes.forward);
         let ([middle_u, middle_v], stretch) = (self.middle(), self.focal_pixels() / depth);
-        let place = [middle_u + offset.dot(axes.right) * stretch, middle_v - offset.dot(axes.up) * stretch];
+        let place = [
+            middle_u + offset.dot(axes.right) * stretch,
+            middle_v - offset.dot(axes.up) * stretch,
+        ];
         (depth > 0.0 && place.iter().all(|c| c.is_finite())).then_some(place)
     }
 
@@ -111,13 +123,19 @@ impl SketchCamera {
     }
 
     fn axes(&self) -> Axes {
-        let forward = (self.target - self.eye).try_normalize().unwrap_or(DVec3::NEG_Z);
+        let forward = (self.target - self.eye)
+            .try_normalize()
+            .unwrap_or(DVec3::NEG_Z);
         let right = [self.up, DVec3::NEG_Z, DVec3::X]
             .into_iter()
             .map(|up| forward.cross(up.normalize_or_zero()))
             .find(|right| right.length_squared() > Self::PARALLEL_SQUARED)
             .map_or(DVec3::X, DVec3::normalize);
-        Axes { right, up: right.cross(forward), forward }
+        Axes {
+            right,
+            up: right.cross(forward),
+            forward,
+        }
     }
 }
 
@@ -141,8 +159,13 @@ mod tests {
         for pixel in [[0.5, 0.5], [320.0, 240.0], [639.5, 100.25], [-30.0, 700.0]] {
             let (origin, direction) = camera().ray(pixel);
             for distance in [0.1, 3.0, 1000.0] {
-                let found = camera().project(origin + direction * distance).expect("in front");
-                assert!((0..2).all(|c| (found[c] - pixel[c]).abs() < 1e-9), "{found:?} {pixel:?}");
+                let found = camera()
+                    .project(origin + direction * distance)
+                    .expect("in front");
+                assert!(
+                    (0..2).all(|c| (found[c] - pixel[c]).abs() < 1e-9),
+                    "{found:?} {pixel:?}"
+                );
             }
             assert_eq!(camera().project(origin - direction), None);
         }
@@ -161,15 +184,42 @@ mod tests {
     #[test]
     fn cameras_that_see_nothing_are_declined_with_a_reason() {
         let broken = [
-            SketchCamera { target: camera().eye, ..camera() },
-            SketchCamera { up: DVec3::NAN, ..camera() },
-            SketchCamera { fov_y_degrees: 180.0, ..camera() },
-            SketchCamera { fov_y_degrees: f64::NAN, ..camera() },
-            SketchCamera { width: 0, ..camera() },
+            SketchCamera {
+                target: camera().eye,
+                ..camera()
+            },
+            SketchCamera {
+                up: DVec3::NAN,
+                ..camera()
+            },
+            SketchCamera {
+                fov_y_degrees: 180.0,
+                ..camera()
+            },
+            SketchCamera {
+                fov_y_degrees: f64::NAN,
+                ..camera()
+            },
+            SketchCamera {
+                width: 0,
+                ..camera()
+            },
         ];
-        assert!(broken.iter().all(|c| matches!(c.check(), Err(RigError::BadCamera { .. }))));
+        assert!(
+            broken
+                .iter()
+                .all(|c| matches!(c.check(), Err(RigError::BadCamera { .. })))
+        );
         assert_eq!(camera().check(), Ok(()));
-        assert_eq!(SketchCamera { up: DVec3::ZERO, ..camera() }.check(), Ok(()), "another direction is up then");
+        assert_eq!(
+            SketchCamera {
+                up: DVec3::ZERO,
+                ..camera()
+            }
+            .check(),
+            Ok(()),
+            "another direction is up then"
+        );
     }
 
     #[test]
@@ -177,7 +227,13 @@ mod tests {
         let text = r#"{"camera": {"eye": [0, 0, 3], "target": [0, 0, 0], "up": [0, 1, 0], "fov_y_degrees": 40, "width": 64, "height": 48},
                        "points": [[1, 2.5], [3, 4]]}"#;
         let stroke: Stroke = serde_json::from_str(text).unwrap();
-        assert_eq!((stroke.camera.eye, stroke.camera.height, stroke.points[0]), (DVec3::Z * 3.0, 48, [1.0, 2.5]));
-        assert_eq!(serde_json::from_str::<Stroke>(&serde_json::to_string(&stroke).unwrap()).unwrap(), stroke);
+        assert_eq!(
+            (stroke.camera.eye, stroke.camera.height, stroke.points[0]),
+            (DVec3::Z * 3.0, 48, [1.0, 2.5])
+        );
+        assert_eq!(
+            serde_json::from_str::<Stroke>(&serde_json::to_string(&stroke).unwrap()).unwrap(),
+            stroke
+        );
     }
 }

@@ -1,37 +1,43 @@
 //! How far a drawn line bends: the horizontal curve of road builders.
 //!
-//! **Problem.** One stroke says where a surface should go, but not from where. Taken as a wire that was straight before, it
-//! tells both: the way from its chord to its bow.
+//! **Problem.** One stroke says where a surface should go, but not from where. Taken as a wire that
+//! was straight before, it tells both: the way from its chord to its bow.
 //!
-//! **Equation.** A circular arc with radius `r` and central angle `θ` has the chord `c = 2 r sin(θ/2)` and the middle ordinate
+//! **Equation.** A circular arc with radius `r` and central angle `θ` has the chord `c = 2 r
+//! sin(θ/2)` and the middle ordinate
 //!
 //! ```text
 //! M = r (1 − cos(θ/2))
 //! ```
 //!
-//! The middle pin moves by `β M` along the middle ordinate, away from the chord; the side pins are stretched by
-//! `ω M cos(θ/2)` along the chord ("x") and `ω M sin(θ/2)` along the middle ordinate ("y"). From the three knots of a
-//! line (begin, middle, end) with the chord `c` and the middle's height `s` over it,
+//! The middle pin moves by `β M` along the middle ordinate, away from the chord; the side pins are
+//! stretched by `ω M cos(θ/2)` along the chord ("x") and `ω M sin(θ/2)` along the middle ordinate
+//! ("y"). From the three knots of a line (begin, middle, end) with the chord `c` and the middle's
+//! height `s` over it,
 //!
 //! ```text
 //! r = (c² + 4 s²) / 8 s     cos(θ/2) = (c² − 4 s²) / (c² + 4 s²)     sin(θ/2) = 4 c s / (c² + 4 s²)     M = s
 //! ```
 //!
-//! which is exact for arcs up to the full circle and needs no curvature, so that a tremor cannot blow it up.
+//! which is exact for arcs up to the full circle and needs no curvature, so that a tremor cannot
+//! blow it up.
 //!
-//! **Source.** Çetinaslan, "Position Manipulation Techniques for Facial Animation", PhD thesis, Universidade do Porto, 2016,
-//! section 3.2.4, after road builders' horizontal curves. The thesis asks the modelling program for `r` and does not define the
-//! sense of the displacements. It calls a curve whose normal points down "concave downward", and moves along the world's Y
-//! only, so that a line drawn on a cheek from the side would pull the wrong way.
+//! **Source.** Çetinaslan, "Position Manipulation Techniques for Facial Animation", PhD thesis,
+//! Universidade do Porto, 2016, section 3.2.4, after road builders' horizontal curves. The thesis
+//! asks the modelling program for `r` and does not define the sense of the displacements. It calls
+//! a curve whose normal points down "concave downward", and moves along the world's Y only, so that
+//! a line drawn on a cheek from the side would pull the wrong way.
 //!
-//! **Ours.** (1) `x` and `y` are the line's own, in the surface ([`HorizontalFrame::Curve`]); the world's are there, too.
-//! (2) Sense: the wire bends from the chord to the bow, so the middle pin follows the bow, up for ⌒ and down for ⌣.
-//! (3) `(cos(θ/2), sin(θ/2))` is the direction of the wire at its ends, so a stretch by `ω M` lengthens the wire along its
-//! tangents: outward, and against the bow ([`SideStretch::Tangent`]). A ⌣ on a mouth pulls its corners out and up.
-//! A brow has no sliders for that: there the ends go with the bow ([`SideStretch::Bow`]), and the rig decides which was
+//! **Ours.** (1) `x` and `y` are the line's own, in the surface ([`HorizontalFrame::Curve`]); the
+//! world's are there, too. (2) Sense: the wire bends from the chord to the bow, so the middle pin
+//! follows the bow, up for ⌒ and down for ⌣. (3) `(cos(θ/2), sin(θ/2))` is the direction of the
+//! wire at its ends, so a stretch by `ω M` lengthens the wire along its tangents: outward, and
+//! against the bow ([`SideStretch::Tangent`]). A ⌣ on a mouth pulls its corners out and up.
+//! A brow has no sliders for that: there the ends go with the bow ([`SideStretch::Bow`]), and the
+//! rig decides which was
 //! meant ([`SketchedPose::draw_first_that_fits`](crate::SketchedPose::draw_first_that_fits)).
-//! (4) Lines are measured in a plane along the view, since depth was not drawn: what is straight on the screen has `M = 0`
-//! also on a round cheek.
+//! (4) Lines are measured in a plane along the view, since depth was not drawn: what is straight on
+//! the screen has `M = 0` also on a round cheek.
 
 use glam::DVec3;
 
@@ -45,23 +51,29 @@ pub struct DrawingPlane {
 }
 
 impl DrawingPlane {
-    /// Cosine of the greatest angle between the plane's normal and the view. *Ours*, 75°: beyond it a pixel is four
-    /// pixels deep, and the hand did not mean that.
+    /// Cosine of the greatest angle between the plane's normal and the view. *Ours*, 75°: beyond it
+    /// a pixel is four pixels deep, and the hand did not mean that.
     const LEAST_COSINE: f64 = 0.258_819_045_102_520_76;
 
-    /// The tangent plane with this normal (either side), seen along `view`; turned towards the eye where it is seen at less
-    /// than 15°. Without a normal, the plane across the view.
+    /// The tangent plane with this normal (either side), seen along `view`; turned towards the eye
+    /// where it is seen at less than 15°. Without a normal, the plane across the view.
     #[must_use]
     pub fn new(normal: DVec3, view: DVec3) -> Self {
         let view = view.normalize_or(DVec3::NEG_Z);
         let facing = normal.normalize_or(-view) * if normal.dot(view) > 0.0 { -1.0 } else { 1.0 };
         let cosine = -facing.dot(view);
         if cosine >= Self::LEAST_COSINE {
-            return Self { normal: facing, view };
+            return Self {
+                normal: facing,
+                view,
+            };
         }
         let tilt = (facing + view * cosine).normalize_or_zero();
         let sine = (1.0 - Self::LEAST_COSINE * Self::LEAST_COSINE).sqrt();
-        Self { normal: (tilt * sine - view * Self::LEAST_COSINE).normalize(), view }
+        Self {
+            normal: (tilt * sine - view * Self::LEAST_COSINE).normalize(),
+            view,
+        }
     }
 
     /// An offset carried along the view into the plane.
@@ -119,27 +131,68 @@ impl HorizontalCurve {
         let reach = to_begin.length().max(to_end.length());
         let closed = span.length() <= Self::LEAST_CHORD * reach;
         // In a full circle the chord has no length; it still runs across the line to the middle.
-        let chord = if closed { plane.normal.cross(to_begin).normalize_or(DVec3::X) } else { span.normalize() };
+        let chord = if closed {
+            plane.normal.cross(to_begin).normalize_or(DVec3::X)
+        } else {
+            span.normalize()
+        };
         let rise = -(to_begin - chord * to_begin.dot(chord));
         let (c, s) = (if closed { 0.0 } else { span.length() }, rise.length());
-        let bow = rise.try_normalize().unwrap_or_else(|| plane.normal.cross(chord));
+        let bow = rise
+            .try_normalize()
+            .unwrap_or_else(|| plane.normal.cross(chord));
         let sum = c * c + 4.0 * s * s;
-        let half_angle = if sum > 0.0 { [(c * c - 4.0 * s * s) / sum, 4.0 * c * s / sum] } else { [1.0, 0.0] };
-        let radius = if s > 0.0 { sum / (8.0 * s) } else { f64::INFINITY };
-        Self { radius, central_angle_rad: 4.0 * (2.0 * s).atan2(c), middle_ordinate: s, chord, bow, half_angle }
+        let half_angle = if sum > 0.0 {
+            [(c * c - 4.0 * s * s) / sum, 4.0 * c * s / sum]
+        } else {
+            [1.0, 0.0]
+        };
+        let radius = if s > 0.0 {
+            sum / (8.0 * s)
+        } else {
+            f64::INFINITY
+        };
+        Self {
+            radius,
+            central_angle_rad: 4.0 * (2.0 * s).atan2(c),
+            middle_ordinate: s,
+            chord,
+            bow,
+            half_angle,
+        }
     }
 
     /// Displacements of the pins at begin, middle and end, with the multipliers `β` and `ω`.
     #[must_use]
-    pub fn displacements(&self, middle_scale: f64, side_scale: f64, frame: HorizontalFrame, stretch: SideStretch) -> [DVec3; 3] {
+    pub fn displacements(
+        &self,
+        middle_scale: f64,
+        side_scale: f64,
+        frame: HorizontalFrame,
+        stretch: SideStretch,
+    ) -> [DVec3; 3] {
         let (x, y) = match frame {
             HorizontalFrame::Curve => (self.chord, self.bow),
-            HorizontalFrame::World => (DVec3::X * self.chord.x.signum(), DVec3::Y * self.bow.y.signum()),
+            HorizontalFrame::World => (
+                DVec3::X * self.chord.x.signum(),
+                DVec3::Y * self.bow.y.signum(),
+            ),
         };
         let [cos, sin] = self.half_angle;
         let pull = side_scale * self.middle_ordinate;
-        let rise = y * (pull * sin * if stretch == SideStretch::Bow { 1.0 } else { -1.0 });
-        [rise - x * (pull * cos), y * (middle_scale * self.middle_ordinate), rise + x * (pull * cos)]
+        let rise = y
+            * (pull
+                * sin
+                * if stretch == SideStretch::Bow {
+                    1.0
+                } else {
+                    -1.0
+                });
+        [
+            rise - x * (pull * cos),
+            y * (middle_scale * self.middle_ordinate),
+            rise + x * (pull * cos),
+        ]
     }
 }
 
@@ -154,17 +207,29 @@ mod tests {
 
     /// Begin, middle and end of an arc with its bow towards +Y.
     fn knots(radius: f64, angle_rad: f64) -> [DVec3; 3] {
-        [-0.5, 0.0, 0.5].map(|share| DVec3::new((share * angle_rad).sin(), (share * angle_rad).cos(), 0.0) * radius)
+        [-0.5, 0.0, 0.5].map(|share| {
+            DVec3::new((share * angle_rad).sin(), (share * angle_rad).cos(), 0.0) * radius
+        })
     }
 
     #[test]
     fn arcs_up_to_the_full_circle_have_their_radius_angle_and_middle_ordinate() {
-        for (r, angle) in [(1.0, 0.3), (2.5, PI / 2.0), (0.1, PI), (40.0, 4.0), (1.0, 6.0), (1.0, 2.0 * PI)] {
+        for (r, angle) in [
+            (1.0, 0.3),
+            (2.5, PI / 2.0),
+            (0.1, PI),
+            (40.0, 4.0),
+            (1.0, 6.0),
+            (1.0, 2.0 * PI),
+        ] {
             let found = HorizontalCurve::through(knots(r, angle), &facing());
             assert!((found.radius / r - 1.0).abs() < 1e-12, "{found:?}");
             assert!((found.central_angle_rad - angle).abs() < 1e-12, "{found:?}");
             assert!((found.middle_ordinate - r * (1.0 - (angle / 2.0).cos())).abs() < 1e-12 * r);
-            assert!((found.half_angle[0] - (angle / 2.0).cos()).abs() < 1e-12 && (found.half_angle[1] - (angle / 2.0).sin()).abs() < 1e-9);
+            assert!(
+                (found.half_angle[0] - (angle / 2.0).cos()).abs() < 1e-12
+                    && (found.half_angle[1] - (angle / 2.0).sin()).abs() < 1e-9
+            );
             assert!(found.bow.distance(DVec3::Y) < 1e-9);
         }
     }
@@ -173,21 +238,38 @@ mod tests {
     fn the_side_pins_lengthen_the_wire_along_its_ends() {
         let (r, angle) = (2.0, 1.4_f64);
         let curve = HorizontalCurve::through(knots(r, angle), &facing());
-        let [begin, middle, end] = curve.displacements(1.0, 1.0, HorizontalFrame::Curve, SideStretch::Tangent);
+        let [begin, middle, end] =
+            curve.displacements(1.0, 1.0, HorizontalFrame::Curve, SideStretch::Tangent);
         let m = curve.middle_ordinate;
         assert!(middle.distance(DVec3::Y * m) < 1e-12);
         // The end's tangent is across its radius.
         let [first, _, last] = knots(r, angle);
         assert!(end.dot(last).abs() < 1e-12 && begin.dot(first).abs() < 1e-12);
         assert!((end.length() - m).abs() < 1e-12 && end.x > 0.0 && end.y < 0.0 && begin.x < 0.0);
-        let [_, _, with_bow] = curve.displacements(1.0, 1.0, HorizontalFrame::Curve, SideStretch::Bow);
-        assert!(with_bow.distance(DVec3::new(m * (angle / 2.0).cos(), m * (angle / 2.0).sin(), 0.0)) < 1e-12);
+        let [_, _, with_bow] =
+            curve.displacements(1.0, 1.0, HorizontalFrame::Curve, SideStretch::Bow);
+        assert!(
+            with_bow.distance(DVec3::new(
+                m * (angle / 2.0).cos(),
+                m * (angle / 2.0).sin(),
+                0.0
+            )) < 1e-12
+        );
     }
 
     #[test]
     fn a_straight_line_moves_nothing() {
-        let curve = HorizontalCurve::through([DVec3::ZERO, DVec3::new(1.0, 1.0, 0.0), DVec3::new(3.0, 3.0, 0.0)], &facing());
-        assert!(curve.middle_ordinate < 1e-15 && curve.central_angle_rad < 1e-15 && curve.radius > 1e15);
+        let curve = HorizontalCurve::through(
+            [
+                DVec3::ZERO,
+                DVec3::new(1.0, 1.0, 0.0),
+                DVec3::new(3.0, 3.0, 0.0),
+            ],
+            &facing(),
+        );
+        assert!(
+            curve.middle_ordinate < 1e-15 && curve.central_angle_rad < 1e-15 && curve.radius > 1e15
+        );
         let at_rest = curve.displacements(1.0, 1.0, HorizontalFrame::Curve, SideStretch::Tangent);
         assert!(at_rest.iter().all(|d| d.length() < 1e-15));
     }
@@ -197,15 +279,25 @@ mod tests {
         let plane = DrawingPlane::new(DVec3::new(0.3, -0.2, 1.0), DVec3::new(0.1, 0.2, -1.0));
         let [a, b, c] = knots(1.0, 2.0).map(|p| plane.flatten(p));
         let flat = HorizontalCurve::through([a, b, c], &plane);
-        let deep = HorizontalCurve::through([a + plane.view * 0.4, b, c - plane.view * 2.0], &plane);
+        let deep =
+            HorizontalCurve::through([a + plane.view * 0.4, b, c - plane.view * 2.0], &plane);
         assert!((flat.radius - deep.radius).abs() < 1e-12 && flat.bow.distance(deep.bow) < 1e-12);
     }
 
     #[test]
     fn a_plane_seen_from_its_edge_is_turned_towards_the_eye() {
-        for normal in [DVec3::X, DVec3::new(1.0, 0.0, -0.1), DVec3::new(-1.0, 0.5, 0.2), DVec3::ZERO] {
+        for normal in [
+            DVec3::X,
+            DVec3::new(1.0, 0.0, -0.1),
+            DVec3::new(-1.0, 0.5, 0.2),
+            DVec3::ZERO,
+        ] {
             let plane = DrawingPlane::new(normal, DVec3::NEG_Z);
-            assert!((plane.normal.length() - 1.0).abs() < 1e-15 && plane.normal.z >= DrawingPlane::LEAST_COSINE - 1e-15, "{plane:?}");
+            assert!(
+                (plane.normal.length() - 1.0).abs() < 1e-15
+                    && plane.normal.z >= DrawingPlane::LEAST_COSINE - 1e-15,
+                "{plane:?}"
+            );
         }
     }
 
@@ -213,9 +305,13 @@ mod tests {
     fn the_world_s_axes_take_the_line_s_signs() {
         let down = knots(1.0, 2.0).map(|p| DVec3::new(-p.x, -p.y, 0.0));
         let curve = HorizontalCurve::through(down, &facing());
-        let [begin, middle, end] = curve.displacements(2.0, 1.0, HorizontalFrame::World, SideStretch::Tangent);
+        let [begin, middle, end] =
+            curve.displacements(2.0, 1.0, HorizontalFrame::World, SideStretch::Tangent);
         let m = curve.middle_ordinate;
         assert!(middle.distance(DVec3::NEG_Y * 2.0 * m) < 1e-12);
-        assert!(begin.x > 0.0 && end.x < 0.0 && begin.y > 0.0 && end.y > 0.0, "outward, and against the bow");
+        assert!(
+            begin.x > 0.0 && end.x < 0.0 && begin.y > 0.0 && end.y > 0.0,
+            "outward, and against the bow"
+        );
     }
 }

@@ -1,23 +1,24 @@
 //! From one face into the space of another, by landmarks.
 //!
-//! **Problem.** Two faces have other meshes, sizes and proportions. A few places are known on both; everything near them
-//! should follow.
+//! **Problem.** Two faces have other meshes, sizes and proportions. A few places are known on both;
+//! everything near them should follow.
 //!
-//! **Equation.** Landmarks `pᵢ` go to `qᵢ`. A similarity `S(p) = s R (p − p̄) + q̄` is the best in least squares; what it
-//! misses is interpolated with the biharmonic kernel `|r|` of space and an affine part, in `u = (p − p̄) / ρ` with the
-//! landmarks' mean radius `ρ`:
+//! **Equation.** Landmarks `pᵢ` go to `qᵢ`. A similarity `S(p) = s R (p − p̄) + q̄` is the best in
+//! least squares; what it misses is interpolated with the biharmonic kernel `|r|` of space and an
+//! affine part, in `u = (p − p̄) / ρ` with the landmarks' mean radius `ρ`:
 //!
 //! ```text
 //! W(p) = S(p) + Σᵢ wᵢ |u − uᵢ| + a + A u        W(pᵢ) = qᵢ,   Σ wᵢ = 0,   Σ wᵢ uᵢᵀ = 0
 //! J(p) = s R + ( A + Σᵢ wᵢ (u − uᵢ)ᵀ / |u − uᵢ| ) / ρ
 //! ```
 //!
-//! **Source.** Umeyama, "Least-squares estimation of transformation parameters between two point patterns", 1991, for `S`
-//! (without mirroring); Duchon, "Splines minimizing rotation-invariant semi-norms in Sobolev spaces", 1977, for the kernel.
+//! **Source.** Umeyama, "Least-squares estimation of transformation parameters between two point
+//! patterns", 1991, for `S` (without mirroring); Duchon, "Splines minimizing rotation-invariant
+//! semi-norms in Sobolev spaces", 1977, for the kernel.
 //!
-//! **Ours.** Fewer than four landmarks, or nearly coplanar ones, do not determine the affine part: `S` alone is used. Landmarks
-//! on a line do not determine the turn about it; the smallest turn is used. At a landmark, where `|r|` has a kink, the kernel
-//! has no share in `J`.
+//! **Ours.** Fewer than four landmarks, or nearly coplanar ones, do not determine the affine part:
+//! `S` alone is used. Landmarks on a line do not determine the turn about it; the smallest turn is
+//! used. At a landmark, where `|r|` has a kink, the kernel has no share in `J`.
 
 use glam::{DMat3, DQuat, DVec3};
 use pliant_linalg::{DenseMatrix, RigidMotion, Svd};
@@ -58,12 +59,13 @@ enum Spread {
 }
 
 impl LandmarkWarp {
-    /// Landmarks whose least extent is below this part of the greatest count as coplanar. *Ours*: beyond, a slip of a
-    /// landmark by a hundredth of the face would turn depth around.
+    /// Landmarks whose least extent is below this part of the greatest count as coplanar. *Ours*:
+    /// beyond, a slip of a landmark by a hundredth of the face would turn depth around.
     const COPLANAR: f64 = 1e-2;
     /// Likewise for a line.
     const COLLINEAR: f64 = 1e-4;
-    /// Singular values of the bend's system below this part of the largest are dropped: landmarks given twice.
+    /// Singular values of the bend's system below this part of the largest are dropped: landmarks
+    /// given twice.
     const REPEATED: f64 = 1e-12;
 
     /// The map that takes each of `from` to its partner in `to`; needs at least one pair.
@@ -77,8 +79,15 @@ impl LandmarkWarp {
         let rotation = best_rotation(&p, &q, spread)?;
         let linear = DMat3::from_quat(rotation) * best_scale(&p, &q, rotation)?;
         let missed: Vec<DVec3> = p.iter().zip(&q).map(|(p, q)| *q - linear * *p).collect();
-        let bend = (from.len() >= 4 && spread == Spread::Space).then(|| Bend::interpolate(&p, &missed)).transpose()?;
-        Ok(Self { linear, from_center, to_center, bend })
+        let bend = (from.len() >= 4 && spread == Spread::Space)
+            .then(|| Bend::interpolate(&p, &missed))
+            .transpose()?;
+        Ok(Self {
+            linear,
+            from_center,
+            to_center,
+            bend,
+        })
     }
 
     /// Whether the map is only a similarity, because the landmarks do not determine more.
@@ -91,14 +100,20 @@ impl LandmarkWarp {
     #[must_use]
     pub fn apply(&self, point: DVec3) -> DVec3 {
         let offset = point - self.from_center;
-        let bend = self.bend.as_ref().map_or(DVec3::ZERO, |bend| bend.at(offset));
+        let bend = self
+            .bend
+            .as_ref()
+            .map_or(DVec3::ZERO, |bend| bend.at(offset));
         self.linear * offset + bend + self.to_center
     }
 
     /// How small displacements at a point go.
     #[must_use]
     pub fn jacobian(&self, point: DVec3) -> DMat3 {
-        let bend = self.bend.as_ref().map_or(DMat3::ZERO, |bend| bend.jacobian(point - self.from_center));
+        let bend = self
+            .bend
+            .as_ref()
+            .map_or(DMat3::ZERO, |bend| bend.jacobian(point - self.from_center));
         self.linear + bend
     }
 }
@@ -116,16 +131,29 @@ impl Bend {
             (false, false) => 0.0,
         });
         let goals = DenseMatrix::from_fn(n + 4, 3, |i, c| if i < n { missed[i][c] } else { 0.0 });
-        let inverse = Svd::of(system.as_ref()).map_err(MeshError::from)?.pseudo_inverse(LandmarkWarp::REPEATED);
+        let inverse = Svd::of(system.as_ref())
+            .map_err(MeshError::from)?
+            .pseudo_inverse(LandmarkWarp::REPEATED);
         let solved = &inverse * &goals;
         let row = |i: usize| DVec3::new(solved[(i, 0)], solved[(i, 1)], solved[(i, 2)]);
         let centers = u.iter().enumerate().map(|(i, &u)| (u, row(i))).collect();
-        Ok(Self { radius, centers, shift: row(n), affine: DMat3::from_cols(row(n + 1), row(n + 2), row(n + 3)) })
+        Ok(Self {
+            radius,
+            centers,
+            shift: row(n),
+            affine: DMat3::from_cols(row(n + 1), row(n + 2), row(n + 3)),
+        })
     }
 
     fn at(&self, offset: DVec3) -> DVec3 {
         let u = offset / self.radius;
-        self.shift + self.affine * u + self.centers.iter().map(|(center, w)| *w * u.distance(*center)).sum::<DVec3>()
+        self.shift
+            + self.affine * u
+            + self
+                .centers
+                .iter()
+                .map(|(center, w)| *w * u.distance(*center))
+                .sum::<DVec3>()
     }
 
     fn jacobian(&self, offset: DVec3) -> DMat3 {
@@ -143,14 +171,23 @@ fn check_pairs(from: &[DVec3], to: &[DVec3]) -> Result<(), RigError> {
     if found != expected {
         return Err(RigError::Landmarks { found, expected });
     }
-    match from.iter().zip(to).position(|(p, q)| !p.is_finite() || !q.is_finite()) {
-        Some(point) => Err(RigError::PointNotFinite { what: "the landmarks", point }),
+    match from
+        .iter()
+        .zip(to)
+        .position(|(p, q)| !p.is_finite() || !q.is_finite())
+    {
+        Some(point) => Err(RigError::PointNotFinite {
+            what: "the landmarks",
+            point,
+        }),
         None => Ok(()),
     }
 }
 
 fn spread_of(offsets: &[DVec3]) -> Result<Spread, RigError> {
-    let matrix = DenseMatrix::from_fn(offsets.len().max(3), 3, |i, c| offsets.get(i).map_or(0.0, |p| p[c]));
+    let matrix = DenseMatrix::from_fn(offsets.len().max(3), 3, |i, c| {
+        offsets.get(i).map_or(0.0, |p| p[c])
+    });
     let extents = Svd::of(matrix.as_ref()).map_err(MeshError::from)?.values;
     Ok(match () {
         () if extents[0] == 0.0 => Spread::Point,
@@ -162,12 +199,22 @@ fn spread_of(offsets: &[DVec3]) -> Result<Spread, RigError> {
 
 fn best_rotation(p: &[DVec3], q: &[DVec3], spread: Spread) -> Result<DQuat, RigError> {
     if spread > Spread::Line {
-        return Ok(RigidMotion::fit(p, q, None).map_err(MeshError::from)?.rotation);
+        return Ok(RigidMotion::fit(p, q, None)
+            .map_err(MeshError::from)?
+            .rotation);
     }
     // The farthest landmark shows the line's direction.
-    let farthest = (0..p.len()).reduce(|a, b| if p[b].length_squared() > p[a].length_squared() { b } else { a });
+    let farthest = (0..p.len()).reduce(|a, b| {
+        if p[b].length_squared() > p[a].length_squared() {
+            b
+        } else {
+            a
+        }
+    });
     let ends = farthest.and_then(|k| Some((p[k].try_normalize()?, q[k].try_normalize()?)));
-    Ok(ends.map_or(DQuat::IDENTITY, |(from, to)| DQuat::from_rotation_arc(from, to)))
+    Ok(ends.map_or(DQuat::IDENTITY, |(from, to)| {
+        DQuat::from_rotation_arc(from, to)
+    }))
 }
 
 fn best_scale(p: &[DVec3], q: &[DVec3], rotation: DQuat) -> Result<f64, RigError> {
@@ -175,10 +222,22 @@ fn best_scale(p: &[DVec3], q: &[DVec3], rotation: DQuat) -> Result<f64, RigError
     if size == 0.0 {
         return Ok(1.0);
     }
-    let value = p.iter().zip(q).map(|(p, q)| (rotation * *p).dot(*q)).sum::<f64>() / size;
-    let bad =
-        RigError::BadOption { what: "the scale from the saved landmarks to the new ones", value, needed: "above 0; check their order" };
-    if value > 0.0 && value.is_finite() { Ok(value) } else { Err(bad) }
+    let value = p
+        .iter()
+        .zip(q)
+        .map(|(p, q)| (rotation * *p).dot(*q))
+        .sum::<f64>()
+        / size;
+    let bad = RigError::BadOption {
+        what: "the scale from the saved landmarks to the new ones",
+        value,
+        needed: "above 0; check their order",
+    };
+    if value > 0.0 && value.is_finite() {
+        Ok(value)
+    } else {
+        Err(bad)
+    }
 }
 
 #[cfg(test)]
@@ -186,12 +245,25 @@ mod tests {
     use super::*;
 
     fn landmarks() -> Vec<DVec3> {
-        (0..9).map(f64::from).map(|k| DVec3::new((k * 1.3).sin() * 3.0, (k * 2.1).cos() * 4.0, (k * 0.7).sin() * 2.0 + 10.0)).collect()
+        (0..9)
+            .map(f64::from)
+            .map(|k| {
+                DVec3::new(
+                    (k * 1.3).sin() * 3.0,
+                    (k * 2.1).cos() * 4.0,
+                    (k * 0.7).sin() * 2.0 + 10.0,
+                )
+            })
+            .collect()
     }
 
     /// A map that is no similarity.
     fn other_face(p: DVec3) -> DVec3 {
-        DVec3::new(2.0 * p.x + 0.1 * p.y * p.y, 1.5 * p.y + 0.3 * p.x, 1.8 * p.z + 0.05 * p.x * p.y)
+        DVec3::new(
+            2.0 * p.x + 0.1 * p.y * p.y,
+            1.5 * p.y + 0.3 * p.x,
+            1.8 * p.z + 0.05 * p.x * p.y,
+        )
     }
 
     #[test]
@@ -200,7 +272,11 @@ mod tests {
         let to: Vec<DVec3> = from.iter().map(|p| other_face(*p)).collect();
         let warp = LandmarkWarp::fit(&from, &to).unwrap();
         assert!(!warp.is_similarity());
-        assert!(from.iter().zip(&to).all(|(p, q)| warp.apply(*p).distance(*q) < 1e-11));
+        assert!(
+            from.iter()
+                .zip(&to)
+                .all(|(p, q)| warp.apply(*p).distance(*q) < 1e-11)
+        );
         let h = 1e-5;
         for p in [DVec3::new(0.3, -0.4, 9.5), DVec3::new(5.0, 1.0, 12.0)] {
             for axis in DVec3::AXES {
@@ -217,28 +293,50 @@ mod tests {
         let shear = DMat3::from_cols_array(&[1.0, 0.2, -0.1, 0.4, 2.0, 0.3, 0.0, 0.5, 0.7]);
         for linear in [turn, shear] {
             let carry = |p: DVec3| linear * p + DVec3::new(100.0, -5.0, 3.0);
-            let warp = LandmarkWarp::fit(&from, &from.iter().map(|p| carry(*p)).collect::<Vec<_>>()).unwrap();
+            let warp =
+                LandmarkWarp::fit(&from, &from.iter().map(|p| carry(*p)).collect::<Vec<_>>())
+                    .unwrap();
             for p in [DVec3::ZERO, DVec3::new(9.0, 8.0, -7.0)] {
                 assert!(warp.apply(p).distance(carry(p)) < 1e-10 * carry(p).length());
-                assert!((warp.jacobian(p) * DVec3::ONE).distance(linear * DVec3::ONE) < 1e-10 * 30.0);
+                assert!(
+                    (warp.jacobian(p) * DVec3::ONE).distance(linear * DVec3::ONE) < 1e-10 * 30.0
+                );
             }
         }
     }
 
     #[test]
     fn few_flat_or_straight_landmarks_give_the_similarity_they_determine() {
-        let flat: Vec<DVec3> = landmarks().iter().map(|p| DVec3::new(p.x, p.y, 0.0)).collect();
-        let straight: Vec<DVec3> = (0..5).map(|k| DVec3::new(1.0, 2.0, 3.0) * f64::from(k)).collect();
+        let flat: Vec<DVec3> = landmarks()
+            .iter()
+            .map(|p| DVec3::new(p.x, p.y, 0.0))
+            .collect();
+        let straight: Vec<DVec3> = (0..5)
+            .map(|k| DVec3::new(1.0, 2.0, 3.0) * f64::from(k))
+            .collect();
         let turn = DQuat::from_axis_angle(DVec3::new(0.0, 1.0, 1.0).normalize(), 0.8);
-        for from in [flat, straight.clone(), landmarks()[..3].to_vec(), landmarks()[..1].to_vec()] {
+        for from in [
+            flat,
+            straight.clone(),
+            landmarks()[..3].to_vec(),
+            landmarks()[..1].to_vec(),
+        ] {
             let same = LandmarkWarp::fit(&from, &from).unwrap();
             assert!(same.is_similarity());
             let p = DVec3::new(1.0, -3.0, 2.0);
-            assert!(same.apply(p).distance(p) < 1e-13 * 30.0, "a face is mapped onto itself: {}", same.apply(p));
+            assert!(
+                same.apply(p).distance(p) < 1e-13 * 30.0,
+                "a face is mapped onto itself: {}",
+                same.apply(p)
+            );
             let to: Vec<DVec3> = from.iter().map(|p| turn * *p * 3.0 + DVec3::X).collect();
             let moved = LandmarkWarp::fit(&from, &to).unwrap();
             // The scale of a single landmark is unknown, its place is not.
-            assert!(from.iter().zip(&to).all(|(p, q)| moved.apply(*p).distance(*q) < 1e-12 * 40.0));
+            assert!(
+                from.iter()
+                    .zip(&to)
+                    .all(|(p, q)| moved.apply(*p).distance(*q) < 1e-12 * 40.0)
+            );
         }
     }
 
@@ -248,15 +346,34 @@ mod tests {
         from.push(from[4]);
         let to: Vec<DVec3> = from.iter().map(|p| other_face(*p)).collect();
         let warp = LandmarkWarp::fit(&from, &to).unwrap();
-        assert!(from.iter().zip(&to).all(|(p, q)| warp.apply(*p).distance(*q) < 1e-10));
+        assert!(
+            from.iter()
+                .zip(&to)
+                .all(|(p, q)| warp.apply(*p).distance(*q) < 1e-10)
+        );
     }
 
     #[test]
     fn landmarks_that_do_not_pair_are_declined() {
         let from = landmarks();
-        assert_eq!(LandmarkWarp::fit(&from, &from[1..]), Err(RigError::Landmarks { found: 8, expected: 9 }));
+        assert_eq!(
+            LandmarkWarp::fit(&from, &from[1..]),
+            Err(RigError::Landmarks {
+                found: 8,
+                expected: 9
+            })
+        );
         assert!(LandmarkWarp::fit(&[], &[]).is_err());
-        assert!(matches!(LandmarkWarp::fit(&from[..1], &[DVec3::NAN]), Err(RigError::PointNotFinite { point: 0, .. })));
-        assert!(matches!(LandmarkWarp::fit(&from, &[DVec3::ONE; 9]), Err(RigError::BadOption { .. })), "all in one place");
+        assert!(matches!(
+            LandmarkWarp::fit(&from[..1], &[DVec3::NAN]),
+            Err(RigError::PointNotFinite { point: 0, .. })
+        ));
+        assert!(
+            matches!(
+                LandmarkWarp::fit(&from, &[DVec3::ONE; 9]),
+                Err(RigError::BadOption { .. })
+            ),
+            "all in one place"
+        );
     }
 }

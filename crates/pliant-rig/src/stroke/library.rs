@@ -1,13 +1,15 @@
 //! Strokes that are kept and drawn again on another face.
 //!
-//! **Problem.** A smile that was drawn once should be drawn on every face of the show, whatever its mesh.
+//! **Problem.** A smile that was drawn once should be drawn on every face of the show, whatever its
+//! mesh.
 //!
-//! **Equation.** With the [`LandmarkWarp`] `W` from the saved landmarks to the new ones and its Jacobian `J`, a pin at `p` with
-//! the displacement `d` goes to the surface's point closest to `W(p)` with the displacement `J(p) d`. Free directions go to
-//! `J n`, measured ones, which are covectors, to `J⁻ᵀ n`.
+//! **Equation.** With the [`LandmarkWarp`] `W` from the saved landmarks to the new ones and its
+//! Jacobian `J`, a pin at `p` with the displacement `d` goes to the surface's point closest to
+//! `W(p)` with the displacement `J(p) d`. Free directions go to `J n`, measured ones, which are
+//! covectors, to `J⁻ᵀ n`.
 //!
-//! **Ours.** A stroke is saved as places in space beside its landmarks, so that a library needs no mesh. Pins that were on
-//! vertices go to vertices.
+//! **Ours.** A stroke is saved as places in space beside its landmarks, so that a library needs no
+//! mesh. Pins that were on vertices go to vertices.
 
 use glam::DVec3;
 use pliant_mesh::{Mesh, SurfaceIndex, SurfacePoint};
@@ -67,7 +69,11 @@ pub struct ReusedStroke {
 impl StrokeLibrary {
     /// Keeps a stroke; one of the same name is replaced and given back.
     pub fn insert(&mut self, stroke: SavedStroke) -> Option<SavedStroke> {
-        match self.strokes.iter_mut().find(|kept| kept.name == stroke.name) {
+        match self
+            .strokes
+            .iter_mut()
+            .find(|kept| kept.name == stroke.name)
+        {
             Some(kept) => Some(std::mem::replace(kept, stroke)),
             None => {
                 self.strokes.push(stroke);
@@ -84,7 +90,8 @@ impl StrokeLibrary {
 }
 
 impl SavedStroke {
-    /// Takes a stroke off the mesh with its vertices at `positions`, where `landmarks` are vertices.
+    /// Takes a stroke off the mesh with its vertices at `positions`, where `landmarks` are
+    /// vertices.
     pub fn new(
         name: impl Into<String>,
         mesh: &Mesh,
@@ -97,18 +104,41 @@ impl SavedStroke {
         let landmarks = landmark_places(&posed, landmarks)?;
         pins.iter().try_for_each(|pin| pin.check(&posed))?;
         let pins = pins.iter().map(|pin| SavedPin::of(pin, &posed)).collect();
-        Ok(Self { name: name.into(), landmarks, curve: curve.positions(&posed)?, closed: curve.closed, pins })
+        Ok(Self {
+            name: name.into(),
+            landmarks,
+            curve: curve.positions(&posed)?,
+            closed: curve.closed,
+            pins,
+        })
     }
 
-    /// The stroke on a mesh with its vertices at `positions`, where the saved landmarks are the vertices `landmarks`, in order.
-    pub fn reuse(&self, mesh: &Mesh, positions: &[DVec3], landmarks: &[u32]) -> Result<ReusedStroke, RigError> {
+    /// The stroke on a mesh with its vertices at `positions`, where the saved landmarks are the
+    /// vertices `landmarks`, in order.
+    pub fn reuse(
+        &self,
+        mesh: &Mesh,
+        positions: &[DVec3],
+        landmarks: &[u32],
+    ) -> Result<ReusedStroke, RigError> {
         let posed = mesh.posed(positions.to_vec())?;
         let warp = LandmarkWarp::fit(&self.landmarks, &landmark_places(&posed, landmarks)?)?;
         let index = SurfaceIndex::new(&posed)?;
         let points: Vec<DVec3> = self.curve.iter().map(|p| warp.apply(*p)).collect();
-        let curve = SurfaceCurve { closed: self.closed, ..SurfaceCurve::nearest(&index, &points)? };
-        let pins = self.pins.iter().map(|pin| pin.on(&posed, &index, &warp)).collect::<Result<_, _>>()?;
-        Ok(ReusedStroke { curve, pins, by_similarity: warp.is_similarity() })
+        let curve = SurfaceCurve {
+            closed: self.closed,
+            ..SurfaceCurve::nearest(&index, &points)?
+        };
+        let pins = self
+            .pins
+            .iter()
+            .map(|pin| pin.on(&posed, &index, &warp))
+            .collect::<Result<_, _>>()?;
+        Ok(ReusedStroke {
+            curve,
+            pins,
+            by_similarity: warp.is_similarity(),
+        })
     }
 }
 
@@ -127,7 +157,11 @@ impl SavedPin {
         let place = warp.apply(self.place);
         let closest = index.closest_points(&[place])?[0];
         let on_vertex = || SurfacePoint::Vertex(nearest_corner(posed, closest.place, place));
-        let at = if self.on_vertex { on_vertex() } else { closest.place.into() };
+        let at = if self.on_vertex {
+            on_vertex()
+        } else {
+            closest.place.into()
+        };
         let jacobian = warp.jacobian(self.place);
         let aim = match &self.aim {
             Aim::Point => Aim::Point,
@@ -135,15 +169,25 @@ impl SavedPin {
             Aim::Along(n) => Aim::Along(jacobian.inverse().transpose() * *n),
             Aim::Curve(points) => Aim::Curve(points.iter().map(|p| warp.apply(*p)).collect()),
         };
-        let pin = Pin { at, displacement: jacobian * self.displacement, aim, stiffness: self.stiffness };
+        let pin = Pin {
+            at,
+            displacement: jacobian * self.displacement,
+            aim,
+            stiffness: self.stiffness,
+        };
         pin.check(posed)?;
         Ok(pin)
     }
 }
 
 fn landmark_places(posed: &Mesh, landmarks: &[u32]) -> Result<Vec<DVec3>, RigError> {
-    landmarks.iter().try_for_each(|&v| posed.require_vertex(v as usize))?;
-    Ok(landmarks.iter().map(|&v| posed.positions()[v as usize]).collect())
+    landmarks
+        .iter()
+        .try_for_each(|&v| posed.require_vertex(v as usize))?;
+    Ok(landmarks
+        .iter()
+        .map(|&v| posed.positions()[v as usize])
+        .collect())
 }
 
 #[cfg(test)]
@@ -158,15 +202,26 @@ mod tests {
     /// An egg.
     fn face() -> Mesh {
         let sphere = icosphere(3);
-        let egg = sphere.positions().iter().map(|p| *p * DVec3::new(1.0, 1.4 + 0.2 * p.x, 1.1)).collect();
+        let egg = sphere
+            .positions()
+            .iter()
+            .map(|p| *p * DVec3::new(1.0, 1.4 + 0.2 * p.x, 1.1))
+            .collect();
         sphere.posed(egg).unwrap()
     }
 
     fn pins() -> Vec<Pin> {
-        let inside = TrianglePoint { triangle: 77, barycentric: [0.5, 0.3, 0.2] };
+        let inside = TrianglePoint {
+            triangle: 77,
+            barycentric: [0.5, 0.3, 0.2],
+        };
         vec![
             Pin::new(12, DVec3::new(0.1, 0.2, -0.1)),
-            Pin { at: inside.into(), ..Pin::new(0, DVec3::Y * 0.3).with_aim(Aim::Across(DVec3::Z)) }.with_stiffness(2.0),
+            Pin {
+                at: inside.into(),
+                ..Pin::new(0, DVec3::Y * 0.3).with_aim(Aim::Across(DVec3::Z))
+            }
+            .with_stiffness(2.0),
             Pin::new(100, DVec3::X).with_aim(Aim::Along(DVec3::new(1.0, 1.0, 0.0))),
             Pin::new(101, DVec3::X).with_aim(Aim::Curve(vec![DVec3::X, DVec3::Y, DVec3::Z])),
         ]
@@ -174,12 +229,22 @@ mod tests {
 
     fn saved() -> SavedStroke {
         let curve = SurfaceCurve::through_vertices(&[12, 40, 100]);
-        SavedStroke::new("smile", &face(), face().positions(), &LANDMARKS, &curve, &pins()).unwrap()
+        SavedStroke::new(
+            "smile",
+            &face(),
+            face().positions(),
+            &LANDMARKS,
+            &curve,
+            &pins(),
+        )
+        .unwrap()
     }
 
     #[test]
     fn on_the_same_face_the_pins_are_the_same() {
-        let again = saved().reuse(&face(), face().positions(), &LANDMARKS).unwrap();
+        let again = saved()
+            .reuse(&face(), face().positions(), &LANDMARKS)
+            .unwrap();
         assert!(!again.by_similarity);
         for (a, b) in pins().iter().zip(&again.pins) {
             assert!(a.at.position(&face()).distance(b.at.position(&face())) < 1e-12);
@@ -187,7 +252,12 @@ mod tests {
             assert!(!matches!(a.at, SurfacePoint::Vertex(_)) || a.at == b.at);
         }
         let points = again.curve.positions(&face()).unwrap();
-        assert!(points.iter().zip(&saved().curve).all(|(p, q)| p.distance(*q) < 1e-12));
+        assert!(
+            points
+                .iter()
+                .zip(&saved().curve)
+                .all(|(p, q)| p.distance(*q) < 1e-12)
+        );
     }
 
     #[test]
@@ -197,7 +267,10 @@ mod tests {
         let moved: Vec<DVec3> = face().positions().iter().map(|p| carry(*p)).collect();
         let there = face().posed(moved.clone()).unwrap();
         for landmarks in [&LANDMARKS[..], &LANDMARKS[..3]] {
-            let stroke = SavedStroke { landmarks: saved().landmarks[..landmarks.len()].to_vec(), ..saved() };
+            let stroke = SavedStroke {
+                landmarks: saved().landmarks[..landmarks.len()].to_vec(),
+                ..saved()
+            };
             let reused = stroke.reuse(&face(), &moved, landmarks).unwrap();
             assert_eq!(reused.by_similarity, landmarks.len() < 4);
             for (a, b) in pins().iter().zip(&reused.pins) {
@@ -207,7 +280,9 @@ mod tests {
                     (Aim::Across(n), Aim::Across(m)) | (Aim::Along(n), Aim::Along(m)) => {
                         assert!((turn * *n).normalize().distance(m.normalize()) < 1e-11);
                     }
-                    (Aim::Curve(n), Aim::Curve(m)) => assert!(n.iter().zip(m).all(|(p, q)| carry(*p).distance(*q) < 1e-10)),
+                    (Aim::Curve(n), Aim::Curve(m)) => {
+                        assert!(n.iter().zip(m).all(|(p, q)| carry(*p).distance(*q) < 1e-10))
+                    }
                     (a, b) => assert_eq!(a, b),
                 }
             }
@@ -221,34 +296,79 @@ mod tests {
         let index = SurfaceIndex::new(&other).unwrap();
         let landmarks = LANDMARKS.map(|v| {
             let direction = icosphere(3).positions()[v as usize];
-            nearest_corner(&other, index.closest_point(direction).unwrap().place, direction)
+            nearest_corner(
+                &other,
+                index.closest_point(direction).unwrap().place,
+                direction,
+            )
         });
         let curve = SurfaceCurve::through_vertices(&[0, 5]);
-        let stroke =
-            SavedStroke::new("hold", &face(), face().positions(), &LANDMARKS, &curve, &LANDMARKS.map(|v| Pin::hold(v as usize))).unwrap();
+        let stroke = SavedStroke::new(
+            "hold",
+            &face(),
+            face().positions(),
+            &LANDMARKS,
+            &curve,
+            &LANDMARKS.map(|v| Pin::hold(v as usize)),
+        )
+        .unwrap();
         let reused = stroke.reuse(&other, other.positions(), &landmarks).unwrap();
         let found: Vec<SurfacePoint> = reused.pins.iter().map(|pin| pin.at).collect();
-        assert_eq!(found, landmarks.map(SurfacePoint::Vertex), "a pin on a landmark goes to the landmark");
-        assert!(reused.pins.iter().all(|pin| pin.displacement == DVec3::ZERO));
+        assert_eq!(
+            found,
+            landmarks.map(SurfacePoint::Vertex),
+            "a pin on a landmark goes to the landmark"
+        );
+        assert!(
+            reused
+                .pins
+                .iter()
+                .all(|pin| pin.displacement == DVec3::ZERO)
+        );
     }
 
     #[test]
     fn a_library_survives_its_file_and_keeps_each_name_once() {
         let mut library = StrokeLibrary::default();
         assert_eq!(library.insert(saved()), None);
-        assert_eq!(library.insert(SavedStroke { closed: true, ..saved() }), Some(saved()));
-        assert!(library.get("smile").is_some_and(|stroke| stroke.closed) && library.get("frown").is_none());
+        assert_eq!(
+            library.insert(SavedStroke {
+                closed: true,
+                ..saved()
+            }),
+            Some(saved())
+        );
+        assert!(
+            library.get("smile").is_some_and(|stroke| stroke.closed)
+                && library.get("frown").is_none()
+        );
         // Numbers that every JSON reader takes to the bit.
         let short = |p: &mut DVec3| *p = (*p * 1024.0).round() / 1024.0;
         let stroke = &mut library.strokes[0];
-        stroke.landmarks.iter_mut().chain(&mut stroke.curve).chain(stroke.pins.iter_mut().map(|pin| &mut pin.place)).for_each(short);
+        stroke
+            .landmarks
+            .iter_mut()
+            .chain(&mut stroke.curve)
+            .chain(stroke.pins.iter_mut().map(|pin| &mut pin.place))
+            .for_each(short);
         let text = serde_json::to_string(&library).unwrap();
-        assert_eq!(serde_json::from_str::<StrokeLibrary>(&text).unwrap(), library);
+        assert_eq!(
+            serde_json::from_str::<StrokeLibrary>(&text).unwrap(),
+            library
+        );
     }
 
     #[test]
     fn landmarks_beside_the_mesh_or_of_another_number_are_declined() {
-        assert!(saved().reuse(&face(), face().positions(), &LANDMARKS[1..]).is_err());
-        assert!(saved().reuse(&face(), face().positions(), &[0, 5, 17, 33, 80, 1_000_000]).is_err());
+        assert!(
+            saved()
+                .reuse(&face(), face().positions(), &LANDMARKS[1..])
+                .is_err()
+        );
+        assert!(
+            saved()
+                .reuse(&face(), face().positions(), &[0, 5, 17, 33, 80, 1_000_000])
+                .is_err()
+        );
     }
 }

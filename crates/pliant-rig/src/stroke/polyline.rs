@@ -1,7 +1,8 @@
 //! Polylines by arc length.
 //!
 //! **Equation.** With the lengths `ℓᵢ` from the start to corner `i`, the point at distance `s` is
-//! `pᵢ + (s − ℓᵢ)/(ℓᵢ₊₁ − ℓᵢ) (pᵢ₊₁ − pᵢ)` on the side that holds `s`. A closed polyline goes on from its start.
+//! `pᵢ + (s − ℓᵢ)/(ℓᵢ₊₁ − ℓᵢ) (pᵢ₊₁ − pᵢ)` on the side that holds `s`. A closed polyline goes on
+//! from its start.
 
 use glam::DVec3;
 
@@ -17,9 +18,13 @@ pub(crate) struct Polyline {
 }
 
 impl Polyline {
-    /// Declines points that are not finite, fewer than two different ones, or three for a closed polyline; `what` names
-    /// it in errors.
-    pub(crate) fn new(what: &'static str, points: &[DVec3], closed: bool) -> Result<Self, RigError> {
+    /// Declines points that are not finite, fewer than two different ones, or three for a closed
+    /// polyline; `what` names it in errors.
+    pub(crate) fn new(
+        what: &'static str,
+        points: &[DVec3],
+        closed: bool,
+    ) -> Result<Self, RigError> {
         if let Some(point) = points.iter().position(|p| !p.is_finite()) {
             return Err(RigError::PointNotFinite { what, point });
         }
@@ -30,7 +35,11 @@ impl Polyline {
         }
         let needed = if closed { 3 } else { 2 };
         if corners.len() < needed {
-            return Err(RigError::TooShort { what, found: corners.len(), needed });
+            return Err(RigError::TooShort {
+                what,
+                found: corners.len(),
+                needed,
+            });
         }
         if closed {
             corners.push(corners[0]);
@@ -39,7 +48,11 @@ impl Polyline {
         for pair in corners.windows(2) {
             distances.push(distances[distances.len() - 1] + pair[0].distance(pair[1]));
         }
-        Ok(Self { corners, distances, closed })
+        Ok(Self {
+            corners,
+            distances,
+            closed,
+        })
     }
 
     /// From the start to the end, or once around.
@@ -59,12 +72,24 @@ impl Polyline {
 
     /// The point at a share of the length; beyond the ends the end, or around again where closed.
     pub(crate) fn at(&self, share: f64) -> DVec3 {
-        let share = if self.closed { share.rem_euclid(1.0) } else { share.clamp(0.0, 1.0) };
+        let share = if self.closed {
+            share.rem_euclid(1.0)
+        } else {
+            share.clamp(0.0, 1.0)
+        };
         let distance = share * self.length();
-        let side = self.distances.partition_point(|&d| d <= distance).clamp(1, self.corners.len() - 1) - 1;
+        let side = self
+            .distances
+            .partition_point(|&d| d <= distance)
+            .clamp(1, self.corners.len() - 1)
+            - 1;
         let step = self.distances[side + 1] - self.distances[side];
         // Corners closer than a length can tell apart have no side between them.
-        let along = if step > 0.0 { (distance - self.distances[side]) / step } else { 0.0 };
+        let along = if step > 0.0 {
+            (distance - self.distances[side]) / step
+        } else {
+            0.0
+        };
         self.corners[side].lerp(self.corners[side + 1], along.clamp(0.0, 1.0))
     }
 
@@ -99,9 +124,29 @@ mod tests {
     #[test]
     fn a_line_without_extent_is_declined() {
         let two = [DVec3::X, DVec3::Y, DVec3::X];
-        assert!(matches!(Polyline::new("a curve", &[DVec3::X; 5], false), Err(RigError::TooShort { found: 1, needed: 2, .. })));
-        assert!(matches!(Polyline::new("a curve", &two, true), Err(RigError::TooShort { found: 2, needed: 3, .. })));
-        assert!(matches!(Polyline::new("a curve", &[DVec3::X, DVec3::NAN], false), Err(RigError::PointNotFinite { point: 1, .. })));
-        assert!(matches!(Polyline::new("a curve", &[], true), Err(RigError::TooShort { found: 0, .. })));
+        assert!(matches!(
+            Polyline::new("a curve", &[DVec3::X; 5], false),
+            Err(RigError::TooShort {
+                found: 1,
+                needed: 2,
+                ..
+            })
+        ));
+        assert!(matches!(
+            Polyline::new("a curve", &two, true),
+            Err(RigError::TooShort {
+                found: 2,
+                needed: 3,
+                ..
+            })
+        ));
+        assert!(matches!(
+            Polyline::new("a curve", &[DVec3::X, DVec3::NAN], false),
+            Err(RigError::PointNotFinite { point: 1, .. })
+        ));
+        assert!(matches!(
+            Polyline::new("a curve", &[], true),
+            Err(RigError::TooShort { found: 0, .. })
+        ));
     }
 }

@@ -1,16 +1,19 @@
 //! From the screen onto the visible surface.
 //!
-//! **Problem.** A stroke should become a curve on what the person saw under it, also when the hand slips off the model for a
-//! moment or across a nose onto the cheek far behind it.
+//! **Problem.** A stroke should become a curve on what the person saw under it, also when the hand
+//! slips off the model for a moment or across a nose onto the cheek far behind it.
 //!
-//! **Equation.** Each place of the stroke casts a ray; the first hit is the point of the curve. A stroke is torn between two
-//! neighbouring places when one of them misses the model, or when their hits stay apart by more than a gap however close
-//! the places come. Bisection finds the two sides of the tear, the silhouette.
+//! **Equation.** Each place of the stroke casts a ray; the first hit is the point of the curve. A
+//! stroke is torn between two neighbouring places when one of them misses the model, or when their
+//! hits stay apart by more than a gap however close the places come. Bisection finds the two sides
+//! of the tear, the silhouette.
 //!
-//! **Source.** Çetinaslan, "Position Manipulation Techniques for Facial Animation", PhD thesis, Universidade do Porto, 2016,
-//! section 3.2.1: a ray for each point, the closest visible surface. It says nothing of strokes that leave the model.
+//! **Source.** Çetinaslan, "Position Manipulation Techniques for Facial Animation", PhD thesis,
+//! Universidade do Porto, 2016, section 3.2.1: a ray for each point, the closest visible surface.
+//! It says nothing of strokes that leave the model.
 //!
-//! **Ours.** Tears; of several pieces the longest on the screen that lies on the model is kept, and the others are told.
+//! **Ours.** Tears; of several pieces the longest on the screen that lies on the model is kept, and
+//! the others are told.
 
 use glam::{DVec2, DVec3};
 use pliant_linalg::parallel;
@@ -21,8 +24,8 @@ use crate::{RigError, SketchCamera, SketchSurface, SurfaceCurve};
 
 /// Rays in one parallel task.
 const RAYS_PER_TASK: usize = 64;
-/// A jump in depth tears a stroke if it is longer than this many mean edges. *Ours*: facets near a silhouette hide each
-/// other by less.
+/// A jump in depth tears a stroke if it is longer than this many mean edges. *Ours*: facets near a
+/// silhouette hide each other by less.
 const GAP_EDGES: f64 = 2.0;
 /// Halvings of a step: a silhouette is found to a millionth of a pixel.
 const HALVINGS: usize = 30;
@@ -64,7 +67,12 @@ pub struct StrokePiece {
 
 impl ProjectedStroke {
     /// Carries a stroke, in pixels of `camera`, onto the mesh with its vertices at `positions`.
-    pub fn new(mesh: &Mesh, positions: &[DVec3], camera: &SketchCamera, points: &[[f64; 2]]) -> Result<Self, RigError> {
+    pub fn new(
+        mesh: &Mesh,
+        positions: &[DVec3],
+        camera: &SketchCamera,
+        points: &[[f64; 2]],
+    ) -> Result<Self, RigError> {
         SketchSurface::new(mesh, positions)?.project(camera, points)
     }
 
@@ -78,15 +86,39 @@ impl ProjectedStroke {
     ) -> Result<Self, RigError> {
         camera.check()?;
         let path = fill_gaps(points)?;
-        let caster = Caster { posed, index, camera, gap: GAP_EDGES * mean_edge };
+        let caster = Caster {
+            posed,
+            index,
+            camera,
+            gap: GAP_EDGES * mean_edge,
+        };
         let mut pieces = caster.pieces(&path);
-        let longest =
-            (0..pieces.len()).filter(|&k| pieces[k].on_model()).reduce(|a, b| if pieces[b].length() > pieces[a].length() { b } else { a });
-        let longest = longest.ok_or(RigError::StrokeOffModel { points: points.len() })?;
+        let longest = (0..pieces.len())
+            .filter(|&k| pieces[k].on_model())
+            .reduce(|a, b| {
+                if pieces[b].length() > pieces[a].length() {
+                    b
+                } else {
+                    a
+                }
+            });
+        let longest = longest.ok_or(RigError::StrokeOffModel {
+            points: points.len(),
+        })?;
         let kept = pieces.remove(longest);
-        let cut = (!pieces.is_empty()).then(|| Cut { kept: kept.told(), dropped: pieces.iter().map(Piece::told).collect() });
-        let curve = SurfaceCurve { points: kept.hits.iter().map(|hit| hit.place.into()).collect(), closed: false };
-        Ok(Self { curve, positions: kept.hits.iter().map(|hit| hit.point).collect(), cut })
+        let cut = (!pieces.is_empty()).then(|| Cut {
+            kept: kept.told(),
+            dropped: pieces.iter().map(Piece::told).collect(),
+        });
+        let curve = SurfaceCurve {
+            points: kept.hits.iter().map(|hit| hit.place.into()).collect(),
+            closed: false,
+        };
+        Ok(Self {
+            curve,
+            positions: kept.hits.iter().map(|hit| hit.point).collect(),
+            cut,
+        })
     }
 }
 
@@ -113,7 +145,10 @@ struct Piece {
 
 impl Piece {
     fn starting(sample: &Sample) -> Self {
-        Self { pixels: vec![sample.pixel], hits: sample.hit.into_iter().collect() }
+        Self {
+            pixels: vec![sample.pixel],
+            hits: sample.hit.into_iter().collect(),
+        }
     }
 
     fn push(&mut self, sample: &Sample) {
@@ -134,7 +169,12 @@ impl Piece {
 
     fn told(&self) -> StrokePiece {
         let end = self.pixels[self.pixels.len() - 1];
-        StrokePiece { from: self.pixels[0].to_array(), to: end.to_array(), length_pixels: self.length(), on_model: self.on_model() }
+        StrokePiece {
+            from: self.pixels[0].to_array(),
+            to: end.to_array(),
+            length_pixels: self.length(),
+            on_model: self.on_model(),
+        }
     }
 }
 
@@ -151,7 +191,12 @@ impl Caster<'_> {
     fn cast(&self, pixel: DVec2) -> Sample {
         let (origin, direction) = self.camera.ray(pixel.to_array());
         let hit = self.index.cast_ray(origin, direction, f64::INFINITY);
-        let hit = hit.map(|hit| Hit { place: hit.place, point: hit.place.position(self.posed.triangles(), self.posed.positions()) });
+        let hit = hit.map(|hit| Hit {
+            place: hit.place,
+            point: hit
+                .place
+                .position(self.posed.triangles(), self.posed.positions()),
+        });
         Sample { pixel, hit }
     }
 
@@ -163,7 +208,9 @@ impl Caster<'_> {
         for pair in samples.windows(2) {
             let mut start = pair[0];
             for _ in 0..TEARS_PER_STEP {
-                let Some((last, first)) = self.tear(start, pair[1], HALVINGS) else { break };
+                let Some((last, first)) = self.tear(start, pair[1], HALVINGS) else {
+                    break;
+                };
                 piece.push(&last);
                 torn.push(std::mem::replace(&mut piece, Piece::starting(&first)));
                 start = first;
@@ -174,8 +221,9 @@ impl Caster<'_> {
         torn
     }
 
-    /// The two sides of the first tear between two samples, to a precision of so many halvings. Where the surface is steep
-    /// but in one piece, the parts of the step come close, and there is no tear.
+    /// The two sides of the first tear between two samples, to a precision of so many halvings.
+    /// Where the surface is steep but in one piece, the parts of the step come close, and there
+    /// is no tear.
     fn tear(&self, a: Sample, b: Sample, halvings: usize) -> Option<(Sample, Sample)> {
         if !self.apart(&a, &b) {
             return None;
@@ -184,7 +232,8 @@ impl Caster<'_> {
             return Some((a, b));
         }
         let middle = self.cast((a.pixel + b.pixel) * 0.5);
-        self.tear(a, middle, halvings - 1).or_else(|| self.tear(middle, b, halvings - 1))
+        self.tear(a, middle, halvings - 1)
+            .or_else(|| self.tear(middle, b, halvings - 1))
     }
 
     fn apart(&self, a: &Sample, b: &Sample) -> bool {
@@ -201,7 +250,14 @@ mod tests {
     use pliant_mesh::shapes::{flat_sheet, icosphere};
 
     fn front(distance: f64) -> SketchCamera {
-        SketchCamera { eye: DVec3::Z * distance, target: DVec3::ZERO, up: DVec3::Y, fov_y_degrees: 40.0, width: 400, height: 300 }
+        SketchCamera {
+            eye: DVec3::Z * distance,
+            target: DVec3::ZERO,
+            up: DVec3::Y,
+            fov_y_degrees: 40.0,
+            width: 400,
+            height: 300,
+        }
     }
 
     fn project(mesh: &Mesh, points: &[[f64; 2]]) -> Result<ProjectedStroke, RigError> {
@@ -211,7 +267,14 @@ mod tests {
     #[test]
     fn the_curve_falls_back_onto_the_stroke_and_lies_on_the_near_side() {
         let sphere = icosphere(4);
-        let drawn: Vec<[f64; 2]> = (0..40).map(|k| [150.0 + 2.5 * f64::from(k), 150.0 + 30.0 * (f64::from(k) * 0.1).sin()]).collect();
+        let drawn: Vec<[f64; 2]> = (0..40)
+            .map(|k| {
+                [
+                    150.0 + 2.5 * f64::from(k),
+                    150.0 + 30.0 * (f64::from(k) * 0.1).sin(),
+                ]
+            })
+            .collect();
         let stroke = project(&sphere, &drawn).unwrap();
         assert_eq!(stroke.cut, None);
         assert_eq!(stroke.positions.len(), 40);
@@ -230,49 +293,116 @@ mod tests {
         assert!(cut.dropped.iter().all(|piece| !piece.on_model));
         // Seen from 5 the unit sphere covers the sine 1/5, tangent 1/√24.
         let radius = 150.0 / 20_f64.to_radians().tan() / 24_f64.sqrt();
-        assert!((cut.kept.length_pixels - 2.0 * radius).abs() < 0.2, "{} {radius}", cut.kept.length_pixels);
-        let ends = [stroke.positions[0], stroke.positions[stroke.positions.len() - 1]];
-        assert!(ends.iter().all(|p| (p.z - 0.2).abs() < 0.05), "the limb lies at z = 1/5: {ends:?}");
-        let total: f64 = cut.kept.length_pixels + cut.dropped.iter().map(|piece| piece.length_pixels).sum::<f64>();
-        assert!((total - 390.0).abs() < 1e-5, "nothing is lost between the pieces: {total}");
+        assert!(
+            (cut.kept.length_pixels - 2.0 * radius).abs() < 0.2,
+            "{} {radius}",
+            cut.kept.length_pixels
+        );
+        let ends = [
+            stroke.positions[0],
+            stroke.positions[stroke.positions.len() - 1],
+        ];
+        assert!(
+            ends.iter().all(|p| (p.z - 0.2).abs() < 0.05),
+            "the limb lies at z = 1/5: {ends:?}"
+        );
+        let total: f64 = cut.kept.length_pixels
+            + cut
+                .dropped
+                .iter()
+                .map(|piece| piece.length_pixels)
+                .sum::<f64>();
+        assert!(
+            (total - 390.0).abs() < 1e-5,
+            "nothing is lost between the pieces: {total}"
+        );
     }
 
     #[test]
     fn the_longest_of_several_pieces_is_kept_and_the_others_are_told() {
         let (a, b) = (icosphere(3), icosphere(3));
-        let moved = |mesh: &Mesh, to: DVec3, scale: f64| mesh.positions().iter().map(|p| *p * scale + to).collect::<Vec<_>>();
+        let moved = |mesh: &Mesh, to: DVec3, scale: f64| {
+            mesh.positions()
+                .iter()
+                .map(|p| *p * scale + to)
+                .collect::<Vec<_>>()
+        };
         let mut positions = moved(&a, DVec3::X * -0.9, 0.4);
         positions.extend(moved(&b, DVec3::X * 0.6, 0.7));
         let shift = a.vertex_count() as u32;
-        let triangles: Vec<[u32; 3]> = a.triangles().iter().copied().chain(b.triangles().iter().map(|t| t.map(|v| v + shift))).collect();
+        let triangles: Vec<[u32; 3]> = a
+            .triangles()
+            .iter()
+            .copied()
+            .chain(b.triangles().iter().map(|t| t.map(|v| v + shift)))
+            .collect();
         let pair = Mesh::from_triangles(positions, &triangles).unwrap();
         let stroke = project(&pair, &[[40.0, 150.0], [360.0, 150.0]]).unwrap();
         let cut = stroke.cut.unwrap();
-        assert_eq!(cut.dropped.iter().map(|piece| piece.on_model).collect::<Vec<_>>(), [false, true, false, false]);
-        assert!(stroke.positions.iter().all(|p| p.x > -0.2), "the larger sphere");
+        assert_eq!(
+            cut.dropped
+                .iter()
+                .map(|piece| piece.on_model)
+                .collect::<Vec<_>>(),
+            [false, true, false, false]
+        );
+        assert!(
+            stroke.positions.iter().all(|p| p.x > -0.2),
+            "the larger sphere"
+        );
     }
 
     #[test]
     fn a_sheet_in_front_of_another_tears_the_stroke() {
         let sheet = flat_sheet(8, 0.0);
-        let mut positions: Vec<DVec3> = sheet.positions().iter().map(|p| *p * 2.0 - DVec3::new(1.0, 1.0, 1.0)).collect();
-        positions.extend(sheet.positions().iter().map(|p| *p * DVec3::new(0.5, 1.0, 1.0) + DVec3::new(0.3, -0.5, 0.0)));
+        let mut positions: Vec<DVec3> = sheet
+            .positions()
+            .iter()
+            .map(|p| *p * 2.0 - DVec3::new(1.0, 1.0, 1.0))
+            .collect();
+        positions.extend(
+            sheet
+                .positions()
+                .iter()
+                .map(|p| *p * DVec3::new(0.5, 1.0, 1.0) + DVec3::new(0.3, -0.5, 0.0)),
+        );
         let shift = sheet.vertex_count() as u32;
         let triangles = sheet.triangles();
-        let both: Vec<[u32; 3]> = triangles.iter().copied().chain(triangles.iter().map(|t| t.map(|v| v + shift))).collect();
+        let both: Vec<[u32; 3]> = triangles
+            .iter()
+            .copied()
+            .chain(triangles.iter().map(|t| t.map(|v| v + shift)))
+            .collect();
         let stacked = Mesh::from_triangles(positions, &both).unwrap();
         let stroke = project(&stacked, &[[140.0, 150.0], [240.0, 150.0]]).unwrap();
         let cut = stroke.cut.expect("the front sheet hides the back one");
         assert!(cut.kept.on_model && cut.dropped.len() == 1 && cut.dropped[0].on_model);
-        assert!(stroke.positions.iter().all(|p| p.z == stroke.positions[0].z), "one sheet only");
+        assert!(
+            stroke
+                .positions
+                .iter()
+                .all(|p| p.z == stroke.positions[0].z),
+            "one sheet only"
+        );
     }
 
     #[test]
     fn a_stroke_beside_the_model_is_declined() {
-        assert_eq!(project(&icosphere(2), &[[1.0, 1.0], [30.0, 1.0]]), Err(RigError::StrokeOffModel { points: 2 }));
-        let behind = SketchCamera { target: DVec3::Z * 10.0, ..front(5.0) };
+        assert_eq!(
+            project(&icosphere(2), &[[1.0, 1.0], [30.0, 1.0]]),
+            Err(RigError::StrokeOffModel { points: 2 })
+        );
+        let behind = SketchCamera {
+            target: DVec3::Z * 10.0,
+            ..front(5.0)
+        };
         let sphere = icosphere(2);
-        let found = ProjectedStroke::new(&sphere, sphere.positions(), &behind, &[[190.0, 150.0], [210.0, 150.0]]);
+        let found = ProjectedStroke::new(
+            &sphere,
+            sphere.positions(),
+            &behind,
+            &[[190.0, 150.0], [210.0, 150.0]],
+        );
         assert_eq!(found, Err(RigError::StrokeOffModel { points: 2 }));
     }
 }

@@ -1,39 +1,50 @@
 //! A stroke on the screen without gaps.
 //!
-//! **Problem.** A fast hand leaves long gaps between recorded points. On a curved surface the line must follow the
-//! surface in between, so that rays are needed there, too.
+//! **Problem.** A fast hand leaves long gaps between recorded points. On a curved surface the line
+//! must follow the surface in between, so that rays are needed there, too.
 //!
-//! **Equation.** Between two points the path is the mean of the parabola through them and the point before, and of the
-//! one through them and the point after, `(1 − s) Q₀(t) + s Q₁(t)`, with centripetal parameters
-//! `tᵢ₊₁ − tᵢ = √|pᵢ₊₁ − pᵢ|`.
+//! **Equation.** Between two points the path is the mean of the parabola through them and the point
+//! before, and of the one through them and the point after, `(1 − s) Q₀(t) + s Q₁(t)`, with
+//! centripetal parameters `tᵢ₊₁ − tᵢ = √|pᵢ₊₁ − pᵢ|`.
 //!
-//! **Source.** Overhauser, "Analytic definition of curves and surfaces by parabolic blending", 1968 (the Catmull–Rom
-//! spline); Lee, "Choosing nodes in parametric curve interpolation", 1989, for the parameters.
+//! **Source.** Overhauser, "Analytic definition of curves and surfaces by parabolic blending", 1968
+//! (the Catmull–Rom spline); Lee, "Choosing nodes in parametric curve interpolation", 1989, for the
+//! parameters.
 //!
-//! **Ours.** Points that were drawn stay, and only gaps longer than a part of the stroke are filled. Next to an end the one
-//! parabola that exists is taken whole.
+//! **Ours.** Points that were drawn stay, and only gaps longer than a part of the stroke are
+//! filled. Next to an end the one parabola that exists is taken whole.
 
 use glam::DVec2;
 
 use crate::RigError;
 
-/// Steps of the stroke are at most this part of its length. *Ours*: enough for rays to follow a face.
+/// Steps of the stroke are at most this part of its length. *Ours*: enough for rays to follow a
+/// face.
 const LONGEST_STEP: f64 = 1.0 / 32.0;
 
 /// The drawn points and, in long gaps, more of them. Declines what is not a line.
 pub(crate) fn fill_gaps(points: &[[f64; 2]]) -> Result<Vec<DVec2>, RigError> {
     if let Some(point) = points.iter().position(|p| !p.iter().all(|c| c.is_finite())) {
-        return Err(RigError::PointNotFinite { what: "the stroke", point });
+        return Err(RigError::PointNotFinite {
+            what: "the stroke",
+            point,
+        });
     }
     let mut drawn: Vec<DVec2> = points.iter().map(|p| DVec2::from_array(*p)).collect();
     drawn.dedup();
     let length = path_length(&drawn);
     if drawn.len() < 2 || length == 0.0 {
-        return Err(RigError::TooShort { what: "the stroke", found: drawn.len().min(1), needed: 2 });
+        return Err(RigError::TooShort {
+            what: "the stroke",
+            found: drawn.len().min(1),
+            needed: 2,
+        });
     }
     let mut path = vec![drawn[0]];
     for i in 0..drawn.len() - 1 {
-        let pieces = (drawn[i].distance(drawn[i + 1]) / (LONGEST_STEP * length)).ceil().max(1.0) as usize;
+        let pieces = (drawn[i].distance(drawn[i + 1]) / (LONGEST_STEP * length))
+            .ceil()
+            .max(1.0) as usize;
         path.extend((1..pieces).map(|k| blended(&drawn, i, k as f64 / pieces as f64)));
         path.push(drawn[i + 1]);
     }
@@ -42,15 +53,30 @@ pub(crate) fn fill_gaps(points: &[[f64; 2]]) -> Result<Vec<DVec2>, RigError> {
 
 /// The length of a polyline on the screen.
 pub(crate) fn path_length(points: &[DVec2]) -> f64 {
-    points.windows(2).map(|pair| pair[0].distance(pair[1])).sum()
+    points
+        .windows(2)
+        .map(|pair| pair[0].distance(pair[1]))
+        .sum()
 }
 
 /// The point at share `s` between drawn points `i` and `i + 1`.
 fn blended(drawn: &[DVec2], i: usize, s: f64) -> DVec2 {
     let [a, b] = [drawn[i], drawn[i + 1]];
     let reach = a.distance(b).sqrt();
-    let before = i.checked_sub(1).map(|k| parabola([drawn[k], a, b], [-drawn[k].distance(a).sqrt(), 0.0, reach], s * reach));
-    let after = drawn.get(i + 2).map(|c| parabola([a, b, *c], [0.0, reach, reach + b.distance(*c).sqrt()], s * reach));
+    let before = i.checked_sub(1).map(|k| {
+        parabola(
+            [drawn[k], a, b],
+            [-drawn[k].distance(a).sqrt(), 0.0, reach],
+            s * reach,
+        )
+    });
+    let after = drawn.get(i + 2).map(|c| {
+        parabola(
+            [a, b, *c],
+            [0.0, reach, reach + b.distance(*c).sqrt()],
+            s * reach,
+        )
+    });
     match (before, after) {
         (Some(before), Some(after)) => before.lerp(after, s),
         (Some(only), None) | (None, Some(only)) => only,
@@ -70,18 +96,31 @@ mod tests {
 
     #[test]
     fn drawn_points_stay_and_no_step_is_long() {
-        let drawn = [[0.0, 0.0], [0.0, 0.0], [100.0, 10.0], [101.0, 12.0], [90.0, 300.0]];
+        let drawn = [
+            [0.0, 0.0],
+            [0.0, 0.0],
+            [100.0, 10.0],
+            [101.0, 12.0],
+            [90.0, 300.0],
+        ];
         let path = fill_gaps(&drawn).unwrap();
         assert!(drawn.iter().all(|p| path.contains(&DVec2::from_array(*p))));
         let length = path_length(&path);
-        assert!(path.windows(2).all(|pair| pair[0].distance(pair[1]) < 2.0 * LONGEST_STEP * length));
+        assert!(
+            path.windows(2)
+                .all(|pair| pair[0].distance(pair[1]) < 2.0 * LONGEST_STEP * length)
+        );
     }
 
     #[test]
     fn nine_points_of_a_half_circle_are_a_circle_to_a_thousandth() {
         let at = |k: usize| std::f64::consts::PI * k as f64 / 8.0;
         let drawn: Vec<[f64; 2]> = (0..9).map(|k| [at(k).cos(), at(k).sin()]).collect();
-        let worst = fill_gaps(&drawn).unwrap().iter().map(|p| (p.length() - 1.0).abs()).fold(0.0, f64::max);
+        let worst = fill_gaps(&drawn)
+            .unwrap()
+            .iter()
+            .map(|p| (p.length() - 1.0).abs())
+            .fold(0.0, f64::max);
         assert!(worst < 1e-3, "{worst}: chords would miss it by 0.02");
     }
 
@@ -93,8 +132,17 @@ mod tests {
 
     #[test]
     fn dots_and_numbers_that_are_none_are_declined() {
-        assert!(matches!(fill_gaps(&[]), Err(RigError::TooShort { found: 0, .. })));
-        assert!(matches!(fill_gaps(&[[1.0, 2.0]; 4]), Err(RigError::TooShort { found: 1, .. })));
-        assert!(matches!(fill_gaps(&[[1.0, 2.0], [f64::NAN, 2.0]]), Err(RigError::PointNotFinite { point: 1, .. })));
+        assert!(matches!(
+            fill_gaps(&[]),
+            Err(RigError::TooShort { found: 0, .. })
+        ));
+        assert!(matches!(
+            fill_gaps(&[[1.0, 2.0]; 4]),
+            Err(RigError::TooShort { found: 1, .. })
+        ));
+        assert!(matches!(
+            fill_gaps(&[[1.0, 2.0], [f64::NAN, 2.0]]),
+            Err(RigError::PointNotFinite { point: 1, .. })
+        ));
     }
 }

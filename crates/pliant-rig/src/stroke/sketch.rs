@@ -1,29 +1,32 @@
 //! One stroke on a face: a curve on it, three pins, and where they go.
 //!
-//! **Problem.** A person draws a line on a posed face. The face should follow the line, without a second drawing that says
-//! where the surface was before.
+//! **Problem.** A person draws a line on a posed face. The face should follow the line, without a
+//! second drawing that says where the surface was before.
 //!
-//! **Method.** (1) Rays carry the stroke onto the visible surface. (2) A cubic spline with few control points takes the tremor
-//! out. (3) Knots at its begin, middle and end, at equal arc length, are pinned. (4) The spline's radius, central angle and
-//! middle ordinate move the pins, as for a straight wire that was bent into the line.
+//! **Method.** (1) Rays carry the stroke onto the visible surface. (2) A cubic spline with few
+//! control points takes the tremor out. (3) Knots at its begin, middle and end, at equal arc
+//! length, are pinned. (4) The spline's radius, central angle and middle ordinate move the pins, as
+//! for a straight wire that was bent into the line.
 //!
-//! **Source.** Çetinaslan, "Position Manipulation Techniques for Facial Animation", PhD thesis, Universidade do Porto, 2016,
-//! sections 3.2.1, 3.2.2 (algorithm 1) and 3.2.4.
+//! **Source.** Çetinaslan, "Position Manipulation Techniques for Facial Animation", PhD thesis,
+//! Universidade do Porto, 2016, sections 3.2.1, 3.2.2 (algorithm 1) and 3.2.4.
 //!
-//! **Ours.** Algorithm 1 finds the face that is closest to a knot and then loops over all vertices, keeping the last one of
-//! that face; we take the face's corner that is nearest to the knot. Two knots on one vertex would ask it to go two ways and
-//! are declined; pins anywhere on the surface ([`PinPlace::Surface`]) have no such limit. The thesis counts "`k` knots, where
-//! `k` corresponds to `D`", the degree 3, and places them at begin, middle and end: three different knots of a spline of two
-//! spans, thus five control points. Five miss the angle of a half circle by 1 %, seven by 0.04 %; we take seven. Depth was not
-//! drawn and is free: on a head, pins that keep to the stroke's plane pull the corners of a mouth off its cheeks, and sliders
-//! that have nothing to do with it (a puffed cheek, the nose) are called for help.
+//! **Ours.** Algorithm 1 finds the face that is closest to a knot and then loops over all vertices,
+//! keeping the last one of that face; we take the face's corner that is nearest to the knot. Two
+//! knots on one vertex would ask it to go two ways and are declined; pins anywhere on the surface
+//! ([`PinPlace::Surface`]) have no such limit. The thesis counts "`k` knots, where `k` corresponds
+//! to `D`", the degree 3, and places them at begin, middle and end: three different knots of a
+//! spline of two spans, thus five control points. Five miss the angle of a half circle by 1 %,
+//! seven by 0.04 %; we take seven. Depth was not drawn and is free: on a head, pins that keep to
+//! the stroke's plane pull the corners of a mouth off its cheeks, and sliders that have nothing to
+//! do with it (a puffed cheek, the nose) are called for help.
 
 use glam::DVec3;
 use pliant_mesh::{Mesh, SurfaceIndex, SurfacePoint, TrianglePoint, vertex_normals};
 
 use crate::{
-    Aim, CubicSpline, Cut, DrawingPlane, HorizontalCurve, HorizontalFrame, Pin, ProjectedStroke, RigError, SideStretch, SketchCamera,
-    SurfaceCurve,
+    Aim, CubicSpline, Cut, DrawingPlane, HorizontalCurve, HorizontalFrame, Pin, ProjectedStroke,
+    RigError, SideStretch, SketchCamera, SurfaceCurve,
 };
 
 /// A stroke as a curve on a face, with its pins.
@@ -92,10 +95,12 @@ impl Default for SketchOptions {
 }
 
 impl SketchOptions {
-    /// Ours, measured on half circles: the radius is right to 0.02 %, with the five of the thesis to 0.9 %.
+    /// Ours, measured on half circles: the radius is right to 0.02 %, with the five of the thesis
+    /// to 0.9 %.
     pub const DEFAULT_CONTROL_POINTS: usize = 7;
-    /// Ours: half of the bend by the middle, half by the ends, so that the middle comes to lie about as much farther from the
-    /// ends as was drawn. The thesis leaves `β` and `ω` to the user.
+    /// Ours: half of the bend by the middle, half by the ends, so that the middle comes to lie
+    /// about as much farther from the ends as was drawn. The thesis leaves `β` and `ω` to the
+    /// user.
     pub const DEFAULT_MIDDLE_SCALE: f64 = 0.5;
     /// Ours: the other half.
     pub const DEFAULT_SIDE_SCALE: f64 = 0.5;
@@ -104,14 +109,20 @@ impl SketchOptions {
     /// Default: [`DEFAULT_CONTROL_POINTS`](Self::DEFAULT_CONTROL_POINTS).
     #[must_use]
     pub fn with_control_points(self, control_points: usize) -> Self {
-        Self { control_points, ..self }
+        Self {
+            control_points,
+            ..self
+        }
     }
 
     /// The thesis' `β`: multiplies the displacement of the middle pin.
     /// Default: [`DEFAULT_MIDDLE_SCALE`](Self::DEFAULT_MIDDLE_SCALE).
     #[must_use]
     pub fn with_middle_scale(self, middle_scale: f64) -> Self {
-        Self { middle_scale, ..self }
+        Self {
+            middle_scale,
+            ..self
+        }
     }
 
     /// The thesis' `ω`: multiplies the displacements of the side pins.
@@ -136,7 +147,10 @@ impl SketchOptions {
     /// Where side pins go. Default: along the curve's tangents.
     #[must_use]
     pub fn with_side_stretch(self, side_stretch: SideStretch) -> Self {
-        Self { side_stretch, ..self }
+        Self {
+            side_stretch,
+            ..self
+        }
     }
 
     /// Where pins may be. Default: on vertices.
@@ -146,9 +160,16 @@ impl SketchOptions {
     }
 
     fn check(&self) -> Result<(), RigError> {
-        for (what, value) in [("the scale of the middle pin", self.middle_scale), ("the scale of the side pins", self.side_scale)] {
+        for (what, value) in [
+            ("the scale of the middle pin", self.middle_scale),
+            ("the scale of the side pins", self.side_scale),
+        ] {
             if !value.is_finite() {
-                return Err(RigError::BadOption { what, value, needed: "a finite number" });
+                return Err(RigError::BadOption {
+                    what,
+                    value,
+                    needed: "a finite number",
+                });
             }
         }
         Ok(())
@@ -156,17 +177,27 @@ impl SketchOptions {
 
     /// A pin that is seen along `view`.
     fn pin(&self, at: SurfacePoint, displacement: DVec3, view: DVec3) -> Pin {
-        let aim = if self.depth == PinDepth::Free { Aim::Across(view) } else { Aim::Point };
-        Pin { at, displacement, aim, stiffness: 1.0 }
+        let aim = if self.depth == PinDepth::Free {
+            Aim::Across(view)
+        } else {
+            Aim::Point
+        };
+        Pin {
+            at,
+            displacement,
+            aim,
+            stiffness: 1.0,
+        }
     }
 }
 
 impl Sketch {
-    /// Points of [`Sketch::curve`]. *Ours*: odd, so that the middle is one of them, and smooth in a picture.
+    /// Points of [`Sketch::curve`]. *Ours*: odd, so that the middle is one of them, and smooth in a
+    /// picture.
     const CURVE_POINTS: usize = 65;
 
-    /// The pins that a stroke, in pixels of `camera`, asks for on a mesh with its vertices at `positions`. For many strokes on one
-    /// pose, see [`SketchSurface`].
+    /// The pins that a stroke, in pixels of `camera`, asks for on a mesh with its vertices at
+    /// `positions`. For many strokes on one pose, see [`SketchSurface`].
     pub fn from_stroke(
         mesh: &Mesh,
         positions: &[DVec3],
@@ -193,16 +224,30 @@ impl SketchSurface {
         let posed = mesh.posed(positions.to_vec())?;
         let index = SurfaceIndex::new(&posed)?;
         let (normals, mean_edge) = (vertex_normals(&posed), posed.mean_edge_length());
-        Ok(Self { posed, index, normals, mean_edge })
+        Ok(Self {
+            posed,
+            index,
+            normals,
+            mean_edge,
+        })
     }
 
     /// Carries a stroke, in pixels of `camera`, onto the surface.
-    pub fn project(&self, camera: &SketchCamera, points: &[[f64; 2]]) -> Result<ProjectedStroke, RigError> {
+    pub fn project(
+        &self,
+        camera: &SketchCamera,
+        points: &[[f64; 2]],
+    ) -> Result<ProjectedStroke, RigError> {
         ProjectedStroke::on(&self.posed, &self.index, self.mean_edge, camera, points)
     }
 
     /// The pins that a stroke, in pixels of `camera`, asks for.
-    pub fn sketch(&self, camera: &SketchCamera, points: &[[f64; 2]], options: &SketchOptions) -> Result<Sketch, RigError> {
+    pub fn sketch(
+        &self,
+        camera: &SketchCamera,
+        points: &[[f64; 2]],
+        options: &SketchOptions,
+    ) -> Result<Sketch, RigError> {
         options.check()?;
         let stroke = self.project(camera, points)?;
         let spline = CubicSpline::fit(&stroke.positions, options.control_points)?;
@@ -212,8 +257,17 @@ impl SketchSurface {
         let plane = DrawingPlane::new(self.mean_normal(&stroke), view);
         let bend = HorizontalCurve::through(knots, &plane);
         let places = place_pins(&self.posed, &self.index, knots, options.pin_place)?;
-        let displacements = bend.displacements(options.middle_scale, options.side_scale, options.frame, options.side_stretch);
-        let pins = places.into_iter().zip(displacements).map(|(at, way)| options.pin(at, way, view)).collect();
+        let displacements = bend.displacements(
+            options.middle_scale,
+            options.side_scale,
+            options.frame,
+            options.side_stretch,
+        );
+        let pins = places
+            .into_iter()
+            .zip(displacements)
+            .map(|(at, way)| options.pin(at, way, view))
+            .collect();
         Ok(Sketch {
             curve: SurfaceCurve::nearest(&self.index, &samples)?,
             spline,
@@ -229,9 +283,14 @@ impl SketchSurface {
     fn mean_normal(&self, stroke: &ProjectedStroke) -> DVec3 {
         let places = &stroke.positions;
         let last = places.len() - 1;
-        let supports = stroke.curve.points.iter().map(|&at| Pin { at, ..Pin::hold(0) }.support(&self.posed));
+        let supports = stroke
+            .curve
+            .points
+            .iter()
+            .map(|&at| Pin { at, ..Pin::hold(0) }.support(&self.posed));
         let weighted = supports.enumerate().map(|(k, support)| {
-            let length = places[k].distance(places[k.saturating_sub(1)]) + places[k].distance(places[(k + 1).min(last)]);
+            let length = places[k].distance(places[k.saturating_sub(1)])
+                + places[k].distance(places[(k + 1).min(last)]);
             support.of(&self.normals) * length
         });
         weighted.sum()
@@ -239,14 +298,28 @@ impl SketchSurface {
 }
 
 /// Where the knots hold the surface, each elsewhere.
-fn place_pins(posed: &Mesh, index: &SurfaceIndex, knots: [DVec3; 3], place: PinPlace) -> Result<Vec<SurfacePoint>, RigError> {
+fn place_pins(
+    posed: &Mesh,
+    index: &SurfaceIndex,
+    knots: [DVec3; 3],
+    place: PinPlace,
+) -> Result<Vec<SurfacePoint>, RigError> {
     let closest = index.closest_points(&knots)?;
     if place == PinPlace::Surface {
-        return Ok(closest.into_iter().map(|found| found.place.into()).collect());
+        return Ok(closest
+            .into_iter()
+            .map(|found| found.place.into())
+            .collect());
     }
-    let vertices: Vec<u32> = closest.iter().zip(knots).map(|(found, knot)| nearest_corner(posed, found.place, knot)).collect();
+    let vertices: Vec<u32> = closest
+        .iter()
+        .zip(knots)
+        .map(|(found, knot)| nearest_corner(posed, found.place, knot))
+        .collect();
     match (0..3).find(|&k| vertices[..k].contains(&vertices[k])) {
-        Some(k) => Err(RigError::PinsCoincide { vertex: vertices[k] as usize }),
+        Some(k) => Err(RigError::PinsCoincide {
+            vertex: vertices[k] as usize,
+        }),
         None => Ok(vertices.into_iter().map(SurfacePoint::Vertex).collect()),
     }
 }
@@ -255,7 +328,10 @@ fn place_pins(posed: &Mesh, index: &SurfaceIndex, knots: [DVec3; 3], place: PinP
 pub(crate) fn nearest_corner(posed: &Mesh, place: TrianglePoint, point: DVec3) -> u32 {
     let face = posed.face(posed.triangle_faces()[place.triangle as usize] as usize);
     let distance = |v: u32| posed.positions()[v as usize].distance_squared(point);
-    face.iter().copied().reduce(|a, b| if distance(b) < distance(a) { b } else { a }).expect("a face has corners")
+    face.iter()
+        .copied()
+        .reduce(|a, b| if distance(b) < distance(a) { b } else { a })
+        .expect("a face has corners")
 }
 
 #[cfg(test)]
@@ -271,7 +347,15 @@ mod tests {
     /// The square from −1 to 1 in the plane z = 0.
     fn board() -> Mesh {
         let sheet = flat_sheet(SIDE, 0.2);
-        sheet.posed(sheet.positions().iter().map(|p| *p * 2.0 - DVec3::new(1.0, 1.0, 0.0)).collect()).unwrap()
+        sheet
+            .posed(
+                sheet
+                    .positions()
+                    .iter()
+                    .map(|p| *p * 2.0 - DVec3::new(1.0, 1.0, 0.0))
+                    .collect(),
+            )
+            .unwrap()
     }
 
     /// A camera that looks at the board from aside.
@@ -288,7 +372,9 @@ mod tests {
 
     fn arc(radius: f64, angle_rad: f64, count: usize) -> Vec<DVec3> {
         let at = |k: usize| angle_rad * (k as f64 / (count - 1) as f64 - 0.5);
-        (0..count).map(|k| DVec3::new(at(k).sin(), at(k).cos() - 0.5, 0.0) * radius).collect()
+        (0..count)
+            .map(|k| DVec3::new(at(k).sin(), at(k).cos() - 0.5, 0.0) * radius)
+            .collect()
     }
 
     fn pixels(camera: &SketchCamera, points: &[DVec3]) -> Vec<[f64; 2]> {
@@ -297,19 +383,46 @@ mod tests {
 
     fn draw(points: &[DVec3], options: &SketchOptions) -> Sketch {
         let board = board();
-        Sketch::from_stroke(&board, board.positions(), &camera(), &pixels(&camera(), points), options).unwrap()
+        Sketch::from_stroke(
+            &board,
+            board.positions(),
+            &camera(),
+            &pixels(&camera(), points),
+            options,
+        )
+        .unwrap()
     }
 
     #[test]
     fn an_arc_on_a_tilted_plane_has_its_radius_angle_and_middle_ordinate() {
-        for (r, angle, tolerance) in [(0.7, 0.5, 1e-4), (0.7, PI / 2.0, 2e-4), (0.5, PI, 5e-4), (0.4, 4.5, 5e-4)] {
+        for (r, angle, tolerance) in [
+            (0.7, 0.5, 1e-4),
+            (0.7, PI / 2.0, 2e-4),
+            (0.5, PI, 5e-4),
+            (0.4, 4.5, 5e-4),
+        ] {
             let sketch = draw(&arc(r, angle, 120), &SketchOptions::default());
-            let fine = draw(&arc(r, angle, 120), &SketchOptions::default().with_control_points(11));
+            let fine = draw(
+                &arc(r, angle, 120),
+                &SketchOptions::default().with_control_points(11),
+            );
             let middle_ordinate = r * (1.0 - (angle / 2.0).cos());
             for (found, bound) in [(sketch, tolerance), (fine, 1e-4)] {
-                assert!((found.radius / r - 1.0).abs() < bound, "{} {r}", found.radius);
-                assert!((found.central_angle_rad / angle - 1.0).abs() < bound, "{} {angle}", found.central_angle_rad);
-                assert!((found.middle_ordinate / middle_ordinate - 1.0).abs() < bound, "{} {middle_ordinate}", found.middle_ordinate);
+                assert!(
+                    (found.radius / r - 1.0).abs() < bound,
+                    "{} {r}",
+                    found.radius
+                );
+                assert!(
+                    (found.central_angle_rad / angle - 1.0).abs() < bound,
+                    "{} {angle}",
+                    found.central_angle_rad
+                );
+                assert!(
+                    (found.middle_ordinate / middle_ordinate - 1.0).abs() < bound,
+                    "{} {middle_ordinate}",
+                    found.middle_ordinate
+                );
                 assert_eq!(found.cut, None);
             }
         }
@@ -319,62 +432,154 @@ mod tests {
     fn the_pins_of_an_arch_rise_in_the_middle_and_stretch_along_its_ends() {
         let (r, angle) = (0.7, 1.8_f64);
         let drawn = arc(r, angle, 60);
-        let sketch = draw(&drawn, &SketchOptions::default().with_middle_scale(2.0).with_side_scale(0.5));
+        let sketch = draw(
+            &drawn,
+            &SketchOptions::default()
+                .with_middle_scale(2.0)
+                .with_side_scale(0.5),
+        );
         let m = r * (1.0 - (angle / 2.0).cos());
         let (cos, sin) = ((angle / 2.0).cos(), (angle / 2.0).sin());
-        let goals = [DVec3::new(-cos, -sin, 0.0) * 0.5 * m, DVec3::Y * 2.0 * m, DVec3::new(cos, -sin, 0.0) * 0.5 * m];
+        let goals = [
+            DVec3::new(-cos, -sin, 0.0) * 0.5 * m,
+            DVec3::Y * 2.0 * m,
+            DVec3::new(cos, -sin, 0.0) * 0.5 * m,
+        ];
         let edge = board().mean_edge_length();
-        for ((pin, goal), knot) in sketch.pins.iter().zip(goals).zip([drawn[0], (drawn[29] + drawn[30]) * 0.5, drawn[59]]) {
-            assert!(pin.displacement.distance(goal) < 2e-3 * m, "{} {goal}", pin.displacement);
-            assert!(matches!(pin.at, SurfacePoint::Vertex(_)) && pin.at.position(&board()).distance(knot) < edge);
+        for ((pin, goal), knot) in
+            sketch
+                .pins
+                .iter()
+                .zip(goals)
+                .zip([drawn[0], (drawn[29] + drawn[30]) * 0.5, drawn[59]])
+        {
+            assert!(
+                pin.displacement.distance(goal) < 2e-3 * m,
+                "{} {goal}",
+                pin.displacement
+            );
+            assert!(
+                matches!(pin.at, SurfacePoint::Vertex(_))
+                    && pin.at.position(&board()).distance(knot) < edge
+            );
         }
     }
 
     #[test]
     fn few_trembling_points_still_give_the_arc() {
-        let noise = |k: usize| DVec3::new(((k * 37) % 11) as f64 / 5.0 - 1.0, ((k * 53) % 13) as f64 / 6.0 - 1.0, 0.0) * 0.004;
-        let drawn: Vec<DVec3> = arc(0.6, 2.0, 14).into_iter().enumerate().map(|(k, p)| p + noise(k)).collect();
+        let noise = |k: usize| {
+            DVec3::new(
+                ((k * 37) % 11) as f64 / 5.0 - 1.0,
+                ((k * 53) % 13) as f64 / 6.0 - 1.0,
+                0.0,
+            ) * 0.004
+        };
+        let drawn: Vec<DVec3> = arc(0.6, 2.0, 14)
+            .into_iter()
+            .enumerate()
+            .map(|(k, p)| p + noise(k))
+            .collect();
         let sketch = draw(&drawn, &SketchOptions::default());
         let m = 0.6 * (1.0 - 1_f64.cos());
         // The noise is 1.5 % of M; the knots see at most three times that.
-        assert!((sketch.middle_ordinate - m).abs() < 3.0 * 0.004 && (sketch.radius / 0.6 - 1.0).abs() < 0.05, "{sketch:?}");
+        assert!(
+            (sketch.middle_ordinate - m).abs() < 3.0 * 0.004
+                && (sketch.radius / 0.6 - 1.0).abs() < 0.05,
+            "{sketch:?}"
+        );
     }
 
     #[test]
     fn a_straight_stroke_moves_nothing_even_on_a_sphere() {
         let sphere = icosphere(5);
-        let view = SketchCamera { eye: DVec3::new(0.0, 0.5, 4.0), target: DVec3::ZERO, ..camera() };
+        let view = SketchCamera {
+            eye: DVec3::new(0.0, 0.5, 4.0),
+            target: DVec3::ZERO,
+            ..camera()
+        };
         let straight = [[330.0, 200.0], [480.0, 330.0]];
-        let sketch = Sketch::from_stroke(&sphere, sphere.positions(), &view, &straight, &SketchOptions::default()).unwrap();
+        let sketch = Sketch::from_stroke(
+            &sphere,
+            sphere.positions(),
+            &view,
+            &straight,
+            &SketchOptions::default(),
+        )
+        .unwrap();
         let length = sketch.curve.length(&sphere).unwrap();
-        assert!(sketch.middle_ordinate < 1e-6 * length, "{} of {length}", sketch.middle_ordinate);
-        assert!(sketch.pins.iter().all(|pin| pin.displacement.length() < 1e-6 * length));
-        assert!(draw(&[DVec3::new(-0.5, 0.1, 0.0), DVec3::new(0.6, 0.4, 0.0)], &SketchOptions::default()).middle_ordinate < 1e-9);
+        assert!(
+            sketch.middle_ordinate < 1e-6 * length,
+            "{} of {length}",
+            sketch.middle_ordinate
+        );
+        assert!(
+            sketch
+                .pins
+                .iter()
+                .all(|pin| pin.displacement.length() < 1e-6 * length)
+        );
+        assert!(
+            draw(
+                &[DVec3::new(-0.5, 0.1, 0.0), DVec3::new(0.6, 0.4, 0.0)],
+                &SketchOptions::default()
+            )
+            .middle_ordinate
+                < 1e-9
+        );
     }
 
     #[test]
     fn the_stroke_drawn_backwards_gives_the_same_pins() {
-        let drawn: Vec<DVec3> = (0..50).map(|k| f64::from(k) / 49.0).map(|s| DVec3::new(s - 0.4, s * s - 0.3 * s, 0.0)).collect();
+        let drawn: Vec<DVec3> = (0..50)
+            .map(|k| f64::from(k) / 49.0)
+            .map(|s| DVec3::new(s - 0.4, s * s - 0.3 * s, 0.0))
+            .collect();
         let mut reversed = drawn.clone();
         reversed.reverse();
-        let (there, mut back) = (draw(&drawn, &SketchOptions::default()), draw(&reversed, &SketchOptions::default()));
+        let (there, mut back) = (
+            draw(&drawn, &SketchOptions::default()),
+            draw(&reversed, &SketchOptions::default()),
+        );
         back.pins.reverse();
         for (a, b) in there.pins.iter().zip(&back.pins) {
-            assert!(a.at == b.at && a.displacement.distance(b.displacement) < 1e-9, "{a:?} {b:?}");
+            assert!(
+                a.at == b.at && a.displacement.distance(b.displacement) < 1e-9,
+                "{a:?} {b:?}"
+            );
         }
     }
 
     #[test]
     fn the_pins_turn_and_grow_with_the_scene() {
-        let (turn, scale, shift) = (DQuat::from_axis_angle(DVec3::new(1.0, 2.0, 0.5).normalize(), 1.1), 250.0, DVec3::new(3.0, -7.0, 40.0));
+        let (turn, scale, shift) = (
+            DQuat::from_axis_angle(DVec3::new(1.0, 2.0, 0.5).normalize(), 1.1),
+            250.0,
+            DVec3::new(3.0, -7.0, 40.0),
+        );
         let carry = |p: DVec3| turn * p * scale + shift;
         let (board, drawn) = (board(), pixels(&camera(), &arc(0.6, 1.5, 40)));
         let moved: Vec<DVec3> = board.positions().iter().map(|p| carry(*p)).collect();
-        let view = SketchCamera { eye: carry(camera().eye), target: carry(camera().target), up: turn * DVec3::Y, ..camera() };
-        let here = Sketch::from_stroke(&board, board.positions(), &camera(), &drawn, &SketchOptions::default()).unwrap();
-        let there = Sketch::from_stroke(&board, &moved, &view, &drawn, &SketchOptions::default()).unwrap();
+        let view = SketchCamera {
+            eye: carry(camera().eye),
+            target: carry(camera().target),
+            up: turn * DVec3::Y,
+            ..camera()
+        };
+        let here = Sketch::from_stroke(
+            &board,
+            board.positions(),
+            &camera(),
+            &drawn,
+            &SketchOptions::default(),
+        )
+        .unwrap();
+        let there =
+            Sketch::from_stroke(&board, &moved, &view, &drawn, &SketchOptions::default()).unwrap();
         for (a, b) in here.pins.iter().zip(&there.pins) {
-            assert!(a.at == b.at && (turn * a.displacement * scale).distance(b.displacement) < 1e-8 * scale);
+            assert!(
+                a.at == b.at
+                    && (turn * a.displacement * scale).distance(b.displacement) < 1e-8 * scale
+            );
         }
         assert!((there.radius - scale * here.radius).abs() < 1e-8 * scale);
     }
@@ -383,11 +588,25 @@ mod tests {
     fn pins_that_fall_on_one_vertex_are_declined_and_may_lie_on_the_surface_instead() {
         let board = board();
         let tiny = pixels(&camera(), &arc(0.004, 2.0, 20));
-        let on = |place| Sketch::from_stroke(&board, board.positions(), &camera(), &tiny, &SketchOptions::default().with_pin_place(place));
-        assert!(matches!(on(PinPlace::Vertex), Err(RigError::PinsCoincide { .. })));
+        let on = |place| {
+            Sketch::from_stroke(
+                &board,
+                board.positions(),
+                &camera(),
+                &tiny,
+                &SketchOptions::default().with_pin_place(place),
+            )
+        };
+        assert!(matches!(
+            on(PinPlace::Vertex),
+            Err(RigError::PinsCoincide { .. })
+        ));
         let pins = on(PinPlace::Surface).unwrap().pins;
         let edge = board.mean_edge_length();
-        assert!(pins.iter().all(|pin| pin.check(&board).is_ok() && pin.at.position(&board).length() < edge));
+        assert!(
+            pins.iter()
+                .all(|pin| pin.check(&board).is_ok() && pin.at.position(&board).length() < edge)
+        );
     }
 
     proptest! {
@@ -411,11 +630,20 @@ mod tests {
         let board = board();
         let index = SurfaceIndex::new(&board).unwrap();
         for k in 0..40 {
-            let point = DVec3::new((f64::from(k) * 0.37).sin() * 0.9, (f64::from(k) * 0.73).cos() * 0.9, 0.01);
+            let point = DVec3::new(
+                (f64::from(k) * 0.37).sin() * 0.9,
+                (f64::from(k) * 0.73).cos() * 0.9,
+                0.01,
+            );
             let found = nearest_corner(&board, index.closest_point(point).unwrap().place, point);
             let distance = board.positions()[found as usize].distance(point);
-            // In a grid of nearly square faces the corner is the nearest of all vertices, up to the faces' shear.
-            let best = board.positions().iter().map(|p| p.distance(point)).fold(f64::INFINITY, f64::min);
+            // In a grid of nearly square faces the corner is the nearest of all vertices, up to the
+            // faces' shear.
+            let best = board
+                .positions()
+                .iter()
+                .map(|p| p.distance(point))
+                .fold(f64::INFINITY, f64::min);
             assert!(distance <= 1.5 * best, "{distance} {best}");
         }
     }

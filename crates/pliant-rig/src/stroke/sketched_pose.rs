@@ -1,17 +1,20 @@
 //! One stroke after the other, each on the pose so far.
 //!
-//! **Problem.** A brow is drawn, then the mouth on the face with the raised brow, then one pin is pulled a little further. What was
-//! drawn before should stay.
+//! **Problem.** A brow is drawn, then the mouth on the face with the raised brow, then one pin is
+//! pulled a little further. What was drawn before should stay.
 //!
-//! **Method.** Each stroke's pins are solved from the weights so far, together with the pins of the strokes before it, which hold the
-//! places they have reached. Fine tuning replaces the pins of the last stroke.
+//! **Method.** Each stroke's pins are solved from the weights so far, together with the pins of the
+//! strokes before it, which hold the places they have reached. Fine tuning replaces the pins of the
+//! last stroke.
 //!
-//! **Source.** Çetinaslan, "Position Manipulation Techniques for Facial Animation", PhD thesis, Universidade do Porto, 2016,
-//! sections 3.2.1 (any number of further strokes) and 3.2.4 (dragging a pin of the curve afterwards).
+//! **Source.** Çetinaslan, "Position Manipulation Techniques for Facial Animation", PhD thesis,
+//! Universidade do Porto, 2016, sections 3.2.1 (any number of further strokes) and 3.2.4 (dragging
+//! a pin of the curve afterwards).
 //!
-//! **Ours.** The thesis does not say what becomes of earlier pins. They hold what they reached, not what they were asked for: else
-//! what a limit held back in the mouth would pull again with every stroke on the brow. A new pin replaces an earlier one in the
-//! same place. Where a stroke can be read in several ways, the rig decides: what its sliders can follow was meant.
+//! **Ours.** The thesis does not say what becomes of earlier pins. They hold what they reached, not
+//! what they were asked for: else what a limit held back in the mouth would pull again with every
+//! stroke on the brow. A new pin replaces an earlier one in the same place. Where a stroke can be
+//! read in several ways, the rig decides: what its sliders can follow was meant.
 
 use glam::DVec3;
 
@@ -67,10 +70,25 @@ impl<'p> SketchedPose<'p> {
 
     /// A pose without strokes at `weights`; missing ones count as zero.
     #[must_use]
-    pub fn new(poser: &'p Poser<'p>, mut weights: Vec<f64>, solver: &'p dyn PoseSolver, range: Range) -> Self {
+    pub fn new(
+        poser: &'p Poser<'p>,
+        mut weights: Vec<f64>,
+        solver: &'p dyn PoseSolver,
+        range: Range,
+    ) -> Self {
         weights.resize(poser.rig().targets().len(), 0.0);
         let (start, strokes, problems) = (weights.clone(), Vec::new(), Vec::new());
-        Self { poser, solver, range, earlier: Earlier::default(), start, weights, strokes, last: None, problems }
+        Self {
+            poser,
+            solver,
+            range,
+            earlier: Earlier::default(),
+            start,
+            weights,
+            strokes,
+            last: None,
+            problems,
+        }
     }
 
     /// What becomes of earlier strokes. Default: they are held.
@@ -98,8 +116,8 @@ impl<'p> SketchedPose<'p> {
         Ok(())
     }
 
-    /// Follows one of several readings of a stroke: the first that comes at least half of its way, else the one that comes closest.
-    /// Returns which.
+    /// Follows one of several readings of a stroke: the first that comes at least half of its way,
+    /// else the one that comes closest. Returns which.
     ///
     /// # Errors
     /// [`RigError::NoPins`] if there are none.
@@ -129,9 +147,18 @@ impl<'p> SketchedPose<'p> {
     /// The pose for more pins, with earlier ones held first.
     fn solve(&self, pins: &[Pin]) -> Result<Pose, RigError> {
         let replaced = |drawn: &&Drawn| pins.iter().any(|pin| pin.at == drawn.pin.at);
-        let held = self.strokes.iter().flatten().filter(|drawn| self.earlier == Earlier::Held && !replaced(drawn));
-        let all: Vec<Pin> = held.map(|drawn| drawn.pin.held()).chain(pins.iter().cloned()).collect();
-        let mut grab = self.poser.grab(&self.weights, &all, self.solver, self.range)?;
+        let held = self
+            .strokes
+            .iter()
+            .flatten()
+            .filter(|drawn| self.earlier == Earlier::Held && !replaced(drawn));
+        let all: Vec<Pin> = held
+            .map(|drawn| drawn.pin.held())
+            .chain(pins.iter().cloned())
+            .collect();
+        let mut grab = self
+            .poser
+            .grab(&self.weights, &all, self.solver, self.range)?;
         Ok(grab.solve(&all.iter().map(|pin| pin.displacement).collect::<Vec<_>>()))
     }
 
@@ -140,8 +167,16 @@ impl<'p> SketchedPose<'p> {
         for stroke in &mut self.strokes {
             stroke.retain(|earlier| pins.iter().all(|pin| pin.at != earlier.pin.at));
         }
-        let goal = |pin: &Pin| pin.support(self.poser.rig().neutral()).of(&places) + pin.displacement;
-        self.strokes.push(pins.iter().map(|pin| Drawn { goal: goal(pin), pin: pin.clone() }).collect());
+        let goal =
+            |pin: &Pin| pin.support(self.poser.rig().neutral()).of(&places) + pin.displacement;
+        self.strokes.push(
+            pins.iter()
+                .map(|pin| Drawn {
+                    goal: goal(pin),
+                    pin: pin.clone(),
+                })
+                .collect(),
+        );
         self.weights.clone_from(&pose.weights);
         for problem in &pose.problems {
             if !self.problems.contains(problem) {
@@ -160,23 +195,51 @@ impl<'p> SketchedPose<'p> {
         let mesh = self.poser.rig().neutral();
         let (before, after) = (self.poser.rig().evaluate(&self.start), self.positions());
         let (mut pins, mut strokes, mut results) = (Vec::new(), Vec::new(), Vec::new());
-        for (stroke, drawn) in self.strokes.iter().enumerate().flat_map(|(k, stroke)| stroke.iter().map(move |drawn| (k, drawn))) {
+        for (stroke, drawn) in self
+            .strokes
+            .iter()
+            .enumerate()
+            .flat_map(|(k, stroke)| stroke.iter().map(move |drawn| (k, drawn)))
+        {
             let support = drawn.pin.support(mesh);
             let reached = support.of(&after);
             let (across, goal) = drawn.pin.aim.measure(reached, drawn.goal);
-            results.push(PinResult { goal, reached, error: (across * (goal - reached)).length() });
-            pins.push(Pin { displacement: drawn.goal - support.of(&before), ..drawn.pin.clone() });
+            results.push(PinResult {
+                goal,
+                reached,
+                error: (across * (goal - reached)).length(),
+            });
+            pins.push(Pin {
+                displacement: drawn.goal - support.of(&before),
+                ..drawn.pin.clone()
+            });
             strokes.push(stroke);
         }
-        let pose = Pose { weights: self.weights.clone(), pins: results, problems: self.problems.clone(), ..last.clone() };
-        let explanation = self.poser.grab(&self.start, &pins, self.solver, self.range)?.explain(&pose);
-        Ok(SketchedDrag { pins, strokes, pose, explanation })
+        let pose = Pose {
+            weights: self.weights.clone(),
+            pins: results,
+            problems: self.problems.clone(),
+            ..last.clone()
+        };
+        let explanation = self
+            .poser
+            .grab(&self.start, &pins, self.solver, self.range)?
+            .explain(&pose);
+        Ok(SketchedDrag {
+            pins,
+            strokes,
+            pose,
+            explanation,
+        })
     }
 }
 
 /// How much of the way of pins is left, as a root mean square.
 fn relative_miss(pins: &[Pin], results: &[PinResult]) -> f64 {
-    let left: f64 = results.iter().map(|result| result.error * result.error).sum();
+    let left: f64 = results
+        .iter()
+        .map(|result| result.error * result.error)
+        .sum();
     let way = |(pin, result): (&Pin, &PinResult)| {
         let (across, _) = pin.aim.measure(result.goal - pin.displacement, result.goal);
         (across * pin.displacement).length_squared()
@@ -213,16 +276,24 @@ mod tests {
         let (rig, solver) = (rig(), PseudoInverse);
         let poser = Poser::new(&rig).unwrap();
         let miss = |earlier: Earlier| {
-            let mut face = SketchedPose::new(&poser, Vec::new(), &solver, Range::Free).with_earlier(earlier);
+            let mut face =
+                SketchedPose::new(&poser, Vec::new(), &solver, Range::Free).with_earlier(earlier);
             face.draw(&[Pin::new(CORNERS[0], DVec3::Z * 0.5)]).unwrap();
             face.draw(&[Pin::new(CORNERS[1], DVec3::Z * 0.4)]).unwrap();
             let drag = face.finish().unwrap();
             assert_eq!(drag.strokes, [0, 1]);
-            assert!(drag.pose.pins[1].error < 1e-12, "the new stroke is followed: {:?}", drag.pose.pins);
+            assert!(
+                drag.pose.pins[1].error < 1e-12,
+                "the new stroke is followed: {:?}",
+                drag.pose.pins
+            );
             drag.pose.pins[0].error
         };
         assert!(miss(Earlier::Held) < 1e-12, "{}", miss(Earlier::Held));
-        assert!(miss(Earlier::LetGo) > 1e-3, "the sliders overlap, so that the second stroke moves the first");
+        assert!(
+            miss(Earlier::LetGo) > 1e-3,
+            "the sliders overlap, so that the second stroke moves the first"
+        );
     }
 
     #[test]
@@ -230,13 +301,22 @@ mod tests {
         let (rig, solver) = (rig(), Bounded::default());
         let poser = Poser::new(&rig).unwrap();
         let mut face = SketchedPose::new(&poser, Vec::new(), &solver, Range::Clip);
-        face.draw(&[Pin::new(CORNERS[0], DVec3::new(0.0, 0.3, 0.5))]).unwrap();
+        face.draw(&[Pin::new(CORNERS[0], DVec3::new(0.0, 0.3, 0.5))])
+            .unwrap();
         let (weights, reached) = (face.weights().to_vec(), face.positions()[CORNERS[0]]);
         face.draw(&[Pin::hold(CORNERS[1])]).unwrap();
-        let worst = face.weights().iter().zip(&weights).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
+        let worst = face
+            .weights()
+            .iter()
+            .zip(&weights)
+            .map(|(a, b)| (a - b).abs())
+            .fold(0.0, f64::max);
         assert!(worst < 1e-9, "nothing new was asked for: {worst}");
         let first = face.finish().unwrap().pose.pins[0];
-        assert!((first.goal - DVec3::new(0.0, 0.3, 0.5)).length() < 1e-12 && first.error > 0.29, "the report still tells the miss");
+        assert!(
+            (first.goal - DVec3::new(0.0, 0.3, 0.5)).length() < 1e-12 && first.error > 0.29,
+            "the report still tells the miss"
+        );
         assert!(first.reached.distance(reached) < 1e-9);
     }
 
@@ -245,15 +325,29 @@ mod tests {
         let (rig, solver) = (rig(), PseudoInverse);
         let poser = Poser::new(&rig).unwrap();
         let mut face = SketchedPose::new(&poser, Vec::new(), &solver, Range::Free);
-        face.draw(&CORNERS.map(|v| Pin::new(v, DVec3::Z * 0.3))).unwrap();
-        face.redraw(&[Pin::hold(CORNERS[0]), Pin::new(CORNERS[1], DVec3::Z * 0.2)]).unwrap();
+        face.draw(&CORNERS.map(|v| Pin::new(v, DVec3::Z * 0.3)))
+            .unwrap();
+        face.redraw(&[Pin::hold(CORNERS[0]), Pin::new(CORNERS[1], DVec3::Z * 0.2)])
+            .unwrap();
         let heights = CORNERS.map(|v| face.positions()[v].z);
-        assert!((heights[0] - 0.3).abs() < 1e-12 && (heights[1] - 0.5).abs() < 1e-12, "{heights:?}");
+        assert!(
+            (heights[0] - 0.3).abs() < 1e-12 && (heights[1] - 0.5).abs() < 1e-12,
+            "{heights:?}"
+        );
         face.draw(&[Pin::new(CORNERS[1], DVec3::Z * -0.1)]).unwrap();
         let drag = face.finish().unwrap();
-        assert_eq!((drag.pins.len(), &drag.strokes[..]), (2, &[0, 1][..]), "one pin in one place");
-        assert!(drag.pose.pins.iter().all(|pin| pin.error < 1e-12) && drag.pose.problems.is_empty());
-        assert!((drag.pins[1].displacement.z - 0.4).abs() < 1e-12, "displacements count from the start");
+        assert_eq!(
+            (drag.pins.len(), &drag.strokes[..]),
+            (2, &[0, 1][..]),
+            "one pin in one place"
+        );
+        assert!(
+            drag.pose.pins.iter().all(|pin| pin.error < 1e-12) && drag.pose.problems.is_empty()
+        );
+        assert!(
+            (drag.pins[1].displacement.z - 0.4).abs() < 1e-12,
+            "displacements count from the start"
+        );
     }
 
     #[test]
@@ -264,9 +358,18 @@ mod tests {
         let higher = vec![Pin::new(CORNERS[0], DVec3::Z * 0.9)];
         let aside = vec![Pin::new(CORNERS[0], DVec3::X * 0.5)];
         let askew = vec![Pin::new(CORNERS[0], DVec3::new(0.5, 0.0, 0.1))];
-        for (readings, taken) in [([&up, &higher], 0), ([&aside, &up], 1), ([&askew, &aside], 0), ([&aside, &askew], 1)] {
+        for (readings, taken) in [
+            ([&up, &higher], 0),
+            ([&aside, &up], 1),
+            ([&askew, &aside], 0),
+            ([&aside, &askew], 1),
+        ] {
             let mut face = SketchedPose::new(&poser, Vec::new(), &solver, Range::Clip);
-            assert_eq!(face.draw_first_that_fits(&readings.map(Clone::clone)).unwrap(), taken);
+            assert_eq!(
+                face.draw_first_that_fits(&readings.map(Clone::clone))
+                    .unwrap(),
+                taken
+            );
             assert_eq!(face.finish().unwrap().pins, *readings[taken]);
         }
     }
@@ -279,6 +382,9 @@ mod tests {
         assert_eq!(face.weights(), [0.25, 0.0, 0.0]);
         assert!(matches!(face.finish(), Err(RigError::NoPins)));
         let mut face = face;
-        assert!(matches!(face.draw_first_that_fits(&[]), Err(RigError::NoPins)));
+        assert!(matches!(
+            face.draw_first_that_fits(&[]),
+            Err(RigError::NoPins)
+        ));
     }
 }

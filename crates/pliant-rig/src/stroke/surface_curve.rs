@@ -2,8 +2,9 @@
 //!
 //! **Problem.** A line drawn on a face should still be the brow's line when the brow has moved.
 //!
-//! **Ours.** A curve is a list of places on triangles or vertices; its shape in a pose is the polyline through them. Places
-//! in between are the points of the surface that are nearest to the polyline's.
+//! **Ours.** A curve is a list of places on triangles or vertices; its shape in a pose is the
+//! polyline through them. Places in between are the points of the surface that are nearest to the
+//! polyline's.
 
 use glam::DVec3;
 use pliant_mesh::{Mesh, SurfaceIndex, SurfacePoint};
@@ -24,19 +25,28 @@ impl SurfaceCurve {
     /// An open curve through vertices, such as a row of edges.
     #[must_use]
     pub fn through_vertices(vertices: &[u32]) -> Self {
-        Self { points: vertices.iter().map(|&v| SurfacePoint::Vertex(v)).collect(), closed: false }
+        Self {
+            points: vertices.iter().map(|&v| SurfacePoint::Vertex(v)).collect(),
+            closed: false,
+        }
     }
 
     /// The open curve on the surface that follows points near it.
     pub(crate) fn nearest(index: &SurfaceIndex, points: &[DVec3]) -> Result<Self, RigError> {
         let found = index.closest_points(points)?;
-        Ok(Self { points: found.into_iter().map(|p| p.place.into()).collect(), closed: false })
+        Ok(Self {
+            points: found.into_iter().map(|p| p.place.into()).collect(),
+            closed: false,
+        })
     }
 
     /// The same points, as a loop.
     #[must_use]
     pub fn closed(self) -> Self {
-        Self { closed: true, ..self }
+        Self {
+            closed: true,
+            ..self
+        }
     }
 
     /// Declines places beside the mesh.
@@ -47,7 +57,11 @@ impl SurfaceCurve {
     /// Its points in space on a posed mesh.
     pub fn positions(&self, posed: &Mesh) -> Result<Vec<DVec3>, RigError> {
         self.check(posed)?;
-        Ok(self.points.iter().map(|point| point.position(posed)).collect())
+        Ok(self
+            .points
+            .iter()
+            .map(|point| point.position(posed))
+            .collect())
     }
 
     /// Its length on a posed mesh.
@@ -56,7 +70,11 @@ impl SurfaceCurve {
     }
 
     pub(crate) fn polyline(&self, posed: &Mesh) -> Result<Polyline, RigError> {
-        Polyline::new("the curve on the surface", &self.positions(posed)?, self.closed)
+        Polyline::new(
+            "the curve on the surface",
+            &self.positions(posed)?,
+            self.closed,
+        )
     }
 }
 
@@ -70,10 +88,16 @@ mod tests {
         let sheet = flat_sheet(4, 0.0);
         let row = SurfaceCurve::through_vertices(&[0, 1, 2, 3, 4]);
         assert!((row.length(&sheet).unwrap() - 1.0).abs() < 1e-15);
-        let wide = sheet.posed(sheet.positions().iter().map(|p| *p * 3.0).collect()).unwrap();
+        let wide = sheet
+            .posed(sheet.positions().iter().map(|p| *p * 3.0).collect())
+            .unwrap();
         assert!((row.length(&wide).unwrap() - 3.0).abs() < 1e-14);
         let around = SurfaceCurve::through_vertices(&[0, 4, 24, 20]).closed();
         assert!((around.length(&sheet).unwrap() - 4.0).abs() < 1e-14);
-        assert!(SurfaceCurve::through_vertices(&[0, 99]).length(&sheet).is_err());
+        assert!(
+            SurfaceCurve::through_vertices(&[0, 99])
+                .length(&sheet)
+                .is_err()
+        );
     }
 }

@@ -27,25 +27,61 @@ impl<'a> PointGrid<'a> {
         let cell = reach.max(f64::MIN_POSITIVE);
         let mut members: HashMap<[i64; 3], Vec<u32>> = HashMap::new();
         for (k, point) in points.iter().enumerate() {
-            members.entry(cell_of(*point, cell)).or_default().push(k as u32);
+            members
+                .entry(cell_of(*point, cell))
+                .or_default()
+                .push(k as u32);
         }
-        Self { points, cell, members }
+        Self {
+            points,
+            cell,
+            members,
+        }
     }
 
-    /// The nearest of the points that `wanted` lets pass, within `reach`; the lowest index of several equally near.
-    pub(crate) fn nearest(&self, query: DVec3, reach: f64, wanted: impl Fn(u32) -> bool) -> Option<Nearest> {
+    /// The nearest of the points that `wanted` lets pass, within `reach`; the lowest index of
+    /// several equally near.
+    pub(crate) fn nearest(
+        &self,
+        query: DVec3,
+        reach: f64,
+        wanted: impl Fn(u32) -> bool,
+    ) -> Option<Nearest> {
         let [x, y, z] = cell_of(query, self.cell);
         let mut found: Option<Nearest> = None;
-        for cell in (0..27).map(|k: i64| [x.saturating_add(k % 3 - 1), y.saturating_add(k / 3 % 3 - 1), z.saturating_add(k / 9 - 1)]) {
-            for &index in self.members.get(&cell).into_iter().flatten().filter(|&&k| wanted(k)) {
+        for cell in (0..27).map(|k: i64| {
+            [
+                x.saturating_add(k % 3 - 1),
+                y.saturating_add(k / 3 % 3 - 1),
+                z.saturating_add(k / 9 - 1),
+            ]
+        }) {
+            for &index in self
+                .members
+                .get(&cell)
+                .into_iter()
+                .flatten()
+                .filter(|&&k| wanted(k))
+            {
                 let distance = self.points[index as usize].distance(query);
                 if distance > reach {
                     continue;
                 }
                 found = Some(match found {
-                    None => Nearest { index, distance, second: f64::INFINITY },
-                    Some(known) if (distance, index) < (known.distance, known.index) => Nearest { index, distance, second: known.distance },
-                    Some(known) => Nearest { second: known.second.min(distance), ..known },
+                    None => Nearest {
+                        index,
+                        distance,
+                        second: f64::INFINITY,
+                    },
+                    Some(known) if (distance, index) < (known.distance, known.index) => Nearest {
+                        index,
+                        distance,
+                        second: known.distance,
+                    },
+                    Some(known) => Nearest {
+                        second: known.second.min(distance),
+                        ..known
+                    },
                 });
             }
         }
@@ -70,12 +106,24 @@ mod tests {
         let reach = 0.11;
         let grid = PointGrid::new(points, reach);
         for k in 0..200 {
-            let query = DVec3::new((k as f64 * 0.7).sin().abs(), (k as f64 * 1.3).cos().abs(), 0.02);
-            let mut all: Vec<f64> = points.iter().map(|p| p.distance(query)).filter(|d| *d <= reach).collect();
+            let query = DVec3::new(
+                (k as f64 * 0.7).sin().abs(),
+                (k as f64 * 1.3).cos().abs(),
+                0.02,
+            );
+            let mut all: Vec<f64> = points
+                .iter()
+                .map(|p| p.distance(query))
+                .filter(|d| *d <= reach)
+                .collect();
             all.sort_by(f64::total_cmp);
             let found = grid.nearest(query, reach, |_| true);
             assert_eq!(found.map(|n| n.distance), all.first().copied());
-            assert_eq!(found.map(|n| n.second), all.first().map(|_| all.get(1).copied().unwrap_or(f64::INFINITY)));
+            assert_eq!(
+                found.map(|n| n.second),
+                all.first()
+                    .map(|_| all.get(1).copied().unwrap_or(f64::INFINITY))
+            );
         }
     }
 }

@@ -1,18 +1,21 @@
 //! One symmetric target as a left and a right one.
 //!
-//! **Problem.** A smile was sculpted whole; an animator wants each corner of the mouth. Both halves together must be
-//! the smile again, and nothing may crease down the middle.
+//! **Problem.** A smile was sculpted whole; an animator wants each corner of the mouth. Both halves
+//! together must be the smile again, and nothing may crease down the middle.
 //!
-//! **Equation.** At the distance `t` from the plane of symmetry, towards the left, and with the width `w`
+//! **Equation.** At the distance `t` from the plane of symmetry, towards the left, and with the
+//! width `w`
 //!
 //! ```text
 //! s = 3u² − 2u³,  u = clamp(1/2 + t / w, 0, 1)        left = s d,  right = (1 − s) d
 //! ```
 //!
-//! `s` has no kink, and `s(t) + s(−t) = 1`, so that the halves of a symmetric target are mirror images.
+//! `s` has no kink, and `s(t) + s(−t) = 1`, so that the halves of a symmetric target are mirror
+//! images.
 //!
-//! **Ours.** The larger part is rounded to `f32` and the other is the difference, which is then exact (Sterbenz: the
-//! larger part is between half the number and the number). So `left + right == original` to the bit.
+//! **Ours.** The larger part is rounded to `f32` and the other is the difference, which is then
+//! exact (Sterbenz: the larger part is between half the number and the number). So `left + right ==
+//! original` to the bit.
 
 use pliant_mesh::Mesh;
 use pliant_mesh::glam::{DVec3, Vec3};
@@ -34,15 +37,23 @@ impl SplitOptions {
     /// Ours: about the width of the philtrum on a face.
     pub const DEFAULT_RELATIVE_WIDTH: f64 = 0.05;
 
-    /// Splits at `plane` over a width of [`DEFAULT_RELATIVE_WIDTH`](Self::DEFAULT_RELATIVE_WIDTH) of the rig's diagonal;
-    /// left is where the rig's left sliders move most.
+    /// Splits at `plane` over a width of [`DEFAULT_RELATIVE_WIDTH`](Self::DEFAULT_RELATIVE_WIDTH)
+    /// of the rig's diagonal; left is where the rig's left sliders move most.
     #[must_use]
     pub fn new(rig: &Rig, plane: MirrorPlane) -> Self {
-        let diagonal = rig.neutral().bounds().map_or(0.0, |bounds| bounds.diagonal());
-        Self { plane, front: front_side(rig, plane), width: Self::DEFAULT_RELATIVE_WIDTH * diagonal }
+        let diagonal = rig
+            .neutral()
+            .bounds()
+            .map_or(0.0, |bounds| bounds.diagonal());
+        Self {
+            plane,
+            front: front_side(rig, plane),
+            width: Self::DEFAULT_RELATIVE_WIDTH * diagonal,
+        }
     }
 
-    /// Another width, in the mesh's units; zero splits with a knife and gives each half of what is in the middle.
+    /// Another width, in the mesh's units; zero splits with a knife and gives each half of what is
+    /// in the middle.
     #[must_use]
     pub fn with_width(self, width: f64) -> Self {
         Self { width, ..self }
@@ -52,7 +63,11 @@ impl SplitOptions {
     fn left_share(&self, point: DVec3) -> f64 {
         let toward_left = if self.front == Side::Left { 1.0 } else { -1.0 };
         let t = self.plane.distance(point) * toward_left;
-        let u = if self.width > 0.0 { (0.5 + t / self.width).clamp(0.0, 1.0) } else { 0.5 + 0.5 * signum(t) };
+        let u = if self.width > 0.0 {
+            (0.5 + t / self.width).clamp(0.0, 1.0)
+        } else {
+            0.5 + 0.5 * signum(t)
+        };
         u * u * (3.0 - 2.0 * u)
     }
 }
@@ -62,8 +77,8 @@ fn signum(t: f64) -> f64 {
     if t == 0.0 { 0.0 } else { t.signum() }
 }
 
-/// The side that the plane's normal points to: where the left sliders of the rig move most. Without any, the front is
-/// left, as on a face that looks along z with y up.
+/// The side that the plane's normal points to: where the left sliders of the rig move most. Without
+/// any, the front is left, as on a face that looks along z with y up.
 #[must_use]
 pub fn front_side(rig: &Rig, plane: MirrorPlane) -> Side {
     let points = rig.neutral().positions();
@@ -75,19 +90,33 @@ pub fn front_side(rig: &Rig, plane: MirrorPlane) -> Side {
             None => continue,
         };
         let moved = target.vertices.iter().zip(&target.deltas);
-        let lean = moved.map(|(&v, d)| signum(plane.distance(points[v as usize])) * d.as_dvec3().length_squared()).sum::<f64>();
+        let lean = moved
+            .map(|(&v, d)| {
+                signum(plane.distance(points[v as usize])) * d.as_dvec3().length_squared()
+            })
+            .sum::<f64>();
         leaning += sign * lean;
     }
-    if leaning < 0.0 { Side::Right } else { Side::Left }
+    if leaning < 0.0 {
+        Side::Right
+    } else {
+        Side::Left
+    }
 }
 
 /// A target as its left and right halves, named in the given style. In-betweens are split alike.
 #[must_use]
-pub fn split_target(neutral: &Mesh, target: &Target, options: &SplitOptions, style: &SideStyle) -> [Target; 2] {
+pub fn split_target(
+    neutral: &Mesh,
+    target: &Target,
+    options: &SplitOptions,
+    style: &SideStyle,
+) -> [Target; 2] {
     [Side::Left, Side::Right].map(|side| {
         target.map_shapes(style.name(&target.name, side), |_, vertices, deltas| {
             let half = |(&v, &delta): (&u32, &Vec3)| {
-                let [left, right] = halves(delta, options.left_share(neutral.positions()[v as usize]));
+                let [left, right] =
+                    halves(delta, options.left_share(neutral.positions()[v as usize]));
                 (v, if side == Side::Left { left } else { right })
             };
             vertices.iter().zip(deltas).map(half).collect()
@@ -100,7 +129,11 @@ fn halves(delta: Vec3, left_share: f64) -> [Vec3; 2] {
     let larger_share = left_share.max(1.0 - left_share);
     let larger = (delta.as_dvec3() * larger_share).as_vec3();
     let smaller = delta - larger;
-    if left_share >= 0.5 { [larger, smaller] } else { [smaller, larger] }
+    if left_share >= 0.5 {
+        [larger, smaller]
+    } else {
+        [smaller, larger]
+    }
 }
 
 /// What [`split_rig`] made.
@@ -112,17 +145,30 @@ pub struct SplitRig {
     pub sources: Vec<usize>,
 }
 
-/// Splits targets, by their places; the others stay as they are. [`SideStyle::of_rig`] names them as the rig's others.
-pub fn split_rig(rig: &Rig, targets: &[usize], options: &SplitOptions, style: &SideStyle) -> Result<SplitRig, RigError> {
+/// Splits targets, by their places; the others stay as they are. [`SideStyle::of_rig`] names them
+/// as the rig's others.
+pub fn split_rig(
+    rig: &Rig,
+    targets: &[usize],
+    options: &SplitOptions,
+    style: &SideStyle,
+) -> Result<SplitRig, RigError> {
     let mut made = Vec::new();
     let mut sources = Vec::new();
     for (k, target) in rig.targets().iter().enumerate() {
-        let parts = if targets.contains(&k) { split_target(rig.neutral(), target, options, style).to_vec() } else { vec![target.clone()] };
+        let parts = if targets.contains(&k) {
+            split_target(rig.neutral(), target, options, style).to_vec()
+        } else {
+            vec![target.clone()]
+        };
         sources.extend(parts.iter().map(|_| k));
         made.extend(parts);
     }
     let from: Vec<Option<usize>> = sources.iter().map(|&k| Some(k)).collect();
-    Ok(SplitRig { rig: rig.with_targets_from(made, &from)?, sources })
+    Ok(SplitRig {
+        rig: rig.with_targets_from(made, &from)?,
+        sources,
+    })
 }
 
 /// The targets that have no side in their name and move both sides, by their places.
@@ -131,10 +177,16 @@ pub fn splittable_targets(rig: &Rig, plane: MirrorPlane) -> Vec<usize> {
     let points = rig.neutral().positions();
     let moves_both = |target: &Target| {
         let distance = |&v: &u32| plane.distance(points[v as usize]);
-        target.vertices.iter().map(distance).any(|t| t > 0.0) && target.vertices.iter().map(distance).any(|t| t < 0.0)
+        target.vertices.iter().map(distance).any(|t| t > 0.0)
+            && target.vertices.iter().map(distance).any(|t| t < 0.0)
     };
     let whole = |target: &Target| !SliderName::parse(&target.name).is_sided() && moves_both(target);
-    rig.targets().iter().enumerate().filter(|(_, target)| whole(target)).map(|(k, _)| k).collect()
+    rig.targets()
+        .iter()
+        .enumerate()
+        .filter(|(_, target)| whole(target))
+        .map(|(k, _)| k)
+        .collect()
 }
 
 #[cfg(test)]
@@ -149,12 +201,23 @@ mod tests {
     /// A ball with a target that is symmetric in x, and one that moves its left (positive x) only.
     fn ball() -> Rig {
         let mesh = icosphere(4);
-        let puff = mesh.positions().iter().map(|p| DVec3::new(0.1 * p.x, 0.3 * p.y + 0.077, p.x * p.x).as_vec3());
+        let puff = mesh
+            .positions()
+            .iter()
+            .map(|p| DVec3::new(0.1 * p.x, 0.3 * p.y + 0.077, p.x * p.x).as_vec3());
         let mut puff = Target::from_dense("puff", puff);
         let vertices = puff.vertices.clone();
         let deltas = puff.deltas.iter().map(|d| *d * 0.37).collect();
-        puff.in_betweens.push(InBetween { name: String::new(), weight: 0.5, vertices, deltas });
-        let wink = mesh.positions().iter().map(|p| if p.x > 0.5 { Vec3::Y } else { Vec3::ZERO });
+        puff.in_betweens.push(InBetween {
+            name: String::new(),
+            weight: 0.5,
+            vertices,
+            deltas,
+        });
+        let wink = mesh
+            .positions()
+            .iter()
+            .map(|p| if p.x > 0.5 { Vec3::Y } else { Vec3::ZERO });
         let wink = Target::from_dense("wink_L", wink);
         Rig::new(mesh, vec![puff, wink]).unwrap()
     }
@@ -164,22 +227,46 @@ mod tests {
         let rig = ball();
         for width in [0.0, 0.01, 0.4, 3.0] {
             let options = SplitOptions::new(&rig, PLANE()).with_width(width);
-            let [left, right] = split_target(rig.neutral(), &rig.targets()[0], &options, &SideStyle::default());
+            let [left, right] = split_target(
+                rig.neutral(),
+                &rig.targets()[0],
+                &options,
+                &SideStyle::default(),
+            );
             let n = rig.neutral().vertex_count();
-            let sum = |a: &Target, b: &Target| -> Vec<Vec3> { a.to_dense(n).iter().zip(b.to_dense(n)).map(|(a, b)| *a + b).collect() };
-            assert_eq!(sum(&left, &right), rig.targets()[0].to_dense(n), "width {width}");
+            let sum = |a: &Target, b: &Target| -> Vec<Vec3> {
+                a.to_dense(n)
+                    .iter()
+                    .zip(b.to_dense(n))
+                    .map(|(a, b)| *a + b)
+                    .collect()
+            };
+            assert_eq!(
+                sum(&left, &right),
+                rig.targets()[0].to_dense(n),
+                "width {width}"
+            );
             let whole = rig.evaluate(&[0.5]);
             let mut both = rig.neutral().positions().to_vec();
             left.add_to(0.5, &mut both);
             right.add_to(0.5, &mut both);
-            assert!(both.iter().zip(&whole).all(|(a, b)| a.distance(*b) < 4.0 * f64::EPSILON), "in-betweens add up too");
+            assert!(
+                both.iter()
+                    .zip(&whole)
+                    .all(|(a, b)| a.distance(*b) < 4.0 * f64::EPSILON),
+                "in-betweens add up too"
+            );
         }
     }
 
     #[test]
     fn any_share_of_any_number_adds_up() {
         for k in 0..2000_u32 {
-            let delta = Vec3::new(f32::from_bits(k * 1_000_003), -f32::from_bits(k * 500_009), (k as f32).sin());
+            let delta = Vec3::new(
+                f32::from_bits(k * 1_000_003),
+                -f32::from_bits(k * 500_009),
+                (k as f32).sin(),
+            );
             let [left, right] = halves(delta, f64::from(k % 101) / 100.0);
             assert_eq!(left + right, delta);
         }
@@ -190,23 +277,43 @@ mod tests {
         let rig = ball();
         let mirror = VertexMirror::by_position(rig.neutral(), PLANE());
         let options = SplitOptions::new(&rig, PLANE());
-        let [left, right] = split_target(rig.neutral(), &rig.targets()[0], &options, &SideStyle::default());
+        let [left, right] = split_target(
+            rig.neutral(),
+            &rig.targets()[0],
+            &options,
+            &SideStyle::default(),
+        );
         let image = mirror.mirror_target(&left);
         assert_eq!(image.name, right.name);
         let n = rig.neutral().vertex_count();
-        let worst = image.to_dense(n).iter().zip(right.to_dense(n)).map(|(a, b)| a.distance(b)).fold(0.0, f32::max);
+        let worst = image
+            .to_dense(n)
+            .iter()
+            .zip(right.to_dense(n))
+            .map(|(a, b)| a.distance(b))
+            .fold(0.0, f32::max);
         assert!(worst < 2.0 * f32::EPSILON, "{worst}");
     }
 
     #[test]
     fn the_fall_off_has_no_kink() {
-        let options = SplitOptions { plane: PLANE(), front: Side::Left, width: 0.4 };
+        let options = SplitOptions {
+            plane: PLANE(),
+            front: Side::Left,
+            width: 0.4,
+        };
         let share = |x: f64| options.left_share(DVec3::X * x);
         let slope = |x: f64, h: f64| (share(x + h) - share(x - h)) / (2.0 * h);
         assert_eq!([share(-0.2), share(0.0), share(0.2)], [0.0, 0.5, 1.0]);
         // The slope is continuous at both ends and nowhere beyond the steepest, 3/2 over the width.
-        let slopes: Vec<f64> = (-300..=300).map(|k| slope(f64::from(k) * 1e-3, 1e-6)).collect();
-        assert!(slopes.windows(2).all(|pair| (pair[1] - pair[0]).abs() < 6.0 / (0.4 * 0.4) * 1e-3 * 1.1));
+        let slopes: Vec<f64> = (-300..=300)
+            .map(|k| slope(f64::from(k) * 1e-3, 1e-6))
+            .collect();
+        assert!(
+            slopes
+                .windows(2)
+                .all(|pair| (pair[1] - pair[0]).abs() < 6.0 / (0.4 * 0.4) * 1e-3 * 1.1)
+        );
         assert!(slopes.iter().all(|slope| *slope <= 1.5 / 0.4 + 1e-6));
     }
 
@@ -215,12 +322,27 @@ mod tests {
         let rig = ball();
         let options = SplitOptions::new(&rig, PLANE());
         assert_eq!(options.front, Side::Left);
-        assert_eq!(SplitOptions::new(&rig, MirrorPlane::new(-DVec3::X, 0.0).unwrap()).front, Side::Right);
+        assert_eq!(
+            SplitOptions::new(&rig, MirrorPlane::new(-DVec3::X, 0.0).unwrap()).front,
+            Side::Right
+        );
         assert_eq!(splittable_targets(&rig, PLANE()), [0]);
         let split = split_rig(&rig, &[0], &options, &SideStyle::of_rig(&rig)).unwrap();
-        let names: Vec<&str> = split.rig.targets().iter().map(|t| t.name.as_str()).collect();
-        assert_eq!((names, split.sources), (vec!["puff_L", "puff_R", "wink_L"], vec![0, 0, 1]));
-        let lean: f32 = split.rig.targets()[0].vertices.iter().map(|&v| rig.neutral().positions()[v as usize].x as f32).sum();
+        let names: Vec<&str> = split
+            .rig
+            .targets()
+            .iter()
+            .map(|t| t.name.as_str())
+            .collect();
+        assert_eq!(
+            (names, split.sources),
+            (vec!["puff_L", "puff_R", "wink_L"], vec![0, 0, 1])
+        );
+        let lean: f32 = split.rig.targets()[0]
+            .vertices
+            .iter()
+            .map(|&v| rig.neutral().positions()[v as usize].x as f32)
+            .sum();
         assert!(lean > 0.0);
     }
 }

@@ -1,15 +1,18 @@
 //! Folds, wrinkles and knuckles: displacements along the normal that depend on the pose.
 //!
-//! **Equation.** At joint `j`, bent by `φ` with `f = smooth(φ)`, a vertex at the signed distance `s` along the bone (in units
-//! of the joint's radius) whose normal faces inward by `m` and outward by `q` moves along its normal by
+//! **Equation.** At joint `j`, bent by `φ` with `f = smooth(φ)`, a vertex at the signed distance
+//! `s` along the bone (in units of the joint's radius) whose normal faces inward by `m` and outward
+//! by `q` moves along its normal by
 //!
 //! ```text
 //! m (−c(f) bell(s / 0.2) + b(f) Σ± bell((s ± 0.55) / 0.35)) + q (w (1 − f) cos(2πs / 0.5) bell(s / 0.75) + k f bell(s / 0.7))
 //! ```
 //!
-//! a fold and the bulges beside it inside; wrinkles that smooth out and a knuckle that stands out outside.
+//! a fold and the bulges beside it inside; wrinkles that smooth out and a knuckle that stands out
+//! outside.
 //!
-//! **Ours.** All of it, with amplitudes set by eye; lines of the palm deepen as the thumb and the fingers close.
+//! **Ours.** All of it, with amplitudes set by eye; lines of the palm deepen as the thumb and the
+//! fingers close.
 
 use std::f64::consts::TAU;
 
@@ -53,9 +56,27 @@ pub(super) struct Creases {
 
 /// The lines of the palm: around the ball of the thumb, across the middle, and under the fingers.
 const PALM_LINES: [[[f64; 2]; 5]; 3] = [
-    [[3.45, 6.75], [1.75, 6.45], [0.55, 5.2], [0.05, 3.3], [0.25, 1.3]],
-    [[3.35, 6.95], [1.95, 6.75], [0.45, 6.05], [-1.15, 5.1], [-2.4, 4.0]],
-    [[-3.75, 6.6], [-2.2, 6.75], [-0.6, 7.1], [0.75, 7.9], [1.4, 8.7]],
+    [
+        [3.45, 6.75],
+        [1.75, 6.45],
+        [0.55, 5.2],
+        [0.05, 3.3],
+        [0.25, 1.3],
+    ],
+    [
+        [3.35, 6.95],
+        [1.95, 6.75],
+        [0.45, 6.05],
+        [-1.15, 5.1],
+        [-2.4, 4.0],
+    ],
+    [
+        [-3.75, 6.6],
+        [-2.2, 6.75],
+        [-0.6, 7.1],
+        [0.75, 7.9],
+        [1.4, 8.7],
+    ],
 ];
 /// Width of a line, in centimetres.
 const LINE_WIDTH: f64 = 0.20;
@@ -65,33 +86,57 @@ const LINE_DEPTH: [f64; 2] = [0.055, 0.11];
 impl Creases {
     pub(super) fn of(anatomy: &Anatomy, mesh: &Mesh, skin: &Skin) -> Self {
         let normals = vertex_normals(mesh);
-        let mut creases = Self { joints: Vec::new(), lines: Vec::new() };
+        let mut creases = Self {
+            joints: Vec::new(),
+            lines: Vec::new(),
+        };
         for (v, (&p, &n)) in mesh.positions().iter().zip(&normals).enumerate() {
             for (d, digit) in anatomy.digits.iter().enumerate() {
                 let bones = digit.first_bone..digit.first_bone + 3;
-                let share: f64 = skin.weights[v].iter().filter(|(bone, _)| bones.contains(bone)).map(|(_, w)| w).sum();
+                let share: f64 = skin.weights[v]
+                    .iter()
+                    .filter(|(bone, _)| bones.contains(bone))
+                    .map(|(_, w)| w)
+                    .sum();
                 for joint in 1..3 {
-                    creases.joints.extend(near_joint(v, p, n, d, digit, joint, share));
+                    creases
+                        .joints
+                        .extend(near_joint(v, p, n, d, digit, joint, share));
                 }
             }
             if n.z > 0.2 {
-                creases.lines.extend(near_lines(v, p, smooth_step(0.2, 0.6, n.z)));
+                creases
+                    .lines
+                    .extend(near_lines(v, p, smooth_step(0.2, 0.6, n.z)));
             }
         }
         creases
     }
 
     /// Folds the skinned `positions` as the gesture asks.
-    pub(super) fn fold(&self, gesture: &Gesture, mesh: &Mesh, mut positions: Vec<DVec3>) -> Vec<DVec3> {
+    pub(super) fn fold(
+        &self,
+        gesture: &Gesture,
+        mesh: &Mesh,
+        mut positions: Vec<DVec3>,
+    ) -> Vec<DVec3> {
         let mut normals = vec![DVec3::ZERO; positions.len()];
         vertex_normals_into(mesh.topology(), mesh.triangles(), &positions, &mut normals);
         let mut heights = vec![0.0; positions.len()];
         for near in &self.joints {
-            heights[near.vertex as usize] += near.share * near.radius * joint_height(near, gesture.bend_rad(near.digit, near.joint));
+            heights[near.vertex as usize] += near.share
+                * near.radius
+                * joint_height(near, gesture.bend_rad(near.digit, near.joint));
         }
-        let closing = [gesture.bend_rad(0, 0), gesture.bend_rad(1, 0), gesture.bend_rad(3, 0)].map(|bend| smooth_step(0.05, 1.2, bend));
+        let closing = [
+            gesture.bend_rad(0, 0),
+            gesture.bend_rad(1, 0),
+            gesture.bend_rad(3, 0),
+        ]
+        .map(|bend| smooth_step(0.05, 1.2, bend));
         for near in &self.lines {
-            heights[near.vertex as usize] -= near.closeness * (LINE_DEPTH[0] + LINE_DEPTH[1] * closing[near.line]);
+            heights[near.vertex as usize] -=
+                near.closeness * (LINE_DEPTH[0] + LINE_DEPTH[1] * closing[near.line]);
         }
         for ((position, normal), height) in positions.iter_mut().zip(&normals).zip(&heights) {
             *position += *normal * *height;
@@ -100,11 +145,27 @@ impl Creases {
     }
 }
 
-fn near_joint(v: usize, p: DVec3, n: DVec3, d: usize, digit: &Digit, joint: usize, share: f64) -> Option<NearJoint> {
+fn near_joint(
+    v: usize,
+    p: DVec3,
+    n: DVec3,
+    d: usize,
+    digit: &Digit,
+    joint: usize,
+    share: f64,
+) -> Option<NearJoint> {
     let radius = digit.radii[joint];
     let along = (p - digit.joints[joint]).dot(digit.along(joint)) / radius;
     let inward = n.dot(digit.inward(joint));
-    (share > 0.05 && along.abs() < 2.5).then_some(NearJoint { vertex: v as u32, digit: d, joint, along, inward, share, radius })
+    (share > 0.05 && along.abs() < 2.5).then_some(NearJoint {
+        vertex: v as u32,
+        digit: d,
+        joint,
+        along,
+        inward,
+        share,
+        radius,
+    })
 }
 
 /// The displacement at a joint bent by `bend_rad`, in its radius.
@@ -121,10 +182,17 @@ fn joint_height(near: &NearJoint, bend_rad: f64) -> f64 {
 }
 
 fn near_lines(v: usize, p: DVec3, facing: f64) -> impl Iterator<Item = NearLine> {
-    PALM_LINES.iter().enumerate().filter_map(move |(line, points)| {
-        let closeness = facing * bell(distance_to_polyline(points, p) / LINE_WIDTH);
-        (closeness > 0.01).then_some(NearLine { vertex: v as u32, line, closeness })
-    })
+    PALM_LINES
+        .iter()
+        .enumerate()
+        .filter_map(move |(line, points)| {
+            let closeness = facing * bell(distance_to_polyline(points, p) / LINE_WIDTH);
+            (closeness > 0.01).then_some(NearLine {
+                vertex: v as u32,
+                line,
+                closeness,
+            })
+        })
 }
 
 /// The distance in the plane of the palm, which rounds the corners of the polyline a little.

@@ -2,8 +2,9 @@
 //!
 //! **Problem.** Learning detail from examples needs detail that truly depends on the pose.
 //!
-//! **Ours.** Bones and flesh ([`anatomy`]) make a surface ([`crate::surface_nets`]); gestures ([`poses`]) move it by its
-//! skin ([`crate::skeleton`]); then [`creases`] fold and bulge it along its normals. The open hand is the reference.
+//! **Ours.** Bones and flesh ([`anatomy`]) make a surface ([`crate::surface_nets`]); gestures
+//! ([`poses`]) move it by its skin ([`crate::skeleton`]); then [`creases`] fold and bulge it along
+//! its normals. The open hand is the reference.
 
 mod anatomy;
 mod creases;
@@ -43,27 +44,53 @@ impl Hand {
     fn new() -> Self {
         let anatomy = anatomy::anatomy();
         let quads = surface_nets::mesh(&anatomy.body, &grid(), EVENING_ROUNDS);
-        let skin = Skin::bind(&anatomy.body, anatomy.skeleton.bones.len(), &quads, DIFFUSION_ROUNDS);
+        let skin = Skin::bind(
+            &anatomy.body,
+            anatomy.skeleton.bones.len(),
+            &quads,
+            DIFFUSION_ROUNDS,
+        );
         let parts = skin.parts(&anatomy.skeleton, &quads);
         let smooth = quads.into_mesh("hand", parts, |p| complexion(&anatomy, p));
         let creases = Creases::of(&anatomy, &smooth, &skin);
-        Self { anatomy, skin, smooth, creases }
+        Self {
+            anatomy,
+            skin,
+            smooth,
+            creases,
+        }
     }
 
     fn skinned(&self, gesture: &Gesture) -> Vec<DVec3> {
-        let motions = self.anatomy.skeleton.motions(&gesture.turns(&self.anatomy), DVec3::ZERO);
+        let motions = self
+            .anatomy
+            .skeleton
+            .motions(&gesture.turns(&self.anatomy), DVec3::ZERO);
         self.skin.pose(&motions, self.smooth.positions())
     }
 
     fn folded(&self, gesture: &Gesture) -> Vec<DVec3> {
-        self.creases.fold(gesture, &self.smooth, self.skinned(gesture))
+        self.creases
+            .fold(gesture, &self.smooth, self.skinned(gesture))
     }
 
     /// The open hand and a clip, all poses made by `pose`.
-    fn with_clip(&self, name: &str, gestures: &[Gesture], pose: impl Fn(&Gesture) -> Vec<DVec3>) -> (Rig, Clip) {
-        let open = self.smooth.posed(pose(&Gesture::REST)).expect("a pose has one position per vertex");
-        let clip = Clip::new(name, open.clone(), gestures.iter().map(pose).collect()).expect("frames are poses of the mesh");
-        (Rig::new(open, Vec::new()).expect("a rig without targets is always consistent"), clip)
+    fn with_clip(
+        &self,
+        name: &str,
+        gestures: &[Gesture],
+        pose: impl Fn(&Gesture) -> Vec<DVec3>,
+    ) -> (Rig, Clip) {
+        let open = self
+            .smooth
+            .posed(pose(&Gesture::REST))
+            .expect("a pose has one position per vertex");
+        let clip = Clip::new(name, open.clone(), gestures.iter().map(pose).collect())
+            .expect("frames are poses of the mesh");
+        (
+            Rig::new(open, Vec::new()).expect("a rig without targets is always consistent"),
+            clip,
+        )
     }
 }
 
@@ -80,13 +107,25 @@ pub(crate) fn smooth() -> (Rig, Vec<Clip>) {
 }
 
 fn named((rig, clip): (Rig, Clip)) -> (Rig, Vec<Clip>) {
-    (rig, vec![clip.with_frame_names(GESTURES.iter().map(|gesture| gesture.name.to_owned()).collect())])
+    (
+        rig,
+        vec![
+            clip.with_frame_names(
+                GESTURES
+                    .iter()
+                    .map(|gesture| gesture.name.to_owned())
+                    .collect(),
+            ),
+        ],
+    )
 }
 
 /// The hand and its clip `play`, which goes through some gestures and back to the open hand.
 pub(crate) fn play() -> (Rig, Vec<Clip>) {
     let hand = Hand::new();
-    let (rig, clip) = hand.with_clip("play", &poses::play(FRAMES_PER_GESTURE), |gesture| hand.folded(gesture));
+    let (rig, clip) = hand.with_clip("play", &poses::play(FRAMES_PER_GESTURE), |gesture| {
+        hand.folded(gesture)
+    });
     (rig, vec![clip])
 }
 
@@ -100,7 +139,13 @@ pub fn landmarks() -> Vec<HandLandmark> {
 fn grid() -> Grid {
     // Fingers lie along y: closer rows give their creases something to fold.
     let rows = |y: f64| if y < 6.5 { 0.25 } else { 0.172 };
-    Grid { planes: [Grid::planes(-5.6, 8.4, |_| 0.215), Grid::planes(-5.4, 20.0, rows), Grid::planes(-2.6, 3.6, |_| 0.205)] }
+    Grid {
+        planes: [
+            Grid::planes(-5.6, 8.4, |_| 0.215),
+            Grid::planes(-5.4, 20.0, rows),
+            Grid::planes(-2.6, 3.6, |_| 0.205),
+        ],
+    }
 }
 
 /// Skin that is rosier at the tips and joints, and paler nails.
@@ -113,11 +158,22 @@ fn complexion(anatomy: &Anatomy, p: DVec3) -> DVec3 {
         for joint in &digit.joints {
             warmth = warmth.max(0.6 * bell(p.distance(*joint) / 1.3));
         }
-        let (tip, radius, along, inward) = (digit.joints[3], digit.radii[3], digit.along(2), digit.inward(2));
+        let (tip, radius, along, inward) = (
+            digit.joints[3],
+            digit.radii[3],
+            digit.along(2),
+            digit.inward(2),
+        );
         let offset = p - tip;
-        let (length, depth, across) = (offset.dot(along) / radius - 0.1, offset.dot(inward) / radius, offset.dot(digit.hinge(2)) / radius);
+        let (length, depth, across) = (
+            offset.dot(along) / radius - 0.1,
+            offset.dot(inward) / radius,
+            offset.dot(digit.hinge(2)) / radius,
+        );
         let ellipse = length * length / 1.1 + across * across / 0.52;
-        plate = plate.max((1.0 - smooth_step(0.75, 1.05, ellipse)) * (1.0 - smooth_step(-0.55, -0.35, depth)));
+        plate = plate.max(
+            (1.0 - smooth_step(0.75, 1.05, ellipse)) * (1.0 - smooth_step(-0.55, -0.35, depth)),
+        );
     }
     skin.lerp(rosy, warmth).lerp(nail, plate)
 }
@@ -132,17 +188,26 @@ mod tests {
     static HAND: LazyLock<(Rig, Vec<Clip>)> = LazyLock::new(build);
 
     fn farthest(a: &[DVec3], b: &[DVec3]) -> f64 {
-        a.iter().zip(b).map(|(p, q)| p.distance(*q)).fold(0.0, f64::max)
+        a.iter()
+            .zip(b)
+            .map(|(p, q)| p.distance(*q))
+            .fold(0.0, f64::max)
     }
 
     #[test]
     fn the_hand_is_one_closed_healthy_surface_of_quads() {
         let (rig, _) = &*HAND;
         let mesh = rig.neutral();
-        assert!((6_000..=15_000).contains(&mesh.vertex_count()), "{} vertices", mesh.vertex_count());
+        assert!(
+            (6_000..=15_000).contains(&mesh.vertex_count()),
+            "{} vertices",
+            mesh.vertex_count()
+        );
         assert!(mesh.faces().all(|face| face.len() == 4));
         let health = Health::of(mesh);
-        assert!(health.problems().is_empty() && health.components == 1 && mesh.topology().is_closed());
+        assert!(
+            health.problems().is_empty() && health.components == 1 && mesh.topology().is_closed()
+        );
     }
 
     #[test]
@@ -152,11 +217,22 @@ mod tests {
         assert!(clip.frames().len() >= 10 && clip.frame_names().len() == clip.frames().len());
         for (k, frame) in clip.frames().iter().enumerate() {
             let name = &clip.frame_names()[k];
-            assert!(farthest(frame, rig.neutral().positions()) > 1.0, "{name} is the open hand");
-            assert!(clip.frames()[..k].iter().all(|other| farthest(frame, other) > 1.0), "{name} is not new");
+            assert!(
+                farthest(frame, rig.neutral().positions()) > 1.0,
+                "{name} is the open hand"
+            );
+            assert!(
+                clip.frames()[..k]
+                    .iter()
+                    .all(|other| farthest(frame, other) > 1.0),
+                "{name} is not new"
+            );
             let posed = clip.mesh_at(k).unwrap();
             let volume = posed.signed_volume() / rig.neutral().signed_volume();
-            assert!((volume - 1.0).abs() < 0.04, "{name} has {volume} of the volume");
+            assert!(
+                (volume - 1.0).abs() < 0.04,
+                "{name} has {volume} of the volume"
+            );
             assert_eq!(Health::of(&posed).degenerate_triangles, 0, "{name}");
         }
     }
@@ -165,9 +241,17 @@ mod tests {
     fn creases_deepen_where_fingers_bend_and_leave_the_forearm_alone() {
         let hand = Hand::new();
         let depth = |name: &str| {
-            let gesture = GESTURES.iter().find(|g| g.name == name).unwrap_or(&Gesture::REST);
+            let gesture = GESTURES
+                .iter()
+                .find(|g| g.name == name)
+                .unwrap_or(&Gesture::REST);
             let (skinned, folded) = (hand.skinned(gesture), hand.folded(gesture));
-            let forearm = hand.smooth.positions().iter().position(|p| p.y < -2.0).unwrap();
+            let forearm = hand
+                .smooth
+                .positions()
+                .iter()
+                .position(|p| p.y < -2.0)
+                .unwrap();
             assert_eq!(folded[forearm], skinned[forearm]);
             farthest(&folded, &skinned)
         };
@@ -180,14 +264,22 @@ mod tests {
         let anatomy = anatomy::anatomy();
         let tip = |name: &str, digit: usize| {
             let gesture = GESTURES.iter().find(|g| g.name == name).unwrap();
-            let motions = anatomy.skeleton.motions(&gesture.turns(&anatomy), DVec3::ZERO);
+            let motions = anatomy
+                .skeleton
+                .motions(&gesture.turns(&anatomy), DVec3::ZERO);
             let digit = &anatomy.digits[digit];
-            (motions[digit.first_bone + 2].apply(digit.joints[3]), motions[1])
+            (
+                motions[digit.first_bone + 2].apply(digit.joints[3]),
+                motions[1],
+            )
         };
         for digit in 1..5 {
             let (tip, palm) = tip("fist", digit);
             let in_palm = palm.turn.conjugate() * (tip - palm.shift);
-            assert!(in_palm.y < 8.0 && in_palm.z < 3.0, "digit {digit} ends at {in_palm}");
+            assert!(
+                in_palm.y < 8.0 && in_palm.z < 3.0,
+                "digit {digit} ends at {in_palm}"
+            );
         }
         assert!(tip("pinch", 0).0.distance(tip("pinch", 1).0) < 1.5);
     }
@@ -199,9 +291,19 @@ mod tests {
         assert!(farthest(&frames[0], rig.neutral().positions()) < 1e-12);
         assert!(farthest(frames.last().unwrap(), rig.neutral().positions()) < 1e-12);
         let (_, gestures) = &*HAND;
-        let shown = poses::PLAY.iter().map(|name| gestures[0].frame_names().iter().position(|known| known == name).unwrap());
+        let shown = poses::PLAY.iter().map(|name| {
+            gestures[0]
+                .frame_names()
+                .iter()
+                .position(|known| known == name)
+                .unwrap()
+        });
         for gesture in shown {
-            assert!(frames.iter().any(|frame| farthest(frame, &gestures[0].frames()[gesture]) < 1e-9));
+            assert!(
+                frames
+                    .iter()
+                    .any(|frame| farthest(frame, &gestures[0].frames()[gesture]) < 1e-9)
+            );
         }
     }
 }

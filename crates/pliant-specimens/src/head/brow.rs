@@ -13,7 +13,10 @@ const CLEARANCE: f64 = 0.05;
 
 /// The brow's middle line, from the nose (0) outwards (1).
 fn spine(t: f64) -> (f64, f64) {
-    (1.15 + 4.6 * t, 2.75 + 1.7 * t - 1.7 * t * t * t - 0.1 * t * t)
+    (
+        1.15 + 4.6 * t,
+        2.75 + 1.7 * t - 1.7 * t * t * t - 0.1 * t * t,
+    )
 }
 
 /// Half the brow's height.
@@ -39,7 +42,9 @@ pub(super) fn add_brow(half: &mut Half, sculpt: Sculpt) {
             .map(|k| {
                 // Clockwise seen from the nose end.
                 let turn = -TAU * k as f64 / AROUND as f64;
-                let p = base + up * (height * sin(turn)) + normal * (CLEARANCE + 0.42 * height * (1.0 + cos(turn)));
+                let p = base
+                    + up * (height * sin(turn))
+                    + normal * (CLEARANCE + 0.42 * height * (1.0 + cos(turn)));
                 half.point(p, Part::Brow, true, false)
             })
             .collect();

@@ -1,7 +1,8 @@
 //! The outer ear.
 //!
-//! **Form.** Rings of one outline, scaled about the ear canal: up the back of the ear, over the rim (helix), through
-//! the groove behind it, over the inner ridge (antihelix) and down into the bowl (concha).
+//! **Form.** Rings of one outline, scaled about the ear canal: up the back of the ear, over the rim
+//! (helix), through the groove behind it, over the inner ridge (antihelix) and down into the bowl
+//! (concha).
 
 use pliant_mesh::glam::{DVec2, DVec3};
 
@@ -9,7 +10,8 @@ use super::half::{Half, Part};
 use super::sculpt::Sculpt;
 use crate::math::bell;
 
-/// The outline, clockwise seen from outside from the middle of the front: towards the back of the head, and up.
+/// The outline, clockwise seen from outside from the middle of the front: towards the back of the
+/// head, and up.
 const OUTLINE: [(f64, f64); 12] = [
     (-1.05, 0.1),
     (-1.1, 1.3),
@@ -27,7 +29,8 @@ const OUTLINE: [(f64, f64); 12] = [
 /// Where the ear canal lies in the outline.
 const CANAL: DVec2 = DVec2::new(-0.15, -0.1);
 
-/// One ring: its size, how much of the ear's lift it has, and how far it stands above the ear's plane.
+/// One ring: its size, how much of the ear's lift it has, and how far it stands above the ear's
+/// plane.
 const RINGS: [[f64; 3]; 12] = [
     [0.80, 0.40, 0.0],
     [0.86, 0.75, 0.0],
@@ -56,7 +59,12 @@ fn frame(sculpt: Sculpt) -> Frame {
     let out = sculpt.normal(center);
     let tilted = DVec3::new(0.0, 1.0, -0.22);
     let up = (tilted - out * tilted.dot(out)).normalize();
-    Frame { center, back: out.cross(up).normalize() * -1.0, up, out }
+    Frame {
+        center,
+        back: out.cross(up).normalize() * -1.0,
+        up,
+        out,
+    }
 }
 
 /// The outline at `turn` of its way around, from 0 to 1; a Catmull–Rom curve.
@@ -70,7 +78,9 @@ fn outline(turn: f64) -> DVec2 {
         DVec2::new(back, up)
     };
     let (a, b, c, d) = (p(0), p(1), p(2), p(3));
-    b + (c - a) * (0.5 * t) + (a * 2.0 - b * 5.0 + c * 4.0 - d) * (0.5 * t * t) + (b * 3.0 - a - c * 3.0 + d) * (0.5 * t * t * t)
+    b + (c - a) * (0.5 * t)
+        + (a * 2.0 - b * 5.0 + c * 4.0 - d) * (0.5 * t * t)
+        + (b * 3.0 - a - c * 3.0 + d) * (0.5 * t * t * t)
 }
 
 /// Draws the grid's loop around the ear to where the ear grows out of the head.
@@ -79,7 +89,8 @@ pub(super) fn place_root(half: &mut Half, sculpt: Sculpt, ring: &[u32]) {
     let count = ring.len() - 1;
     for (k, &v) in ring[..count].iter().enumerate() {
         let flat = CANAL + (outline(k as f64 / count as f64) - CANAL) * 0.86;
-        half.points[v as usize] = sculpt.project(frame.center + frame.back * flat.x + frame.up * flat.y, 6);
+        half.points[v as usize] =
+            sculpt.project(frame.center + frame.back * flat.x + frame.up * flat.y, 6);
         half.pinned[v as usize] = true;
     }
 }
@@ -108,9 +119,14 @@ fn ear_point(frame: &Frame, turn: f64, ring: usize, size: f64, relief: f64) -> D
     let edge = outline(turn);
     let flat = CANAL + (edge - CANAL) * size;
     // The tragus, a small flap in front of the canal.
-    let tragus = if ring >= 9 { bell((edge.y + 0.15) / 0.55) * bell((edge.x + 1.05) / 0.5) } else { 0.0 };
+    let tragus = if ring >= 9 {
+        bell((edge.y + 0.15) / 0.55) * bell((edge.x + 1.05) / 0.5)
+    } else {
+        0.0
+    };
     // Rim and groove run out towards the lobe and in front.
-    let rim = 0.35 + 0.65 * (1.0 - bell((edge.y + 2.6) / 1.2)) * (1.0 - 0.6 * bell((edge.x + 1.1) / 0.6));
+    let rim =
+        0.35 + 0.65 * (1.0 - bell((edge.y + 2.6) / 1.2)) * (1.0 - 0.6 * bell((edge.x + 1.1) / 0.6));
     let lift = 0.16 + 0.40 * (flat.x + 1.1).max(0.0);
     let height = lift + if relief > 0.0 { relief * rim } else { relief } + 0.4 * tragus;
     frame.center + frame.back * (flat.x + 0.2 * tragus) + frame.up * flat.y + frame.out * height

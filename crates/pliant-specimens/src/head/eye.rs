@@ -1,8 +1,8 @@
 //! Lids and eyeball.
 //!
-//! **Form.** A point near the eyeball is given by a side angle `λ` and a turn `β` about the axis through both
-//! corners of the eye: `d = (sin λ, cos λ sin β, cos λ cos β)`. A lid that turns about that axis
-//! slides along the eyeball, so a blink only changes `β`.
+//! **Form.** A point near the eyeball is given by a side angle `λ` and a turn `β` about the axis
+//! through both corners of the eye: `d = (sin λ, cos λ sin β, cos λ cos β)`. A lid that turns about
+//! that axis slides along the eyeball, so a blink only changes `β`.
 
 use std::f64::consts::TAU;
 
@@ -29,7 +29,10 @@ const SIDES: [f64; 2] = [-0.02, 0.93];
 pub(super) fn margin(step: usize) -> (f64, f64) {
     let turn = TAU * step as f64 / STEPS as f64;
     let [upper, lower] = margins_at_step(step);
-    (SIDES[0] - SIDES[1] * cos(turn), if step < STEPS / 2 { upper } else { lower })
+    (
+        SIDES[0] - SIDES[1] * cos(turn),
+        if step < STEPS / 2 { upper } else { lower },
+    )
 }
 
 /// Turns of both margins at a step.
@@ -40,14 +43,19 @@ pub(super) fn margins_at_step(step: usize) -> [f64; 2] {
 /// Turns of the upper and the lower margin, from 1 at the inner to −1 at the outer corner.
 fn margins(inward: f64) -> [f64; 2] {
     let height = (1.0 - inward * inward).max(0.0).sqrt();
-    [0.60 * height * (1.0 + 0.06 * inward), -0.50 * height * (1.0 - 0.12 * inward)]
+    [
+        0.60 * height * (1.0 + 0.06 * inward),
+        -0.50 * height * (1.0 - 0.12 * inward),
+    ]
 }
 
 /// Turns of both margins at the side angle of a point; both zero beyond the corners.
 pub(super) fn margins_at(p: DVec3) -> [f64; 2] {
     let target = (p - an::EYE).normalize_or_zero().dot(axes()[0]);
     // The arcsine by Newton's method, which nears it from below.
-    let side = (0..6).fold(target, |side, _| side - (sin(side) - target) / cos(side).max(0.1));
+    let side = (0..6).fold(target, |side, _| {
+        side - (sin(side) - target) / cos(side).max(0.1)
+    });
     margins(((SIDES[0] - side) / SIDES[1]).clamp(-1.0, 1.0))
 }
 
@@ -57,7 +65,8 @@ pub(super) fn direction(side: f64, turn: f64) -> DVec3 {
     x * sin(side) + y * (cos(side) * sin(turn)) + z * (cos(side) * cos(turn))
 }
 
-/// Axes of the eye opening: through its corners, up, and out of the head. It looks a little outward, as faces are round.
+/// Axes of the eye opening: through its corners, up, and out of the head. It looks a little
+/// outward, as faces are round.
 pub(super) fn axes() -> [DVec3; 3] {
     let (yaw, roll) = (0.16, 0.06);
     let across = DVec3::new(cos(yaw), 0.0, -sin(yaw));
@@ -87,26 +96,64 @@ pub(super) fn add_lids(half: &mut Half, sculpt: Sculpt, outer: &[u32]) {
         let f = 1.0 - (1.0 - t) * (1.0 - 0.25 * t);
         let points = (0..STEPS).map(|step| {
             let edge = lid_point(step, 0.05, an::LID_THICKNESS);
-            if ring == SKIN_RINGS { edge } else { sculpt.project(loop_points[step].lerp(edge, f), 4) }
+            if ring == SKIN_RINGS {
+                edge
+            } else {
+                sculpt.project(loop_points[step].lerp(edge, f), 4)
+            }
         });
         let points: Vec<DVec3> = points.collect();
         last = add_ring(half, &last, ring, &points, ring == SKIN_RINGS, "skin");
     }
-    for (k, (spread, offset)) in [(0.0, 0.0), (0.0, 0.0), (0.10, 0.0), (0.32, 0.01), (0.58, 0.03)].into_iter().enumerate() {
-        let offset = if k == 0 { an::LID_THICKNESS * 0.7 } else { an::LID_CLEARANCE + offset };
-        let points: Vec<DVec3> = (0..STEPS).map(|step| lid_point(step, spread, offset)).collect();
+    for (k, (spread, offset)) in [
+        (0.0, 0.0),
+        (0.0, 0.0),
+        (0.10, 0.0),
+        (0.32, 0.01),
+        (0.58, 0.03),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let offset = if k == 0 {
+            an::LID_THICKNESS * 0.7
+        } else {
+            an::LID_CLEARANCE + offset
+        };
+        let points: Vec<DVec3> = (0..STEPS)
+            .map(|step| lid_point(step, spread, offset))
+            .collect();
         last = add_ring(half, &last, SKIN_RINGS + 1 + k, &points, true, "skin");
     }
 }
 
-fn add_ring(half: &mut Half, outer: &[u32], ring: usize, points: &[DVec3], pinned: bool, material: &'static str) -> Vec<u32> {
-    let part = |step: usize| Part::Eye { ring: ring as u16, step: step as u16 };
-    let mut ids: Vec<u32> = points.iter().enumerate().map(|(step, &p)| half.point(p, part(step), pinned, false)).collect();
+fn add_ring(
+    half: &mut Half,
+    outer: &[u32],
+    ring: usize,
+    points: &[DVec3],
+    pinned: bool,
+    material: &'static str,
+) -> Vec<u32> {
+    let part = |step: usize| Part::Eye {
+        ring: ring as u16,
+        step: step as u16,
+    };
+    let mut ids: Vec<u32> = points
+        .iter()
+        .enumerate()
+        .map(|(step, &p)| half.point(p, part(step), pinned, false))
+        .collect();
     ids.push(ids[0]);
     for step in 0..STEPS {
         // The edge of the upper lid carries the lashes.
-        let lashes = (MARGIN_OUTER + 1..=MARGIN_INNER).contains(&ring) && (1..STEPS / 2 - 1).contains(&step);
-        half.strip(&outer[step..step + 2], &ids[step..step + 2], if lashes { "lash" } else { material });
+        let lashes =
+            (MARGIN_OUTER + 1..=MARGIN_INNER).contains(&ring) && (1..STEPS / 2 - 1).contains(&step);
+        half.strip(
+            &outer[step..step + 2],
+            &ids[step..step + 2],
+            if lashes { "lash" } else { material },
+        );
     }
     ids
 }
@@ -129,7 +176,11 @@ pub(super) fn add_eyeball(half: &mut Half) {
             .map(|step| {
                 // Clockwise seen from the front, from the lower left corner of the caps' grids.
                 let around = -TAU * (step as f64 / BALL_STEPS as f64) - 0.75 * TAU * 0.5;
-                let d = DVec3::new(sin(angle) * cos(around), sin(angle) * sin(around), cos(angle));
+                let d = DVec3::new(
+                    sin(angle) * cos(around),
+                    sin(angle) * sin(around),
+                    cos(angle),
+                );
                 half.point(an::EYE + d * an::EYE_RADIUS, Part::Eyeball, true, false)
             })
             .collect();
@@ -143,7 +194,13 @@ pub(super) fn add_eyeball(half: &mut Half) {
     let mut back = last.expect("there are rings");
     back.reverse();
     half.cap(&back, Part::Eyeball, "sclera");
-    for p in half.points.iter_mut().zip(&half.parts).filter(|(_, part)| **part == Part::Eyeball).map(|(p, _)| p) {
+    for p in half
+        .points
+        .iter_mut()
+        .zip(&half.parts)
+        .filter(|(_, part)| **part == Part::Eyeball)
+        .map(|(p, _)| p)
+    {
         *p = an::EYE + (*p - an::EYE).normalize() * an::EYE_RADIUS;
     }
 }

@@ -1,7 +1,8 @@
 //! Hair as one sculpted mass.
 //!
-//! **Form.** Vertices on hairy quads are lifted off the scalp by an amount that grows with their distance `d` from the
-//! hairline as a quarter circle does, `√(1 − (1 − d/r)²)`, so that the mass ends in a round edge.
+//! **Form.** Vertices on hairy quads are lifted off the scalp by an amount that grows with their
+//! distance `d` from the hairline as a quarter circle does, `√(1 − (1 − d/r)²)`, so that the mass
+//! ends in a round edge.
 
 use pliant_mesh::glam::DVec3;
 
@@ -22,7 +23,11 @@ pub(super) fn grow(half: &mut Half, sculpt: Sculpt) {
             let inset = (1.0 - depth[v] / EDGE).max(0.0);
             let lift = (1.0 - inset * inset).sqrt() * thickness(p);
             let q = p + (sculpt.normal(p) + comb(p)) * lift;
-            half.points[v] = if half.midline[v] { DVec3::new(0.0, q.y, q.z) } else { q };
+            half.points[v] = if half.midline[v] {
+                DVec3::new(0.0, q.y, q.z)
+            } else {
+                q
+            };
         }
     }
 }
@@ -42,22 +47,42 @@ fn comb(p: DVec3) -> DVec3 {
 
 /// Distance along edges from the hairline; infinite without hair, zero on the hairline.
 fn depth_behind_hairline(half: &Half) -> Vec<f64> {
-    let (mut hairy, mut bare) = (vec![false; half.points.len()], vec![false; half.points.len()]);
+    let (mut hairy, mut bare) = (
+        vec![false; half.points.len()],
+        vec![false; half.points.len()],
+    );
     for (quad, material) in half.quads.iter().zip(&half.materials) {
-        let side = if *material == "hair" { &mut hairy } else { &mut bare };
+        let side = if *material == "hair" {
+            &mut hairy
+        } else {
+            &mut bare
+        };
         quad.iter().for_each(|&v| side[v as usize] = true);
     }
     // Where the ear will grow, the hair ends too.
     let root: Vec<bool> = half.pinned.clone();
-    let mut depth: Vec<f64> = (0..half.points.len()).map(|v| if hairy[v] && (bare[v] || root[v]) { 0.0 } else { f64::INFINITY }).collect();
+    let mut depth: Vec<f64> = (0..half.points.len())
+        .map(|v| {
+            if hairy[v] && (bare[v] || root[v]) {
+                0.0
+            } else {
+                f64::INFINITY
+            }
+        })
+        .collect();
     let around = neighbors(half);
     for _ in 0..6 {
         let before = depth.clone();
         for v in (0..depth.len()).filter(|&v| hairy[v]) {
             for &n in &around[v] {
-                depth[v] = depth[v].min(before[n as usize] + half.points[v].distance(half.points[n as usize]));
+                depth[v] = depth[v]
+                    .min(before[n as usize] + half.points[v].distance(half.points[n as usize]));
             }
         }
     }
-    depth.iter().zip(&hairy).map(|(&d, &hairy)| if hairy { d.min(EDGE) } else { d }).collect()
+    depth
+        .iter()
+        .zip(&hairy)
+        .map(|(&d, &hairy)| if hairy { d.min(EDGE) } else { d })
+        .collect()
 }

@@ -2,8 +2,8 @@
 //!
 //! **Problem.** Left and right must be mirror images to the bit.
 //!
-//! **Ours.** Only the half with x ≥ 0 is ever computed. The other is its copy with x negated; vertices on the midline
-//! have x = 0 exactly and are shared.
+//! **Ours.** Only the half with x ≥ 0 is ever computed. The other is its copy with x negated;
+//! vertices on the midline have x = 0 exactly and are shared.
 
 use pliant_mesh::glam::DVec3;
 
@@ -12,10 +12,11 @@ use pliant_mesh::glam::DVec3;
 pub(super) enum Part {
     /// Skin between the openings.
     Skin,
-    /// A ring around the eye, counted from the outside; steps run from the inner corner over the upper lid.
+    /// A ring around the eye, counted from the outside; steps run from the inner corner over the
+    /// upper lid.
     Eye { ring: u16, step: u16 },
-    /// A ring around the mouth, counted from the outside; steps run from the middle of the upper lip to
-    /// the corner and back along the lower lip.
+    /// A ring around the mouth, counted from the outside; steps run from the middle of the upper
+    /// lip to the corner and back along the lower lip.
     Mouth { ring: u16, step: u16 },
     /// The closed end of the mouth bag.
     Throat,
@@ -53,7 +54,11 @@ pub(super) struct Half {
 impl Half {
     /// Adds a vertex; on the midline its x becomes zero.
     pub(super) fn point(&mut self, p: DVec3, part: Part, pinned: bool, midline: bool) -> u32 {
-        self.points.push(if midline { DVec3::new(0.0, p.y, p.z) } else { p });
+        self.points.push(if midline {
+            DVec3::new(0.0, p.y, p.z)
+        } else {
+            p
+        });
         self.parts.push(part);
         self.pinned.push(pinned);
         self.midline.push(midline);
@@ -66,9 +71,14 @@ impl Half {
         self.materials.push(material);
     }
 
-    /// Joins two rings of equal length that run clockwise seen from outside; a closed ring repeats its first vertex.
+    /// Joins two rings of equal length that run clockwise seen from outside; a closed ring repeats
+    /// its first vertex.
     pub(super) fn strip(&mut self, outer: &[u32], inner: &[u32], material: &'static str) {
-        assert_eq!(outer.len(), inner.len(), "rings of one patch have equal length");
+        assert_eq!(
+            outer.len(),
+            inner.len(),
+            "rings of one patch have equal length"
+        );
         for k in 0..outer.len() - 1 {
             self.quad([inner[k], inner[k + 1], outer[k + 1], outer[k]], material);
         }
@@ -77,7 +87,14 @@ impl Half {
     /// Closes an open ring that runs from the midline to the midline with a grid `width` wide.
     ///
     /// `clockwise` says how the ring runs seen from outside.
-    pub(super) fn half_cap(&mut self, ring: &[u32], width: usize, part: Part, clockwise: bool, material: &'static str) {
+    pub(super) fn half_cap(
+        &mut self,
+        ring: &[u32],
+        width: usize,
+        part: Part,
+        clockwise: bool,
+        material: &'static str,
+    ) {
         let depth = ring.len() - 1 - 2 * width;
         let mut grid = vec![vec![u32::MAX; depth + 1]; width + 1];
         for a in 0..=width {
@@ -95,14 +112,20 @@ impl Half {
         }
         for a in 0..width {
             for b in 0..depth {
-                let corners = [grid[a][b], grid[a + 1][b], grid[a + 1][b + 1], grid[a][b + 1]];
+                let corners = [
+                    grid[a][b],
+                    grid[a + 1][b],
+                    grid[a + 1][b + 1],
+                    grid[a][b + 1],
+                ];
                 let turned = [corners[0], corners[3], corners[2], corners[1]];
                 self.quad(if clockwise { turned } else { corners }, material);
             }
         }
     }
 
-    /// Between the sides of a half cap: the mean of what its columns and its rows suggest, the middle row being mirrored.
+    /// Between the sides of a half cap: the mean of what its columns and its rows suggest, the
+    /// middle row being mirrored.
     fn coons(&self, ring: &[u32], width: usize, depth: usize, a: usize, b: usize) -> DVec3 {
         let p = |k: usize| self.points[ring[k] as usize];
         let (front, back, side) = (p(a), p(2 * width + depth - a), p(width + b));
@@ -117,7 +140,8 @@ impl Half {
         column + row - corner(width).lerp(corner(width + depth), v)
     }
 
-    /// Closes a closed ring of `4 n` vertices (the first repeated at the end) with a grid of `n × n` quads.
+    /// Closes a closed ring of `4 n` vertices (the first repeated at the end) with a grid of `n ×
+    /// n` quads.
     pub(super) fn cap(&mut self, ring: &[u32], part: Part, material: &'static str) {
         let n = (ring.len() - 1) / 4;
         let p: Vec<DVec3> = ring.iter().map(|&v| self.points[v as usize]).collect();
@@ -141,7 +165,15 @@ impl Half {
         }
         for a in 0..n {
             for b in 0..n {
-                self.quad([grid[a][b], grid[a + 1][b], grid[a + 1][b + 1], grid[a][b + 1]], material);
+                self.quad(
+                    [
+                        grid[a][b],
+                        grid[a + 1][b],
+                        grid[a + 1][b + 1],
+                        grid[a][b + 1],
+                    ],
+                    material,
+                );
             }
         }
     }

@@ -13,19 +13,22 @@ const OPENING: f64 = 0.44;
 /// The part of the way to closed lips that the lower lip goes.
 const LOWER_SHARE: f64 = 0.88;
 
-/// Every vertex turns about the hinge by its own part of the opening, so it stays on its circle at all weights.
+/// Every vertex turns about the hinge by its own part of the opening, so it stays on its circle at
+/// all weights.
 pub(super) fn open(face: &Face, v: usize, _side: f64, w: f64) -> DVec3 {
     let site = face.sites()[v];
     if site.jaw == 0.0 {
         return DVec3::ZERO;
     }
     let q = turned(site.p, an::HINGE, DVec3::X, OPENING * site.jaw * w);
-    // Corners of the mouth come in as the lips part; a move along the axis leaves the circle's radius alone.
+    // Corners of the mouth come in as the lips part; a move along the axis leaves the circle's
+    // radius alone.
     let parted = site.lip * 4.0 * site.jaw * (1.0 - site.jaw);
     q - site.p - DVec3::X * (0.16 * site.p.x * parted * w)
 }
 
-/// Brings the lips together while the jaw is open: the lower lip stays behind, the upper one comes to meet it.
+/// Brings the lips together while the jaw is open: the lower lip stays behind, the upper one comes
+/// to meet it.
 pub(super) fn close_lips(face: &Face, v: usize, _side: f64, w: f64) -> DVec3 {
     let site = face.sites()[v];
     let near = front_bump(site.p, DVec2::new(0.0, an::MOUTH_Y), DVec2::new(4.4, 3.4));
@@ -33,9 +36,14 @@ pub(super) fn close_lips(face: &Face, v: usize, _side: f64, w: f64) -> DVec3 {
     match site.part {
         Part::Skin => stay * (near * w),
         Part::Mouth { step, .. } => {
-            let [own, other] = [usize::from(step), mouth::STEPS - usize::from(step)].map(|s| face.contact(s));
+            let [own, other] =
+                [usize::from(step), mouth::STEPS - usize::from(step)].map(|s| face.contact(s));
             let place = |u: usize| face.sites()[u].p + open(face, u, 1.0, 1.0);
-            let share = if site.upness > 0.0 { 1.0 - LOWER_SHARE } else { LOWER_SHARE };
+            let share = if site.upness > 0.0 {
+                1.0 - LOWER_SHARE
+            } else {
+                LOWER_SHARE
+            };
             let meet = (place(other) - place(own)) * share;
             let depth = smooth_step(4.5, 7.5, site.p.z);
             stay.lerp(meet, site.lip) * (w * depth * (1.0 - (1.0 - site.lip) * (1.0 - near)))

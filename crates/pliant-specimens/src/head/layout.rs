@@ -2,12 +2,13 @@
 //!
 //! **Problem.** A face that can act needs closed edge loops around eyes, mouth, nostrils and ears.
 //!
-//! **Form.** A grid of 14 × 16 cells runs around the half head from the front to the back midline and from
-//! the neck up; a cap of 4 × 6 cells closes the crown. Rectangles of cells are left out for the eye, the
-//! mouth, the nostril and the ear, and concentric rings fill them. Each cell becomes 4 × 4 quads.
+//! **Form.** A grid of 14 × 16 cells runs around the half head from the front to the back midline
+//! and from the neck up; a cap of 4 × 6 cells closes the crown. Rectangles of cells are left out
+//! for the eye, the mouth, the nostril and the ear, and concentric rings fill them. Each cell
+//! becomes 4 × 4 quads.
 //!
-//! **Ours.** The corners of cells are placed on the sculpt by hand: columns 0 to 3 bound the nose, 3 to 7 the eye, 0 to 4
-//! the mouth, 9 to 11 the ear.
+//! **Ours.** The corners of cells are placed on the sculpt by hand: columns 0 to 3 bound the nose,
+//! 3 to 7 the eye, 0 to 4 the mouth, 9 to 11 the ear.
 
 use pliant_mesh::glam::DVec3;
 
@@ -27,14 +28,27 @@ pub(super) struct Hole {
     rows: [usize; 2],
 }
 
-pub(super) const MOUTH: Hole = Hole { columns: [0, 4], rows: [5, 7] };
-pub(super) const NOSTRIL: Hole = Hole { columns: [1, 2], rows: [8, 9] };
-pub(super) const EYE: Hole = Hole { columns: [3, 7], rows: [11, 13] };
-pub(super) const EAR: Hole = Hole { columns: [9, 11], rows: [8, 12] };
+pub(super) const MOUTH: Hole = Hole {
+    columns: [0, 4],
+    rows: [5, 7],
+};
+pub(super) const NOSTRIL: Hole = Hole {
+    columns: [1, 2],
+    rows: [8, 9],
+};
+pub(super) const EYE: Hole = Hole {
+    columns: [3, 7],
+    rows: [11, 13],
+};
+pub(super) const EAR: Hole = Hole {
+    columns: [9, 11],
+    rows: [8, 12],
+};
 
 impl Hole {
     fn contains(self, column: usize, row: usize) -> bool {
-        (self.columns[0] * SPLIT..self.columns[1] * SPLIT).contains(&column) && (self.rows[0] * SPLIT..self.rows[1] * SPLIT).contains(&row)
+        (self.columns[0] * SPLIT..self.columns[1] * SPLIT).contains(&column)
+            && (self.rows[0] * SPLIT..self.rows[1] * SPLIT).contains(&row)
     }
 }
 
@@ -48,7 +62,8 @@ impl Grid {
         self.ids[row * (COLUMNS * SPLIT + 1) + column].expect("every corner of a quad has a vertex")
     }
 
-    /// The loop around a hole, clockwise seen from outside, from the middle of its left side and back to it.
+    /// The loop around a hole, clockwise seen from outside, from the middle of its left side and
+    /// back to it.
     pub(super) fn ring(&self, hole: Hole) -> Vec<u32> {
         let [left, right] = hole.columns.map(|c| c * SPLIT);
         let [bottom, top] = hole.rows.map(|r| r * SPLIT);
@@ -58,21 +73,32 @@ impl Grid {
         let down = (bottom + 1..=top).rev().map(|r| (right, r));
         let back = (left + 1..=right).rev().map(|c| (c, bottom));
         let rest = (bottom..=middle).map(|r| (left, r));
-        up.chain(across).chain(down).chain(back).chain(rest).map(|(c, r)| self.at(c, r)).collect()
+        up.chain(across)
+            .chain(down)
+            .chain(back)
+            .chain(rest)
+            .map(|(c, r)| self.at(c, r))
+            .collect()
     }
 
-    /// The open loop around a hole at the front midline: from its top over its right side to its bottom.
+    /// The open loop around a hole at the front midline: from its top over its right side to its
+    /// bottom.
     pub(super) fn half_ring(&self, hole: Hole) -> Vec<u32> {
         let right = hole.columns[1] * SPLIT;
         let [bottom, top] = hole.rows.map(|r| r * SPLIT);
         let across = (0..right).map(|c| (c, top));
         let down = (bottom + 1..=top).rev().map(|r| (right, r));
         let back = (0..=right).rev().map(|c| (c, bottom));
-        across.chain(down).chain(back).map(|(c, r)| self.at(c, r)).collect()
+        across
+            .chain(down)
+            .chain(back)
+            .map(|(c, r)| self.at(c, r))
+            .collect()
     }
 }
 
-/// Whether hair grows on a quad of the grid: above the forehead, before the ear and down the back of the head.
+/// Whether hair grows on a quad of the grid: above the forehead, before the ear and down the back
+/// of the head.
 fn is_hairy(column: usize, row: usize) -> bool {
     row >= 58 || (column >= 32 && row >= 42) || (column >= 44 && row >= 15)
 }
@@ -82,16 +108,27 @@ pub(super) fn lay(half: &mut Half, sculpt: Sculpt) -> Grid {
     let corners = place_corners(sculpt);
     let holes = [MOUTH, NOSTRIL, EYE, EAR];
     let (columns, rows) = (COLUMNS * SPLIT, ROWS * SPLIT);
-    let covered = |c: usize, r: usize| c < columns && r < rows && !holes.iter().any(|h| h.contains(c, r));
+    let covered =
+        |c: usize, r: usize| c < columns && r < rows && !holes.iter().any(|h| h.contains(c, r));
     let mut ids = vec![None; (columns + 1) * (rows + 1)];
     for r in 0..=rows {
         for c in 0..=columns {
-            let used = [(c, r), (c.wrapping_sub(1), r), (c, r.wrapping_sub(1)), (c.wrapping_sub(1), r.wrapping_sub(1))];
+            let used = [
+                (c, r),
+                (c.wrapping_sub(1), r),
+                (c, r.wrapping_sub(1)),
+                (c.wrapping_sub(1), r.wrapping_sub(1)),
+            ];
             if used.iter().any(|&(c, r)| covered(c, r)) {
                 let p = between(&corners, c, r);
                 // The edge of the neck stays where it is, so it must be round from the start.
-                let p = if r == 0 { sculpt.project(p, 6).with_y(p.y) } else { p };
-                ids[r * (columns + 1) + c] = Some(half.point(p, Part::Skin, r == 0, c == 0 || c == columns));
+                let p = if r == 0 {
+                    sculpt.project(p, 6).with_y(p.y)
+                } else {
+                    p
+                };
+                ids[r * (columns + 1) + c] =
+                    Some(half.point(p, Part::Skin, r == 0, c == 0 || c == columns));
             }
         }
     }
@@ -99,7 +136,15 @@ pub(super) fn lay(half: &mut Half, sculpt: Sculpt) -> Grid {
     for r in 0..rows {
         for c in (0..columns).filter(|&c| covered(c, r)) {
             let material = if is_hairy(c, r) { "hair" } else { "skin" };
-            half.quad([grid.at(c, r), grid.at(c + 1, r), grid.at(c + 1, r + 1), grid.at(c, r + 1)], material);
+            half.quad(
+                [
+                    grid.at(c, r),
+                    grid.at(c + 1, r),
+                    grid.at(c + 1, r + 1),
+                    grid.at(c, r + 1),
+                ],
+                material,
+            );
         }
     }
     let crown: Vec<u32> = (0..=columns).map(|c| grid.at(c, rows)).collect();
@@ -109,17 +154,31 @@ pub(super) fn lay(half: &mut Half, sculpt: Sculpt) -> Grid {
 
 /// Bilinear between the corners of the cell.
 fn between(corners: &[Vec<DVec3>], column: usize, row: usize) -> DVec3 {
-    let (c, r) = ((column / SPLIT).min(COLUMNS - 1), (row / SPLIT).min(ROWS - 1));
-    let (u, v) = ((column - c * SPLIT) as f64 / SPLIT as f64, (row - r * SPLIT) as f64 / SPLIT as f64);
-    corners[r][c].lerp(corners[r][c + 1], u).lerp(corners[r + 1][c].lerp(corners[r + 1][c + 1], u), v)
+    let (c, r) = (
+        (column / SPLIT).min(COLUMNS - 1),
+        (row / SPLIT).min(ROWS - 1),
+    );
+    let (u, v) = (
+        (column - c * SPLIT) as f64 / SPLIT as f64,
+        (row - r * SPLIT) as f64 / SPLIT as f64,
+    );
+    corners[r][c]
+        .lerp(corners[r][c + 1], u)
+        .lerp(corners[r + 1][c].lerp(corners[r + 1][c + 1], u), v)
 }
 
 /// Angle of each column about the vertical axis, from the side towards the front, in degrees.
-const COLUMN_ANGLE: [f64; COLUMNS + 1] = [90., 83., 76., 69., 61., 53., 45., 37., 26., 14., 1., -14., -38., -64., -90.];
+const COLUMN_ANGLE: [f64; COLUMNS + 1] = [
+    90., 83., 76., 69., 61., 53., 45., 37., 26., 14., 1., -14., -38., -64., -90.,
+];
 
 /// Height of each row at the side and at the back.
-const ROW_SIDE: [f64; ROWS + 1] = [-17., -13.6, -11., -9.2, -7.8, -6.6, -5.6, -4.7, -3.8, -2.2, -0.6, 0.9, 2.4, 4., 5.7, 7.4, 9.0];
-const ROW_BACK: [f64; ROWS + 1] = [-17., -13.2, -10.6, -8.6, -7., -5.6, -4.5, -3.4, -2.4, -1.4, -0.4, 0.8, 2.2, 3.8, 5.6, 7.2, 8.8];
+const ROW_SIDE: [f64; ROWS + 1] = [
+    -17., -13.6, -11., -9.2, -7.8, -6.6, -5.6, -4.7, -3.8, -2.2, -0.6, 0.9, 2.4, 4., 5.7, 7.4, 9.0,
+];
+const ROW_BACK: [f64; ROWS + 1] = [
+    -17., -13.2, -10.6, -8.6, -7., -5.6, -4.5, -3.4, -2.4, -1.4, -0.4, 0.8, 2.2, 3.8, 5.6, 7.2, 8.8,
+];
 /// Height of the neck's rows at the front.
 const NECK_FRONT: [f64; 3] = [-17., -14.3, -11.9];
 
@@ -143,7 +202,9 @@ const FACE: [[(f64, f64); 8]; 14] = [
 ];
 
 fn place_corners(sculpt: Sculpt) -> Vec<Vec<DVec3>> {
-    (0..=ROWS).map(|r| (0..=COLUMNS).map(|c| place_corner(sculpt, c, r)).collect()).collect()
+    (0..=ROWS)
+        .map(|r| (0..=COLUMNS).map(|c| place_corner(sculpt, c, r)).collect())
+        .collect()
 }
 
 fn place_corner(sculpt: Sculpt, column: usize, row: usize) -> DVec3 {
@@ -156,8 +217,13 @@ fn place_corner(sculpt: Sculpt, column: usize, row: usize) -> DVec3 {
         return sculpt.project(DVec3::new(x, y, 6.3 - 0.13 * x * x), 8);
     }
     let angle = COLUMN_ANGLE[column].to_radians();
-    let front = if row < 3 { NECK_FRONT[row] } else { FACE[row - 3][7].1 };
-    // Rows of the neck bend from front to side to back; those of the face start where its table ends.
+    let front = if row < 3 {
+        NECK_FRONT[row]
+    } else {
+        FACE[row - 3][7].1
+    };
+    // Rows of the neck bend from front to side to back; those of the face start where its table
+    // ends.
     let start = if row < 3 { 0 } else { 7 };
     let y = match column {
         c if c <= 10 => front + (ROW_SIDE[row] - front) * (c - start) as f64 / (10 - start) as f64,

@@ -1,4 +1,5 @@
-//! Eyes: lids that turn about the axis through the corners, and eyeballs that turn about their centres.
+//! Eyes: lids that turn about the axis through the corners, and eyeballs that turn about their
+//! centres.
 
 use pliant_mesh::glam::DVec3;
 
@@ -14,7 +15,8 @@ const MEETING: f64 = 0.14;
 /// Lids that meet leave a film between them, in radians.
 const FILM: f64 = 0.004;
 
-/// How far a lid vertex turns when its margin turns by `angle` there: all of it at the margin and inside, none at the rim of the socket.
+/// How far a lid vertex turns when its margin turns by `angle` there: all of it at the margin and
+/// inside, none at the rim of the socket.
 fn lid_turn(ring: usize, angle: f64) -> f64 {
     angle * smooth_step(0.12, 1.0, ring as f64 / eye::SKIN_RINGS as f64)
 }
@@ -30,13 +32,24 @@ fn corner_calm(ring: usize, step: usize) -> f64 {
 /// Turns the upper lid by `upper` and the lower by `lower` of their ways to the meeting line.
 fn turn_lids(face: &Face, v: usize, upper: f64, lower: f64) -> DVec3 {
     let site = face.sites()[v];
-    let Part::Eye { ring, step } = site.part else { return DVec3::ZERO };
+    let Part::Eye { ring, step } = site.part else {
+        return DVec3::ZERO;
+    };
     let (ring, step) = (usize::from(ring), usize::from(step));
-    // Inside, a point turns as the margin does at its own side angle, so that nothing is sheared across the other lid.
-    let [top, bottom] = if ring > eye::MARGIN_INNER { eye::margins_at(site.p) } else { eye::margins_at_step(step) };
+    // Inside, a point turns as the margin does at its own side angle, so that nothing is sheared
+    // across the other lid.
+    let [top, bottom] = if ring > eye::MARGIN_INNER {
+        eye::margins_at(site.p)
+    } else {
+        eye::margins_at_step(step)
+    };
     let line = bottom + MEETING * (top - bottom);
     let film = FILM * smooth_step(0.0, 0.2, top - bottom);
-    let way = if step < eye::STEPS / 2 { (line + film - top) * upper } else { (line - film - bottom) * lower };
+    let way = if step < eye::STEPS / 2 {
+        (line + film - top) * upper
+    } else {
+        (line - film - bottom) * lower
+    };
     let angle = lid_turn(ring, way) * corner_calm(ring, step);
     // A greater turn lowers z towards y: a positive turn about −x lifts.
     let q = turned(site.p, an::EYE, -eye::axes()[0], angle);
@@ -56,7 +69,11 @@ fn settle(q: DVec3, ring: usize, angle: f64) -> DVec3 {
 
 /// Both lids meet.
 pub(super) fn blink(face: &Face, v: usize, side: f64, w: f64) -> DVec3 {
-    if side < 0.0 { DVec3::ZERO } else { turn_lids(face, v, w, w) }
+    if side < 0.0 {
+        DVec3::ZERO
+    } else {
+        turn_lids(face, v, w, w)
+    }
 }
 
 pub(super) fn squint(face: &Face, v: usize, side: f64, w: f64) -> DVec3 {
@@ -67,16 +84,32 @@ pub(super) fn squint(face: &Face, v: usize, side: f64, w: f64) -> DVec3 {
 }
 
 pub(super) fn wide(face: &Face, v: usize, side: f64, w: f64) -> DVec3 {
-    if side < 0.0 { DVec3::ZERO } else { turn_lids(face, v, -0.2 * w, -0.7 * w) }
+    if side < 0.0 {
+        DVec3::ZERO
+    } else {
+        turn_lids(face, v, -0.2 * w, -0.7 * w)
+    }
 }
 
 /// Turns eyeball and lids.
-fn look(face: &Face, v: usize, side: f64, axis: DVec3, angle_rad: f64, upper: f64, lower: f64) -> DVec3 {
+fn look(
+    face: &Face,
+    v: usize,
+    side: f64,
+    axis: DVec3,
+    angle_rad: f64,
+    upper: f64,
+    lower: f64,
+) -> DVec3 {
     let site = face.sites()[v];
     if side < 0.0 {
         return DVec3::ZERO;
     }
-    if site.part == Part::Eyeball { turned(site.p, an::EYE, axis, angle_rad) - site.p } else { turn_lids(face, v, upper, lower) }
+    if site.part == Part::Eyeball {
+        turned(site.p, an::EYE, axis, angle_rad) - site.p
+    } else {
+        turn_lids(face, v, upper, lower)
+    }
 }
 
 pub(super) fn look_up(face: &Face, v: usize, side: f64, w: f64) -> DVec3 {

@@ -12,10 +12,12 @@ fn share(p: DVec3, side: f64) -> f64 {
     smooth_step(-1.0, 1.0, p.x * side)
 }
 
-/// Where a pull on the corner is strongest, in front view: a little outside, so that the lips bend all the way.
+/// Where a pull on the corner is strongest, in front view: a little outside, so that the lips bend
+/// all the way.
 const PULL: DVec2 = DVec2::new(an::MOUTH_HALF_WIDTH + 0.55, an::MOUTH_Y + 0.3);
 
-/// Pulls the corner along the skin; lips and cheek follow within `reach`. The pull does not cross the midline.
+/// Pulls the corner along the skin; lips and cheek follow within `reach`. The pull does not cross
+/// the midline.
 fn pull_corner(face: &Face, v: usize, side: f64, pull: DVec3, reach: DVec2) -> DVec3 {
     let site = face.sites()[v];
     if side < 0.0 {
@@ -23,13 +25,19 @@ fn pull_corner(face: &Face, v: usize, side: f64, pull: DVec3, reach: DVec2) -> D
     }
     // Skin above gives way over a longer distance: the cheek is softer than the chin.
     let height = site.p.y - PULL.y;
-    let d = height / if height > 0.0 { 1.35 * reach.y } else { reach.y };
+    let d = height
+        / if height > 0.0 {
+            1.35 * reach.y
+        } else {
+            reach.y
+        };
     let rows = (1.0 - d * d).max(0.0);
     let weight = across(site.p.x, reach.x) * rows * rows * smooth_step(2.0, 6.0, site.p.z);
     face.slide(site.p, pull * (weight * site.flesh))
 }
 
-/// From 0 at the midline like a parabola, so that bent lips are round, to 1 at the pull and smoothly back to 0 at `reach` beyond.
+/// From 0 at the midline like a parabola, so that bent lips are round, to 1 at the pull and
+/// smoothly back to 0 at `reach` beyond.
 fn across(x: f64, reach: f64) -> f64 {
     let u = x / PULL.x;
     if u < 1.0 {
@@ -54,37 +62,67 @@ pub(super) fn smile(face: &Face, v: usize, side: f64, w: f64) -> DVec3 {
     if side < 0.0 {
         return DVec3::ZERO;
     }
-    pull_corner(face, v, side, DVec3::new(0.75, 1.15, 0.0) * w, DVec2::new(2.4, 2.7)) + brows::raise_cheek(face, v, 0.6 * w)
+    pull_corner(
+        face,
+        v,
+        side,
+        DVec3::new(0.75, 1.15, 0.0) * w,
+        DVec2::new(2.4, 2.7),
+    ) + brows::raise_cheek(face, v, 0.6 * w)
 }
 
 pub(super) fn frown(face: &Face, v: usize, side: f64, w: f64) -> DVec3 {
-    pull_corner(face, v, side, DVec3::new(0.1, -1.15, 0.0) * w, DVec2::new(2.2, 2.5))
+    pull_corner(
+        face,
+        v,
+        side,
+        DVec3::new(0.1, -1.15, 0.0) * w,
+        DVec2::new(2.2, 2.5),
+    )
 }
 
 pub(super) fn dimple(face: &Face, v: usize, side: f64, w: f64) -> DVec3 {
     let p = face.sites()[v].p;
-    let back = front_bump(p, PULL, DVec2::new(1.3, 1.3)) * f64::from(side > 0.0) * face.sites()[v].flesh;
-    pull_corner(face, v, side, DVec3::new(0.45, 0.05, 0.0) * w, DVec2::new(2.2, 2.0)) - face.sculpt.normal(p) * (0.3 * back * w)
+    let back =
+        front_bump(p, PULL, DVec2::new(1.3, 1.3)) * f64::from(side > 0.0) * face.sites()[v].flesh;
+    pull_corner(
+        face,
+        v,
+        side,
+        DVec3::new(0.45, 0.05, 0.0) * w,
+        DVec2::new(2.2, 2.0),
+    ) - face.sculpt.normal(p) * (0.3 * back * w)
 }
 
 pub(super) fn stretch(face: &Face, v: usize, side: f64, w: f64) -> DVec3 {
-    pull_corner(face, v, side, DVec3::new(0.85, -0.35, 0.0) * w, DVec2::new(2.8, 2.4))
+    pull_corner(
+        face,
+        v,
+        side,
+        DVec3::new(0.85, -0.35, 0.0) * w,
+        DVec2::new(2.8, 2.4),
+    )
 }
 
 /// The whole mouth to one side.
 pub(super) fn sideways(face: &Face, v: usize, side: f64, w: f64) -> DVec3 {
     let site = face.sites()[v];
-    let weight = front_bump(site.p, DVec2::new(0.0, an::MOUTH_Y), DVec2::new(4.6, 2.9)) * site.flesh;
+    let weight =
+        front_bump(site.p, DVec2::new(0.0, an::MOUTH_Y), DVec2::new(4.6, 2.9)) * site.flesh;
     face.slide(site.p, DVec3::X * (side * 1.0 * weight * w))
 }
 
 /// Draws the corners in and pushes the lips out by `forward`.
 fn gather(face: &Face, v: usize, inward: f64, forward: f64) -> DVec3 {
     let site = face.sites()[v];
-    let weight = front_bump(site.p, DVec2::new(0.0, an::MOUTH_Y), DVec2::new(4.4, 2.7)) * site.flesh;
+    let weight =
+        front_bump(site.p, DVec2::new(0.0, an::MOUTH_Y), DVec2::new(4.4, 2.7)) * site.flesh;
     // Behind the lips the bag keeps its distance from the skin in front of it.
     let lips = 0.35 * weight + 0.65 * face.outer_lip(v);
-    let slid = face.slide(site.p, DVec3::X * (-inward * site.p.x * (0.5 * weight + 0.5 * site.lip)));
+    let slid = face.slide(
+        site.p,
+        DVec3::X * (-inward * site.p.x * (0.5 * weight + 0.5 * site.lip)),
+    );
     slid + DVec3::Z * (forward * lips)
 }
 
@@ -98,7 +136,8 @@ pub(super) fn pucker(face: &Face, v: usize, _side: f64, w: f64) -> DVec3 {
 /// As if to say "oh": the lips form a ring.
 pub(super) fn funnel(face: &Face, v: usize, _side: f64, w: f64) -> DVec3 {
     let site = face.sites()[v];
-    let parted = DVec3::new(0.0, 0.4, 0.1) * upper(&site) + DVec3::new(0.0, -0.6, 0.1) * lower(&site);
+    let parted =
+        DVec3::new(0.0, 0.4, 0.1) * upper(&site) + DVec3::new(0.0, -0.6, 0.1) * lower(&site);
     gather(face, v, 0.40 * w, 0.55 * w) + parted * w
 }
 
@@ -123,13 +162,28 @@ pub(super) fn roll_upper(face: &Face, v: usize, _side: f64, w: f64) -> DVec3 {
 pub(super) fn press(face: &Face, v: usize, side: f64, w: f64) -> DVec3 {
     let site = face.sites()[v];
     let line = face.contact_point(v);
-    let flat = DVec3::new(0.0, (line.y - site.p.y) * 0.45 * face.outer_lip(v), -0.16 * face.redness(v));
-    flat * (share(site.p, side) * w) + pull_corner(face, v, side, DVec3::new(0.2, 0.05, 0.0) * w, DVec2::new(1.8, 1.6))
+    let flat = DVec3::new(
+        0.0,
+        (line.y - site.p.y) * 0.45 * face.outer_lip(v),
+        -0.16 * face.redness(v),
+    );
+    flat * (share(site.p, side) * w)
+        + pull_corner(
+            face,
+            v,
+            side,
+            DVec3::new(0.2, 0.05, 0.0) * w,
+            DVec2::new(1.8, 1.6),
+        )
 }
 
 pub(super) fn shrug_lower(face: &Face, v: usize, _side: f64, w: f64) -> DVec3 {
     let site = face.sites()[v];
-    let boss = front_bump(site.p, DVec2::new(0.0, an::MOUTH_Y - 2.2), DVec2::new(2.8, 2.0)) * site.flesh;
+    let boss = front_bump(
+        site.p,
+        DVec2::new(0.0, an::MOUTH_Y - 2.2),
+        DVec2::new(2.8, 2.0),
+    ) * site.flesh;
     let lip = lower(&site) + upper(&site);
     DVec3::new(0.0, 0.34, 0.14) * (lip * w)
         + face.slide(site.p, DVec3::Y * (0.45 * boss * (1.0 - site.lip) * w))
@@ -145,15 +199,31 @@ pub(super) fn shrug_upper(face: &Face, v: usize, _side: f64, w: f64) -> DVec3 {
 fn part_lip(face: &Face, v: usize, side: f64, weight: f64, by: DVec3) -> DVec3 {
     let site = face.sites()[v];
     let along = 1.0 - smooth_step(0.6, 1.1, site.p.x / an::MOUTH_HALF_WIDTH);
-    let around = front_bump(site.p, DVec2::new(0.9, an::MOUTH_Y + by.y.signum() * 0.9), DVec2::new(2.9, 2.0)) * site.flesh;
+    let around = front_bump(
+        site.p,
+        DVec2::new(0.9, an::MOUTH_Y + by.y.signum() * 0.9),
+        DVec2::new(2.9, 2.0),
+    ) * site.flesh;
     let skin = around * (1.0 - site.lip) * smooth_step(-0.1, 0.6, site.upness * by.y.signum());
     by * ((weight * along + 0.5 * skin) * share(site.p, side))
 }
 
 pub(super) fn lower_down(face: &Face, v: usize, side: f64, w: f64) -> DVec3 {
-    part_lip(face, v, side, lower(&face.sites()[v]), DVec3::new(0.0, -0.6, 0.06) * w)
+    part_lip(
+        face,
+        v,
+        side,
+        lower(&face.sites()[v]),
+        DVec3::new(0.0, -0.6, 0.06) * w,
+    )
 }
 
 pub(super) fn upper_up(face: &Face, v: usize, side: f64, w: f64) -> DVec3 {
-    part_lip(face, v, side, upper(&face.sites()[v]), DVec3::new(0.0, 0.55, 0.04) * w)
+    part_lip(
+        face,
+        v,
+        side,
+        upper(&face.sites()[v]),
+        DVec3::new(0.0, 0.55, 0.04) * w,
+    )
 }

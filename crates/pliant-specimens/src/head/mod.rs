@@ -1,15 +1,17 @@
 //! A head that can act: a friendly face with named expressions.
 //!
-//! **Problem.** Posing, blending and learning need a face with production topology that anyone may use and that is the
-//! same on every machine.
+//! **Problem.** Posing, blending and learning need a face with production topology that anyone may
+//! use and that is the same on every machine.
 //!
-//! **Form.** [`sculpt`] is the head as a volume, [`layout`] the quads that cover it; [`relax`] draws the quads onto the volume.
-//! [`eye`], [`mouth`], [`nose`], [`ear`] and [`hair`] fill in what has a shape of its own. [`targets`] moves it all: [`lids`],
-//! [`jaw`], [`lips`] and [`brows`] are the muscles.
+//! **Form.** [`sculpt`] is the head as a volume, [`layout`] the quads that cover it; [`relax`]
+//! draws the quads onto the volume. [`eye`], [`mouth`], [`nose`], [`ear`] and [`hair`] fill in what
+//! has a shape of its own. [`targets`] moves it all: [`lids`], [`jaw`], [`lips`] and [`brows`] are
+//! the muscles.
 //!
-//! **Ours.** Everything: no scanned or third-party data. Lengths are centimetres, x points to the character's left, y up and z
-//! forward. Only the left half is computed, so both sides are mirror images to the bit; sines come from [`crate::math`],
-//! and all else is IEEE arithmetic and square roots.
+//! **Ours.** Everything: no scanned or third-party data. Lengths are centimetres, x points to the
+//! character's left, y up and z forward. Only the left half is computed, so both sides are mirror
+//! images to the bit; sines come from [`crate::math`], and all else is IEEE arithmetic and square
+//! roots.
 
 mod anatomy;
 mod brow;
@@ -50,7 +52,8 @@ pub(crate) fn build() -> (Rig, Performance) {
 fn rig() -> Rig {
     let face = Face::new(model_half(), Sculpt);
     let targets = targets::targets(&face);
-    Rig::new(mirror(&face.half), targets).expect("targets have distinct names and move vertices of the head")
+    Rig::new(mirror(&face.half), targets)
+        .expect("targets have distinct names and move vertices of the head")
 }
 
 fn model_half() -> Half {
@@ -77,7 +80,11 @@ fn model_half() -> Half {
 
 /// Both halves: the left vertices in order, then the mirror images of those off the midline.
 fn mirror(half: &Half) -> Mesh {
-    let mut builder = MeshBuilder { name: "head".into(), positions: half.points.clone(), ..Default::default() };
+    let mut builder = MeshBuilder {
+        name: "head".into(),
+        positions: half.points.clone(),
+        ..Default::default()
+    };
     let image: Vec<u32> = (0..half.points.len())
         .map(|v| {
             if half.midline[v] {
@@ -95,13 +102,18 @@ fn mirror(half: &Half) -> Mesh {
         let [a, b, c, d] = quad.map(|v| image[v as usize]);
         builder.push_face(&[a, d, c, b]);
     }
-    builder.materials = FaceLabels::from_names(half.materials.iter().chain(&half.materials).copied());
-    builder.uv_layers.push(unwrap(&builder.positions, &builder.corners));
-    builder.build().expect("the halves name only their own vertices")
+    builder.materials =
+        FaceLabels::from_names(half.materials.iter().chain(&half.materials).copied());
+    builder
+        .uv_layers
+        .push(unwrap(&builder.positions, &builder.corners));
+    builder
+        .build()
+        .expect("the halves name only their own vertices")
 }
 
-/// Texture coordinates: directions from the head's middle on an equal-area disc around the face, without a seam. What lies
-/// inside the mouth overlaps.
+/// Texture coordinates: directions from the head's middle on an equal-area disc around the face,
+/// without a seam. What lies inside the mouth overlaps.
 fn unwrap(positions: &[DVec3], corners: &[u32]) -> CornerLayer<DVec2> {
     let place = |p: &DVec3| {
         let d = (*p - DVec3::new(0.0, -2.0, 0.0)).normalize_or_zero();
@@ -109,7 +121,11 @@ fn unwrap(positions: &[DVec3], corners: &[u32]) -> CornerLayer<DVec2> {
         DVec2::splat(0.5) + DVec2::new(d.x, d.y) * (0.25 * (2.0 / (1.0 + d.z).max(1e-9)).sqrt())
     };
     let values = positions.iter().map(place).collect();
-    CornerLayer { name: "front".into(), values, corners: corners.iter().map(|&v| Some(v)).collect() }
+    CornerLayer {
+        name: "front".into(),
+        values,
+        corners: corners.iter().map(|&v| Some(v)).collect(),
+    }
 }
 
 #[cfg(test)]

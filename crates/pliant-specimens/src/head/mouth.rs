@@ -18,8 +18,8 @@ pub(super) const SKIN_RINGS: usize = 7;
 /// The ring where the lips meet.
 pub(super) const CONTACT: usize = SKIN_RINGS + 6;
 
-/// One ring of the lips: height above the line of contact as a part of the lip's height, distance in front
-/// of the face, and reach beyond the corner.
+/// One ring of the lips: height above the line of contact as a part of the lip's height, distance
+/// in front of the face, and reach beyond the corner.
 struct Profile {
     height: f64,
     forward: f64,
@@ -27,19 +27,60 @@ struct Profile {
 }
 
 const LIPS: [Profile; 10] = [
-    Profile { height: 1.0, forward: 0.05, reach: 0.24 },
-    Profile { height: 0.85, forward: 0.17, reach: 0.19 },
-    Profile { height: 0.64, forward: 0.27, reach: 0.14 },
-    Profile { height: 0.42, forward: 0.31, reach: 0.09 },
-    Profile { height: 0.22, forward: 0.27, reach: 0.05 },
-    Profile { height: 0.07, forward: 0.14, reach: 0.02 },
-    Profile { height: 0.0, forward: -0.04, reach: 0.0 },
-    Profile { height: 0.05, forward: -0.18, reach: -0.04 },
-    Profile { height: 0.3, forward: -0.34, reach: -0.06 },
-    Profile { height: 0.8, forward: -0.46, reach: -0.05 },
+    Profile {
+        height: 1.0,
+        forward: 0.05,
+        reach: 0.24,
+    },
+    Profile {
+        height: 0.85,
+        forward: 0.17,
+        reach: 0.19,
+    },
+    Profile {
+        height: 0.64,
+        forward: 0.27,
+        reach: 0.14,
+    },
+    Profile {
+        height: 0.42,
+        forward: 0.31,
+        reach: 0.09,
+    },
+    Profile {
+        height: 0.22,
+        forward: 0.27,
+        reach: 0.05,
+    },
+    Profile {
+        height: 0.07,
+        forward: 0.14,
+        reach: 0.02,
+    },
+    Profile {
+        height: 0.0,
+        forward: -0.04,
+        reach: 0.0,
+    },
+    Profile {
+        height: 0.05,
+        forward: -0.18,
+        reach: -0.04,
+    },
+    Profile {
+        height: 0.3,
+        forward: -0.34,
+        reach: -0.06,
+    },
+    Profile {
+        height: 0.8,
+        forward: -0.46,
+        reach: -0.05,
+    },
 ];
 
-/// The bag: depth behind the lips, half width, and height above and below the line of the lips. It leaves room for the teeth.
+/// The bag: depth behind the lips, half width, and height above and below the line of the lips. It
+/// leaves room for the teeth.
 const BAG: [[f64; 4]; 6] = [
     [0.52, 2.45, 0.85, 0.85],
     [0.56, 2.65, 1.42, 1.35],
@@ -76,7 +117,11 @@ fn contact_height(x: f64) -> f64 {
 fn lip_height(step: usize) -> f64 {
     let c = cos(sweep(step)).max(0.0);
     let x = an::MOUTH_HALF_WIDTH * sin(sweep(step));
-    if is_upper(step) { 0.46 * c * (1.0 + 0.16 * bell((x - 0.5) / 0.35) - 0.06 * bell(x / 0.25)) } else { -0.66 * c }
+    if is_upper(step) {
+        0.46 * c * (1.0 + 0.16 * bell((x - 0.5) / 0.35) - 0.06 * bell(x / 0.25))
+    } else {
+        -0.66 * c
+    }
 }
 
 fn lip_point(sculpt: Sculpt, step: usize, profile: &Profile) -> DVec3 {
@@ -89,23 +134,33 @@ fn lip_point(sculpt: Sculpt, step: usize, profile: &Profile) -> DVec3 {
     let out = DVec3::new(normal.x, 0.0, normal.z).normalize_or_zero();
     // Lips thin out towards the corner, which lies a little deeper.
     let full = cos(s).max(0.0).sqrt();
-    let forward = if profile.forward > 0.0 { profile.forward * full } else { profile.forward };
+    let forward = if profile.forward > 0.0 {
+        profile.forward * full
+    } else {
+        profile.forward
+    };
     base + out * (forward - 0.10 * (1.0 - full))
 }
 
 /// Fills the mouth's hole with skin, lips and bag.
 pub(super) fn add_mouth(half: &mut Half, sculpt: Sculpt, outer: &[u32]) {
     let loop_points: Vec<DVec3> = outer.iter().map(|&v| half.points[v as usize]).collect();
-    let border: Vec<DVec3> = (0..=STEPS).map(|step| lip_point(sculpt, step, &LIPS[0])).collect();
+    let border: Vec<DVec3> = (0..=STEPS)
+        .map(|step| lip_point(sculpt, step, &LIPS[0]))
+        .collect();
     half.mouth_loop = outer.to_vec();
     let mut last = outer.to_vec();
     for ring in 1..SKIN_RINGS {
         let t = ring as f64 / SKIN_RINGS as f64;
-        let points: Vec<DVec3> = (0..=STEPS).map(|k| sculpt.project(loop_points[k].lerp(border[k], t), 3)).collect();
+        let points: Vec<DVec3> = (0..=STEPS)
+            .map(|k| sculpt.project(loop_points[k].lerp(border[k], t), 3))
+            .collect();
         last = add_ring(half, &last, ring, &points, false, "skin");
     }
     for (k, profile) in LIPS.iter().enumerate() {
-        let points: Vec<DVec3> = (0..=STEPS).map(|step| lip_point(sculpt, step, profile)).collect();
+        let points: Vec<DVec3> = (0..=STEPS)
+            .map(|step| lip_point(sculpt, step, profile))
+            .collect();
         let material = if k == 0 {
             "skin"
         } else if k <= 7 {
@@ -122,19 +177,48 @@ pub(super) fn add_mouth(half: &mut Half, sculpt: Sculpt, outer: &[u32]) {
                 let s = sweep(step);
                 let x = width * sin(s);
                 let round = cos(s).max(0.0).sqrt();
-                let y = if is_upper(step) { above * round } else { -below * round };
+                let y = if is_upper(step) {
+                    above * round
+                } else {
+                    -below * round
+                };
                 // The chin recedes below the lip.
-                DVec3::new(x, an::MOUTH_Y + 0.1 + y, front.z - depth - 0.12 * x * x - 0.28 * (-y).max(0.0))
+                DVec3::new(
+                    x,
+                    an::MOUTH_Y + 0.1 + y,
+                    front.z - depth - 0.12 * x * x - 0.28 * (-y).max(0.0),
+                )
             })
             .collect();
-        last = add_ring(half, &last, SKIN_RINGS + LIPS.len() + k, &points, true, "mouth");
+        last = add_ring(
+            half,
+            &last,
+            SKIN_RINGS + LIPS.len() + k,
+            &points,
+            true,
+            "mouth",
+        );
     }
     half.half_cap(&last, 12, Part::Throat, true, "mouth");
 }
 
-fn add_ring(half: &mut Half, outer: &[u32], ring: usize, points: &[DVec3], pinned: bool, material: &'static str) -> Vec<u32> {
-    let part = |step: usize| Part::Mouth { ring: ring as u16, step: step as u16 };
-    let ids: Vec<u32> = points.iter().enumerate().map(|(step, &p)| half.point(p, part(step), pinned, step == 0 || step == STEPS)).collect();
+fn add_ring(
+    half: &mut Half,
+    outer: &[u32],
+    ring: usize,
+    points: &[DVec3],
+    pinned: bool,
+    material: &'static str,
+) -> Vec<u32> {
+    let part = |step: usize| Part::Mouth {
+        ring: ring as u16,
+        step: step as u16,
+    };
+    let ids: Vec<u32> = points
+        .iter()
+        .enumerate()
+        .map(|(step, &p)| half.point(p, part(step), pinned, step == 0 || step == STEPS))
+        .collect();
     half.strip(outer, &ids, material);
     ids
 }

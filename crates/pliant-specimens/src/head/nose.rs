@@ -26,13 +26,28 @@ pub(super) fn place_rim(half: &mut Half, sculpt: Sculpt, ring: &[u32]) {
 
 /// Sinks a pit into the nostril.
 pub(super) fn add_nostril(half: &mut Half, ring: &[u32]) {
-    let rim: Vec<DVec3> = ring[..ring.len() - 1].iter().map(|&v| half.points[v as usize]).collect();
+    let rim: Vec<DVec3> = ring[..ring.len() - 1]
+        .iter()
+        .map(|&v| half.points[v as usize])
+        .collect();
     let center = rim.iter().sum::<DVec3>() / rim.len() as f64;
     let inward = DVec3::new(-0.12, 0.9, -0.1).normalize();
     let mut last = ring.to_vec();
-    for (k, (size, depth)) in [(0.84, 0.06), (0.72, 0.24), (0.6, 0.5), (0.45, 0.8)].into_iter().enumerate() {
-        let mut ids: Vec<u32> =
-            rim.iter().map(|&p| half.point(center + (p - center) * size + inward * depth, Part::Nostril, true, false)).collect();
+    for (k, (size, depth)) in [(0.84, 0.06), (0.72, 0.24), (0.6, 0.5), (0.45, 0.8)]
+        .into_iter()
+        .enumerate()
+    {
+        let mut ids: Vec<u32> = rim
+            .iter()
+            .map(|&p| {
+                half.point(
+                    center + (p - center) * size + inward * depth,
+                    Part::Nostril,
+                    true,
+                    false,
+                )
+            })
+            .collect();
         ids.push(ids[0]);
         half.strip(&last, &ids, if k == 0 { "skin" } else { "nostril" });
         last = ids;

@@ -1,6 +1,8 @@
-//! A short performance: four seconds of a face that wakes up, looks, speaks, is surprised and laughs.
+//! A short performance: four seconds of a face that wakes up, looks, speaks, is surprised and
+//! laughs.
 //!
-//! **Form.** Sliders have keys `(frame, weight)`; between two keys the weight eases in and out as a smooth step does.
+//! **Form.** Sliders have keys `(frame, weight)`; between two keys the weight eases in and out as a
+//! smooth step does.
 
 use pliant_rig::{Clip, Interpolation, Rig, WeightTrack};
 
@@ -40,19 +42,37 @@ const SCORE: &[Keys] = &[
 /// The performance, with a key for every frame.
 pub(super) fn perform(rig: &Rig) -> Performance {
     let frames_per_second = Clip::DEFAULT_FRAMES_PER_SECOND;
-    let times_secs = (0..FRAMES).map(|frame| frame as f64 / frames_per_second).collect();
-    let keys = (0..FRAMES).map(|frame| weights(rig, frame as f64)).collect();
-    let track = WeightTrack::new(times_secs, keys, Interpolation::Linear).expect("frames are in order and weigh every slider");
-    Performance { name: "performance".into(), frame_count: FRAMES, frames_per_second, track }
+    let times_secs = (0..FRAMES)
+        .map(|frame| frame as f64 / frames_per_second)
+        .collect();
+    let keys = (0..FRAMES)
+        .map(|frame| weights(rig, frame as f64))
+        .collect();
+    let track = WeightTrack::new(times_secs, keys, Interpolation::Linear)
+        .expect("frames are in order and weigh every slider");
+    Performance {
+        name: "performance".into(),
+        frame_count: FRAMES,
+        frames_per_second,
+        track,
+    }
 }
 
 /// The weight of every slider at a frame.
 fn weights(rig: &Rig, frame: f64) -> Vec<f64> {
     let mut weights = vec![0.0; rig.targets().len()];
     for (name, keys) in SCORE {
-        let plays = |target: &str| target == *name || target.strip_suffix("Left").or(target.strip_suffix("Right")) == Some(name);
+        let plays = |target: &str| {
+            target == *name
+                || target.strip_suffix("Left").or(target.strip_suffix("Right")) == Some(name)
+        };
         let value = ease(keys, frame);
-        for (k, _) in rig.targets().iter().enumerate().filter(|(_, target)| plays(&target.name)) {
+        for (k, _) in rig
+            .targets()
+            .iter()
+            .enumerate()
+            .filter(|(_, target)| plays(&target.name))
+        {
             weights[k] = value;
         }
     }
@@ -77,7 +97,10 @@ mod tests {
     fn every_line_of_the_score_moves_a_slider() {
         let rig = super::super::rig();
         for (name, keys) in SCORE {
-            let plays = |target: &str| target == *name || target.strip_suffix("Left").or(target.strip_suffix("Right")) == Some(name);
+            let plays = |target: &str| {
+                target == *name
+                    || target.strip_suffix("Left").or(target.strip_suffix("Right")) == Some(name)
+            };
             assert!(rig.targets().iter().any(|t| plays(&t.name)), "{name}");
             assert!(keys.windows(2).all(|k| k[0].0 < k[1].0), "{name}");
         }
@@ -86,7 +109,10 @@ mod tests {
     #[test]
     fn eased_keys_are_met_exactly() {
         let keys = [(2.0, 0.0), (6.0, 1.0), (8.0, 0.25)];
-        assert_eq!([0.0, 2.0, 4.0, 6.0, 8.0, 99.0].map(|f| ease(&keys, f)), [0.0, 0.0, 0.5, 1.0, 0.25, 0.25]);
+        assert_eq!(
+            [0.0, 2.0, 4.0, 6.0, 8.0, 99.0].map(|f| ease(&keys, f)),
+            [0.0, 0.0, 0.5, 1.0, 0.25, 0.25]
+        );
     }
 
     #[test]

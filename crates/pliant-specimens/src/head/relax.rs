@@ -1,16 +1,18 @@
 //! Draws the rough layout onto the sculpt.
 //!
-//! **Equation.** Repeatedly, for each free vertex: half a step to the mean of its neighbours, then a
-//! Newton step onto `f = 0`.
+//! **Equation.** Repeatedly, for each free vertex: half a step to the mean of its neighbours, then
+//! a Newton step onto `f = 0`.
 //!
-//! **Ours.** Neighbours across the midline are mirror images, so a midline vertex moves within `x = 0`.
+//! **Ours.** Neighbours across the midline are mirror images, so a midline vertex moves within `x =
+//! 0`.
 
 use pliant_mesh::glam::DVec3;
 
 use super::half::Half;
 use super::sculpt::Sculpt;
 
-/// Relaxes the vertices of `half` that are not pinned; `on_skin` says which of them lie on the sculpt.
+/// Relaxes the vertices of `half` that are not pinned; `on_skin` says which of them lie on the
+/// sculpt.
 pub(super) fn relax(half: &mut Half, sculpt: Sculpt, on_skin: &[bool], sweeps: usize) {
     let neighbors = neighbors(half);
     for _ in 0..sweeps {
@@ -19,7 +21,11 @@ pub(super) fn relax(half: &mut Half, sculpt: Sculpt, on_skin: &[bool], sweeps: u
             let mean = mean(&before, &neighbors[v], half, v);
             let p = before[v].lerp(mean, 0.5);
             let p = if on_skin[v] { sculpt.project(p, 1) } else { p };
-            half.points[v] = if half.midline[v] { DVec3::new(0.0, p.y, p.z) } else { p };
+            half.points[v] = if half.midline[v] {
+                DVec3::new(0.0, p.y, p.z)
+            } else {
+                p
+            };
         }
     }
 }
@@ -29,7 +35,11 @@ fn mean(points: &[DVec3], around: &[u32], half: &Half, v: usize) -> DVec3 {
     let mut weight = 0.0;
     for &n in around {
         // A neighbour off the midline has a mirror image on the other side; their x cancel.
-        let doubled = if half.midline[v] && !half.midline[n as usize] { 2.0 } else { 1.0 };
+        let doubled = if half.midline[v] && !half.midline[n as usize] {
+            2.0
+        } else {
+            1.0
+        };
         sum += points[n as usize] * doubled;
         weight += doubled;
     }

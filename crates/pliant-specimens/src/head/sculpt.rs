@@ -1,6 +1,7 @@
 //! The head as a volume: what a sculptor would model before any topology.
 //!
-//! **Problem.** A face needs surfaces that flow into each other; writing vertices by hand does not give that.
+//! **Problem.** A face needs surfaces that flow into each other; writing vertices by hand does not
+//! give that.
 //!
 //! **Equation.** A signed distance `f(p)`, negative inside, blended from ellipsoids and capsules by
 //! the quadratic smooth minimum
@@ -40,7 +41,9 @@ impl Sculpt {
     /// Gradient of [`distance`](Self::distance) by central differences.
     pub(super) fn gradient(self, p: DVec3) -> DVec3 {
         const STEP: f64 = 1e-3;
-        let slope = |axis: DVec3| (self.distance(p + axis * STEP) - self.distance(p - axis * STEP)) / (2.0 * STEP);
+        let slope = |axis: DVec3| {
+            (self.distance(p + axis * STEP) - self.distance(p - axis * STEP)) / (2.0 * STEP)
+        };
         DVec3::new(slope(DVec3::X), slope(DVec3::Y), slope(DVec3::Z))
     }
 
@@ -88,7 +91,11 @@ fn skull_and_jaw(q: DVec3) -> f64 {
 
 /// Hollows around the eyes, in which the eyeballs sit.
 fn with_sockets(head: f64, q: DVec3) -> f64 {
-    let socket = ellipsoid(q, an::EYE + DVec3::new(0.1, 0.35, 2.2), DVec3::new(2.6, 2.0, 1.9));
+    let socket = ellipsoid(
+        q,
+        an::EYE + DVec3::new(0.1, 0.35, 2.2),
+        DVec3::new(2.6, 2.0, 1.9),
+    );
     -smin(-head, socket, 1.9)
 }
 
@@ -98,8 +105,18 @@ fn lid_ball(q: DVec3) -> f64 {
 }
 
 fn nose(q: DVec3) -> f64 {
-    let bridge = cone(q, DVec3::new(0.0, 0.9, 7.2), DVec3::new(0.0, -2.5, 9.5), 0.7, 0.8);
-    let tip = ellipsoid(q, DVec3::new(0.0, -2.95, 9.75), DVec3::new(1.12, 0.98, 1.05));
+    let bridge = cone(
+        q,
+        DVec3::new(0.0, 0.9, 7.2),
+        DVec3::new(0.0, -2.5, 9.5),
+        0.7,
+        0.8,
+    );
+    let tip = ellipsoid(
+        q,
+        DVec3::new(0.0, -2.95, 9.75),
+        DVec3::new(1.12, 0.98, 1.05),
+    );
     let wing = ellipsoid(q, DVec3::new(1.12, -3.3, 9.0), DVec3::new(0.66, 0.6, 0.85));
     smin(smin(bridge, tip, 0.8), wing, 0.4)
 }
@@ -125,7 +142,11 @@ fn ellipsoid(p: DVec3, center: DVec3, radii: DVec3) -> f64 {
     let scaled = (p - center) / radii;
     let k = scaled.length();
     let slope = (scaled / radii).length();
-    if slope == 0.0 { -radii.min_element() } else { k * (k - 1.0) / slope }
+    if slope == 0.0 {
+        -radii.min_element()
+    } else {
+        k * (k - 1.0) / slope
+    }
 }
 
 fn capsule(p: DVec3, a: DVec3, b: DVec3, radius: f64) -> f64 {

@@ -1,10 +1,12 @@
 //! The head's targets, by their ARKit names.
 //!
-//! **Problem.** Left and right must be mirror images to the bit, and the sum of both sides must be smooth.
+//! **Problem.** Left and right must be mirror images to the bit, and the sum of both sides must be
+//! smooth.
 //!
-//! **Ours.** A field is written once for the left half: `field(face, v, side, w)` is the displacement of vertex `v` at
-//! weight `w`, with x pointing out of the head, where `side` is 1 on the side that the target is named after
-//! and −1 on the other. Mirroring the two answers gives the left and the right target.
+//! **Ours.** A field is written once for the left half: `field(face, v, side, w)` is the
+//! displacement of vertex `v` at weight `w`, with x pointing out of the head, where `side` is 1 on
+//! the side that the target is named after and −1 on the other. Mirroring the two answers gives the
+//! left and the right target.
 
 use pliant_mesh::glam::{DVec3, Vec3};
 use pliant_rig::{InBetween, Target};
@@ -29,11 +31,21 @@ const ARC: &[f64] = &[0.25, 0.5, 0.75];
 const HALFWAY: &[f64] = &[0.5];
 
 const fn sided(name: &'static str, field: Field, bends: &'static [f64]) -> Slider {
-    Slider { name, sided: true, field, bends }
+    Slider {
+        name,
+        sided: true,
+        field,
+        bends,
+    }
 }
 
 const fn both(name: &'static str, field: Field, bends: &'static [f64]) -> Slider {
-    Slider { name, sided: false, field, bends }
+    Slider {
+        name,
+        sided: false,
+        field,
+        bends,
+    }
 }
 
 const SLIDERS: [Slider; 31] = [
@@ -72,11 +84,21 @@ const SLIDERS: [Slider; 31] = [
 
 /// All targets of the mirrored head.
 pub(super) fn targets(face: &Face) -> Vec<Target> {
-    SLIDERS.iter().flat_map(|slider| make(face, slider)).collect()
+    SLIDERS
+        .iter()
+        .flat_map(|slider| make(face, slider))
+        .collect()
 }
 
 fn make(face: &Face, slider: &Slider) -> Vec<Target> {
-    let (near, far) = (shapes(face, slider, 1.0), if slider.sided { shapes(face, slider, -1.0) } else { Vec::new() });
+    let (near, far) = (
+        shapes(face, slider, 1.0),
+        if slider.sided {
+            shapes(face, slider, -1.0)
+        } else {
+            Vec::new()
+        },
+    );
     if slider.sided {
         vec![
             target(face, format!("{}Left", slider.name), slider, &near, &far),
@@ -89,22 +111,41 @@ fn make(face: &Face, slider: &Slider) -> Vec<Target> {
 
 /// Displacements of the left half at each bend and at weight 1.
 fn shapes(face: &Face, slider: &Slider, side: f64) -> Vec<Vec<Vec3>> {
-    let at = |w: f64| (0..face.half.points.len()).map(|v| (slider.field)(face, v, side, w).as_vec3()).collect();
+    let at = |w: f64| {
+        (0..face.half.points.len())
+            .map(|v| (slider.field)(face, v, side, w).as_vec3())
+            .collect()
+    };
     slider.bends.iter().chain(&[1.0]).map(|&w| at(w)).collect()
 }
 
-fn target(face: &Face, name: String, slider: &Slider, left: &[Vec<Vec3>], right: &[Vec<Vec3>]) -> Target {
+fn target(
+    face: &Face,
+    name: String,
+    slider: &Slider,
+    left: &[Vec<Vec3>],
+    right: &[Vec<Vec3>],
+) -> Target {
     let mirror_midline = name.ends_with("Right");
     let dense: Vec<Vec<Vec3>> = (0..left.len())
         .map(|k| {
             // On the midline the side that the target is named after decides.
-            if mirror_midline { whole(face, &left[k], &right[k], Some(&right[k])) } else { whole(face, &left[k], &right[k], None) }
+            if mirror_midline {
+                whole(face, &left[k], &right[k], Some(&right[k]))
+            } else {
+                whole(face, &left[k], &right[k], None)
+            }
         })
         .collect();
     let mut target = Target::from_dense(name, dense[dense.len() - 1].iter().copied());
     for (k, &weight) in slider.bends.iter().enumerate() {
         let shape = Target::from_dense("", dense[k].iter().copied());
-        target.in_betweens.push(InBetween { name: String::new(), weight, vertices: shape.vertices, deltas: shape.deltas });
+        target.in_betweens.push(InBetween {
+            name: String::new(),
+            weight,
+            vertices: shape.vertices,
+            deltas: shape.deltas,
+        });
     }
     target
 }
@@ -116,6 +157,8 @@ fn whole(face: &Face, left: &[Vec3], right: &[Vec3], midline: Option<&[Vec3]>) -
         Some(own) if face.half.midline[v] => image(own[v]),
         _ => left[v],
     });
-    let on_right = (0..right.len()).filter(|&v| !face.half.midline[v]).map(|v| image(right[v]));
+    let on_right = (0..right.len())
+        .filter(|&v| !face.half.midline[v])
+        .map(|v| image(right[v]));
     on_left.chain(on_right).collect()
 }

@@ -11,10 +11,19 @@ use crate::math::{cos, sin};
 
 const STATIONS: usize = 12;
 
-/// A cross-section of the upper teeth: height above the line of the lips and depth behind the front of the teeth, from
-/// the biting edge up the front and down the back. The first three sides are enamel.
-const UPPER: [[f64; 2]; 8] =
-    [[-0.16, 0.06], [0.05, 0.0], [0.62, -0.02], [0.78, -0.02], [1.12, 0.05], [1.15, 0.4], [0.6, 0.5], [-0.12, 0.26]];
+/// A cross-section of the upper teeth: height above the line of the lips and depth behind the front
+/// of the teeth, from the biting edge up the front and down the back. The first three sides are
+/// enamel.
+const UPPER: [[f64; 2]; 8] = [
+    [-0.16, 0.06],
+    [0.05, 0.0],
+    [0.62, -0.02],
+    [0.78, -0.02],
+    [1.12, 0.05],
+    [1.15, 0.4],
+    [0.6, 0.5],
+    [-0.12, 0.26],
+];
 
 /// Adds both rows of teeth.
 pub(super) fn add_teeth(half: &mut Half, sculpt: Sculpt) {
@@ -38,7 +47,12 @@ fn add_row(half: &mut Half, sculpt: Sculpt, section: &[[f64; 2]; 8], part: Part,
             .map(|&[y, depth]| {
                 // What lies deeper runs on a smaller arch.
                 let inset = 1.0 - 0.25 * (depth - section[1][1]);
-                half.point(DVec3::new(x * inset, y, front - depth - back), part, true, station == 0)
+                half.point(
+                    DVec3::new(x * inset, y, front - depth - back),
+                    part,
+                    true,
+                    station == 0,
+                )
             })
             .collect();
         ids.push(ids[0]);
@@ -46,7 +60,14 @@ fn add_row(half: &mut Half, sculpt: Sculpt, section: &[[f64; 2]; 8], part: Part,
             for k in 0..8 {
                 let material = if (2..6).contains(&k) { "gums" } else { "teeth" };
                 let corners = [before[k], ids[k], ids[k + 1], before[k + 1]];
-                half.quad(if flipped { [corners[0], corners[3], corners[2], corners[1]] } else { corners }, material);
+                half.quad(
+                    if flipped {
+                        [corners[0], corners[3], corners[2], corners[1]]
+                    } else {
+                        corners
+                    },
+                    material,
+                );
             }
         }
         last = Some(ids);
@@ -70,7 +91,11 @@ pub(super) fn add_tongue(half: &mut Half, sculpt: Sculpt) {
         let ids: Vec<u32> = (0..=SIDES)
             .map(|k| {
                 let turn = PI * k as f64 / SIDES as f64;
-                let p = DVec3::new(1.35 * round * sin(turn), an::MOUTH_Y - 0.85 + 0.3 * t + 0.42 * round * cos(turn), front - 2.6 * t);
+                let p = DVec3::new(
+                    1.35 * round * sin(turn),
+                    an::MOUTH_Y - 0.85 + 0.3 * t + 0.42 * round * cos(turn),
+                    front - 2.6 * t,
+                );
                 half.point(p, Part::Tongue, true, k == 0 || k == SIDES)
             })
             .collect();
@@ -80,6 +105,18 @@ pub(super) fn add_tongue(half: &mut Half, sculpt: Sculpt) {
         first = first.or_else(|| Some(ids.clone()));
         last = Some(ids);
     }
-    half.half_cap(&first.expect("there are stations"), 2, Part::Tongue, true, "tongue");
-    half.half_cap(&last.expect("there are stations"), 2, Part::Tongue, false, "tongue");
+    half.half_cap(
+        &first.expect("there are stations"),
+        2,
+        Part::Tongue,
+        true,
+        "tongue",
+    );
+    half.half_cap(
+        &last.expect("there are stations"),
+        2,
+        Part::Tongue,
+        false,
+        "tongue",
+    );
 }

@@ -7,7 +7,8 @@ use crate::skeleton::Skeleton;
 /// The two sides, with the sign of their `x`.
 pub(super) const SIDES: [(&str, f64); 2] = [("left", 1.0), ("right", -1.0)];
 
-/// Joints at rest; those of paired parts on the left, where `x` is positive. The animal faces `+z`, and `y` is up.
+/// Joints at rest; those of paired parts on the left, where `x` is positive. The animal faces `+z`,
+/// and `y` is up.
 #[derive(Debug, Clone)]
 pub(super) struct Joints {
     /// Pelvis, loin, chest, neck, upper neck, head, nose.
@@ -33,18 +34,37 @@ pub(super) fn mirrored(point: DVec3, sign: f64) -> DVec3 {
 pub(super) fn skeleton(joints: &Joints) -> Skeleton {
     let mut skeleton = Skeleton::default();
     let mut above = None;
-    for (name, ends) in ["pelvis", "loin", "chest", "neck_1", "neck_2", "head"].into_iter().zip(joints.spine.windows(2)) {
+    for (name, ends) in ["pelvis", "loin", "chest", "neck_1", "neck_2", "head"]
+        .into_iter()
+        .zip(joints.spine.windows(2))
+    {
         above = Some(skeleton.add(name, above, ends[0], ends[1]));
     }
-    let (pelvis, chest, head) = (skeleton.find("pelvis"), skeleton.find("chest"), skeleton.find("head"));
+    let (pelvis, chest, head) = (
+        skeleton.find("pelvis"),
+        skeleton.find("chest"),
+        skeleton.find("head"),
+    );
     skeleton.add_chain("tail", pelvis, &joints.tail);
     if !joints.trunk.is_empty() {
         skeleton.add_chain("trunk", head, &joints.trunk);
     }
     for (side, sign) in SIDES {
-        skeleton.add_chain(&format!("ear_{side}"), head, &joints.ear.map(|p| mirrored(p, sign)));
-        skeleton.add_chain(&format!("fore_{side}"), chest, &joints.fore.map(|p| mirrored(p, sign)));
-        skeleton.add_chain(&format!("hind_{side}"), pelvis, &joints.hind.map(|p| mirrored(p, sign)));
+        skeleton.add_chain(
+            &format!("ear_{side}"),
+            head,
+            &joints.ear.map(|p| mirrored(p, sign)),
+        );
+        skeleton.add_chain(
+            &format!("fore_{side}"),
+            chest,
+            &joints.fore.map(|p| mirrored(p, sign)),
+        );
+        skeleton.add_chain(
+            &format!("hind_{side}"),
+            pelvis,
+            &joints.hind.map(|p| mirrored(p, sign)),
+        );
     }
     skeleton
 }

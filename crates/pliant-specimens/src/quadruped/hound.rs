@@ -14,7 +14,15 @@ pub(super) fn animal() -> Animal {
     let joints = joints();
     let skeleton = skeleton(&joints);
     let body = body(&joints, &skeleton);
-    Animal { name: "hound", joints, skeleton, body, grid: grid(), diffusion: 22, coat: coat as Coat }
+    Animal {
+        name: "hound",
+        joints,
+        skeleton,
+        body,
+        grid: grid(),
+        diffusion: 22,
+        coat: coat as Coat,
+    }
 }
 
 fn joints() -> Joints {
@@ -70,7 +78,13 @@ fn grid() -> Grid {
         }
     };
     let slices = |z: f64| if z > 0.34 { 0.0082 } else { 0.0142 };
-    Grid { planes: [Grid::mirrored_planes(0.19, 0.0093), Grid::planes(-0.03, 1.0, rows), Grid::planes(-0.70, 0.72, slices)] }
+    Grid {
+        planes: [
+            Grid::mirrored_planes(0.19, 0.0093),
+            Grid::planes(-0.03, 1.0, rows),
+            Grid::planes(-0.70, 0.72, slices),
+        ],
+    }
 }
 
 fn body(joints: &Joints, skeleton: &Skeleton) -> Body {
@@ -80,7 +94,10 @@ fn body(joints: &Joints, skeleton: &Skeleton) -> Body {
         limbs.push(fore_leg(joints, skeleton, side, sign));
         limbs.push(hind_leg(joints, skeleton, side, sign));
     }
-    Body { limbs, fillet: 0.008 }
+    Body {
+        limbs,
+        fillet: 0.008,
+    }
 }
 
 fn torso(joints: &Joints, skeleton: &Skeleton) -> Limb {
@@ -89,20 +106,96 @@ fn torso(joints: &Joints, skeleton: &Skeleton) -> Limb {
         ["pelvis", "loin", "chest", "neck_1", "neck_2", "head"].map(|name| skeleton.find(name));
     let flat = |solid: Solid, factor: f64| solid.flattened(DVec3::X, factor);
     // A deep narrow chest, a tucked-up waist, a sloping croup.
-    torso.add(Solid::ellipsoid(chest, at(0.0, 0.500, 0.130), at(0.098, 0.150, 0.170)));
-    torso.add(flat(Solid::cone(chest, at(0.0, 0.520, 0.060), at(0.0, 0.555, -0.060), [0.125, 0.085]), 0.78).filleted(0.06));
-    torso.add(flat(Solid::cone(loin, at(0.0, 0.560, -0.060), at(0.0, 0.565, -0.190), [0.078, 0.072]), 0.88).filleted(0.05));
-    torso.add(Solid::cone(pelvis, at(0.0, 0.560, -0.200), at(0.0, 0.540, -0.310), [0.082, 0.062]).filleted(0.06));
-    // The line of the back, and the breastbone.
-    torso.add(Solid::cone(loin, at(0.0, 0.615, -0.020), at(0.0, 0.610, -0.200), [0.026, 0.026]).filleted(0.05));
-    torso.add(Solid::cone(chest, at(0.0, 0.610, 0.160), at(0.0, 0.612, 0.000), [0.034, 0.026]).filleted(0.05));
-    torso.add(Solid::cone(chest, at(0.0, 0.405, 0.170), at(0.0, 0.505, 0.262), [0.046, 0.032]).filleted(0.08));
-    // A long arched neck.
-    torso
-        .add(flat(Solid::cone(neck_1, at(0.0, 0.555, 0.205), joints.spine[4] + at(0.0, -0.012, 0.0), [0.100, 0.070]), 0.82).filleted(0.07));
+    torso.add(Solid::ellipsoid(
+        chest,
+        at(0.0, 0.500, 0.130),
+        at(0.098, 0.150, 0.170),
+    ));
     torso.add(
-        flat(Solid::cone(neck_2, joints.spine[4] + at(0.0, -0.008, 0.0), joints.spine[5] + at(0.0, -0.012, 0.0), [0.070, 0.057]), 0.88)
-            .filleted(0.03),
+        flat(
+            Solid::cone(
+                chest,
+                at(0.0, 0.520, 0.060),
+                at(0.0, 0.555, -0.060),
+                [0.125, 0.085],
+            ),
+            0.78,
+        )
+        .filleted(0.06),
+    );
+    torso.add(
+        flat(
+            Solid::cone(
+                loin,
+                at(0.0, 0.560, -0.060),
+                at(0.0, 0.565, -0.190),
+                [0.078, 0.072],
+            ),
+            0.88,
+        )
+        .filleted(0.05),
+    );
+    torso.add(
+        Solid::cone(
+            pelvis,
+            at(0.0, 0.560, -0.200),
+            at(0.0, 0.540, -0.310),
+            [0.082, 0.062],
+        )
+        .filleted(0.06),
+    );
+    // The line of the back, and the breastbone.
+    torso.add(
+        Solid::cone(
+            loin,
+            at(0.0, 0.615, -0.020),
+            at(0.0, 0.610, -0.200),
+            [0.026, 0.026],
+        )
+        .filleted(0.05),
+    );
+    torso.add(
+        Solid::cone(
+            chest,
+            at(0.0, 0.610, 0.160),
+            at(0.0, 0.612, 0.000),
+            [0.034, 0.026],
+        )
+        .filleted(0.05),
+    );
+    torso.add(
+        Solid::cone(
+            chest,
+            at(0.0, 0.405, 0.170),
+            at(0.0, 0.505, 0.262),
+            [0.046, 0.032],
+        )
+        .filleted(0.08),
+    );
+    // A long arched neck.
+    torso.add(
+        flat(
+            Solid::cone(
+                neck_1,
+                at(0.0, 0.555, 0.205),
+                joints.spine[4] + at(0.0, -0.012, 0.0),
+                [0.100, 0.070],
+            ),
+            0.82,
+        )
+        .filleted(0.07),
+    );
+    torso.add(
+        flat(
+            Solid::cone(
+                neck_2,
+                joints.spine[4] + at(0.0, -0.008, 0.0),
+                joints.spine[5] + at(0.0, -0.012, 0.0),
+                [0.070, 0.057],
+            ),
+            0.88,
+        )
+        .filleted(0.03),
     );
     add_head(&mut torso, head);
     torso
@@ -110,18 +203,61 @@ fn torso(joints: &Joints, skeleton: &Skeleton) -> Limb {
 
 fn add_head(torso: &mut Limb, head: usize) {
     // Skull, stop, muzzle, lower jaw, nose.
-    torso.add(Solid::ellipsoid(head, at(0.0, 0.797, 0.402), at(0.055, 0.051, 0.070)).filleted(0.03));
-    torso.add(Solid::cone(head, at(0.0, 0.776, 0.455), at(0.0, 0.756, 0.572), [0.041, 0.0265]).flattened(DVec3::X, 0.86).filleted(0.025));
-    torso.add(Solid::cone(head, at(0.0, 0.760, 0.430), at(0.0, 0.731, 0.560), [0.033, 0.0165]).flattened(DVec3::X, 0.94).filleted(0.006));
-    torso.add(Solid::ball(head, at(0.0, 0.767, 0.589), 0.0185).flattened(DVec3::X, 1.12).filleted(0.005));
+    torso
+        .add(Solid::ellipsoid(head, at(0.0, 0.797, 0.402), at(0.055, 0.051, 0.070)).filleted(0.03));
+    torso.add(
+        Solid::cone(
+            head,
+            at(0.0, 0.776, 0.455),
+            at(0.0, 0.756, 0.572),
+            [0.041, 0.0265],
+        )
+        .flattened(DVec3::X, 0.86)
+        .filleted(0.025),
+    );
+    torso.add(
+        Solid::cone(
+            head,
+            at(0.0, 0.760, 0.430),
+            at(0.0, 0.731, 0.560),
+            [0.033, 0.0165],
+        )
+        .flattened(DVec3::X, 0.94)
+        .filleted(0.006),
+    );
+    torso.add(
+        Solid::ball(head, at(0.0, 0.767, 0.589), 0.0185)
+            .flattened(DVec3::X, 1.12)
+            .filleted(0.005),
+    );
     for (_, sign) in SIDES {
         let place = |x, y, z| mirrored(at(x, y, z), sign);
         // Cheek, brow, lip, eye, nostril.
         torso.add(Solid::ball(head, place(0.031, 0.772, 0.412), 0.029).filleted(0.03));
-        torso.add(Solid::cone(head, place(0.018, 0.829, 0.446), place(0.040, 0.824, 0.424), [0.0125, 0.010]).filleted(0.016));
-        torso.add(Solid::cone(head, place(0.018, 0.752, 0.490), place(0.0140, 0.746, 0.566), [0.0195, 0.0145]).filleted(0.006));
+        torso.add(
+            Solid::cone(
+                head,
+                place(0.018, 0.829, 0.446),
+                place(0.040, 0.824, 0.424),
+                [0.0125, 0.010],
+            )
+            .filleted(0.016),
+        );
+        torso.add(
+            Solid::cone(
+                head,
+                place(0.018, 0.752, 0.490),
+                place(0.0140, 0.746, 0.566),
+                [0.0195, 0.0145],
+            )
+            .filleted(0.006),
+        );
         torso.add(Solid::ball(head, place(0.0365, 0.803, 0.4555), 0.0150).filleted(0.002));
-        torso.add(Solid::ball(head, place(0.0105, 0.765, 0.6065), 0.0056).carved().filleted(0.003));
+        torso.add(
+            Solid::ball(head, place(0.0105, 0.765, 0.6065), 0.0056)
+                .carved()
+                .filleted(0.003),
+        );
     }
 }
 
@@ -140,12 +276,21 @@ fn ear(joints: &Joints, skeleton: &Skeleton, side: &str, sign: f64) -> Limb {
     // Thin from front to back, with the hollow towards the front and a little outwards.
     let facing = mirrored(at(0.45, 0.10, 0.89), sign).normalize();
     ear.add(Solid::cone(bone, root, belly, [0.022, 0.029]).flattened(facing, 0.62));
-    ear.add(Solid::cone(bone, belly, tip, [0.029, 0.0095]).flattened(facing, 0.62).filleted(0.01));
     ear.add(
-        Solid::cone(bone, belly + facing * 0.019, root.lerp(tip, 0.80) + facing * 0.0165, [0.0185, 0.007])
-            .flattened(facing, 0.72)
-            .carved()
-            .filleted(0.006),
+        Solid::cone(bone, belly, tip, [0.029, 0.0095])
+            .flattened(facing, 0.62)
+            .filleted(0.01),
+    );
+    ear.add(
+        Solid::cone(
+            bone,
+            belly + facing * 0.019,
+            root.lerp(tip, 0.80) + facing * 0.0165,
+            [0.0185, 0.007],
+        )
+        .flattened(facing, 0.72)
+        .carved()
+        .filleted(0.006),
     );
     ear
 }
@@ -157,19 +302,87 @@ fn fore_leg(joints: &Joints, skeleton: &Skeleton, side: &str, sign: f64) -> Limb
     let out = DVec3::X * sign;
     let thin = |solid: Solid, factor: f64| solid.flattened(DVec3::X, factor);
     // Shoulder blade under the skin, upper arm with its muscle.
-    leg.add(thin(Solid::cone(blade, mirrored(at(0.060, 0.590, 0.160), sign), shoulder - out * 0.008, [0.040, 0.042]), 0.60));
-    leg.add(thin(Solid::cone(blade + 1, shoulder - out * 0.006, elbow + at(0.0, 0.012, 0.010), [0.042, 0.039]), 0.72).filleted(0.02));
+    leg.add(thin(
+        Solid::cone(
+            blade,
+            mirrored(at(0.060, 0.590, 0.160), sign),
+            shoulder - out * 0.008,
+            [0.040, 0.042],
+        ),
+        0.60,
+    ));
     leg.add(
-        thin(Solid::cone(blade + 1, mirrored(at(0.085, 0.490, 0.175), sign), elbow + at(0.0, 0.012, -0.010), [0.050, 0.024]), 0.55)
-            .filleted(0.04),
+        thin(
+            Solid::cone(
+                blade + 1,
+                shoulder - out * 0.006,
+                elbow + at(0.0, 0.012, 0.010),
+                [0.042, 0.039],
+            ),
+            0.72,
+        )
+        .filleted(0.02),
+    );
+    leg.add(
+        thin(
+            Solid::cone(
+                blade + 1,
+                mirrored(at(0.085, 0.490, 0.175), sign),
+                elbow + at(0.0, 0.012, -0.010),
+                [0.050, 0.024],
+            ),
+            0.55,
+        )
+        .filleted(0.04),
     );
     // Forearm, wrist, pastern: each begins with the width at which the one before ends.
     let mid_forearm = elbow.lerp(wrist, 0.55) + at(0.0, 0.0, 0.002);
-    leg.add(thin(Solid::cone(blade + 2, elbow + at(0.0, 0.000, 0.008), mid_forearm, [0.036, 0.0215]), 0.84).filleted(0.012));
-    leg.add(thin(Solid::cone(blade + 2, mid_forearm, wrist + at(0.0, 0.014, 0.0), [0.0215, 0.0195]), 0.92).filleted(0.003));
+    leg.add(
+        thin(
+            Solid::cone(
+                blade + 2,
+                elbow + at(0.0, 0.000, 0.008),
+                mid_forearm,
+                [0.036, 0.0215],
+            ),
+            0.84,
+        )
+        .filleted(0.012),
+    );
+    leg.add(
+        thin(
+            Solid::cone(
+                blade + 2,
+                mid_forearm,
+                wrist + at(0.0, 0.014, 0.0),
+                [0.0215, 0.0195],
+            ),
+            0.92,
+        )
+        .filleted(0.003),
+    );
     leg.add(Solid::ball(blade + 2, elbow + at(0.0, 0.010, -0.024), 0.014).filleted(0.02));
-    leg.add(Solid::cone(blade + 3, wrist + at(0.0, 0.010, 0.002), wrist + at(0.0, -0.020, 0.002), [0.0205, 0.0195]).filleted(0.006));
-    leg.add(thin(Solid::cone(blade + 3, wrist + at(0.0, -0.015, 0.0), knuckle, [0.0190, 0.0195]), 0.96).filleted(0.004));
+    leg.add(
+        Solid::cone(
+            blade + 3,
+            wrist + at(0.0, 0.010, 0.002),
+            wrist + at(0.0, -0.020, 0.002),
+            [0.0205, 0.0195],
+        )
+        .filleted(0.006),
+    );
+    leg.add(
+        thin(
+            Solid::cone(
+                blade + 3,
+                wrist + at(0.0, -0.015, 0.0),
+                knuckle,
+                [0.0190, 0.0195],
+            ),
+            0.96,
+        )
+        .filleted(0.004),
+    );
     add_paw(&mut leg, blade + 4, knuckle, 1.0);
     leg
 }
@@ -182,22 +395,77 @@ fn hind_leg(joints: &Joints, skeleton: &Skeleton, side: &str, sign: f64) -> Limb
     let thin = |solid: Solid, factor: f64| solid.flattened(DVec3::X, factor);
     // A broad flat thigh, fuller behind.
     leg.add(thin(
-        Solid::cone(thigh, hip + at(0.0, -0.010, 0.006) - out * 0.006, knee + at(0.0, 0.020, -0.008) - out * 0.004, [0.086, 0.050]),
+        Solid::cone(
+            thigh,
+            hip + at(0.0, -0.010, 0.006) - out * 0.006,
+            knee + at(0.0, 0.020, -0.008) - out * 0.004,
+            [0.086, 0.050],
+        ),
         0.55,
     ));
     leg.add(
-        thin(Solid::cone(thigh, hip + at(0.0, -0.030, -0.045), knee + at(0.0, 0.000, -0.058) - out * 0.008, [0.050, 0.030]), 0.60)
-            .filleted(0.04),
+        thin(
+            Solid::cone(
+                thigh,
+                hip + at(0.0, -0.030, -0.045),
+                knee + at(0.0, 0.000, -0.058) - out * 0.008,
+                [0.050, 0.030],
+            ),
+            0.60,
+        )
+        .filleted(0.04),
     );
     leg.add(thin(Solid::ball(thigh, knee + at(0.0, 0.006, 0.004), 0.030), 0.8).filleted(0.03));
     // Second thigh, narrowing to the tendon; hock with its point; long pastern.
     let calf = knee.lerp(hock, 0.58) + at(0.0, -0.002, 0.004);
-    leg.add(thin(Solid::cone(thigh + 1, knee + at(0.0, -0.006, -0.010), calf, [0.041, 0.0225]), 0.74).filleted(0.02));
-    leg.add(thin(Solid::cone(thigh + 1, calf, hock + at(0.0, 0.006, 0.0), [0.0225, 0.0185]), 0.80).filleted(0.003));
     leg.add(
-        thin(Solid::cone(thigh + 2, hock + at(0.0, 0.024, -0.015), hock + at(0.0, -0.010, -0.004), [0.0100, 0.0180]), 0.90).filleted(0.012),
+        thin(
+            Solid::cone(
+                thigh + 1,
+                knee + at(0.0, -0.006, -0.010),
+                calf,
+                [0.041, 0.0225],
+            ),
+            0.74,
+        )
+        .filleted(0.02),
     );
-    leg.add(thin(Solid::cone(thigh + 2, hock + at(0.0, 0.004, 0.002), knuckle, [0.0205, 0.0190]), 0.94).filleted(0.006));
+    leg.add(
+        thin(
+            Solid::cone(
+                thigh + 1,
+                calf,
+                hock + at(0.0, 0.006, 0.0),
+                [0.0225, 0.0185],
+            ),
+            0.80,
+        )
+        .filleted(0.003),
+    );
+    leg.add(
+        thin(
+            Solid::cone(
+                thigh + 2,
+                hock + at(0.0, 0.024, -0.015),
+                hock + at(0.0, -0.010, -0.004),
+                [0.0100, 0.0180],
+            ),
+            0.90,
+        )
+        .filleted(0.012),
+    );
+    leg.add(
+        thin(
+            Solid::cone(
+                thigh + 2,
+                hock + at(0.0, 0.004, 0.002),
+                knuckle,
+                [0.0205, 0.0190],
+            ),
+            0.94,
+        )
+        .filleted(0.006),
+    );
     add_paw(&mut leg, thigh + 3, knuckle, 0.94);
     leg
 }
@@ -206,13 +474,48 @@ fn hind_leg(joints: &Joints, skeleton: &Skeleton, side: &str, sign: f64) -> Limb
 fn add_paw(leg: &mut Limb, bone: usize, knuckle: DVec3, size: f64) {
     let place = |x: f64, y: f64, z: f64| at(knuckle.x + x * size, y, knuckle.z + z * size);
     leg.add(
-        Solid::cone(bone, place(0.0, 0.036, 0.002), place(0.0, 0.028, 0.030), [0.023, 0.022]).flattened(DVec3::X, 1.15).filleted(0.012),
+        Solid::cone(
+            bone,
+            place(0.0, 0.036, 0.002),
+            place(0.0, 0.028, 0.030),
+            [0.023, 0.022],
+        )
+        .flattened(DVec3::X, 1.15)
+        .filleted(0.012),
     );
-    for (x, reach) in [(-0.0265, 0.042), (-0.0095, 0.058), (0.0095, 0.058), (0.0265, 0.042)] {
-        leg.add(Solid::cone(bone, place(0.6 * x, 0.036, reach - 0.028), place(x, 0.026, reach - 0.004), [0.011, 0.0125]).filleted(0.008));
-        leg.add(Solid::cone(bone, place(x, 0.025, reach - 0.004), place(x, 0.0140, reach + 0.007), [0.0120, 0.0115]).filleted(0.006));
+    for (x, reach) in [
+        (-0.0265, 0.042),
+        (-0.0095, 0.058),
+        (0.0095, 0.058),
+        (0.0265, 0.042),
+    ] {
+        leg.add(
+            Solid::cone(
+                bone,
+                place(0.6 * x, 0.036, reach - 0.028),
+                place(x, 0.026, reach - 0.004),
+                [0.011, 0.0125],
+            )
+            .filleted(0.008),
+        );
+        leg.add(
+            Solid::cone(
+                bone,
+                place(x, 0.025, reach - 0.004),
+                place(x, 0.0140, reach + 0.007),
+                [0.0120, 0.0115],
+            )
+            .filleted(0.006),
+        );
     }
-    leg.add(Solid::ellipsoid(bone, place(0.0, 0.0140, 0.026), at(0.030, 0.0135, 0.036) * size).filleted(0.008));
+    leg.add(
+        Solid::ellipsoid(
+            bone,
+            place(0.0, 0.0140, 0.026),
+            at(0.030, 0.0135, 0.036) * size,
+        )
+        .filleted(0.008),
+    );
 }
 
 /// Chestnut with a pale chest, white toes and a dark nose and eyes.
@@ -235,6 +538,8 @@ fn coat(p: DVec3) -> DVec3 {
     let nose = smooth_step(0.577, 0.584, p.z) * smooth_step(0.748, 0.754, p.y);
     let eye = bell(p.distance(at(0.0470 * p.x.signum(), 0.804, 0.4625)) / 0.0130);
     let inner_ear = smooth_step(0.845, 0.87, p.y) * 0.25;
-    let hide = chestnut.lerp(cream, pale).lerp(at(0.75, 0.52, 0.42), inner_ear);
+    let hide = chestnut
+        .lerp(cream, pale)
+        .lerp(at(0.75, 0.52, 0.42), inner_ear);
     hide.lerp(dark, nose.max(smooth_step(0.3, 0.7, eye)))
 }

@@ -1,6 +1,7 @@
 //! Corresponding places on two animals, found from their bones.
 //!
-//! **Ours.** A landmark is a walk from a joint in a direction: where it leaves the body, the closest vertex is taken.
+//! **Ours.** A landmark is a walk from a joint in a direction: where it leaves the body, the
+//! closest vertex is taken.
 
 use pliant_mesh::glam::DVec3;
 
@@ -20,14 +21,21 @@ pub(super) fn vertices(built: &Built) -> Vec<u32> {
         }
         best.1
     };
-    walks(&built.animal.joints).into_iter().map(|(from, direction)| nearest(built.animal.body.exit(from, direction.normalize()))).collect()
+    walks(&built.animal.joints)
+        .into_iter()
+        .map(|(from, direction)| nearest(built.animal.body.exit(from, direction.normalize())))
+        .collect()
 }
 
 /// Starting points inside the body and directions.
 fn walks(joints: &Joints) -> Vec<(DVec3, DVec3)> {
     let mut walks = middle_walks(joints);
     for (_, sign) in SIDES {
-        walks.extend(side_walks(joints).into_iter().map(|(from, direction)| (mirrored(from, sign), mirrored(direction, sign))));
+        walks.extend(
+            side_walks(joints)
+                .into_iter()
+                .map(|(from, direction)| (mirrored(from, sign), mirrored(direction, sign))),
+        );
     }
     walks
 }

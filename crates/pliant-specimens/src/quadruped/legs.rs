@@ -2,9 +2,10 @@
 //!
 //! **Problem.** A body moves as it likes; its feet must stand where the gait puts them.
 //!
-//! **Equation.** The paw's place and the turn of the bone above it give the ankle `c`. With the root joint `a`, the two
-//! bone lengths `l₁`, `l₂` and `d = |c − a|`, the middle joint lies at `x = (l₁² − l₂² + d²) / 2d` along `c − a` and
-//! `√(l₁² − x²)` aside, towards the side on which it bends at rest. A bone turns by the shortest arc.
+//! **Equation.** The paw's place and the turn of the bone above it give the ankle `c`. With the
+//! root joint `a`, the two bone lengths `l₁`, `l₂` and `d = |c − a|`, the middle joint lies at `x =
+//! (l₁² − l₂² + d²) / 2d` along `c − a` and `√(l₁² − x²)` aside, towards the side on which it bends
+//! at rest. A bone turns by the shortest arc.
 
 use pliant_mesh::glam::{DQuat, DVec3};
 
@@ -14,8 +15,8 @@ use crate::skeleton::{Motion, Skeleton};
 /// The legs in the order of their steps in a walk.
 pub(super) const LEGS: [&str; 4] = ["hind_left", "fore_left", "hind_right", "fore_right"];
 
-/// What one foot does, relative to rest. Angles turn about `x`: positive swings what hangs below backwards and tips
-/// what points forwards down.
+/// What one foot does, relative to rest. Angles turn about `x`: positive swings what hangs below
+/// backwards and tips what points forwards down.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Step {
     /// Shift of the knuckle, where the paw begins.
@@ -42,12 +43,17 @@ pub(super) struct Posture {
 impl Posture {
     /// Standing at rest.
     pub(super) fn rest(skeleton: &Skeleton) -> Self {
-        Self { turns: skeleton.rest(), shift: DVec3::ZERO, steps: [Step::default(); 4] }
+        Self {
+            turns: skeleton.rest(),
+            shift: DVec3::ZERO,
+            steps: [Step::default(); 4],
+        }
     }
 
     /// Turns the bone called `name` by pitch (about `x`), yaw (about `y`) and roll (about `z`).
     pub(super) fn bend(&mut self, skeleton: &Skeleton, name: &str, [pitch, yaw, roll]: [f64; 3]) {
-        let turn = math::turn(DVec3::Y, yaw) * math::turn(DVec3::X, pitch) * math::turn(DVec3::Z, roll);
+        let turn =
+            math::turn(DVec3::Y, yaw) * math::turn(DVec3::X, pitch) * math::turn(DVec3::Z, roll);
         let own = &mut self.turns[skeleton.find(name)];
         *own = turn * *own;
     }
@@ -60,7 +66,9 @@ impl Posture {
             let motions = skeleton.motions(&turns, self.shift);
             let first = skeleton.find(&format!("{leg}_1"));
             let world = leg_turns(skeleton, first, leg.starts_with("fore"), &motions, step);
-            let mut above = skeleton.bones[first].parent.map_or(DQuat::IDENTITY, |parent| motions[parent].turn);
+            let mut above = skeleton.bones[first]
+                .parent
+                .map_or(DQuat::IDENTITY, |parent| motions[parent].turn);
             for (k, turn) in world.into_iter().enumerate() {
                 turns[first + k] = above.conjugate() * turn;
                 above = turn;
@@ -71,26 +79,49 @@ impl Posture {
 }
 
 /// The turns in the world of the bones of one leg, from the top to the paw.
-fn leg_turns(skeleton: &Skeleton, first: usize, has_blade: bool, motions: &[Motion], step: &Step) -> Vec<DQuat> {
+fn leg_turns(
+    skeleton: &Skeleton,
+    first: usize,
+    has_blade: bool,
+    motions: &[Motion],
+    step: &Step,
+) -> Vec<DQuat> {
     let bones = &skeleton.bones;
     let parent = motions[bones[first].parent.expect("legs hang on the spine")];
     let mut turns = Vec::with_capacity(5);
     let (upper, root) = if has_blade {
         let blade = parent.turn * math::turn(DVec3::X, step.blade_rad);
         turns.push(blade);
-        (first + 1, parent.apply(bones[first].head) + blade * (bones[first].tail - bones[first].head))
+        (
+            first + 1,
+            parent.apply(bones[first].head) + blade * (bones[first].tail - bones[first].head),
+        )
     } else {
         (first, parent.apply(bones[first].head))
     };
     let shank = math::turn(DVec3::X, step.shank_rad);
-    let ankle = bones[upper + 3].head + step.shift - shank * (bones[upper + 2].tail - bones[upper + 2].head);
+    let ankle = bones[upper + 3].head + step.shift
+        - shank * (bones[upper + 2].tail - bones[upper + 2].head);
     let rest = [bones[upper].head, bones[upper].tail, bones[upper + 1].tail];
     // The side to which a leg bends turns with its span, so that no reach can flip the joint.
-    let carried = DQuat::from_rotation_arc((rest[2] - rest[0]).normalize(), (ankle - root).normalize());
+    let carried =
+        DQuat::from_rotation_arc((rest[2] - rest[0]).normalize(), (ankle - root).normalize());
     let bent_to = carried * aside(rest[1] - rest[0], rest[2] - rest[0]);
-    let middle = middle_joint(root, ankle, rest[0].distance(rest[1]), rest[1].distance(rest[2]), bent_to);
-    turns.push(DQuat::from_rotation_arc((rest[1] - rest[0]).normalize(), (middle - root).normalize()));
-    turns.push(DQuat::from_rotation_arc((rest[2] - rest[1]).normalize(), (ankle - middle).normalize()));
+    let middle = middle_joint(
+        root,
+        ankle,
+        rest[0].distance(rest[1]),
+        rest[1].distance(rest[2]),
+        bent_to,
+    );
+    turns.push(DQuat::from_rotation_arc(
+        (rest[1] - rest[0]).normalize(),
+        (middle - root).normalize(),
+    ));
+    turns.push(DQuat::from_rotation_arc(
+        (rest[2] - rest[1]).normalize(),
+        (ankle - middle).normalize(),
+    ));
     turns.push(shank);
     turns.push(math::turn(DVec3::X, step.paw_rad));
     turns
@@ -101,8 +132,8 @@ fn aside(vector: DVec3, axis: DVec3) -> DVec3 {
     vector - axis * (vector.dot(axis) / axis.length_squared())
 }
 
-/// The joint between two bones of the given lengths that span from `root` to `end`, bent towards `bent_to`. A span
-/// that is too long leaves the leg straight.
+/// The joint between two bones of the given lengths that span from `root` to `end`, bent towards
+/// `bent_to`. A span that is too long leaves the leg straight.
 fn middle_joint(root: DVec3, end: DVec3, upper: f64, lower: f64, bent_to: DVec3) -> DVec3 {
     let span = end - root;
     let distance = span.length().min(upper + lower);

@@ -1,11 +1,11 @@
 //! Two unlike quadrupeds: a lean hound that walks and a bulky tapir with a short trunk.
 //!
-//! **Problem.** Motion transfer needs animals whose parts correspond while their proportions, vertex counts and
-//! connectivity do not.
+//! **Problem.** Motion transfer needs animals whose parts correspond while their proportions,
+//! vertex counts and connectivity do not.
 //!
-//! **Ours.** Both share the names of their bones ([`frame`]); solids around the bones make the surface
-//! ([`crate::implicit`], [`crate::surface_nets`]) and its skin ([`crate::skeleton`]). [`gait`] moves them, and
-//! [`landmarks`] finds corresponding vertices from the bones.
+//! **Ours.** Both share the names of their bones ([`frame`]); solids around the bones make the
+//! surface ([`crate::implicit`], [`crate::surface_nets`]) and its skin ([`crate::skeleton`]).
+//! [`gait`] moves them, and [`landmarks`] finds corresponding vertices from the bones.
 
 mod frame;
 mod gait;
@@ -64,32 +64,60 @@ struct Built {
 impl Animal {
     fn build(self) -> Built {
         let quads = surface_nets::mesh(&self.body, &self.grid, EVENING_ROUNDS);
-        let skin = Skin::bind(&self.body, self.skeleton.bones.len(), &quads, self.diffusion);
+        let skin = Skin::bind(
+            &self.body,
+            self.skeleton.bones.len(),
+            &quads,
+            self.diffusion,
+        );
         let parts = skin.parts(&self.skeleton, &quads);
         let mesh = quads.into_mesh(self.name, parts, self.coat);
-        Built { animal: self, mesh, skin }
+        Built {
+            animal: self,
+            mesh,
+            skin,
+        }
     }
 }
 
 impl Built {
-    /// A clip of `frames` postures over the unit of time; a loop leaves out its end, which is its start again.
-    fn clip(&self, name: &str, frames: usize, looped: bool, posture: impl Fn(&Skeleton, f64) -> Posture) -> Clip {
+    /// A clip of `frames` postures over the unit of time; a loop leaves out its end, which is its
+    /// start again.
+    fn clip(
+        &self,
+        name: &str,
+        frames: usize,
+        looped: bool,
+        posture: impl Fn(&Skeleton, f64) -> Posture,
+    ) -> Clip {
         let skeleton = &self.animal.skeleton;
         let steps = if looped { frames } else { frames - 1 };
-        let pose = |k: usize| self.skin.pose(&posture(skeleton, k as f64 / steps as f64).motions(skeleton), self.mesh.positions());
-        let clip = Clip::new(name, self.mesh.clone(), (0..frames).map(pose).collect()).expect("frames are poses of the mesh");
+        let pose = |k: usize| {
+            self.skin.pose(
+                &posture(skeleton, k as f64 / steps as f64).motions(skeleton),
+                self.mesh.positions(),
+            )
+        };
+        let clip = Clip::new(name, self.mesh.clone(), (0..frames).map(pose).collect())
+            .expect("frames are poses of the mesh");
         clip.with_frames_per_second(FRAMES_PER_SECOND)
     }
 
     fn finish(self, clips: Vec<Clip>) -> (Rig, Vec<Clip>) {
-        (Rig::new(self.mesh, Vec::new()).expect("a rig without targets is always consistent"), clips)
+        (
+            Rig::new(self.mesh, Vec::new()).expect("a rig without targets is always consistent"),
+            clips,
+        )
     }
 }
 
 /// The hound with its clips `walk` and `stretch`.
 pub(crate) fn hound() -> (Rig, Vec<Clip>) {
     let built = hound::animal().build();
-    let clips = vec![built.clip("walk", WALK_FRAMES, true, gait::walk), built.clip("stretch", STRETCH_FRAMES, false, stretch::stretch)];
+    let clips = vec![
+        built.clip("walk", WALK_FRAMES, true, gait::walk),
+        built.clip("stretch", STRETCH_FRAMES, false, stretch::stretch),
+    ];
     built.finish(clips)
 }
 
@@ -100,9 +128,13 @@ pub(crate) fn tapir() -> (Rig, Vec<Clip>) {
     built.finish(clips)
 }
 
-/// Pairs of corresponding vertices, hound first, tapir second: snout, ears, neck, back, belly, legs, feet and tail.
+/// Pairs of corresponding vertices, hound first, tapir second: snout, ears, neck, back, belly,
+/// legs, feet and tail.
 #[must_use]
 pub fn markers() -> Vec<[u32; 2]> {
-    let (hound, tapir) = parallel::join(|| landmarks::vertices(&hound::animal().build()), || landmarks::vertices(&tapir::animal().build()));
+    let (hound, tapir) = parallel::join(
+        || landmarks::vertices(&hound::animal().build()),
+        || landmarks::vertices(&tapir::animal().build()),
+    );
     hound.into_iter().zip(tapir).map(|(h, t)| [h, t]).collect()
 }

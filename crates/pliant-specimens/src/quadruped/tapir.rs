@@ -20,7 +20,15 @@ pub(super) fn animal() -> Animal {
     let joints = joints();
     let skeleton = skeleton(&joints);
     let body = body(&joints, &skeleton);
-    Animal { name: "tapir", joints, skeleton, body, grid: grid(), diffusion: 12, coat: coat as Coat }
+    Animal {
+        name: "tapir",
+        joints,
+        skeleton,
+        body,
+        grid: grid(),
+        diffusion: 12,
+        coat: coat as Coat,
+    }
 }
 
 /// The trunk swings from side to side and curls up once in the cycle.
@@ -46,7 +54,12 @@ fn joints() -> Joints {
             at(0.0, 0.790, 0.630),
             at(0.0, 0.690, 0.880),
         ],
-        tail: vec![at(0.0, 0.690, -0.625), at(0.0, 0.640, -0.680), at(0.0, 0.575, -0.705), at(0.0, 0.510, -0.700)],
+        tail: vec![
+            at(0.0, 0.690, -0.625),
+            at(0.0, 0.640, -0.680),
+            at(0.0, 0.575, -0.705),
+            at(0.0, 0.510, -0.700),
+        ],
         trunk: vec![
             at(0.0, 0.720, 0.830),
             at(0.0, 0.700, 0.900),
@@ -85,17 +98,30 @@ fn grid() -> Grid {
         }
     };
     let slices = |z: f64| if z > 0.56 { 0.0155 } else { 0.0240 };
-    Grid { planes: [Grid::mirrored_planes(0.36, 0.0175), Grid::planes(-0.05, 1.08, rows), Grid::planes(-0.82, 1.12, slices)] }
+    Grid {
+        planes: [
+            Grid::mirrored_planes(0.36, 0.0175),
+            Grid::planes(-0.05, 1.08, rows),
+            Grid::planes(-0.82, 1.12, slices),
+        ],
+    }
 }
 
 fn body(joints: &Joints, skeleton: &Skeleton) -> Body {
-    let mut limbs = vec![torso(joints, skeleton), tail(joints, skeleton), trunk(joints, skeleton)];
+    let mut limbs = vec![
+        torso(joints, skeleton),
+        tail(joints, skeleton),
+        trunk(joints, skeleton),
+    ];
     for (side, sign) in SIDES {
         limbs.push(ear(joints, skeleton, side, sign));
         limbs.push(fore_leg(joints, skeleton, side, sign));
         limbs.push(hind_leg(joints, skeleton, side, sign));
     }
-    Body { limbs, fillet: 0.016 }
+    Body {
+        limbs,
+        fillet: 0.016,
+    }
 }
 
 fn torso(joints: &Joints, skeleton: &Skeleton) -> Limb {
@@ -103,37 +129,106 @@ fn torso(joints: &Joints, skeleton: &Skeleton) -> Limb {
     let [pelvis, loin, chest, neck_1, neck_2, head] =
         ["pelvis", "loin", "chest", "neck_1", "neck_2", "head"].map(|name| skeleton.find(name));
     // A barrel that hangs lowest in the middle and a round rump, the highest point.
-    torso.add(Solid::ellipsoid(chest, at(0.0, 0.590, 0.170), at(0.220, 0.235, 0.300)));
-    torso.add(Solid::ellipsoid(loin, at(0.0, 0.570, -0.130), at(0.238, 0.240, 0.330)).filleted(0.10));
-    torso.add(Solid::ellipsoid(pelvis, at(0.0, 0.625, -0.400), at(0.200, 0.205, 0.225)).filleted(0.12));
-    torso.add(Solid::cone(chest, at(0.0, 0.690, 0.250), at(0.0, 0.740, -0.050), [0.110, 0.080]).filleted(0.12));
+    torso.add(Solid::ellipsoid(
+        chest,
+        at(0.0, 0.590, 0.170),
+        at(0.220, 0.235, 0.300),
+    ));
+    torso.add(
+        Solid::ellipsoid(loin, at(0.0, 0.570, -0.130), at(0.238, 0.240, 0.330)).filleted(0.10),
+    );
+    torso.add(
+        Solid::ellipsoid(pelvis, at(0.0, 0.625, -0.400), at(0.200, 0.205, 0.225)).filleted(0.12),
+    );
+    torso.add(
+        Solid::cone(
+            chest,
+            at(0.0, 0.690, 0.250),
+            at(0.0, 0.740, -0.050),
+            [0.110, 0.080],
+        )
+        .filleted(0.12),
+    );
     // A thick neck with a crest.
     torso.add(
-        Solid::cone(neck_1, at(0.0, 0.640, 0.310), joints.spine[4] + at(0.0, -0.055, 0.0), [0.205, 0.158])
-            .flattened(DVec3::X, 0.86)
-            .filleted(0.12),
+        Solid::cone(
+            neck_1,
+            at(0.0, 0.640, 0.310),
+            joints.spine[4] + at(0.0, -0.055, 0.0),
+            [0.205, 0.158],
+        )
+        .flattened(DVec3::X, 0.86)
+        .filleted(0.12),
     );
     torso.add(
-        Solid::cone(neck_2, joints.spine[4] + at(0.0, -0.050, 0.0), joints.spine[5] + at(0.0, -0.030, -0.01), [0.155, 0.120])
-            .flattened(DVec3::X, 0.86)
-            .filleted(0.05),
+        Solid::cone(
+            neck_2,
+            joints.spine[4] + at(0.0, -0.050, 0.0),
+            joints.spine[5] + at(0.0, -0.030, -0.01),
+            [0.155, 0.120],
+        )
+        .flattened(DVec3::X, 0.86)
+        .filleted(0.05),
     );
-    torso.add(Solid::cone(neck_1, at(0.0, 0.820, 0.330), at(0.0, 0.885, 0.480), [0.030, 0.030]).filleted(0.08));
-    torso.add(Solid::cone(neck_2, at(0.0, 0.885, 0.480), at(0.0, 0.885, 0.600), [0.030, 0.028]).filleted(0.06));
+    torso.add(
+        Solid::cone(
+            neck_1,
+            at(0.0, 0.820, 0.330),
+            at(0.0, 0.885, 0.480),
+            [0.030, 0.030],
+        )
+        .filleted(0.08),
+    );
+    torso.add(
+        Solid::cone(
+            neck_2,
+            at(0.0, 0.885, 0.480),
+            at(0.0, 0.885, 0.600),
+            [0.030, 0.028],
+        )
+        .filleted(0.06),
+    );
     add_head(&mut torso, head);
     torso
 }
 
 fn add_head(torso: &mut Limb, head: usize) {
     // Skull, snout, lower jaw with its lip.
-    torso.add(Solid::ellipsoid(head, at(0.0, 0.785, 0.650), at(0.102, 0.108, 0.135)).filleted(0.06));
-    torso.add(Solid::cone(head, at(0.0, 0.745, 0.720), at(0.0, 0.700, 0.860), [0.092, 0.062]).flattened(DVec3::X, 0.90).filleted(0.06));
-    torso.add(Solid::cone(head, at(0.0, 0.685, 0.680), at(0.0, 0.618, 0.848), [0.068, 0.034]).flattened(DVec3::X, 0.92).filleted(0.025));
+    torso
+        .add(Solid::ellipsoid(head, at(0.0, 0.785, 0.650), at(0.102, 0.108, 0.135)).filleted(0.06));
+    torso.add(
+        Solid::cone(
+            head,
+            at(0.0, 0.745, 0.720),
+            at(0.0, 0.700, 0.860),
+            [0.092, 0.062],
+        )
+        .flattened(DVec3::X, 0.90)
+        .filleted(0.06),
+    );
+    torso.add(
+        Solid::cone(
+            head,
+            at(0.0, 0.685, 0.680),
+            at(0.0, 0.618, 0.848),
+            [0.068, 0.034],
+        )
+        .flattened(DVec3::X, 0.92)
+        .filleted(0.025),
+    );
     for (_, sign) in SIDES {
         let place = |x, y, z| mirrored(at(x, y, z), sign);
         // Cheek, brow, eye.
         torso.add(Solid::ball(head, place(0.052, 0.735, 0.665), 0.066).filleted(0.05));
-        torso.add(Solid::cone(head, place(0.055, 0.842, 0.715), place(0.084, 0.826, 0.690), [0.022, 0.018]).filleted(0.04));
+        torso.add(
+            Solid::cone(
+                head,
+                place(0.055, 0.842, 0.715),
+                place(0.084, 0.826, 0.690),
+                [0.022, 0.018],
+            )
+            .filleted(0.04),
+        );
         torso.add(Solid::ball(head, place(0.0820, 0.800, 0.731), 0.0255).filleted(0.004));
     }
 }
@@ -144,9 +239,21 @@ fn trunk(joints: &Joints, skeleton: &Skeleton) -> Limb {
     let radius = [0.066, 0.060, 0.053, 0.046, 0.040, 0.037];
     trunk.add_chain(root, &joints.trunk, |k| radius[k], 0.002);
     let tip = joints.trunk[TRUNK_BONES];
-    trunk.add(Solid::ball(root + TRUNK_BONES - 1, tip + at(0.0, -0.004, 0.003), 0.0385).flattened(DVec3::X, 1.12).filleted(0.006));
+    trunk.add(
+        Solid::ball(root + TRUNK_BONES - 1, tip + at(0.0, -0.004, 0.003), 0.0385)
+            .flattened(DVec3::X, 1.12)
+            .filleted(0.006),
+    );
     for (_, sign) in SIDES {
-        trunk.add(Solid::ball(root + TRUNK_BONES - 1, tip + mirrored(at(0.0180, -0.040, 0.018), sign), 0.0140).carved().filleted(0.006));
+        trunk.add(
+            Solid::ball(
+                root + TRUNK_BONES - 1,
+                tip + mirrored(at(0.0180, -0.040, 0.018), sign),
+                0.0140,
+            )
+            .carved()
+            .filleted(0.006),
+        );
     }
     trunk
 }
@@ -167,10 +274,15 @@ fn ear(joints: &Joints, skeleton: &Skeleton, side: &str, sign: f64) -> Limb {
     let middle = root.lerp(tip, 0.62);
     ear.add(Solid::cone(bone, root, middle, [0.034, 0.058]).flattened(facing, 0.52));
     ear.add(
-        Solid::cone(bone, root.lerp(tip, 0.28) + facing * 0.030, middle + facing * 0.032, [0.022, 0.042])
-            .flattened(facing, 0.62)
-            .carved()
-            .filleted(0.010),
+        Solid::cone(
+            bone,
+            root.lerp(tip, 0.28) + facing * 0.030,
+            middle + facing * 0.032,
+            [0.022, 0.042],
+        )
+        .flattened(facing, 0.62)
+        .carved()
+        .filleted(0.010),
     );
     ear
 }
@@ -180,14 +292,36 @@ fn fore_leg(joints: &Joints, skeleton: &Skeleton, side: &str, sign: f64) -> Limb
     let blade = skeleton.find(&format!("fore_{side}_1"));
     let [top, shoulder, elbow, wrist, knuckle, _] = joints.fore.map(|p| mirrored(p, sign));
     let out = DVec3::X * sign;
-    leg.add(Solid::cone(blade, top - at(0.0, 0.050, 0.0) - out * 0.005, shoulder - out * 0.012, [0.085, 0.100]).flattened(DVec3::X, 0.70));
     leg.add(
-        Solid::cone(blade + 1, shoulder - out * 0.010, elbow + at(0.0, 0.010, 0.010), [0.104, 0.094])
-            .flattened(DVec3::X, 0.80)
-            .filleted(0.05),
+        Solid::cone(
+            blade,
+            top - at(0.0, 0.050, 0.0) - out * 0.005,
+            shoulder - out * 0.012,
+            [0.085, 0.100],
+        )
+        .flattened(DVec3::X, 0.70),
+    );
+    leg.add(
+        Solid::cone(
+            blade + 1,
+            shoulder - out * 0.010,
+            elbow + at(0.0, 0.010, 0.010),
+            [0.104, 0.094],
+        )
+        .flattened(DVec3::X, 0.80)
+        .filleted(0.05),
     );
     leg.add(Solid::ball(blade + 2, elbow + at(0.0, 0.010, -0.048), 0.040).filleted(0.05));
-    leg.add(Solid::cone(blade + 2, elbow + at(0.0, -0.005, 0.008), wrist, [0.086, 0.056]).flattened(DVec3::X, 0.88).filleted(0.03));
+    leg.add(
+        Solid::cone(
+            blade + 2,
+            elbow + at(0.0, -0.005, 0.008),
+            wrist,
+            [0.086, 0.056],
+        )
+        .flattened(DVec3::X, 0.88)
+        .filleted(0.03),
+    );
     leg.add(Solid::ball(blade + 3, wrist + at(0.0, -0.010, 0.008), 0.055).filleted(0.008));
     leg.add(Solid::cone(blade + 3, wrist, knuckle, [0.054, 0.052]).filleted(0.005));
     add_foot(&mut leg, blade + 4, knuckle, 1.0);
@@ -199,19 +333,49 @@ fn hind_leg(joints: &Joints, skeleton: &Skeleton, side: &str, sign: f64) -> Limb
     let thigh = skeleton.find(&format!("hind_{side}_1"));
     let [hip, knee, hock, knuckle, _] = joints.hind.map(|p| mirrored(p, sign));
     let out = DVec3::X * sign;
-    leg.add(Solid::cone(thigh, hip - out * 0.010, knee + at(0.0, 0.020, -0.020) - out * 0.012, [0.170, 0.108]).flattened(DVec3::X, 0.58));
     leg.add(
-        Solid::cone(thigh, hip + at(0.0, -0.050, -0.080) - out * 0.006, knee + at(0.0, 0.010, -0.130) - out * 0.014, [0.100, 0.066])
-            .flattened(DVec3::X, 0.66)
-            .filleted(0.06),
+        Solid::cone(
+            thigh,
+            hip - out * 0.010,
+            knee + at(0.0, 0.020, -0.020) - out * 0.012,
+            [0.170, 0.108],
+        )
+        .flattened(DVec3::X, 0.58),
     );
-    leg.add(Solid::ball(thigh, knee + at(0.0, 0.010, 0.000), 0.074).flattened(DVec3::X, 0.85).filleted(0.05));
     leg.add(
-        Solid::cone(thigh + 1, knee + at(0.0, -0.010, -0.030), hock + at(0.0, 0.000, 0.006), [0.092, 0.052])
-            .flattened(DVec3::X, 0.80)
+        Solid::cone(
+            thigh,
+            hip + at(0.0, -0.050, -0.080) - out * 0.006,
+            knee + at(0.0, 0.010, -0.130) - out * 0.014,
+            [0.100, 0.066],
+        )
+        .flattened(DVec3::X, 0.66)
+        .filleted(0.06),
+    );
+    leg.add(
+        Solid::ball(thigh, knee + at(0.0, 0.010, 0.000), 0.074)
+            .flattened(DVec3::X, 0.85)
             .filleted(0.05),
     );
-    leg.add(Solid::cone(thigh + 2, hock + at(0.0, 0.040, -0.034), hock, [0.026, 0.045]).filleted(0.03));
+    leg.add(
+        Solid::cone(
+            thigh + 1,
+            knee + at(0.0, -0.010, -0.030),
+            hock + at(0.0, 0.000, 0.006),
+            [0.092, 0.052],
+        )
+        .flattened(DVec3::X, 0.80)
+        .filleted(0.05),
+    );
+    leg.add(
+        Solid::cone(
+            thigh + 2,
+            hock + at(0.0, 0.040, -0.034),
+            hock,
+            [0.026, 0.045],
+        )
+        .filleted(0.03),
+    );
     leg.add(Solid::cone(thigh + 2, hock, knuckle, [0.053, 0.051]).filleted(0.008));
     add_foot(&mut leg, thigh + 3, knuckle, 0.97);
     leg
@@ -220,12 +384,36 @@ fn hind_leg(joints: &Joints, skeleton: &Skeleton, side: &str, sign: f64) -> Limb
 /// Three hoofed toes and the sole behind them.
 fn add_foot(leg: &mut Limb, bone: usize, knuckle: DVec3, size: f64) {
     let place = |x: f64, y: f64, z: f64| at(knuckle.x + x * size, y * size, knuckle.z + z * size);
-    leg.add(Solid::cone(bone, place(0.0, 0.075, 0.002), place(0.0, 0.050, 0.022), [0.052, 0.050]).filleted(0.010));
-    for (x, reach, width) in [(-0.046, 0.046, 0.025), (0.0, 0.072, 0.030), (0.046, 0.046, 0.025)] {
-        leg.add(Solid::cone(bone, place(0.6 * x, 0.070, 0.4 * reach), place(x, 0.032, reach), [0.026, width]).filleted(0.010));
+    leg.add(
+        Solid::cone(
+            bone,
+            place(0.0, 0.075, 0.002),
+            place(0.0, 0.050, 0.022),
+            [0.052, 0.050],
+        )
+        .filleted(0.010),
+    );
+    for (x, reach, width) in [
+        (-0.046, 0.046, 0.025),
+        (0.0, 0.072, 0.030),
+        (0.046, 0.046, 0.025),
+    ] {
+        leg.add(
+            Solid::cone(
+                bone,
+                place(0.6 * x, 0.070, 0.4 * reach),
+                place(x, 0.032, reach),
+                [0.026, width],
+            )
+            .filleted(0.010),
+        );
         leg.add(Solid::ball(bone, place(1.05 * x, 0.0255, reach + 0.010), width).filleted(0.008));
     }
-    leg.add(Solid::ball(bone, place(0.0, 0.026, 0.008), 0.026).flattened(DVec3::X, 1.8).filleted(0.016));
+    leg.add(
+        Solid::ball(bone, place(0.0, 0.026, 0.008), 0.026)
+            .flattened(DVec3::X, 1.8)
+            .filleted(0.016),
+    );
 }
 
 /// Black with a pale saddle and pale tips of the ears.
@@ -240,5 +428,6 @@ fn coat(p: DVec3) -> DVec3 {
     let hoof = 1.0 - smooth_step(0.030, 0.045, p.y);
     let eye = bell(p.distance(at(0.1000 * p.x.signum(), 0.803, 0.744)) / 0.021);
     let hide = black.lerp(pale, (front * rear * low).max(ear_tip));
-    hide.lerp(at(0.34, 0.30, 0.26), hoof).lerp(at(0.03, 0.02, 0.02), smooth_step(0.3, 0.7, eye))
+    hide.lerp(at(0.34, 0.30, 0.26), hoof)
+        .lerp(at(0.03, 0.02, 0.02), smooth_step(0.3, 0.7, eye))
 }

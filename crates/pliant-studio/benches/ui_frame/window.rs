@@ -35,16 +35,24 @@ pub(crate) struct Taken {
     pub(crate) passed: Duration,
 }
 
-/// Processor time of this thread so far. The system adds it up when threads take turns, so this one offers its turn first.
+/// Processor time of this thread so far. The system adds it up when threads take turns, so this one
+/// offers its turn first.
 fn worked() -> Option<Duration> {
     std::thread::yield_now();
     let text = std::fs::read_to_string("/proc/thread-self/schedstat").ok()?;
-    text.split(' ').next()?.parse().ok().map(Duration::from_nanos)
+    text.split(' ')
+        .next()?
+        .parse()
+        .ok()
+        .map(Duration::from_nanos)
 }
 
 /// A graphics card or its stand-in, if there is one: then uploads are part of a frame.
 pub(crate) fn card() -> Option<RenderState> {
-    std::panic::catch_unwind(|| create_render_state(default_wgpu_setup(), RendererOptions::PREDICTABLE)).ok()
+    std::panic::catch_unwind(|| {
+        create_render_state(default_wgpu_setup(), RendererOptions::PREDICTABLE)
+    })
+    .ok()
 }
 
 impl Window {
@@ -55,22 +63,35 @@ impl Window {
         let mut studio = Studio::new(&ctx, document);
         studio.open_room(room);
         studio.put_hint_away();
-        let mut window = Self { ctx, studio, card, frames: 0 };
+        let mut window = Self {
+            ctx,
+            studio,
+            card,
+            frames: 0,
+        };
         window.rest();
         window
     }
 
-    /// One frame: input, all panels, triangles of the interface, uploads. Not what the card does with them.
+    /// One frame: input, all panels, triangles of the interface, uploads. Not what the card does
+    /// with them.
     pub(crate) fn frame(&mut self, events: Vec<Event>) -> Taken {
         let input = self.input(events);
         let (worked, begun) = (worked(), Instant::now());
         let output = self.ctx.run_ui(input, |ui| self.studio.window_ui(ui));
-        let pieces = self.ctx.tessellate(output.shapes.clone(), output.pixels_per_point);
+        let pieces = self
+            .ctx
+            .tessellate(output.shapes.clone(), output.pixels_per_point);
         if let Some(card) = &self.card {
             upload(card, &output, &pieces);
         }
         let passed = begun.elapsed();
-        let taken = Taken { work: self::worked().zip(worked).map_or(passed, |(after, before)| after - before), passed };
+        let taken = Taken {
+            work: self::worked()
+                .zip(worked)
+                .map_or(passed, |(after, before)| after - before),
+            passed,
+        };
         output.drop_without_applying_deltas();
         taken
     }
@@ -78,8 +99,16 @@ impl Window {
     /// What happened since the last frame, a sixtieth of a second ago.
     fn input(&mut self, events: Vec<Event>) -> RawInput {
         self.frames += 1;
-        let screen_rect = Some(Rect::from_min_size(Pos2::ZERO, egui::vec2(SIZE[0] as f32, SIZE[1] as f32)));
-        RawInput { screen_rect, events, time: Some(f64::from(self.frames) / 60.0), ..RawInput::default() }
+        let screen_rect = Some(Rect::from_min_size(
+            Pos2::ZERO,
+            egui::vec2(SIZE[0] as f32, SIZE[1] as f32),
+        ));
+        RawInput {
+            screen_rect,
+            events,
+            time: Some(f64::from(self.frames) / 60.0),
+            ..RawInput::default()
+        }
     }
 
     /// Frames until nothing is under way.
@@ -92,12 +121,25 @@ impl Window {
         }
     }
 
-    /// Drags along a way and lets go; each frame waits for the answer to the last, so that a worker does not take turns with it.
+    /// Drags along a way and lets go; each frame waits for the answer to the last, so that a worker
+    /// does not take turns with it.
     pub(crate) fn drag(&mut self, way: &[Pos2]) -> Vec<Taken> {
-        let button = |pos, pressed| Event::PointerButton { pos, button: PointerButton::Primary, pressed, modifiers: Modifiers::NONE };
+        let button = |pos, pressed| Event::PointerButton {
+            pos,
+            button: PointerButton::Primary,
+            pressed,
+            modifiers: Modifiers::NONE,
+        };
         let (first, last) = (way[0], way[way.len() - 1]);
-        let mut taken = vec![self.patient_frame(vec![Event::PointerMoved(first)]), self.patient_frame(vec![button(first, true)])];
-        taken.extend(way[1..].iter().map(|&place| self.patient_frame(vec![Event::PointerMoved(place)])));
+        let mut taken = vec![
+            self.patient_frame(vec![Event::PointerMoved(first)]),
+            self.patient_frame(vec![button(first, true)]),
+        ];
+        taken.extend(
+            way[1..]
+                .iter()
+                .map(|&place| self.patient_frame(vec![Event::PointerMoved(place)])),
+        );
         taken.push(self.patient_frame(vec![button(last, false)]));
         taken.extend((0..2).map(|_| self.patient_frame(Vec::new())));
         taken
@@ -105,7 +147,9 @@ impl Window {
 
     /// Moves the pointer without a button.
     pub(crate) fn hover(&mut self, way: &[Pos2]) -> Vec<Taken> {
-        way.iter().map(|&place| self.patient_frame(vec![Event::PointerMoved(place)])).collect()
+        way.iter()
+            .map(|&place| self.patient_frame(vec![Event::PointerMoved(place)]))
+            .collect()
     }
 
     /// Clicks what is labelled so and waits for what follows.
@@ -117,7 +161,13 @@ impl Window {
 
     /// Presses a key and waits for what follows.
     pub(crate) fn press(&mut self, key: egui::Key, modifiers: Modifiers) {
-        let event = |pressed| Event::Key { key, physical_key: None, pressed, repeat: false, modifiers };
+        let event = |pressed| Event::Key {
+            key,
+            physical_key: None,
+            pressed,
+            repeat: false,
+            modifiers,
+        };
         self.frame(vec![event(true)]);
         self.frame(vec![event(false)]);
         self.rest();
@@ -130,7 +180,9 @@ impl Window {
 
     /// Where the first slider of the panels is.
     pub(crate) fn slider(&mut self) -> Rect {
-        self.find("a slider", |node| node.role() == Role::Slider && node.label() != Some("Ruler"))
+        self.find("a slider", |node| {
+            node.role() == Role::Slider && node.label() != Some("Ruler")
+        })
     }
 
     /// Where a viewport is.
@@ -150,11 +202,21 @@ impl Window {
         if let Some(card) = &self.card {
             upload(card, &output, &[]);
         }
-        let nodes = output.platform_output.accesskit_update.as_ref().map_or(&[][..], |update| &update.nodes);
-        let bounds = nodes.iter().find(|(_, node)| wanted(node)).and_then(|(_, node)| node.bounds());
+        let nodes = output
+            .platform_output
+            .accesskit_update
+            .as_ref()
+            .map_or(&[][..], |update| &update.nodes);
+        let bounds = nodes
+            .iter()
+            .find(|(_, node)| wanted(node))
+            .and_then(|(_, node)| node.bounds());
         output.drop_without_applying_deltas();
         let found = bounds.unwrap_or_else(|| panic!("{what} is not in the window"));
-        Rect::from_min_max(pos2(found.x0 as f32, found.y0 as f32), pos2(found.x1 as f32, found.y1 as f32))
+        Rect::from_min_max(
+            pos2(found.x0 as f32, found.y0 as f32),
+            pos2(found.x1 as f32, found.y1 as f32),
+        )
     }
 
     fn patient_frame(&mut self, events: Vec<Event>) -> Taken {
@@ -170,10 +232,17 @@ impl Window {
 fn upload(card: &RenderState, output: &egui::FullOutput, pieces: &[egui::ClippedPrimitive]) {
     let mut renderer = card.renderer.write();
     for (id, deltas) in &output.textures_delta.set {
-        deltas.iter().for_each(|delta| renderer.update_texture(&card.device, &card.queue, *id, delta));
+        deltas
+            .iter()
+            .for_each(|delta| renderer.update_texture(&card.device, &card.queue, *id, delta));
     }
-    let mut encoder = card.device.create_command_encoder(&wgpu::CommandEncoderDescriptor::default());
-    let screen = ScreenDescriptor { size_in_pixels: SIZE, pixels_per_point: output.pixels_per_point };
+    let mut encoder = card
+        .device
+        .create_command_encoder(&wgpu::CommandEncoderDescriptor::default());
+    let screen = ScreenDescriptor {
+        size_in_pixels: SIZE,
+        pixels_per_point: output.pixels_per_point,
+    };
     renderer.update_buffers(&card.device, &card.queue, &mut encoder, pieces, &screen);
     card.queue.submit([]);
 }

@@ -5,8 +5,9 @@ use std::sync::Arc;
 use pliant::mesh::SurfacePoint;
 use pliant::mesh::glam::DVec3;
 use pliant::rig::{
-    Aim, CurvePinOptions, EndAim, Pin, PinDepth, PinPlace, PoseSolver, Poser, Range, RigError, SavedStroke, SideStretch, SketchOptions,
-    SketchSurface, SketchedPose, Stroke, SurfaceCurve, VertexMirror, curve_pins,
+    Aim, CurvePinOptions, EndAim, Pin, PinDepth, PinPlace, PoseSolver, Poser, Range, RigError,
+    SavedStroke, SideStretch, SketchOptions, SketchSurface, SketchedPose, Stroke, SurfaceCurve,
+    VertexMirror, curve_pins,
 };
 use serde::{Deserialize, Serialize};
 
@@ -57,8 +58,18 @@ pub struct LineOptions {
 
 impl Default for LineOptions {
     fn default() -> Self {
-        let (middle, sides) = (SketchOptions::DEFAULT_MIDDLE_SCALE, SketchOptions::DEFAULT_SIDE_SCALE);
-        Self { middle, sides, ends: Ends::Auto, flat: false, closed: false, slide: false }
+        let (middle, sides) = (
+            SketchOptions::DEFAULT_MIDDLE_SCALE,
+            SketchOptions::DEFAULT_SIDE_SCALE,
+        );
+        Self {
+            middle,
+            sides,
+            ends: Ends::Auto,
+            flat: false,
+            closed: false,
+            slide: false,
+        }
     }
 }
 
@@ -132,23 +143,56 @@ const CUT: &str = "A part of the line is beside the face and was left out.";
 const FEW_LANDMARKS: &str = "The landmarks tell size and direction only; four that are not in a plane tell the proportions, too.";
 
 impl Line {
-    /// The pins that the line asks for on the pose `weights`; of several readings the one that the rig can follow.
-    pub(super) fn pins(&self, poser: &Poser<'_>, weights: &[f64], solver: &dyn PoseSolver, drag: &Drag) -> Result<Drawn, RigError> {
+    /// The pins that the line asks for on the pose `weights`; of several readings the one that the
+    /// rig can follow.
+    pub(super) fn pins(
+        &self,
+        poser: &Poser<'_>,
+        weights: &[f64],
+        solver: &dyn PoseSolver,
+        drag: &Drag,
+    ) -> Result<Drawn, RigError> {
         let mesh = poser.rig().neutral();
         let mut face = SketchedPose::new(poser, weights.to_vec(), solver, Range::Clip);
         let positions = face.positions();
-        let Readings { curve, mut pins, remark } = self.readings(poser, &positions)?;
+        let Readings {
+            curve,
+            mut pins,
+            remark,
+        } = self.readings(poser, &positions)?;
         let both = |pins: &Vec<Pin>| match &self.mirror {
             Some(mirror) => mirror.mirror_pins(mesh, &positions, pins),
             None => Ok(pins.clone()),
         };
         let mut sides = pins.iter().map(both).collect::<Result<Vec<_>, _>>()?;
         if !self.held.is_empty() {
-            face.draw(&self.held.iter().map(|pin| Pin::hold(pin.vertex as usize)).collect::<Vec<_>>())?;
+            face.draw(
+                &self
+                    .held
+                    .iter()
+                    .map(|pin| Pin::hold(pin.vertex as usize))
+                    .collect::<Vec<_>>(),
+            )?;
         }
-        let taken = if sides.len() > 1 { face.draw_first_that_fits(&sides)? } else { 0 };
-        let pulled = sides.swap_remove(taken).iter().filter_map(|pin| pulled(pin, &positions)).collect();
-        Ok(Drawn { gesture: drag.gesture, serial: drag.serial, curve, pins: pins.swap_remove(taken), pulled, positions, remark })
+        let taken = if sides.len() > 1 {
+            face.draw_first_that_fits(&sides)?
+        } else {
+            0
+        };
+        let pulled = sides
+            .swap_remove(taken)
+            .iter()
+            .filter_map(|pin| pulled(pin, &positions))
+            .collect();
+        Ok(Drawn {
+            gesture: drag.gesture,
+            serial: drag.serial,
+            curve,
+            pins: pins.swap_remove(taken),
+            pulled,
+            positions,
+            remark,
+        })
     }
 
     fn readings(&self, poser: &Poser<'_>, positions: &[DVec3]) -> Result<Readings, RigError> {
@@ -156,47 +200,101 @@ impl Line {
         match &self.shape {
             LineShape::Bent(stroke) => self.bent(stroke, &SketchSurface::new(mesh, positions)?),
             LineShape::Toward(line, goal) => {
-                let projected = SketchSurface::new(mesh, positions)?.project(&line.camera, &line.points)?;
-                let curve = SurfaceCurve { closed: self.options.closed, ..projected.curve };
+                let projected =
+                    SketchSurface::new(mesh, positions)?.project(&line.camera, &line.points)?;
+                let curve = SurfaceCurve {
+                    closed: self.options.closed,
+                    ..projected.curve
+                };
                 let pins = self.toward(poser, positions, &curve, goal)?;
-                Ok(Readings { curve, pins: vec![pins], remark: projected.cut.map(|_| CUT.into()) })
+                Ok(Readings {
+                    curve,
+                    pins: vec![pins],
+                    remark: projected.cut.map(|_| CUT.into()),
+                })
             }
             LineShape::Saved(saved, landmarks) => {
                 let reused = saved.reuse(mesh, positions, landmarks)?;
                 let remark = reused.by_similarity.then(|| FEW_LANDMARKS.into());
-                Ok(Readings { curve: reused.curve, pins: vec![reused.pins], remark })
+                Ok(Readings {
+                    curve: reused.curve,
+                    pins: vec![reused.pins],
+                    remark,
+                })
             }
         }
     }
 
     fn bent(&self, stroke: &Stroke, surface: &SketchSurface) -> Result<Readings, RigError> {
-        let depth = if self.options.flat { PinDepth::Plane } else { PinDepth::Free };
-        let options = SketchOptions::default().with_middle_scale(self.options.middle).with_side_scale(self.options.sides).with_depth(depth);
-        let sketch = |ends: &SideStretch| surface.sketch(&stroke.camera, &stroke.points, &options.with_side_stretch(*ends));
-        let sketches = self.options.ends.readings().iter().map(sketch).collect::<Result<Vec<_>, _>>()?;
+        let depth = if self.options.flat {
+            PinDepth::Plane
+        } else {
+            PinDepth::Free
+        };
+        let options = SketchOptions::default()
+            .with_middle_scale(self.options.middle)
+            .with_side_scale(self.options.sides)
+            .with_depth(depth);
+        let sketch = |ends: &SideStretch| {
+            surface.sketch(
+                &stroke.camera,
+                &stroke.points,
+                &options.with_side_stretch(*ends),
+            )
+        };
+        let sketches = self
+            .options
+            .ends
+            .readings()
+            .iter()
+            .map(sketch)
+            .collect::<Result<Vec<_>, _>>()?;
         let first = sketches.first().ok_or(RigError::NoPins)?;
         let (curve, remark) = (first.curve.clone(), first.cut.as_ref().map(|_| CUT.into()));
-        Ok(Readings { curve, pins: sketches.into_iter().map(|sketch| sketch.pins).collect(), remark })
+        Ok(Readings {
+            curve,
+            pins: sketches.into_iter().map(|sketch| sketch.pins).collect(),
+            remark,
+        })
     }
 
     /// The goal has no depth of its own: it lies as deep as the line, and depth is free.
-    fn toward(&self, poser: &Poser<'_>, positions: &[DVec3], curve: &SurfaceCurve, goal: &Stroke) -> Result<Vec<Pin>, RigError> {
+    fn toward(
+        &self,
+        poser: &Poser<'_>,
+        positions: &[DVec3],
+        curve: &SurfaceCurve,
+        goal: &Stroke,
+    ) -> Result<Vec<Pin>, RigError> {
         let mesh = poser.rig().neutral();
         let posed = mesh.posed(positions.to_vec())?;
         let points = if curve.closed {
             let places = curve.positions(&posed)?;
-            goal.camera.on_view_plane(&goal.points, places.iter().sum::<DVec3>() / places.len() as f64)?
+            goal.camera.on_view_plane(
+                &goal.points,
+                places.iter().sum::<DVec3>() / places.len() as f64,
+            )?
         } else {
             goal.camera.at_depth_of(&goal.points, &posed, curve)?
         };
-        let options = CurvePinOptions::default().with_ends(EndAim::Across(goal.camera.forward())).with_pin_place(PinPlace::Vertex);
-        curve_pins(mesh, positions, curve, &points, &options.with_sliding(self.options.slide))
+        let options = CurvePinOptions::default()
+            .with_ends(EndAim::Across(goal.camera.forward()))
+            .with_pin_place(PinPlace::Vertex);
+        curve_pins(
+            mesh,
+            positions,
+            curve,
+            &points,
+            &options.with_sliding(self.options.slide),
+        )
     }
 }
 
 /// A pin on a vertex with its goal in space.
 fn pulled(pin: &Pin, positions: &[DVec3]) -> Option<Pulled> {
-    let SurfacePoint::Vertex(vertex) = pin.at else { return None };
+    let SurfacePoint::Vertex(vertex) = pin.at else {
+        return None;
+    };
     let place = positions[vertex as usize];
     let goal = match &pin.aim {
         Aim::Curve(_) => pin.aim.measure(place, place + pin.displacement).1,

@@ -1,7 +1,9 @@
-//! The character as it stands: solved, evaluated and shaded by a worker while the window stays free.
+//! The character as it stands: solved, evaluated and shaded by a worker while the window stays
+//! free.
 //!
-//! Every frame the window asks for the pose that the document wants, or for the drag that a hand makes; the newest question wins. The
-//! worker keeps what a rig needs once ([`Poser`], [`Evaluator`]) and what a set of pins needs once ([`Grab`]) from one question to the next.
+//! Every frame the window asks for the pose that the document wants, or for the drag that a hand
+//! makes; the newest question wins. The worker keeps what a rig needs once ([`Poser`],
+//! [`Evaluator`]) and what a set of pins needs once ([`Grab`]) from one question to the next.
 
 mod line;
 
@@ -10,7 +12,9 @@ use std::sync::Arc;
 pub use line::{Drawn, Ends, Line, LineOptions, LineShape};
 
 use pliant::mesh::glam::{DVec3, Vec3};
-use pliant::rig::{EvaluatedPose, Evaluator, Explanation, Grab, Limits, Pin, Pose, Poser, Rig, RigError, Target};
+use pliant::rig::{
+    EvaluatedPose, Evaluator, Explanation, Grab, Limits, Pin, Pose, Poser, Rig, RigError, Target,
+};
 use web_time::Instant;
 
 use crate::document::{Character, Locator, Weights};
@@ -42,7 +46,8 @@ impl PartialEq for RigSpec {
     fn eq(&self, other: &Self) -> bool {
         let (a, b) = (&self.character, &other.character);
         Arc::ptr_eq(&self.loaded, &other.loaded)
-            && (&a.added, &a.limits, &a.locked, &a.muted, &a.solo) == (&b.added, &b.limits, &b.locked, &b.muted, &b.solo)
+            && (&a.added, &a.limits, &a.locked, &a.muted, &a.solo)
+                == (&b.added, &b.limits, &b.locked, &b.muted, &b.solo)
     }
 }
 
@@ -82,11 +87,17 @@ pub enum Hand {
 }
 
 impl Drag {
-    /// Whether the same pins are held from the same pose in the same way, wherever they are wanted now.
+    /// Whether the same pins are held from the same pose in the same way, wherever they are wanted
+    /// now.
     fn same_grab(&self, other: &Self) -> bool {
-        let (Hand::Pull(own), Hand::Pull(others)) = (&self.hand, &other.hand) else { return false };
-        let held = |(a, b): (&Pulled, &Pulled)| (a.vertex, &a.aim, a.held) == (b.vertex, &b.aim, b.held);
-        own.len() == others.len() && own.iter().zip(others).all(held) && (&self.base, &self.method) == (&other.base, &other.method)
+        let (Hand::Pull(own), Hand::Pull(others)) = (&self.hand, &other.hand) else {
+            return false;
+        };
+        let held =
+            |(a, b): (&Pulled, &Pulled)| (a.vertex, &a.aim, a.held) == (b.vertex, &b.aim, b.held);
+        own.len() == others.len()
+            && own.iter().zip(others).all(held)
+            && (&self.base, &self.method) == (&other.base, &other.method)
     }
 }
 
@@ -136,7 +147,12 @@ impl Solve {
     /// The pin that was dragged farthest: the one in the hand.
     #[must_use]
     pub fn dragged_pin(&self) -> Option<usize> {
-        (0..self.drags.len()).max_by(|&a, &b| self.drags[a].length().total_cmp(&self.drags[b].length()).then(b.cmp(&a)))
+        (0..self.drags.len()).max_by(|&a, &b| {
+            self.drags[a]
+                .length()
+                .total_cmp(&self.drags[b].length())
+                .then(b.cmp(&a))
+        })
     }
 }
 
@@ -144,20 +160,29 @@ impl RigSpec {
     /// The rig itself. Sliders that are silent are locked, so that no solve counts on them.
     pub fn rig(&self) -> Result<Arc<Rig>, String> {
         let character = &self.character;
-        let plain = character.added.is_empty() && character.limits.is_empty() && character.locked.is_empty();
+        let plain = character.added.is_empty()
+            && character.limits.is_empty()
+            && character.locked.is_empty();
         if plain && character.muted.is_empty() && character.solo.is_empty() {
             return Ok(self.loaded.rig.clone());
         }
         let mut targets = self.loaded.rig.targets().to_vec();
         let count = targets.len();
-        let sources: Vec<Option<usize>> = (0..count).map(Some).chain(character.added.iter().map(|_| None)).collect();
+        let sources: Vec<Option<usize>> = (0..count)
+            .map(Some)
+            .chain(character.added.iter().map(|_| None))
+            .collect();
         targets.extend(character.added.iter().map(|added| Target {
             name: added.name.clone(),
             vertices: added.vertices.to_vec(),
             deltas: added.deltas.iter().map(|&d| Vec3::from_array(d)).collect(),
             in_betweens: Vec::new(),
         }));
-        let rig = self.loaded.rig.with_targets_from(targets, &sources).map_err(|error| error.to_string())?;
+        let rig = self
+            .loaded
+            .rig
+            .with_targets_from(targets, &sources)
+            .map_err(|error| error.to_string())?;
         let mut sliders = rig.sliders().to_vec();
         for (slider, target) in sliders.iter_mut().zip(rig.targets()) {
             let name = &target.name;
@@ -166,25 +191,31 @@ impl RigSpec {
                 slider.limits = Limits::new(*min, *max);
             }
         }
-        rig.with_sliders(sliders).map(Arc::new).map_err(|error| error.to_string())
+        rig.with_sliders(sliders)
+            .map(Arc::new)
+            .map_err(|error| error.to_string())
     }
 }
 
 /// Starts the worker.
 #[must_use]
 pub fn start(wake: Wake) -> Latest<Question, Posed> {
-    Latest::new("Posing", wake, |inbox: &Inbox<Question>, outbox: &Outbox<Posed>| {
-        let mut next = inbox.next();
-        while let Some(question) = next {
-            next = match Stand::new(&question.rig) {
-                Ok(stand) => serve_rig(&stand, question, inbox, outbox),
-                Err(sentence) => {
-                    outbox.put(Err(sentence));
-                    inbox.next()
-                }
-            };
-        }
-    })
+    Latest::new(
+        "Posing",
+        wake,
+        |inbox: &Inbox<Question>, outbox: &Outbox<Posed>| {
+            let mut next = inbox.next();
+            while let Some(question) = next {
+                next = match Stand::new(&question.rig) {
+                    Ok(stand) => serve_rig(&stand, question, inbox, outbox),
+                    Err(sentence) => {
+                        outbox.put(Err(sentence));
+                        inbox.next()
+                    }
+                };
+            }
+        },
+    )
 }
 
 /// What a rig needs once.
@@ -199,42 +230,89 @@ impl Stand {
     fn new(spec: &RigSpec) -> Result<Self, String> {
         let rig = spec.rig()?;
         let evaluator = Evaluator::new(rig.neutral(), rig.shapes());
-        Ok(Self { spec: spec.clone(), surface: spec.loaded.surface.clone(), rig, evaluator })
+        Ok(Self {
+            spec: spec.clone(),
+            surface: spec.loaded.surface.clone(),
+            rig,
+            evaluator,
+        })
     }
 
     fn weights(&self, weights: &Weights) -> Vec<f64> {
-        self.rig.targets().iter().map(|target| weights.get(&target.name).copied().unwrap_or(0.0)).collect()
+        self.rig
+            .targets()
+            .iter()
+            .map(|target| weights.get(&target.name).copied().unwrap_or(0.0))
+            .collect()
     }
 
     /// Evaluates and shades `weights`.
     fn posed(&self, shown: &mut EvaluatedPose, weights: Vec<f64>, begun: Instant) -> Posed {
-        self.evaluator.update(shown, &self.rig.activation().coefficients(&weights));
+        self.evaluator
+            .update(shown, &self.rig.activation().coefficients(&weights));
         let vertices = Arc::new(Vertices::from((shown.positions(), shown.normals())));
         let positions = Arc::new(shown.positions().to_vec());
         let secs = begun.elapsed().as_secs_f64();
         let asset = self.spec.loaded.locator.clone();
-        Posed { asset, rig: self.rig.clone(), surface: self.surface.clone(), weights, positions, vertices, solve: None, drawn: None, secs }
+        Posed {
+            asset,
+            rig: self.rig.clone(),
+            surface: self.surface.clone(),
+            weights,
+            positions,
+            vertices,
+            solve: None,
+            drawn: None,
+            secs,
+        }
     }
 
     /// Shades a moment of a take.
     fn placed(&self, frame: &TakeFrame, weights: &Weights) -> Result<Posed, String> {
         let (begun, mesh) = (Instant::now(), self.rig.neutral());
-        let positions = frame.positions(mesh.vertex_count()).ok_or("The take does not fit this character; choose Keys or another take.")?;
+        let positions = frame
+            .positions(mesh.vertex_count())
+            .ok_or("The take does not fit this character; choose Keys or another take.")?;
         if !positions.iter().all(|place| place.is_finite()) {
             return Err("The take holds positions that are no numbers, so it cannot be shown; make or export it again.".into());
         }
         let vertices = Vertices::of(mesh, &positions);
         let (weights, positions) = (self.weights(weights), Arc::new(positions));
-        let (rig, surface, secs) = (self.rig.clone(), self.surface.clone(), begun.elapsed().as_secs_f64());
+        let (rig, surface, secs) = (
+            self.rig.clone(),
+            self.surface.clone(),
+            begun.elapsed().as_secs_f64(),
+        );
         let asset = self.spec.loaded.locator.clone();
-        Ok(Posed { asset, rig, surface, weights, positions, vertices, solve: None, drawn: None, secs })
+        Ok(Posed {
+            asset,
+            rig,
+            surface,
+            weights,
+            positions,
+            vertices,
+            solve: None,
+            drawn: None,
+            secs,
+        })
     }
 }
 
 /// Answers questions about one rig; returns the first about another one.
-fn serve_rig(stand: &Stand, question: Question, inbox: &Inbox<Question>, outbox: &Outbox<Posed>) -> Option<Question> {
+fn serve_rig(
+    stand: &Stand,
+    question: Question,
+    inbox: &Inbox<Question>,
+    outbox: &Outbox<Posed>,
+) -> Option<Question> {
     let poser = Poser::new(&stand.rig);
-    let mut desk = Workplace { stand, poser: poser.as_ref(), shown: stand.evaluator.start(), inbox, outbox };
+    let mut desk = Workplace {
+        stand,
+        poser: poser.as_ref(),
+        shown: stand.evaluator.start(),
+        inbox,
+        outbox,
+    };
     let mut next = Some(question);
     while let Some(question) = next {
         if question.rig != stand.spec {
@@ -264,7 +342,9 @@ struct Workplace<'a> {
 impl Workplace<'_> {
     /// Each of these answers, and returns the next question that it cannot answer itself.
     fn show(&mut self, weights: &Weights) -> Option<Question> {
-        let posed = self.stand.posed(&mut self.shown, self.stand.weights(weights), Instant::now());
+        let posed = self
+            .stand
+            .posed(&mut self.shown, self.stand.weights(weights), Instant::now());
         self.outbox.put(Ok(posed));
         self.inbox.next()
     }
@@ -276,7 +356,9 @@ impl Workplace<'_> {
                 Ok(grab) => return self.pull(grab, drag),
                 Err(error) => Err(error.to_string()),
             },
-            (Ok(poser), Hand::Draw(line)) => self.draw(poser, &drag, line).map_err(|error| error.to_string()),
+            (Ok(poser), Hand::Draw(line)) => self
+                .draw(poser, &drag, line)
+                .map_err(|error| error.to_string()),
         };
         self.outbox.put(answer);
         self.inbox.next()
@@ -285,33 +367,60 @@ impl Workplace<'_> {
     fn draw(&mut self, poser: &Poser<'_>, drag: &Drag, line: &Line) -> Result<Posed, RigError> {
         let begun = Instant::now();
         let weights = self.stand.weights(&drag.base);
-        let solver = drag.method.solver(&self.stand.rig, &held_vertices(&line.held));
+        let solver = drag
+            .method
+            .solver(&self.stand.rig, &held_vertices(&line.held));
         let drawn = line.pins(poser, &weights, &*solver, drag)?;
-        Ok(Posed { drawn: Some(Arc::new(drawn)), ..self.stand.posed(&mut self.shown, weights, begun) })
+        Ok(Posed {
+            drawn: Some(Arc::new(drawn)),
+            ..self.stand.posed(&mut self.shown, weights, begun)
+        })
     }
 
     fn grabbed<'p>(&self, poser: &'p Poser<'_>, drag: &Drag) -> Result<Grab<'p>, RigError> {
-        let Hand::Pull(pulled) = &drag.hand else { return Err(RigError::NoPins) };
+        let Hand::Pull(pulled) = &drag.hand else {
+            return Err(RigError::NoPins);
+        };
         let solver = drag.method.solver(&self.stand.rig, &held_vertices(pulled));
-        let pins: Vec<Pin> = pulled.iter().map(|pin| Pin::hold(pin.vertex as usize).with_aim(pin.aim.clone())).collect();
-        poser.grab(&self.stand.weights(&drag.base), &pins, &*solver, drag.method.range())
+        let pins: Vec<Pin> = pulled
+            .iter()
+            .map(|pin| Pin::hold(pin.vertex as usize).with_aim(pin.aim.clone()))
+            .collect();
+        poser.grab(
+            &self.stand.weights(&drag.base),
+            &pins,
+            &*solver,
+            drag.method.range(),
+        )
     }
 
-    /// Answers as long as the same pins are held, wherever they go; what is shown in between does not let go of them.
+    /// Answers as long as the same pins are held, wherever they go; what is shown in between does
+    /// not let go of them.
     fn pull(&mut self, mut grab: Grab<'_>, mut drag: Drag) -> Option<Question> {
         loop {
             let begun = Instant::now();
             let solve = Arc::new(solved(&mut grab, &drag));
-            let posed = self.stand.posed(&mut self.shown, solve.pose.weights.clone(), begun);
-            self.outbox.put(Ok(Posed { solve: Some(solve), ..posed }));
+            let posed = self
+                .stand
+                .posed(&mut self.shown, solve.pose.weights.clone(), begun);
+            self.outbox.put(Ok(Posed {
+                solve: Some(solve),
+                ..posed
+            }));
             let mut next = self.inbox.next()?;
-            while let Question { rig, ask: Ask::Show(weights) } = &next
+            while let Question {
+                rig,
+                ask: Ask::Show(weights),
+            } = &next
                 && *rig == self.stand.spec
             {
                 next = self.show(weights)?;
             }
             match next {
-                Question { rig, ask: Ask::Drag(other) } if rig == self.stand.spec && other.same_grab(&drag) => drag = other,
+                Question {
+                    rig,
+                    ask: Ask::Drag(other),
+                } if rig == self.stand.spec && other.same_grab(&drag) => drag = other,
                 other => return Some(other),
             }
         }
@@ -319,16 +428,35 @@ impl Workplace<'_> {
 }
 
 fn held_vertices(pins: &[Pulled]) -> Vec<u32> {
-    pins.iter().filter(|pin| pin.held).map(|pin| pin.vertex).collect()
+    pins.iter()
+        .filter(|pin| pin.held)
+        .map(|pin| pin.vertex)
+        .collect()
 }
 
 fn solved(grab: &mut Grab<'_>, drag: &Drag) -> Solve {
     let begun = Instant::now();
-    let pulled: &[Pulled] = if let Hand::Pull(pulled) = &drag.hand { pulled } else { &[] };
+    let pulled: &[Pulled] = if let Hand::Pull(pulled) = &drag.hand {
+        pulled
+    } else {
+        &[]
+    };
     let places = grab.system().places().iter();
-    let displacements: Vec<DVec3> = pulled.iter().zip(places).map(|(pin, place)| pin.goal() - *place).collect();
+    let displacements: Vec<DVec3> = pulled
+        .iter()
+        .zip(places)
+        .map(|(pin, place)| pin.goal() - *place)
+        .collect();
     let pose = grab.solve(&displacements);
     let secs = begun.elapsed().as_secs_f64();
     let size = grab.system().poser().size();
-    Solve { gesture: drag.gesture, serial: drag.serial, size, explanation: grab.explain(&pose), pose, drags: displacements, secs }
+    Solve {
+        gesture: drag.gesture,
+        serial: drag.serial,
+        size,
+        explanation: grab.explain(&pose),
+        pose,
+        drags: displacements,
+        secs,
+    }
 }

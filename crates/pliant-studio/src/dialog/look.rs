@@ -15,7 +15,8 @@ pub(super) struct Listing {
 
 /// What the worker is asked.
 pub(super) enum Look {
-    /// What there is to begin with: a folder that may be gone, so the nearest above it that is there.
+    /// What there is to begin with: a folder that may be gone, so the nearest above it that is
+    /// there.
     Begin(PathBuf),
     /// What is in a folder.
     In(PathBuf),
@@ -42,20 +43,35 @@ pub(super) enum Take {
 /// Answers the dialog; where a path that was typed leads nowhere, with a sentence about it.
 pub(super) fn look(files: &dyn Files, question: Look) -> Result<Listing, String> {
     let list = |folder: PathBuf, typed: Option<Typed>| {
-        let entries = files.list(&folder).map_err(|error| format!("This folder cannot be shown because {}.", why(&error)));
-        Listing { folder, entries, typed }
+        let entries = files
+            .list(&folder)
+            .map_err(|error| format!("This folder cannot be shown because {}.", why(&error)));
+        Listing {
+            folder,
+            entries,
+            typed,
+        }
     };
     match question {
         Look::In(folder) => Ok(list(folder, None)),
         Look::Begin(folder) => {
-            let there = folder.ancestors().find(|above| files.is_folder(above)).map(Path::to_owned);
+            let there = folder
+                .ancestors()
+                .find(|above| files.is_folder(above))
+                .map(Path::to_owned);
             Ok(list(there.unwrap_or(folder), None))
         }
         Look::For(path, _) if files.is_folder(&path) => Ok(list(path, Some(Typed::Folder))),
         Look::For(path, take) => {
-            let (folder, name) = (path.parent().unwrap_or(&path).to_owned(), path.file_name().unwrap_or_default());
+            let (folder, name) = (
+                path.parent().unwrap_or(&path).to_owned(),
+                path.file_name().unwrap_or_default(),
+            );
             if !files.is_folder(&folder) {
-                return Err(format!("There is no folder '{}'; correct the path, or make the folder first.", folder.display()));
+                return Err(format!(
+                    "There is no folder '{}'; correct the path, or make the folder first.",
+                    folder.display()
+                ));
             }
             let typed = Typed::Name(name.to_string_lossy().into_owned(), take);
             Ok(list(folder, Some(typed)))
@@ -64,10 +80,20 @@ pub(super) fn look(files: &dyn Files, question: Look) -> Result<Listing, String>
 }
 
 /// Tells which folders are there.
-pub(super) fn place_looker(files: Arc<dyn Files>, wake: Wake) -> Latest<Vec<PathBuf>, Vec<PathBuf>> {
-    Latest::new("Looking for folders", wake, move |inbox: &Inbox<Vec<PathBuf>>, outbox: &Outbox<Vec<PathBuf>>| {
-        while let Some(folders) = inbox.next() {
-            outbox.put(Ok(folders.into_iter().filter(|folder| files.is_folder(folder)).collect()));
-        }
-    })
+pub(super) fn place_looker(
+    files: Arc<dyn Files>,
+    wake: Wake,
+) -> Latest<Vec<PathBuf>, Vec<PathBuf>> {
+    Latest::new(
+        "Looking for folders",
+        wake,
+        move |inbox: &Inbox<Vec<PathBuf>>, outbox: &Outbox<Vec<PathBuf>>| {
+            while let Some(folders) = inbox.next() {
+                outbox.put(Ok(folders
+                    .into_iter()
+                    .filter(|folder| files.is_folder(folder))
+                    .collect()));
+            }
+        },
+    )
 }

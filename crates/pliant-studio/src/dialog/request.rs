@@ -47,12 +47,19 @@ impl Kind {
     /// Files with one of these endings.
     #[must_use]
     pub fn new(label: impl Into<String>, endings: Vec<String>) -> Self {
-        Self { label: label.into(), endings }
+        Self {
+            label: label.into(),
+            endings,
+        }
     }
 
     pub(super) fn holds(&self, name: &str) -> bool {
         let ending = name.rsplit_once('.').map(|(_, ending)| ending);
-        self.endings.is_empty() || self.endings.iter().any(|known| ending.is_some_and(|ending| ending.eq_ignore_ascii_case(known)))
+        self.endings.is_empty()
+            || self
+                .endings
+                .iter()
+                .any(|known| ending.is_some_and(|ending| ending.eq_ignore_ascii_case(known)))
     }
 }
 

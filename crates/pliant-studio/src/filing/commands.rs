@@ -20,7 +20,8 @@ use crate::studio::Studio;
 use crate::work::Task;
 
 impl Studio {
-    /// Keeps unsaved work and preferences in the person's folders from now on, and opens what an earlier program lost.
+    /// Keeps unsaved work and preferences in the person's folders from now on, and opens what an
+    /// earlier program lost.
     pub fn keep_work(&mut self, places: Places, recover: Recover) {
         self.preferences = Preferences::load(&*self.filing.files, &places.config);
         self.filing.kept_preferences = self.preferences.clone();
@@ -43,7 +44,8 @@ impl Studio {
 
     /// Whether the document differs from what the project's file holds.
     pub fn is_unsaved(&mut self) -> bool {
-        self.filing.is_unsaved(self.history.revision(), self.history.document())
+        self.filing
+            .is_unsaved(self.history.revision(), self.history.document())
     }
 
     /// The newest sentence at the bottom of the window.
@@ -65,11 +67,21 @@ impl Studio {
         self.fetch_lost(ctx);
         self.fetch_sentences(ctx);
         self.filing.outlive_start(ctx);
-        let dropped: Vec<PathBuf> = ctx.input(|input| input.raw.dropped_files.iter().map(|file| file.path().to_owned()).collect());
+        let dropped: Vec<PathBuf> = ctx.input(|input| {
+            input
+                .raw
+                .dropped_files
+                .iter()
+                .map(|file| file.path().to_owned())
+                .collect()
+        });
         if !dropped.is_empty() {
             self.take_files(dropped, Bring::Drop);
         }
-        if ctx.input(|input| input.viewport().close_requested()) && !self.filing.quitting && self.is_unsaved() {
+        if ctx.input(|input| input.viewport().close_requested())
+            && !self.filing.quitting
+            && self.is_unsaved()
+        {
             ctx.send_viewport_cmd(egui::ViewportCommand::CancelClose);
             self.filing.question = Some(Then::Quit);
         }
@@ -83,7 +95,9 @@ impl Studio {
         }
         self.question_ui(ctx);
         self.changed_ui(ctx);
-        let Some((dialog, _)) = &mut self.filing.dialog else { return };
+        let Some((dialog, _)) = &mut self.filing.dialog else {
+            return;
+        };
         match dialog.dialog_ui(ctx) {
             None => {}
             Some(Answer::Cancelled) => {
@@ -97,10 +111,26 @@ impl Studio {
     /// Keeps unsaved work and preferences, and names the window.
     pub(crate) fn end_files(&mut self, ctx: &egui::Context) {
         let unsaved = self.is_unsaved();
-        let Self { filing, history, desk, clock, .. } = self;
-        let note = SessionNote { project: filing.path.clone(), stamp: filing.stamp.clone() };
-        let work = || Project { document: history.document().clone(), desk: kept_desk(desk, *clock), session: Some(note) };
-        if let Some(again) = filing.autosave.as_mut().and_then(|autosave| autosave.tick(history.revision(), unsaved, Instant::now(), work))
+        let Self {
+            filing,
+            history,
+            desk,
+            clock,
+            ..
+        } = self;
+        let note = SessionNote {
+            project: filing.path.clone(),
+            stamp: filing.stamp.clone(),
+        };
+        let work = || Project {
+            document: history.document().clone(),
+            desk: kept_desk(desk, *clock),
+            session: Some(note),
+        };
+        if let Some(again) = filing
+            .autosave
+            .as_mut()
+            .and_then(|autosave| autosave.tick(history.revision(), unsaved, Instant::now(), work))
         {
             ctx.request_repaint_after(again);
         }
@@ -120,7 +150,9 @@ impl Studio {
         self.filing.kept_preferences = self.preferences.clone();
         self.filing.recent_asked = None;
         if let Some(places) = &self.filing.places {
-            self.filing.keeper.ask((self.preferences.clone(), places.config.clone()));
+            self.filing
+                .keeper
+                .ask((self.preferences.clone(), places.config.clone()));
         }
     }
 
@@ -131,7 +163,13 @@ impl Studio {
             Command::Open(locator) => self.open(&locator, ctx),
             Command::Import(paths) => self.take_files(paths, Bring::Import),
             Command::Recover(text) => {
-                if let Some(lost) = self.filing.lost.iter().find(|lost| lost.text == text).cloned() {
+                if let Some(lost) = self
+                    .filing
+                    .lost
+                    .iter()
+                    .find(|lost| lost.text == text)
+                    .cloned()
+                {
                     self.guard(Then::Recover(lost), ctx);
                 }
             }
@@ -158,18 +196,47 @@ impl Studio {
         if let Some(notice) = Task::finished(&mut self.filing.exporting).map(told) {
             self.notices.tell(Topic::Export, notice);
         }
-        let pictured = self.filing.picture.update(ctx, &self.filing.files, &self.filing.wake).map(told);
-        let autosave = self.filing.autosave.as_mut().and_then(|autosave| autosave.trouble()).map(Notice::trouble);
-        let preferences = self.filing.keeper.answer().and_then(Result::err).map(Notice::trouble);
-        [pictured, autosave, preferences].into_iter().flatten().for_each(|notice| self.tell(notice));
+        let pictured = self
+            .filing
+            .picture
+            .update(ctx, &self.filing.files, &self.filing.wake)
+            .map(told);
+        let autosave = self
+            .filing
+            .autosave
+            .as_mut()
+            .and_then(|autosave| autosave.trouble())
+            .map(Notice::trouble);
+        let preferences = self
+            .filing
+            .keeper
+            .answer()
+            .and_then(Result::err)
+            .map(Notice::trouble);
+        [pictured, autosave, preferences]
+            .into_iter()
+            .flatten()
+            .for_each(|notice| self.tell(notice));
     }
 
     /// Opens a dialog.
     pub(super) fn ask(&mut self, purpose: Purpose) {
         let folders: Vec<PathBuf> = self.preferences.folders.iter().map(PathBuf::from).collect();
-        let own = self.filing.path.as_deref().and_then(Path::parent).map(Path::to_owned);
-        let folder = own.or_else(|| folders.first().cloned()).or_else(home).unwrap_or_else(|| PathBuf::from("."));
-        let request = Request { folder, folders, ..request(&purpose, &self.filing.name()) };
+        let own = self
+            .filing
+            .path
+            .as_deref()
+            .and_then(Path::parent)
+            .map(Path::to_owned);
+        let folder = own
+            .or_else(|| folders.first().cloned())
+            .or_else(home)
+            .unwrap_or_else(|| PathBuf::from("."));
+        let request = Request {
+            folder,
+            folders,
+            ..request(&purpose, &self.filing.name())
+        };
         let dialog = FileDialog::new(request, self.filing.files.clone(), self.wake.clone());
         self.filing.dialog = Some((dialog, purpose));
     }
@@ -177,7 +244,9 @@ impl Studio {
     fn ask_export(&mut self) {
         let all = self.exportables();
         if all.is_empty() {
-            self.tell(Notice::hint("There is nothing to export yet; open a rig or make a take first."));
+            self.tell(Notice::hint(
+                "There is nothing to export yet; open a rig or make a take first.",
+            ));
         } else {
             self.ask(Purpose::Export(all));
         }
@@ -188,27 +257,40 @@ impl Studio {
         let room = self.desk.room;
         let mut all = self.with_room(room, |room, cx| room.exports(cx));
         let asset = self.document().character.asset.clone();
-        let loaded = if asset.is_empty() { None } else { self.library.ready(&asset) };
+        let loaded = if asset.is_empty() {
+            None
+        } else {
+            self.library.ready(&asset)
+        };
         let character = loaded.as_ref().zip(self.posed());
         let others = exportables(self.document(), character, self.library.folder());
-        let more: Vec<Exportable> = others.into_iter().filter(|other| all.iter().all(|own| own.name != other.name)).collect();
+        let more: Vec<Exportable> = others
+            .into_iter()
+            .filter(|other| all.iter().all(|own| own.name != other.name))
+            .collect();
         all.extend(more);
         all
     }
 
     fn chosen(&mut self, paths: Vec<PathBuf>, choice: usize) {
-        let Some((_, purpose)) = self.filing.dialog.take() else { return };
+        let Some((_, purpose)) = self.filing.dialog.take() else {
+            return;
+        };
         if let Some(folder) = paths.first().and_then(|path| path.parent()) {
             self.preferences.used_folder(folder);
         }
-        let Some(first) = paths.first().cloned() else { return };
+        let Some(first) = paths.first().cloned() else {
+            return;
+        };
         match purpose {
             Purpose::Open => self.take_files(paths, Bring::Open),
             Purpose::Import => self.take_files(paths, Bring::Import),
             Purpose::Save => self.save_to(first),
             Purpose::Screenshot => self.filing.picture.want(first),
             Purpose::Export(all) => self.export_one(&first, all.into_iter().nth(choice)),
-            Purpose::Room(room, wanted) => self.with_room(room, |room, cx| room.take_files(wanted.what, paths, cx)),
+            Purpose::Room(room, wanted) => {
+                self.with_room(room, |room, cx| room.take_files(wanted.what, paths, cx))
+            }
         }
     }
 
@@ -219,11 +301,18 @@ impl Studio {
 
     fn export_one(&mut self, path: &Path, one: Option<Exportable>) {
         let Some(one) = one else {
-            self.notices.tell(Topic::Export, Notice::trouble("There is nothing to export; open a rig or make a take first."));
+            self.notices.tell(
+                Topic::Export,
+                Notice::trouble("There is nothing to export; open a rig or make a take first."),
+            );
             return;
         };
         let (path, files) = (absolute(path), self.filing.files.clone());
-        let task = Task::start(format!("Exporting {}", shown(&path)), self.wake.clone(), move |_| export(&one.make, &path, &*files));
+        let task = Task::start(
+            format!("Exporting {}", shown(&path)),
+            self.wake.clone(),
+            move |_| export(&one.make, &path, &*files),
+        );
         self.watches.push(task.watch().clone());
         self.filing.exporting = Some(task);
     }
@@ -236,11 +325,24 @@ fn request(purpose: &Purpose, name: &str) -> Request {
             let endings = std::iter::once(ENDING.to_owned()).chain(readable_endings());
             let all = Kind::new("Projects, meshes, rigs and clips", endings.collect());
             let kinds = vec![all, projects(), Kind::new("All files", Vec::new())];
-            Request { title: "Open".into(), action: "Open".into(), kinds, ..Request::default() }
+            Request {
+                title: "Open".into(),
+                action: "Open".into(),
+                kinds,
+                ..Request::default()
+            }
         }
         Purpose::Import => {
-            let kinds = vec![Kind::new("Meshes, rigs and clips", readable_endings()), Kind::new("All files", Vec::new())];
-            Request { title: "Import into this project".into(), action: "Import".into(), kinds, ..Request::default() }
+            let kinds = vec![
+                Kind::new("Meshes, rigs and clips", readable_endings()),
+                Kind::new("All files", Vec::new()),
+            ];
+            Request {
+                title: "Import into this project".into(),
+                action: "Import".into(),
+                kinds,
+                ..Request::default()
+            }
         }
         Purpose::Save => {
             let name = format!("{name}.{ENDING}");
@@ -255,9 +357,24 @@ fn request(purpose: &Purpose, name: &str) -> Request {
         }
         Purpose::Export(all) => {
             let kinds = all.first().map(Exportable::kinds).unwrap_or_default();
-            let choices = all.iter().map(|one| Choice { name: one.name.clone(), kinds: one.kinds() }).collect();
+            let choices = all
+                .iter()
+                .map(|one| Choice {
+                    name: one.name.clone(),
+                    kinds: one.kinds(),
+                })
+                .collect();
             let (title, action, choice_label) = ("Export".into(), "Export".into(), "What".into());
-            Request { title, action, saves: true, kinds, name: name.into(), choices, choice_label, ..Request::default() }
+            Request {
+                title,
+                action,
+                saves: true,
+                kinds,
+                name: name.into(),
+                choices,
+                choice_label,
+                ..Request::default()
+            }
         }
         Purpose::Room(_, wanted) => wanted.request.clone(),
         Purpose::Screenshot => {
@@ -275,9 +392,21 @@ fn request(purpose: &Purpose, name: &str) -> Request {
 }
 
 fn drop_hint_ui(ctx: &egui::Context, hint: &str) {
-    let painter = ctx.layer_painter(egui::LayerId::new(egui::Order::Foreground, egui::Id::unique("drop hint")));
+    let painter = ctx.layer_painter(egui::LayerId::new(
+        egui::Order::Foreground,
+        egui::Id::unique("drop hint"),
+    ));
     let (rect, visuals) = (ctx.content_rect(), ctx.global_style().visuals.clone());
     painter.rect_filled(rect, 0.0, visuals.panel_fill.gamma_multiply(0.8));
-    let (center, font) = (egui::Align2::CENTER_CENTER, egui::FontId::proportional(20.0));
-    painter.text(rect.center(), center, hint, font, visuals.strong_text_color());
+    let (center, font) = (
+        egui::Align2::CENTER_CENTER,
+        egui::FontId::proportional(20.0),
+    );
+    painter.text(
+        rect.center(),
+        center,
+        hint,
+        font,
+        visuals.strong_text_color(),
+    );
 }

@@ -1,6 +1,8 @@
-//! The studio's files: the project that is open, whether it is saved, and everything under way between it and the disk.
+//! The studio's files: the project that is open, whether it is saved, and everything under way
+//! between it and the disk.
 //!
-//! Nothing here waits: saving, opening, importing and exporting are done by workers, and their ends are fetched in the next frame.
+//! Nothing here waits: saving, opening, importing and exporting are done by workers, and their ends
+//! are fetched in the next frame.
 
 mod commands;
 mod opening;
@@ -121,7 +123,8 @@ pub(crate) struct Filing {
     wake: Wake,
     /// The project's file, once it has one.
     path: Option<PathBuf>,
-    /// What the file held when it was last opened or saved, to notice that another program wrote to it.
+    /// What the file held when it was last opened or saved, to notice that another program wrote
+    /// to it.
     stamp: Option<String>,
     /// The document as the file has it; `None` where no file has it.
     saved: Option<Document>,
@@ -129,7 +132,8 @@ pub(crate) struct Filing {
     unsaved: (u64, bool),
     autosave: Option<Autosave>,
     saver: Latest<SaveJob, SaveEnd>,
-    /// A number that is another one for each project: a save may end when its project is no longer there.
+    /// A number that is another one for each project: a save may end when its project is no longer
+    /// there.
     generation: u64,
     opening: Option<Task<(Source, Opened)>>,
     /// The revision that was left for `opening`.
@@ -147,7 +151,8 @@ pub(crate) struct Filing {
     changed: Option<PathBuf>,
     /// What follows a save that was asked for because of it.
     after_save: Option<Then>,
-    /// When unsaved work of an earlier start was opened, until it is known that the program outlives that.
+    /// When unsaved work of an earlier start was opened, until it is known that the program
+    /// outlives that.
     recovered: Option<Instant>,
     outlived: Option<Task<()>>,
     picture: picture::Picture,
@@ -201,8 +206,17 @@ impl Filing {
 
     /// Whether something is under way whose end is still to be shown.
     pub(crate) fn busy(&self) -> bool {
-        let tasks = self.opening.is_some() || self.importing.is_some() || self.exporting.is_some() || self.looking.is_some();
-        tasks || self.saver.busy() || self.picture.busy() || self.dialog.as_ref().is_some_and(|(dialog, _)| dialog.busy())
+        let tasks = self.opening.is_some()
+            || self.importing.is_some()
+            || self.exporting.is_some()
+            || self.looking.is_some();
+        tasks
+            || self.saver.busy()
+            || self.picture.busy()
+            || self
+                .dialog
+                .as_ref()
+                .is_some_and(|(dialog, _)| dialog.busy())
     }
 
     /// Whether a dialog or a question is open, so that keys are meant for it.
@@ -215,43 +229,73 @@ impl Filing {
         &self.lost
     }
 
-    /// Recent projects, and whether they are there; looked up beside the window, so a menu may be a moment behind.
+    /// Recent projects, and whether they are there; looked up beside the window, so a menu may be a
+    /// moment behind.
     pub(crate) fn recent(&mut self) -> Vec<(PathBuf, bool)> {
         if let Some(Ok(recent)) = self.recent_looker.answer() {
             self.recent = recent;
         }
-        if self.recent_asked.is_none_or(|at| at.elapsed() > Duration::from_secs(2)) {
+        if self
+            .recent_asked
+            .is_none_or(|at| at.elapsed() > Duration::from_secs(2))
+        {
             self.recent_asked = Some(Instant::now());
             self.recent_looker.ask(self.kept_preferences.recent.clone());
         }
         self.recent.clone()
     }
 
-    /// Keeps unsaved work and preferences in the person's folders from now on, and looks for work that was lost.
+    /// Keeps unsaved work and preferences in the person's folders from now on, and looks for work
+    /// that was lost.
     pub(crate) fn begin(&mut self, places: Places, recover: Recover) -> Result<(), String> {
         let session = Session::begin(&places.state);
         let state = places.state.clone();
         (self.places, self.recover) = (Some(places), recover);
-        let session = session.map_err(|error| format!("Unsaved work will not be kept because {}.", crate::files::why(&error)))?;
-        self.autosave = Some(Autosave::new(Arc::new(session), self.files.clone(), self.wake.clone()));
+        let session = session.map_err(|error| {
+            format!(
+                "Unsaved work will not be kept because {}.",
+                crate::files::why(&error)
+            )
+        })?;
+        self.autosave = Some(Autosave::new(
+            Arc::new(session),
+            self.files.clone(),
+            self.wake.clone(),
+        ));
         let files = self.files.clone();
-        self.looking = Some(Task::start("Looking for unsaved work", self.wake.clone(), move |_| {
-            recovery::sweep(&*files, &state);
-            Ok(recovery::lost_work(&state))
-        }));
+        self.looking = Some(Task::start(
+            "Looking for unsaved work",
+            self.wake.clone(),
+            move |_| {
+                recovery::sweep(&*files, &state);
+                Ok(recovery::lost_work(&state))
+            },
+        ));
         Ok(())
     }
 
     /// Whether the document of this revision differs from what the project's file holds.
     pub(crate) fn is_unsaved(&mut self, revision: u64, document: &Document) -> bool {
         if self.unsaved.0 != revision {
-            self.unsaved = (revision, !self.saved.as_ref().is_some_and(|saved| saved.same_work(document)));
+            self.unsaved = (
+                revision,
+                !self
+                    .saved
+                    .as_ref()
+                    .is_some_and(|saved| saved.same_work(document)),
+            );
         }
         self.unsaved.1
     }
 
     /// The document is another one now: as its file has it, or unsaved.
-    fn replaced(&mut self, path: Option<PathBuf>, stamp: Option<String>, saved: Option<Document>, revision: u64) {
+    fn replaced(
+        &mut self,
+        path: Option<PathBuf>,
+        stamp: Option<String>,
+        saved: Option<Document>,
+        revision: u64,
+    ) {
         self.generation += 1;
         self.after_save = None;
         // What is still looked into was meant for the project that is left.
@@ -265,7 +309,10 @@ impl Filing {
 
     /// The project's name, for people.
     pub(crate) fn name(&self) -> String {
-        self.path.as_deref().and_then(Path::file_stem).map_or_else(|| "Untitled".into(), |stem| stem.to_string_lossy().into_owned())
+        self.path.as_deref().and_then(Path::file_stem).map_or_else(
+            || "Untitled".into(),
+            |stem| stem.to_string_lossy().into_owned(),
+        )
     }
 
     /// The project's file, once it has one.
@@ -276,14 +323,27 @@ impl Filing {
     /// Notes that the program lives on with unsaved work that an earlier one may have died of.
     fn outlive_start(&mut self, ctx: &egui::Context) {
         let _ = Task::finished(&mut self.outlived);
-        let Some(waited) = self.recovered.map(|since| since.elapsed()) else { return };
+        let Some(waited) = self.recovered.map(|since| since.elapsed()) else {
+            return;
+        };
         let Some(left) = recovery::PERIL.checked_sub(waited) else {
             self.recovered = None;
-            let (files, session) = (self.files.clone(), self.autosave.as_ref().map(|autosave| autosave.session().clone()));
-            self.outlived = Some(Task::start("Noting the start", self.wake.clone(), move |_| {
-                session.iter().for_each(|session| recovery::outlived(&*files, session));
-                Ok(())
-            }));
+            let (files, session) = (
+                self.files.clone(),
+                self.autosave
+                    .as_ref()
+                    .map(|autosave| autosave.session().clone()),
+            );
+            self.outlived = Some(Task::start(
+                "Noting the start",
+                self.wake.clone(),
+                move |_| {
+                    session
+                        .iter()
+                        .for_each(|session| recovery::outlived(&*files, session));
+                    Ok(())
+                },
+            ));
             return;
         };
         ctx.request_repaint_after(left);
@@ -305,40 +365,66 @@ impl Filing {
 }
 
 fn saver(files: Arc<dyn Files>, wake: Wake) -> Latest<SaveJob, SaveEnd> {
-    Latest::new("Saving", wake, move |inbox: &Inbox<SaveJob>, outbox: &Outbox<SaveEnd>| {
-        let mut store = BlobStore::default();
-        // What this program wrote itself, also for a save that was asked for before the last one ended.
-        let mut own = None;
-        while let Some(SaveJob { path, generation, project, found }) = inbox.next() {
-            let there = project::stamp(&*files, &path);
-            let changed = matches!(found, Stays::As(stamp) if there.as_ref().is_some_and(|there| *there != stamp) && there != own);
-            let result = if changed {
-                Err(SaveFailure::Changed)
-            } else {
-                project::save(&*files, &path, &project, &mut store).map_err(|error| SaveFailure::Other(error.to_string()))
-            };
-            let result = result.map(|()| project::stamp(&*files, &path));
-            if let Ok(stamp) = &result {
-                own.clone_from(stamp);
+    Latest::new(
+        "Saving",
+        wake,
+        move |inbox: &Inbox<SaveJob>, outbox: &Outbox<SaveEnd>| {
+            let mut store = BlobStore::default();
+            // What this program wrote itself, also for a save that was asked for before the last
+            // one ended.
+            let mut own = None;
+            while let Some(SaveJob {
+                path,
+                generation,
+                project,
+                found,
+            }) = inbox.next()
+            {
+                let there = project::stamp(&*files, &path);
+                let changed = matches!(found, Stays::As(stamp) if there.as_ref().is_some_and(|there| *there != stamp) && there != own);
+                let result = if changed {
+                    Err(SaveFailure::Changed)
+                } else {
+                    project::save(&*files, &path, &project, &mut store)
+                        .map_err(|error| SaveFailure::Other(error.to_string()))
+                };
+                let result = result.map(|()| project::stamp(&*files, &path));
+                if let Ok(stamp) = &result {
+                    own.clone_from(stamp);
+                }
+                outbox.put(Ok(SaveEnd {
+                    path,
+                    generation,
+                    document: project.document,
+                    result,
+                }));
             }
-            outbox.put(Ok(SaveEnd { path, generation, document: project.document, result }));
-        }
-    })
+        },
+    )
 }
 
 fn keeper(files: Arc<dyn Files>, wake: Wake) -> Latest<(Preferences, PathBuf), ()> {
-    Latest::new("Keeping preferences", wake, move |inbox: &Inbox<(Preferences, PathBuf)>, outbox: &Outbox<()>| {
-        while let Some((preferences, config)) = inbox.next() {
-            outbox.put(preferences.save(&*files, &config));
-        }
-    })
+    Latest::new(
+        "Keeping preferences",
+        wake,
+        move |inbox: &Inbox<(Preferences, PathBuf)>, outbox: &Outbox<()>| {
+            while let Some((preferences, config)) = inbox.next() {
+                outbox.put(preferences.save(&*files, &config));
+            }
+        },
+    )
 }
 
 fn recent_looker(files: Arc<dyn Files>, wake: Wake) -> Latest<Vec<String>, Vec<(PathBuf, bool)>> {
-    Latest::new("Looking for projects", wake, move |inbox: &Inbox<Vec<String>>, outbox: &Outbox<Vec<(PathBuf, bool)>>| {
-        while let Some(recent) = inbox.next() {
-            let look = |path: String| (PathBuf::from(&path), files.size(Path::new(&path)).is_ok());
-            outbox.put(Ok(recent.into_iter().map(look).collect()));
-        }
-    })
+    Latest::new(
+        "Looking for projects",
+        wake,
+        move |inbox: &Inbox<Vec<String>>, outbox: &Outbox<Vec<(PathBuf, bool)>>| {
+            while let Some(recent) = inbox.next() {
+                let look =
+                    |path: String| (PathBuf::from(&path), files.size(Path::new(&path)).is_ok());
+                outbox.put(Ok(recent.into_iter().map(look).collect()));
+            }
+        },
+    )
 }

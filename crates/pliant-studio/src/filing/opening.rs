@@ -6,7 +6,8 @@
 //! | Drop | as Open | as Open, unless its clips fit the character: then these go into this one | goes into this one |
 //! | Import | is declined | its character and takes go into this one | goes into this one |
 //!
-//! Whatever takes the place of a project asks about unsaved changes first; whatever goes into one is a step that undo takes back.
+//! Whatever takes the place of a project asks about unsaved changes first; whatever goes into one
+//! is a step that undo takes back.
 
 use std::path::{Path, PathBuf};
 
@@ -63,44 +64,82 @@ impl Studio {
 
     /// A new project, without a file.
     fn begin_with(&mut self, document: Document, room: RoomName) {
-        let desk = Desk { room, look: self.desk.look, looping: self.desk.looping, ..Desk::default() };
-        self.replace(Project { document: document.clone(), desk, session: None });
+        let desk = Desk {
+            room,
+            look: self.desk.look,
+            looping: self.desk.looping,
+            ..Desk::default()
+        };
+        self.replace(Project {
+            document: document.clone(),
+            desk,
+            session: None,
+        });
         self.filing.replaced(None, None, Some(document), 0);
     }
 
     fn begin_with_files(&mut self, found: Import) {
         let mut document = Document::default();
-        let name = found.character.as_deref().map(|asset| shown(Path::new(asset))).unwrap_or_default();
-        found.character.iter().for_each(|asset| self.library.reload(asset));
+        let name = found
+            .character
+            .as_deref()
+            .map(|asset| shown(Path::new(asset)))
+            .unwrap_or_default();
+        found
+            .character
+            .iter()
+            .for_each(|asset| self.library.reload(asset));
         found.apply(&mut document);
         // The others show no character.
         let shows_it = matches!(self.desk.room, RoomName::Pose | RoomName::Touch);
-        self.begin_with(document, if shows_it { self.desk.room } else { RoomName::Pose });
+        self.begin_with(
+            document,
+            if shows_it {
+                self.desk.room
+            } else {
+                RoomName::Pose
+            },
+        );
         self.tell(Notice::done(format!("Opened {name} as a new project.")));
     }
 
     /// Another project takes the place of this one.
     fn replace(&mut self, project: Project) {
-        self.clock = Clock { frame: project.desk.frame, playing: false };
+        self.clock = Clock {
+            frame: project.desk.frame,
+            playing: false,
+        };
         self.desk = project.desk;
         self.reset(project.document);
     }
 
     fn open_project(&mut self, path: PathBuf) {
         let files = self.filing.files.clone();
-        let task = Task::start(format!("Opening {}", shown(&path)), self.wake.clone(), move |_| {
-            let opened = project::open(&*files, &path).map_err(|error| error.to_string())?;
-            Ok((Source::Project(path), opened))
-        });
+        let task = Task::start(
+            format!("Opening {}", shown(&path)),
+            self.wake.clone(),
+            move |_| {
+                let opened = project::open(&*files, &path).map_err(|error| error.to_string())?;
+                Ok((Source::Project(path), opened))
+            },
+        );
         self.await_opened(task);
     }
 
     fn open_lost(&mut self, lost: Lost) {
-        let Some(session) = self.filing.autosave.as_ref().map(|autosave| autosave.session().clone()) else { return };
+        let Some(session) = self
+            .filing
+            .autosave
+            .as_ref()
+            .map(|autosave| autosave.session().clone())
+        else {
+            return;
+        };
         let files = self.filing.files.clone();
         let task = Task::start("Recovering unsaved work", self.wake.clone(), move |_| {
             recovery::count_start(&*files, &lost);
-            let opened = recovery::read(&*files, &lost, &session).map_err(|error| error.to_string())?;
+            let opened =
+                recovery::read(&*files, &lost, &session).map_err(|error| error.to_string())?;
             Ok((Source::Lost(lost), opened))
         });
         self.await_opened(task);
@@ -121,7 +160,9 @@ impl Studio {
             None => {}
             Some(Err(sentence)) => self.tell(Notice::trouble(sentence)),
             // What was done since the question about unsaved changes is a question of its own.
-            Some(Ok(opened)) if self.history.revision() != self.filing.opening_from && self.is_unsaved() => {
+            Some(Ok(opened))
+                if self.history.revision() != self.filing.opening_from && self.is_unsaved() =>
+            {
                 self.filing.question = Some(Then::Show(Box::new(opened)));
             }
             Some(Ok((source, opened))) => self.show_opened(source, opened),
@@ -147,9 +188,13 @@ impl Studio {
         self.replace(project);
         match source {
             Source::Project(path) => {
-                self.tell(trouble.map_or_else(|| Notice::done(format!("Opened {}.", shown(&path))), Notice::trouble));
+                self.tell(trouble.map_or_else(
+                    || Notice::done(format!("Opened {}.", shown(&path))),
+                    Notice::trouble,
+                ));
                 self.now_at(&path);
-                self.filing.replaced(Some(path), Some(stamp), Some(document), 0);
+                self.filing
+                    .replaced(Some(path), Some(stamp), Some(document), 0);
             }
             Source::Lost(lost) => {
                 self.filing.lost.retain(|other| other.text != lost.text);
@@ -157,17 +202,25 @@ impl Studio {
                     0 => String::new(),
                     count => format!("; {count} more in File › Recover"),
                 };
-                let text = format!("Recovered unsaved work from {}; File › Save to keep it{more}.", lost.name());
+                let text = format!(
+                    "Recovered unsaved work from {}; File › Save to keep it{more}.",
+                    lost.name()
+                );
                 self.tell(Notice::hint(text));
-                trouble.into_iter().for_each(|trouble| self.tell(Notice::trouble(trouble)));
-                self.filing.replaced(lost.project, note.and_then(|note| note.stamp), None, 0);
+                trouble
+                    .into_iter()
+                    .for_each(|trouble| self.tell(Notice::trouble(trouble)));
+                self.filing
+                    .replaced(lost.project, note.and_then(|note| note.stamp), None, 0);
                 self.filing.recovered = Some(web_time::Instant::now());
             }
         }
     }
 
     pub(super) fn fetch_lost(&mut self, ctx: &egui::Context) {
-        let Some(looked) = Task::finished(&mut self.filing.looking) else { return };
+        let Some(looked) = Task::finished(&mut self.filing.looking) else {
+            return;
+        };
         let lost = looked.unwrap_or_default();
         let untouched = self.history.revision() == 0;
         let wanted = match &self.filing.recover {
@@ -187,8 +240,12 @@ impl Studio {
             Some(lost) => self.proceed(Then::Recover(lost), ctx),
             None if !lost.is_empty() => {
                 let names: Vec<String> = lost.iter().map(Lost::name).collect();
-                let sentence = format!("Unsaved work of an earlier start waits in File › Recover: {}.", names.join(", "));
-                self.notices.tell(Topic::Recovery, Notice::trouble(sentence));
+                let sentence = format!(
+                    "Unsaved work of an earlier start waits in File › Recover: {}.",
+                    names.join(", ")
+                );
+                self.notices
+                    .tell(Topic::Recovery, Notice::trouble(sentence));
                 self.open_instead();
             }
             None => self.open_instead(),
@@ -203,13 +260,19 @@ impl Studio {
         }
     }
 
-    /// Files that were dropped or chosen: the open room may take them, a project is opened, and others are looked into.
+    /// Files that were dropped or chosen: the open room may take them, a project is opened, and
+    /// others are looked into.
     pub(super) fn take_files(&mut self, paths: Vec<PathBuf>, how: Bring) {
-        let (projects, mut others): (Vec<_>, Vec<_>) = paths.into_iter().partition(|path| how != Bring::Import && is_project(path));
+        let (projects, mut others): (Vec<_>, Vec<_>) = paths
+            .into_iter()
+            .partition(|path| how != Bring::Import && is_project(path));
         if let Some(project) = projects.first() {
             self.push(Command::Open(project.display().to_string()));
             if projects.len() + others.len() > 1 {
-                self.tell(Notice::hint(format!("Only {} is opened; bring the other files when it is there.", shown(project))));
+                self.tell(Notice::hint(format!(
+                    "Only {} is opened; bring the other files when it is there.",
+                    shown(project)
+                )));
             }
             return;
         }
@@ -225,14 +288,22 @@ impl Studio {
     /// Looks into files.
     pub(super) fn bring(&mut self, paths: Vec<PathBuf>, how: Bring) {
         if self.filing.importing.is_some() {
-            self.tell(Notice::hint("Other files are still being looked into; bring these again when that is done."));
+            self.tell(Notice::hint(
+                "Other files are still being looked into; bring these again when that is done.",
+            ));
             return;
         }
-        let (own, folder) = (self.document().character.asset.clone(), self.library.folder().to_owned());
+        let (own, folder) = (
+            self.document().character.asset.clone(),
+            self.library.folder().to_owned(),
+        );
         let task = Task::start("Importing", self.wake.clone(), move |watch| {
             // A mesh that is opened has nothing to do with the character that is there.
             let anew = how == Bring::Open && paths.iter().any(|path| is_mesh_file(path, &folder));
-            Ok((how, import(&paths, if anew { "" } else { &own }, &folder, watch)))
+            Ok((
+                how,
+                import(&paths, if anew { "" } else { &own }, &folder, watch),
+            ))
         });
         self.watches.push(task.watch().clone());
         self.filing.importing = Some(task);
@@ -256,21 +327,36 @@ impl Studio {
         }
         if let Some(sentence) = declined.first() {
             let more = declined.len() - 1;
-            let more = if more > 0 { format!(" ({more} more were left out.)") } else { String::new() };
+            let more = if more > 0 {
+                format!(" ({more} more were left out.)")
+            } else {
+                String::new()
+            };
             self.tell(Notice::trouble(format!("{sentence}{more}")));
         }
     }
 
     /// One step that undo takes back.
     fn put_in(&mut self, found: Import) {
-        found.character.iter().for_each(|asset| self.library.reload(asset));
+        found
+            .character
+            .iter()
+            .for_each(|asset| self.library.reload(asset));
         let what = match (&found.character, found.takes.len()) {
             (Some(asset), _) => shown(Path::new(asset)),
             (None, 1) => format!("take '{}'", found.takes[0].name),
             (None, count) => format!("{count} takes"),
         };
-        let (label, change) = (found.label(), move |document: &mut Document| found.apply(document));
-        self.history.apply(Edit { label, gesture: None, change: Box::new(change) });
-        self.tell(Notice::done(format!("Imported {what}; undo takes it back.")));
+        let (label, change) = (found.label(), move |document: &mut Document| {
+            found.apply(document)
+        });
+        self.history.apply(Edit {
+            label,
+            gesture: None,
+            change: Box::new(change),
+        });
+        self.tell(Notice::done(format!(
+            "Imported {what}; undo takes it back."
+        )));
     }
 }

@@ -15,7 +15,8 @@ type Taken = (PathBuf, Arc<egui::ColorImage>);
 /// A picture that is wanted, taken, or written.
 #[derive(Default)]
 pub(super) struct Picture {
-    /// Where to, and how many frames to wait for: the dialog that asked for it is still on the screen.
+    /// Where to, and how many frames to wait for: the dialog that asked for it is still on the
+    /// screen.
     wanted: Option<(PathBuf, u32)>,
     taken: Arc<Mutex<Option<Taken>>>,
     waiting: bool,
@@ -32,7 +33,12 @@ impl Picture {
     }
 
     /// Goes on with it; a sentence at its end.
-    pub(super) fn update(&mut self, ctx: &egui::Context, files: &Arc<dyn Files>, wake: &Wake) -> Option<Result<String, String>> {
+    pub(super) fn update(
+        &mut self,
+        ctx: &egui::Context,
+        files: &Arc<dyn Files>,
+        wake: &Wake,
+    ) -> Option<Result<String, String>> {
         if let Some((path, frames)) = self.wanted.take() {
             ctx.request_repaint();
             if frames > 0 {
@@ -41,11 +47,19 @@ impl Picture {
                 self.take(path, ctx, wake);
             }
         }
-        let taken = self.taken.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let taken = self
+            .taken
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .take();
         if let Some((path, image)) = taken {
             self.waiting = false;
             let files = files.clone();
-            self.writing = Some(Task::start("Writing the picture", wake.clone(), move |_| write(&*files, &path, &image)));
+            self.writing = Some(Task::start(
+                "Writing the picture",
+                wake.clone(),
+                move |_| write(&*files, &path, &image),
+            ));
         }
         Task::finished(&mut self.writing)
     }
@@ -63,7 +77,9 @@ impl Picture {
 fn write(files: &dyn Files, path: &Path, image: &egui::ColorImage) -> Result<String, String> {
     let failed = |why: String| format!("The picture was not saved because {why}.");
     let bytes = png_bytes(image).map_err(|error| failed(error.to_string()))?;
-    files.write(path, &bytes).map_err(|error| failed(why(&error)))?;
+    files
+        .write(path, &bytes)
+        .map_err(|error| failed(why(&error)))?;
     Ok(format!("Saved the picture {}.", shown(path)))
 }
 
@@ -73,7 +89,11 @@ fn png_bytes(image: &egui::ColorImage) -> Result<Vec<u8>, png::EncodingError> {
     let mut encoder = png::Encoder::new(&mut bytes, width, height);
     encoder.set_color(png::ColorType::Rgb);
     encoder.set_depth(png::BitDepth::Eight);
-    let pixels: Vec<u8> = image.pixels.iter().flat_map(|pixel| [pixel.r(), pixel.g(), pixel.b()]).collect();
+    let pixels: Vec<u8> = image
+        .pixels
+        .iter()
+        .flat_map(|pixel| [pixel.r(), pixel.g(), pixel.b()])
+        .collect();
     encoder.write_header()?.write_image_data(&pixels)?;
     Ok(bytes)
 }

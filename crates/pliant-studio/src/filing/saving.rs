@@ -16,7 +16,10 @@ impl Studio {
     /// Saves to the project's file, or asks for one.
     pub(super) fn save(&mut self) {
         match self.filing.path.clone() {
-            Some(path) => self.order_save(path, self.filing.stamp.clone().map_or(Stays::Unknown, Stays::As)),
+            Some(path) => self.order_save(
+                path,
+                self.filing.stamp.clone().map_or(Stays::Unknown, Stays::As),
+            ),
             None => self.ask(Purpose::Save),
         }
     }
@@ -27,8 +30,17 @@ impl Studio {
     }
 
     fn order_save(&mut self, path: PathBuf, found: Stays) {
-        let project = Project { document: self.document().clone(), desk: kept_desk(&self.desk, self.clock), session: None };
-        self.filing.saver.ask(SaveJob { path: absolute(&path), generation: self.filing.generation, project, found });
+        let project = Project {
+            document: self.document().clone(),
+            desk: kept_desk(&self.desk, self.clock),
+            session: None,
+        };
+        self.filing.saver.ask(SaveJob {
+            path: absolute(&path),
+            generation: self.filing.generation,
+            project,
+            found,
+        });
     }
 
     pub(super) fn fetch_save(&mut self, ctx: &egui::Context) {
@@ -42,14 +54,18 @@ impl Studio {
         match end.result {
             Err(SaveFailure::Other(sentence)) => self.not_saved(sentence),
             Err(SaveFailure::Changed) if is_own => self.filing.changed = Some(end.path),
-            Err(SaveFailure::Changed) => self.not_saved(format!("'{name}' was not saved because another program changed it meanwhile.")),
+            Err(SaveFailure::Changed) => self.not_saved(format!(
+                "'{name}' was not saved because another program changed it meanwhile."
+            )),
             Ok(_) if !is_own => {
                 // The project that was saved is no longer the one on the desk.
                 self.preferences.used_project(&end.path);
-                self.notices.tell(Topic::Save, Notice::done(format!("Saved {name}.")));
+                self.notices
+                    .tell(Topic::Save, Notice::done(format!("Saved {name}.")));
             }
             Ok(ref stamp) => {
-                self.notices.tell(Topic::Save, Notice::done(format!("Saved {name}.")));
+                self.notices
+                    .tell(Topic::Save, Notice::done(format!("Saved {name}.")));
                 self.filing.stamp.clone_from(stamp);
                 self.saved(end, ctx);
             }
@@ -64,7 +80,10 @@ impl Studio {
     fn saved(&mut self, SaveEnd { path, document, .. }: SaveEnd, ctx: &egui::Context) {
         self.now_at(&path);
         self.filing.path = Some(path);
-        self.filing.unsaved = (self.history.revision(), !self.history.document().same_work(&document));
+        self.filing.unsaved = (
+            self.history.revision(),
+            !self.history.document().same_work(&document),
+        );
         self.filing.saved = Some(document);
         if let Some(then) = self.filing.after_save.take() {
             self.guard(then, ctx);
@@ -82,5 +101,8 @@ impl Studio {
 
 /// The desk with the frame that is shown.
 pub(super) fn kept_desk(desk: &Desk, clock: Clock) -> Desk {
-    Desk { frame: clock.frame, ..desk.clone() }
+    Desk {
+        frame: clock.frame,
+        ..desk.clone()
+    }
 }

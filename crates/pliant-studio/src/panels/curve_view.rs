@@ -3,12 +3,14 @@
 use std::collections::BTreeSet;
 
 use eframe::egui::{
-    Align2, Color32, CursorIcon, PointerButton, Pos2, Rangef, Rect, Role, Sense, Shape, Stroke, TextStyle, Ui, WidgetInfo, ecolor::Hsva,
-    pos2, vec2,
+    Align2, Color32, CursorIcon, PointerButton, Pos2, Rangef, Rect, Role, Sense, Shape, Stroke,
+    TextStyle, Ui, WidgetInfo, ecolor::Hsva, pos2, vec2,
 };
 
 use super::icon::diamond;
-use super::key_sheet::{Grip, REACH, grip_at, hint_ui, is_apart, limits_of, move_keys, now_line, pick, release};
+use super::key_sheet::{
+    Grip, REACH, grip_at, hint_ui, is_apart, limits_of, move_keys, now_line, pick, release,
+};
 use super::time_axis::TimeAxis;
 use super::timeline::Panel;
 use super::transport::id;
@@ -22,7 +24,13 @@ const OPEN_HEIGHT: f32 = 140.0;
 const MOST_LINES: f64 = 40.0;
 
 /// The curves of the chosen sliders, or of all that have keys. Says how high they must be.
-pub(super) fn curves_ui(ui: &mut Ui, axis: TimeAxis, hint: &str, panel: &mut Panel, cx: &mut Cx<'_>) -> f32 {
+pub(super) fn curves_ui(
+    ui: &mut Ui,
+    axis: TimeAxis,
+    hint: &str,
+    panel: &mut Panel,
+    cx: &mut Cx<'_>,
+) -> f32 {
     let keys = &cx.document.timeline.keys;
     let chosen = |name: &&String| panel.sliders.is_empty() || panel.sliders.contains(*name);
     let names: Vec<&String> = keys.keys().filter(chosen).collect();
@@ -35,12 +43,20 @@ pub(super) fn curves_ui(ui: &mut Ui, axis: TimeAxis, hint: &str, panel: &mut Pan
     };
     let response = ui.interact(plot.area, id("curves"), Sense::click_and_drag());
     response.widget_info(|| WidgetInfo::labeled(Role::Group, true, "Curves over time"));
-    ui.painter().rect_filled(plot.area, 0.0, ui.visuals().extreme_bg_color);
+    ui.painter()
+        .rect_filled(plot.area, 0.0, ui.visuals().extreme_bg_color);
     plot.grid_ui(ui);
     legend_ui(ui, rect, &names, panel);
     let lit = picked_frames(&panel.picked);
     for (k, name) in names.iter().enumerate() {
-        plot.curve_ui(ui, name, &keys[*name], color(k, ui), lit.get(name.as_str()), cx);
+        plot.curve_ui(
+            ui,
+            name,
+            &keys[*name],
+            color(k, ui),
+            lit.get(name.as_str()),
+            cx,
+        );
     }
     now_line(ui, ui.painter(), rect, axis, cx.clock.frame);
     if names.is_empty() {
@@ -53,18 +69,26 @@ pub(super) fn curves_ui(ui: &mut Ui, axis: TimeAxis, hint: &str, panel: &mut Pan
 /// Colours far apart, the same for the same place in the list.
 fn color(k: usize, ui: &Ui) -> Color32 {
     let hue = (0.09 + 0.618_034 * k as f32).fract();
-    if ui.visuals().dark_mode { Hsva::new(hue, 0.55, 0.95, 1.0).into() } else { Hsva::new(hue, 0.85, 0.65, 1.0).into() }
+    if ui.visuals().dark_mode {
+        Hsva::new(hue, 0.55, 0.95, 1.0).into()
+    } else {
+        Hsva::new(hue, 0.85, 0.65, 1.0).into()
+    }
 }
 
 /// The weights from which to which all keys are in sight, and 0 and 1 at least.
 fn fitted(names: &[&String], cx: &Cx<'_>) -> [f64; 2] {
-    let weights = names.iter().flat_map(|name| &cx.document.timeline.keys[*name]).map(|key| key.weight);
+    let weights = names
+        .iter()
+        .flat_map(|name| &cx.document.timeline.keys[*name])
+        .map(|key| key.weight);
     let [min, max] = weights.fold([0.0_f64, 1.0_f64], |[min, max], w| [min.min(w), max.max(w)]);
     let room = 0.08 * (max - min);
     [min - room, max + room]
 }
 
-/// How far apart lines of equal weight are: a quarter, or that times a power of ten where there would be too many.
+/// How far apart lines of equal weight are: a quarter, or that times a power of ten where there
+/// would be too many.
 fn grid_step([low, high]: [f64; 2]) -> f64 {
     let quarters = (high - low).min(f64::MAX) / (0.25 * MOST_LINES);
     0.25 * 10_f64.powf(quarters.log10().ceil().max(0.0))
@@ -96,10 +120,15 @@ impl Plot {
         let weak = ui.visuals().weak_text_color();
         let painter = ui.painter().with_clip_rect(self.area);
         let step = grid_step(self.weights);
-        for line in (self.weights[0] / step).ceil() as i64..=(self.weights[1] / step).floor() as i64 {
+        for line in (self.weights[0] / step).ceil() as i64..=(self.weights[1] / step).floor() as i64
+        {
             let (weight, whole) = (line as f64 * step, line % 4 == 0);
             let y = self.y_of(weight);
-            painter.hline(self.area.x_range(), y, Stroke::new(1.0, weak.gamma_multiply(if whole { 0.5 } else { 0.18 })));
+            painter.hline(
+                self.area.x_range(),
+                y,
+                Stroke::new(1.0, weak.gamma_multiply(if whole { 0.5 } else { 0.18 })),
+            );
             if line % 2 == 0 {
                 painter.text(
                     pos2(self.area.right() - 3.0, y - 1.0),
@@ -111,22 +140,44 @@ impl Plot {
             }
         }
         for frame in (0..=self.axis.last as u32).step_by(self.axis.step(44.0) as usize) {
-            painter.vline(self.axis.x_of(f64::from(frame)), self.area.y_range(), Stroke::new(1.0, weak.gamma_multiply(0.18)));
+            painter.vline(
+                self.axis.x_of(f64::from(frame)),
+                self.area.y_range(),
+                Stroke::new(1.0, weak.gamma_multiply(0.18)),
+            );
         }
     }
 
-    fn curve_ui(&self, ui: &Ui, name: &str, keys: &[Key], color: Color32, lit_frames: Option<&BTreeSet<u32>>, cx: &Cx<'_>) {
+    fn curve_ui(
+        &self,
+        ui: &Ui,
+        name: &str,
+        keys: &[Key],
+        color: Color32,
+        lit_frames: Option<&BTreeSet<u32>>,
+        cx: &Cx<'_>,
+    ) {
         let painter = ui.painter().with_clip_rect(self.area);
-        for limit in limits_of(name, cx).into_iter().filter(|limit| limit.is_finite()) {
+        for limit in limits_of(name, cx)
+            .into_iter()
+            .filter(|limit| limit.is_finite())
+        {
             painter.add(Shape::dashed_line(
-                &[pos2(self.area.left(), self.y_of(limit)), pos2(self.area.right(), self.y_of(limit))],
+                &[
+                    pos2(self.area.left(), self.y_of(limit)),
+                    pos2(self.area.right(), self.y_of(limit)),
+                ],
                 Stroke::new(1.0, color.gamma_multiply(0.3)),
                 4.0,
                 5.0,
             ));
         }
-        let points = (self.area.left() as i32..=self.area.right() as i32).step_by(2).map(|x| x as f32);
-        let curve: Vec<Pos2> = points.map(|x| pos2(x, self.y_of(weight_at(keys, self.axis.frame_at(x))))).collect();
+        let points = (self.area.left() as i32..=self.area.right() as i32)
+            .step_by(2)
+            .map(|x| x as f32);
+        let curve: Vec<Pos2> = points
+            .map(|x| pos2(x, self.y_of(weight_at(keys, self.axis.frame_at(x)))))
+            .collect();
         painter.add(Shape::line(curve, Stroke::new(1.8, color)));
         let mut last = None;
         for key in keys {
@@ -134,20 +185,37 @@ impl Plot {
             if !is_apart(&mut last, self.place(key)) && !lit {
                 continue;
             }
-            let fill = if lit { ui.visuals().strong_text_color() } else { color };
+            let fill = if lit {
+                ui.visuals().strong_text_color()
+            } else {
+                color
+            };
             painter.add(diamond(
                 self.place(key),
                 4.5,
                 fill,
-                Stroke::new(if lit { 2.0 } else { 1.0 }, if lit { color } else { ui.visuals().extreme_bg_color }),
+                Stroke::new(
+                    if lit { 2.0 } else { 1.0 },
+                    if lit {
+                        color
+                    } else {
+                        ui.visuals().extreme_bg_color
+                    },
+                ),
             ));
         }
     }
 
     fn keys_where(&self, names: &[&String], inside: impl Fn(Pos2) -> bool, cx: &Cx<'_>) -> Picked {
         let of = |name: &&String| {
-            let keys = cx.document.timeline.keys[*name].iter().filter(|key| inside(self.place(key)));
-            keys.map(|key| KeyAt { slider: (*name).clone(), frame: key.frame }).collect::<Vec<_>>()
+            let keys = cx.document.timeline.keys[*name]
+                .iter()
+                .filter(|key| inside(self.place(key)));
+            keys.map(|key| KeyAt {
+                slider: (*name).clone(),
+                frame: key.frame,
+            })
+            .collect::<Vec<_>>()
         };
         names.iter().flat_map(of).collect()
     }
@@ -159,32 +227,71 @@ impl Plot {
             let key = key_at(&cx.document.timeline.keys[&at.slider], at.frame);
             key.map_or(f32::MAX, |key| self.place(key).distance(place))
         };
-        near.into_iter().min_by(|a, b| far(a).total_cmp(&far(b))).into_iter().collect()
+        near.into_iter()
+            .min_by(|a, b| far(a).total_cmp(&far(b)))
+            .into_iter()
+            .collect()
     }
 
     /// Selects and moves keys.
-    fn hand_ui(&self, ui: &Ui, response: &eframe::egui::Response, names: &[&String], panel: &mut Panel, cx: &mut Cx<'_>) {
+    fn hand_ui(
+        &self,
+        ui: &Ui,
+        response: &eframe::egui::Response,
+        names: &[&String],
+        panel: &mut Panel,
+        cx: &mut Cx<'_>,
+    ) {
         let adding = ui.input(|input| input.modifiers.shift);
-        if response.hover_pos().is_some_and(|place| !self.key_at(place, names, cx).is_empty()) {
+        if response
+            .hover_pos()
+            .is_some_and(|place| !self.key_at(place, names, cx).is_empty())
+        {
             ui.ctx().set_cursor_icon(CursorIcon::Move);
         }
-        if let Some(place) = response.interact_pointer_pos().filter(|_| response.clicked()) {
+        if let Some(place) = response
+            .interact_pointer_pos()
+            .filter(|_| response.clicked())
+        {
             panel.picked = pick(&panel.picked, self.key_at(place, names, cx), adding);
         }
-        if let Some(from) = ui.input(|input| input.pointer.press_origin()).filter(|_| response.drag_started_by(PointerButton::Primary)) {
-            panel.grip = Some(grip_at(from, self.key_at(from, names, cx), &mut panel.picked, adding, cx));
+        if let Some(from) = ui
+            .input(|input| input.pointer.press_origin())
+            .filter(|_| response.drag_started_by(PointerButton::Primary))
+        {
+            panel.grip = Some(grip_at(
+                from,
+                self.key_at(from, names, cx),
+                &mut panel.picked,
+                adding,
+                cx,
+            ));
         }
-        let Some(pointer) = ui.input(|input| input.pointer.interact_pos()) else { return };
+        let Some(pointer) = ui.input(|input| input.pointer.interact_pos()) else {
+            return;
+        };
         match panel.grip.clone() {
             Some(Grip::Keys { from, keys, picked }) => {
                 let frames = self.axis.frame_at(pointer.x) - self.axis.frame_at(from.x);
-                move_keys(keys, &picked, frames.round() as i64, self.weight_at(pointer.y) - self.weight_at(from.y), panel, cx);
+                move_keys(
+                    keys,
+                    &picked,
+                    frames.round() as i64,
+                    self.weight_at(pointer.y) - self.weight_at(from.y),
+                    panel,
+                    cx,
+                );
             }
             Some(Grip::Box { from, picked }) => {
                 let area = Rect::from_two_pos(from, pointer);
-                panel.picked = pick(&picked, self.keys_where(names, |at| area.contains(at), cx), adding);
+                panel.picked = pick(
+                    &picked,
+                    self.keys_where(names, |at| area.contains(at), cx),
+                    adding,
+                );
                 let accent = ui.visuals().hyperlink_color;
-                ui.painter().rect_filled(area, 0.0, accent.gamma_multiply(0.15));
+                ui.painter()
+                    .rect_filled(area, 0.0, accent.gamma_multiply(0.15));
             }
             None => {}
         }
@@ -195,16 +302,32 @@ impl Plot {
 /// The names of the curves; a click shows one alone, or all again.
 fn legend_ui(ui: &mut Ui, rect: Rect, names: &[&String], panel: &mut Panel) {
     let column = Rect::from_min_size(rect.min, vec2(150.0, rect.height()));
-    let mut ui = ui.new_child(eframe::egui::UiBuilder::new().max_rect(column.shrink2(vec2(6.0, 3.0))));
-    eframe::egui::ScrollArea::vertical().id_salt("curve names").auto_shrink([false, false]).show(&mut ui, |ui| {
-        for (k, name) in names.iter().enumerate() {
-            let text = eframe::egui::RichText::new(*name).small().color(color(k, ui));
-            let label = eframe::egui::Label::new(text).truncate().sense(Sense::click());
-            if ui.add(label).on_hover_text("Show it alone; again for all").clicked() {
-                panel.sliders = if panel.sliders.len() == 1 { Default::default() } else { [(*name).clone()].into() };
+    let mut ui =
+        ui.new_child(eframe::egui::UiBuilder::new().max_rect(column.shrink2(vec2(6.0, 3.0))));
+    eframe::egui::ScrollArea::vertical()
+        .id_salt("curve names")
+        .auto_shrink([false, false])
+        .show(&mut ui, |ui| {
+            for (k, name) in names.iter().enumerate() {
+                let text = eframe::egui::RichText::new(*name)
+                    .small()
+                    .color(color(k, ui));
+                let label = eframe::egui::Label::new(text)
+                    .truncate()
+                    .sense(Sense::click());
+                if ui
+                    .add(label)
+                    .on_hover_text("Show it alone; again for all")
+                    .clicked()
+                {
+                    panel.sliders = if panel.sliders.len() == 1 {
+                        Default::default()
+                    } else {
+                        [(*name).clone()].into()
+                    };
+                }
             }
-        }
-    });
+        });
 }
 
 #[cfg(test)]
@@ -217,7 +340,10 @@ mod tests {
         for far in [1.0, 3.0, 77.0, 1e6, 1e15, 1e300, f64::MAX] {
             let step = grid_step([-far, far]);
             let lines = (far / step).floor() - (-far / step).ceil() + 1.0;
-            assert!((3.0..=MOST_LINES + 1.0).contains(&lines), "{lines} lines to {far}");
+            assert!(
+                (3.0..=MOST_LINES + 1.0).contains(&lines),
+                "{lines} lines to {far}"
+            );
         }
     }
 }

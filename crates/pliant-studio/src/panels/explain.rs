@@ -1,8 +1,12 @@
 //! What the last solve did, in an animator's words.
 //!
-//! While a pin is dragged this is read every frame, so the panel has one height, and what is of most use stands first.
+//! While a pin is dragged this is read every frame, so the panel has one height, and what is of
+//! most use stands first.
 
-use eframe::egui::{Align, Color32, Grid, Label, Layout, Rect, RichText, ScrollArea, Sense, TextStyle, Ui, UiBuilder, vec2};
+use eframe::egui::{
+    Align, Color32, Grid, Label, Layout, Rect, RichText, ScrollArea, Sense, TextStyle, Ui,
+    UiBuilder, vec2,
+};
 use pliant::rig::Rig;
 
 use super::drag_color;
@@ -22,7 +26,11 @@ const HEIGHT: f32 = 176.0;
 
 /// Method, pins, sliders, limits hit, what is out of reach, and how long it took.
 pub fn explain_ui(ui: &mut Ui, cx: &mut Cx<'_>) {
-    let area = ScrollArea::vertical().id_salt("explain").max_height(HEIGHT).min_scrolled_height(HEIGHT).auto_shrink(false);
+    let area = ScrollArea::vertical()
+        .id_salt("explain")
+        .max_height(HEIGHT)
+        .min_scrolled_height(HEIGHT)
+        .auto_shrink(false);
     area.show(ui, |ui| story_ui(ui, cx));
 }
 
@@ -51,7 +59,11 @@ fn head_ui(ui: &mut Ui, solve: &Solve, frame_secs: f64) {
     ui.horizontal(|ui| {
         ui.strong(method_label(solve.pose.method));
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
-            let times = format!("{} solve, {} frame", duration(solve.secs), duration(frame_secs.max(solve.secs)));
+            let times = format!(
+                "{} solve, {} frame",
+                duration(solve.secs),
+                duration(frame_secs.max(solve.secs))
+            );
             ui.add(Label::new(RichText::new(times).small().weak()).truncate())
                 .on_hover_text("Solving alone, and with evaluating and shading");
         });
@@ -72,23 +84,41 @@ fn method_label(name: &str) -> &str {
 }
 
 fn duration(secs: f64) -> String {
-    if secs < 1e-3 { format!("{:.0} µs", secs * 1e6) } else { format!("{:.1} ms", secs * 1e3) }
+    if secs < 1e-3 {
+        format!("{:.0} µs", secs * 1e6)
+    } else {
+        format!("{:.1} ms", secs * 1e3)
+    }
 }
 
 /// The pins of the solve, by their numbers in the list.
 fn pins_ui(ui: &mut Ui, solve: &Solve, setup: &Setup) {
     let vertex = |k: usize| Some(setup.pull.as_ref()?.pins.get(k)?.vertex);
-    let number = |k: usize| setup.pins.iter().position(|mark| Some(mark.vertex) == vertex(k)).unwrap_or(k) + 1;
-    Grid::new("explained pins").num_columns(2).spacing(vec2(10.0, 2.0)).show(ui, |ui| {
-        for (k, pin) in solve.pose.pins.iter().enumerate().take(LISTED_PINS) {
-            let drag = solve.drags.get(k).map_or(0.0, |drag| drag.length());
-            let held = if solve.dragged_pin() == Some(k) { ", in hand" } else { "" };
-            let name = format!("Pin {}{held}", number(k));
-            ui.label(name);
-            ui.label(pin_sentence(pin.error, drag));
-            ui.end_row();
-        }
-    });
+    let number = |k: usize| {
+        setup
+            .pins
+            .iter()
+            .position(|mark| Some(mark.vertex) == vertex(k))
+            .unwrap_or(k)
+            + 1
+    };
+    Grid::new("explained pins")
+        .num_columns(2)
+        .spacing(vec2(10.0, 2.0))
+        .show(ui, |ui| {
+            for (k, pin) in solve.pose.pins.iter().enumerate().take(LISTED_PINS) {
+                let drag = solve.drags.get(k).map_or(0.0, |drag| drag.length());
+                let held = if solve.dragged_pin() == Some(k) {
+                    ", in hand"
+                } else {
+                    ""
+                };
+                let name = format!("Pin {}{held}", number(k));
+                ui.label(name);
+                ui.label(pin_sentence(pin.error, drag));
+                ui.end_row();
+            }
+        });
     let more = solve.pose.pins.len().saturating_sub(LISTED_PINS);
     if more > 0 {
         ui.weak(format!("and {more} more pins"));
@@ -100,7 +130,11 @@ fn pin_sentence(error: f64, drag: f64) -> String {
     if error <= REACHED * drag {
         "reached".into()
     } else if drag > 0.0 && error < drag * 10.0 {
-        format!("misses by {} ({:.0} %)", length(error), 100.0 * error / drag)
+        format!(
+            "misses by {} ({:.0} %)",
+            length(error),
+            100.0 * error / drag
+        )
     } else if error > 0.0 {
         format!("moved by {}", length(error))
     } else {
@@ -110,7 +144,11 @@ fn pin_sentence(error: f64, drag: f64) -> String {
 
 /// A length with three digits, whatever its size.
 fn length(length: f64) -> String {
-    let digits = if length > 0.0 { (2.0 - length.log10().floor()).clamp(0.0, 6.0) as usize } else { 0 };
+    let digits = if length > 0.0 {
+        (2.0 - length.log10().floor()).clamp(0.0, 6.0) as usize
+    } else {
+        0
+    };
     format!("{length:.digits$}")
 }
 
@@ -120,8 +158,17 @@ fn moves_ui(ui: &mut Ui, solve: &Solve, rig: &Rig) {
     let pin = solve.dragged_pin();
     for moved in moves.iter().take(LISTED) {
         let (rect, _) = ui.allocate_exact_size(vec2(ui.available_width(), 17.0), Sense::hover());
-        let share = pin.and_then(|pin| moved.shares.get(pin)).map_or(0.0, |share| share.of_goal);
-        move_ui(ui, rect, &rig.targets()[moved.slider].name, share, moved.from, moved.to);
+        let share = pin
+            .and_then(|pin| moved.shares.get(pin))
+            .map_or(0.0, |share| share.of_goal);
+        move_ui(
+            ui,
+            rect,
+            &rig.targets()[moved.slider].name,
+            share,
+            moved.from,
+            moved.to,
+        );
     }
     let more = moves.len().saturating_sub(LISTED);
     if more > 0 {
@@ -141,24 +188,58 @@ fn move_ui(ui: &mut Ui, rect: Rect, name: &str, share: f64, from: f64, to: f64) 
     let color = drag_color(ui);
     let mut bar = rect;
     bar.set_width(rect.width() * share.abs().min(1.0) as f32);
-    ui.painter().rect_filled(rect, 3.0, ui.visuals().faint_bg_color);
-    ui.painter().rect_filled(bar, 3.0, color.gamma_multiply(if share < 0.0 { 0.12 } else { 0.28 }));
-    ui.scope_builder(UiBuilder::new().max_rect(rect.shrink2(vec2(5.0, 0.0))).layout(Layout::right_to_left(Align::Center)), |ui| {
-        small(ui, format!("{:.0} %", 100.0 * share), color);
-        small(ui, format!("{from:.2} to {to:.2}"), ui.visuals().weak_text_color());
-        ui.with_layout(Layout::left_to_right(Align::Center), |ui| small(ui, name.to_owned(), ui.visuals().text_color()));
-    });
+    ui.painter()
+        .rect_filled(rect, 3.0, ui.visuals().faint_bg_color);
+    ui.painter().rect_filled(
+        bar,
+        3.0,
+        color.gamma_multiply(if share < 0.0 { 0.12 } else { 0.28 }),
+    );
+    ui.scope_builder(
+        UiBuilder::new()
+            .max_rect(rect.shrink2(vec2(5.0, 0.0)))
+            .layout(Layout::right_to_left(Align::Center)),
+        |ui| {
+            small(ui, format!("{:.0} %", 100.0 * share), color);
+            small(
+                ui,
+                format!("{from:.2} to {to:.2}"),
+                ui.visuals().weak_text_color(),
+            );
+            ui.with_layout(Layout::left_to_right(Align::Center), |ui| {
+                small(ui, name.to_owned(), ui.visuals().text_color())
+            });
+        },
+    );
 }
 
 fn small(ui: &mut Ui, text: String, color: Color32) {
-    ui.add(Label::new(RichText::new(text).text_style(TextStyle::Small).color(color)).truncate().selectable(false));
+    ui.add(
+        Label::new(
+            RichText::new(text)
+                .text_style(TextStyle::Small)
+                .color(color),
+        )
+        .truncate()
+        .selectable(false),
+    );
 }
 
 fn sentences_ui(ui: &mut Ui, solve: &Solve, rig: &Rig) {
     // Most rest at zero, which is a limit too; those that moved there matter.
     let moved = |slider: &&usize| solve.explanation.moves.iter().any(|m| m.slider == **slider);
-    let names: Vec<&str> = solve.pose.at_limit.iter().filter(moved).map(|&k| &*rig.targets()[k].name).collect();
-    let limits = if names.is_empty() { "No limit holds it back".into() } else { format!("At their limit: {}", names.join(", ")) };
+    let names: Vec<&str> = solve
+        .pose
+        .at_limit
+        .iter()
+        .filter(moved)
+        .map(|&k| &*rig.targets()[k].name)
+        .collect();
+    let limits = if names.is_empty() {
+        "No limit holds it back".into()
+    } else {
+        format!("At their limit: {}", names.join(", "))
+    };
     line_ui(ui, limits, !names.is_empty());
     let far = solve.explanation.unreachable.iter().zip(&solve.drags);
     let worst = far
@@ -166,7 +247,11 @@ fn sentences_ui(ui: &mut Ui, solve: &Solve, rig: &Rig) {
         .filter(|(left, drag)| *left > REACHED * drag)
         .max_by(|a, b| a.0.total_cmp(&b.0));
     let reach = match worst {
-        Some((left, drag)) if drag > 0.0 => format!("No slider reaches the last {} ({:.0} %)", length(left), 100.0 * left / drag),
+        Some((left, drag)) if drag > 0.0 => format!(
+            "No slider reaches the last {} ({:.0} %)",
+            length(left),
+            100.0 * left / drag
+        ),
         Some((left, _)) => format!("No slider reaches the last {}", length(left)),
         None => "All of it is in reach".into(),
     };
@@ -180,8 +265,13 @@ fn sentences_ui(ui: &mut Ui, solve: &Solve, rig: &Rig) {
 
 /// One line that is cut where the panel ends; all of it is in its tooltip.
 fn line_ui(ui: &mut Ui, text: String, matters: bool) {
-    let color = if matters { ui.visuals().warn_fg_color } else { ui.visuals().weak_text_color() };
-    ui.add(Label::new(RichText::new(&text).color(color)).truncate()).on_hover_text(text);
+    let color = if matters {
+        ui.visuals().warn_fg_color
+    } else {
+        ui.visuals().weak_text_color()
+    };
+    ui.add(Label::new(RichText::new(&text).color(color)).truncate())
+        .on_hover_text(text);
 }
 
 #[cfg(test)]
@@ -190,7 +280,10 @@ mod tests {
 
     #[test]
     fn lengths_have_three_digits_in_any_unit() {
-        assert_eq!([123.4, 1.234, 0.01234, 0.0].map(length), ["123", "1.23", "0.0123", "0"]);
+        assert_eq!(
+            [123.4, 1.234, 0.01234, 0.0].map(length),
+            ["123", "1.23", "0.0123", "0"]
+        );
     }
 
     #[test]

@@ -12,7 +12,11 @@ pub(super) fn failure(cx: &mut Cx<'_>) -> Option<String> {
     if asset.is_empty() {
         return None;
     }
-    if let Slot::Failed(sentence) = cx.library.get(asset) { Some(sentence) } else { None }
+    if let Slot::Failed(sentence) = cx.library.get(asset) {
+        Some(sentence)
+    } else {
+        None
+    }
 }
 
 /// The sentence in the middle of an empty viewport, with the ways out below.
@@ -20,17 +24,33 @@ pub fn failed_rig_ui(ui: &mut Ui, place: Rect, cx: &mut Cx<'_>) {
     let Some(sentence) = failure(cx) else { return };
     let size = vec2((place.width() - 40.0).clamp(80.0, 460.0), 120.0);
     let middle = Rect::from_center_size(place.center(), size);
-    let mut ui = ui.new_child(UiBuilder::new().max_rect(middle).layout(Layout::top_down(Align::Center)));
-    ui.label(RichText::new(sentence).size(15.0).color(ui.visuals().error_fg_color));
+    let mut ui = ui.new_child(
+        UiBuilder::new()
+            .max_rect(middle)
+            .layout(Layout::top_down(Align::Center)),
+    );
+    ui.label(
+        RichText::new(sentence)
+            .size(15.0)
+            .color(ui.visuals().error_fg_color),
+    );
     ui.add_space(8.0);
     ui.horizontal(|ui| {
         // The two buttons in the middle of their line; viewports have no space between them.
         ui.spacing_mut().item_spacing.x = 8.0;
         ui.add_space((ui.available_width() - 150.0).max(0.0) / 2.0);
-        if ui.button("Try again").on_hover_text("As after the file was put back").clicked() {
+        if ui
+            .button("Try again")
+            .on_hover_text("As after the file was put back")
+            .clicked()
+        {
             cx.library.forget_failures();
         }
-        if ui.button("Open…").on_hover_text("Another project, mesh or rig (Ctrl+O)").clicked() {
+        if ui
+            .button("Open…")
+            .on_hover_text("Another project, mesh or rig (Ctrl+O)")
+            .clicked()
+        {
             cx.command(Command::AskOpen);
         }
     });

@@ -27,7 +27,10 @@ use eframe::egui::{Color32, Ui};
 use crate::theme::Inks;
 
 /// The keys of the panels, for the sheet.
-pub const SHORTCUTS: &[crate::help::Sheet] = &[("Timeline", timeline::SHORTCUTS), ("Sliders", rig::SHORTCUTS)];
+pub const SHORTCUTS: &[crate::help::Sheet] = &[
+    ("Timeline", timeline::SHORTCUTS),
+    ("Sliders", rig::SHORTCUTS),
+];
 
 /// What the last drag did is in this colour, as its pins are.
 fn drag_color(ui: &Ui) -> Color32 {

@@ -59,9 +59,15 @@ pub fn sliders_ui(ui: &mut Ui, cx: &mut Cx<'_>) {
 fn search_ui(ui: &mut Ui, panel: &mut Panel) {
     ui.horizontal(|ui| {
         let width = ui.available_width() - SMALL.x - ui.spacing().item_spacing.x;
-        let field = TextEdit::singleline(&mut panel.search).hint_text("Search sliders").desired_width(width);
-        ui.add(field).on_hover_text("Parts of names, such as: left smile").accessible_name("Search sliders");
-        if !panel.search.is_empty() && icon_button(ui, Icon::Cross, "Clear search", SMALL, None).clicked() {
+        let field = TextEdit::singleline(&mut panel.search)
+            .hint_text("Search sliders")
+            .desired_width(width);
+        ui.add(field)
+            .on_hover_text("Parts of names, such as: left smile")
+            .accessible_name("Search sliders");
+        if !panel.search.is_empty()
+            && icon_button(ui, Icon::Cross, "Clear search", SMALL, None).clicked()
+        {
             panel.search.clear();
         }
     });
@@ -70,15 +76,26 @@ fn search_ui(ui: &mut Ui, panel: &mut Panel) {
 fn whole_ui(ui: &mut Ui, panel: &mut Panel, cx: &mut Cx<'_>) {
     ui.horizontal(|ui| {
         let mut mirrored = cx.document.character.mirrored;
-        if ui.toggle_value(&mut mirrored, "Mirror").on_hover_text("A slider takes its partner on the other side along").clicked() {
-            cx.edit("Mirror sliders", move |document| document.character.mirrored = mirrored);
+        if ui
+            .toggle_value(&mut mirrored, "Mirror")
+            .on_hover_text("A slider takes its partner on the other side along")
+            .clicked()
+        {
+            cx.edit("Mirror sliders", move |document| {
+                document.character.mirrored = mirrored
+            });
         }
-        ui.toggle_value(&mut panel.only_moved, "Only moved").on_hover_text("Show only sliders that are not at zero");
+        ui.toggle_value(&mut panel.only_moved, "Only moved")
+            .on_hover_text("Show only sliders that are not at zero");
         let moved = !cx.document.character.weights.is_empty();
-        let reset = ui.add_enabled(moved, egui::Button::new("Reset all")).on_hover_text("All sliders to zero, but for locked ones");
+        let reset = ui
+            .add_enabled(moved, egui::Button::new("Reset all"))
+            .on_hover_text("All sliders to zero, but for locked ones");
         if reset.clicked() {
             cx.edit("Reset all sliders", |document| {
-                let Character { weights, locked, .. } = &mut document.character;
+                let Character {
+                    weights, locked, ..
+                } = &mut document.character;
                 weights.retain(|slider, _| locked.contains(slider));
             });
         }
@@ -87,12 +104,18 @@ fn whole_ui(ui: &mut Ui, panel: &mut Panel, cx: &mut Cx<'_>) {
 
 /// Rows have one height, so those out of sight cost next to nothing.
 fn rows_ui(ui: &mut Ui, book: &SliderBook, posed: &Posed, panel: &mut Panel, cx: &mut Cx<'_>) {
-    let shares = cx.solve.map(|solve| shares(solve, posed)).unwrap_or_default();
+    let shares = cx
+        .solve
+        .map(|solve| shares(solve, posed))
+        .unwrap_or_default();
     let searching = !panel.search.trim().is_empty() || panel.only_moved;
     let mut found = false;
     ui.spacing_mut().item_spacing.y = 1.0;
     for group in &book.groups {
-        let fits = |&k: &usize| book.matches(k, &panel.search) && (!panel.only_moved || weight(book, posed, k, cx.document) != 0.0);
+        let fits = |&k: &usize| {
+            book.matches(k, &panel.search)
+                && (!panel.only_moved || weight(book, posed, k, cx.document) != 0.0)
+        };
         let sliders: Vec<usize> = group.sliders.iter().copied().filter(fits).collect();
         if sliders.is_empty() {
             continue;
@@ -100,20 +123,37 @@ fn rows_ui(ui: &mut Ui, book: &SliderBook, posed: &Posed, panel: &mut Panel, cx:
         found = true;
         let titled = book.groups.len() > 1;
         if titled {
-            let moved = group.sliders.iter().filter(|&&k| weight(book, posed, k, cx.document) != 0.0).count();
+            let moved = group
+                .sliders
+                .iter()
+                .filter(|&&k| weight(book, posed, k, cx.document) != 0.0)
+                .count();
             group_ui(ui, group, moved, searching, &mut panel.closed);
         }
         if !titled || searching || !panel.closed.contains(&group.name) {
-            sliders.into_iter().for_each(|k| row_ui(ui, book, posed, k, shares.get(&k).copied(), cx));
+            sliders
+                .into_iter()
+                .for_each(|k| row_ui(ui, book, posed, k, shares.get(&k).copied(), cx));
         }
     }
     if !found {
-        ui.weak(if panel.only_moved { "No slider is moved." } else { "No slider is called so." });
+        ui.weak(if panel.only_moved {
+            "No slider is moved."
+        } else {
+            "No slider is called so."
+        });
     }
 }
 
-fn group_ui(ui: &mut Ui, group: &SliderGroup, moved: usize, searching: bool, closed: &mut BTreeSet<String>) {
-    let (rect, response) = ui.allocate_exact_size(vec2(ui.available_width(), ROW + 1.0), Sense::click());
+fn group_ui(
+    ui: &mut Ui,
+    group: &SliderGroup,
+    moved: usize,
+    searching: bool,
+    closed: &mut BTreeSet<String>,
+) {
+    let (rect, response) =
+        ui.allocate_exact_size(vec2(ui.available_width(), ROW + 1.0), Sense::click());
     let open = searching || !closed.contains(&group.name);
     response.widget_info(|| WidgetInfo::selected(Role::Button, true, open, &group.name));
     if response.clicked() && !searching && !closed.remove(&group.name) {
@@ -123,7 +163,10 @@ fn group_ui(ui: &mut Ui, group: &SliderGroup, moved: usize, searching: bool, clo
         return;
     }
     let mut sign = response.clone();
-    sign.rect = egui::Rect::from_center_size(pos2(rect.left() + 7.0, rect.center().y), egui::Vec2::splat(9.0));
+    sign.rect = egui::Rect::from_center_size(
+        pos2(rect.left() + 7.0, rect.center().y),
+        egui::Vec2::splat(9.0),
+    );
     egui::collapsing_header::paint_default_icon(ui, if open { 1.0 } else { 0.0 }, &sign);
     let (visuals, painter) = (ui.visuals(), ui.painter());
     painter.text(
@@ -133,7 +176,11 @@ fn group_ui(ui: &mut Ui, group: &SliderGroup, moved: usize, searching: bool, clo
         TextStyle::Body.resolve(ui.style()),
         visuals.strong_text_color(),
     );
-    let count = if moved == 0 { group.sliders.len().to_string() } else { format!("{moved} of {} moved", group.sliders.len()) };
+    let count = if moved == 0 {
+        group.sliders.len().to_string()
+    } else {
+        format!("{moved} of {} moved", group.sliders.len())
+    };
     painter.text(
         pos2(rect.right() - 4.0, rect.center().y),
         egui::Align2::RIGHT_CENTER,
@@ -148,24 +195,51 @@ fn weight(book: &SliderBook, posed: &Posed, slider: usize, document: &Document) 
     if document.timeline.playing_take.is_some() {
         return posed.weights.get(slider).copied().unwrap_or(0.0);
     }
-    document.character.weights.get(&book.rig().targets()[slider].name).copied().unwrap_or(0.0)
+    document
+        .character
+        .weights
+        .get(&book.rig().targets()[slider].name)
+        .copied()
+        .unwrap_or(0.0)
 }
 
 /// How much of the way of the pin in the hand each slider did.
 fn shares(solve: &Solve, posed: &Posed) -> BTreeMap<usize, f64> {
-    let Some(pin) = solve.dragged_pin().filter(|_| solve.pose.weights.len() == posed.rig.targets().len()) else { return BTreeMap::new() };
+    let Some(pin) = solve
+        .dragged_pin()
+        .filter(|_| solve.pose.weights.len() == posed.rig.targets().len())
+    else {
+        return BTreeMap::new();
+    };
     let moves = solve.explanation.moves.iter();
-    moves.filter_map(|moved| Some((moved.slider, moved.shares.get(pin)?.of_goal))).filter(|(_, share)| share.abs() >= 0.005).collect()
+    moves
+        .filter_map(|moved| Some((moved.slider, moved.shares.get(pin)?.of_goal)))
+        .filter(|(_, share)| share.abs() >= 0.005)
+        .collect()
 }
 
-fn row_ui(ui: &mut Ui, book: &SliderBook, posed: &Posed, k: usize, share: Option<f64>, cx: &mut Cx<'_>) {
+fn row_ui(
+    ui: &mut Ui,
+    book: &SliderBook,
+    posed: &Posed,
+    k: usize,
+    share: Option<f64>,
+    cx: &mut Cx<'_>,
+) {
     let rect = egui::Rect::from_min_size(ui.cursor().min, vec2(ui.available_width(), ROW));
     if !ui.is_rect_visible(rect) {
         ui.allocate_space(rect.size());
         return;
     }
-    let (name, character, timeline) = (&book.rig().targets()[k].name, &cx.document.character, &cx.document.timeline);
-    let keyed = match (timeline.keys.contains_key(name), timeline.has_key(name, cx.clock.whole_frame())) {
+    let (name, character, timeline) = (
+        &book.rig().targets()[k].name,
+        &cx.document.character,
+        &cx.document.timeline,
+    );
+    let keyed = match (
+        timeline.keys.contains_key(name),
+        timeline.has_key(name, cx.clock.whole_frame()),
+    ) {
         (_, true) => Keyed::Here,
         (true, false) => Keyed::Elsewhere,
         (false, false) => Keyed::No,
@@ -190,13 +264,21 @@ fn row_ui(ui: &mut Ui, book: &SliderBook, posed: &Posed, k: usize, share: Option
 
 fn limits(book: &SliderBook, slider: usize, character: &Character) -> [f64; 2] {
     let Limits { min, max } = book.rig().sliders()[slider].limits;
-    character.limits.get(&book.rig().targets()[slider].name).copied().unwrap_or([min, max])
+    character
+        .limits
+        .get(&book.rig().targets()[slider].name)
+        .copied()
+        .unwrap_or([min, max])
 }
 
 fn apply(book: &SliderBook, k: usize, weight: f64, act: RowAct, cx: &mut Cx<'_>) {
     let name = book.rig().targets()[k].name.clone();
     let set = |weights: Weights| {
-        move |document: &mut Document| weights.iter().for_each(|(name, weight)| document.character.set_weight(name, *weight))
+        move |document: &mut Document| {
+            weights
+                .iter()
+                .for_each(|(name, weight)| document.character.set_weight(name, *weight))
+        }
     };
     let toggled = |set: &mut BTreeSet<String>, name: String| {
         if !set.remove(&name) {
@@ -204,36 +286,65 @@ fn apply(book: &SliderBook, k: usize, weight: f64, act: RowAct, cx: &mut Cx<'_>)
         }
     };
     match act {
-        RowAct::Set(weight) => cx.edit_by_hand(format!("Set {name}"), set(with_partner(book, k, weight, &cx.document.character))),
-        RowAct::Reset => cx.edit(format!("Reset {name}"), set(with_partner(book, k, 0.0, &cx.document.character))),
+        RowAct::Set(weight) => cx.edit_by_hand(
+            format!("Set {name}"),
+            set(with_partner(book, k, weight, &cx.document.character)),
+        ),
+        RowAct::Reset => cx.edit(
+            format!("Reset {name}"),
+            set(with_partner(book, k, 0.0, &cx.document.character)),
+        ),
         RowAct::Mirror => {
-            let both = Character { mirrored: true, ..cx.document.character.clone() };
-            cx.edit(format!("Mirror {name}"), set(with_partner(book, k, weight, &both)));
+            let both = Character {
+                mirrored: true,
+                ..cx.document.character.clone()
+            };
+            cx.edit(
+                format!("Mirror {name}"),
+                set(with_partner(book, k, weight, &both)),
+            );
         }
-        RowAct::Lock => cx.edit(format!("Lock {name}"), move |document| toggled(&mut document.character.locked, name)),
-        RowAct::Mute => cx.edit(format!("Mute {name}"), move |document| toggled(&mut document.character.muted, name)),
-        RowAct::Solo => cx.edit(format!("Solo {name}"), move |document| toggled(&mut document.character.solo, name)),
+        RowAct::Lock => cx.edit(format!("Lock {name}"), move |document| {
+            toggled(&mut document.character.locked, name)
+        }),
+        RowAct::Mute => cx.edit(format!("Mute {name}"), move |document| {
+            toggled(&mut document.character.muted, name)
+        }),
+        RowAct::Solo => cx.edit(format!("Solo {name}"), move |document| {
+            toggled(&mut document.character.solo, name)
+        }),
         RowAct::Key => {
             let frame = cx.clock.whole_frame();
-            cx.edit(format!("Key {name}"), move |document| document.key_weights(frame, &Weights::from([(name, weight)])));
+            cx.edit(format!("Key {name}"), move |document| {
+                document.key_weights(frame, &Weights::from([(name, weight)]))
+            });
         }
-        RowAct::Limit(limits) => cx.edit_by_hand(format!("Limit {name}"), move |document| match limits {
-            Some(limits) => {
-                document.character.limits.insert(name, limits);
-            }
-            None => {
-                document.character.limits.remove(&name);
-            }
-        }),
+        RowAct::Limit(limits) => {
+            cx.edit_by_hand(format!("Limit {name}"), move |document| match limits {
+                Some(limits) => {
+                    document.character.limits.insert(name, limits);
+                }
+                None => {
+                    document.character.limits.remove(&name);
+                }
+            })
+        }
     }
 }
 
-/// The weight of a slider, and the same for its partner where they are linked, each inside its limits.
+/// The weight of a slider, and the same for its partner where they are linked, each inside its
+/// limits.
 fn with_partner(book: &SliderBook, slider: usize, weight: f64, character: &Character) -> Weights {
     let partner = book.partner(slider).filter(|_| character.mirrored);
     let limited = |k: usize| {
         let [min, max] = limits(book, k, character);
-        (book.rig().targets()[k].name.clone(), weight.max(min).min(max))
+        (
+            book.rig().targets()[k].name.clone(),
+            weight.max(min).min(max),
+        )
     };
-    std::iter::once(slider).chain(partner).map(limited).collect()
+    std::iter::once(slider)
+        .chain(partner)
+        .map(limited)
+        .collect()
 }

@@ -1,7 +1,7 @@
 //! Panels around the picture that keep the size a person gave them, whatever is inside.
 //!
-//! **Ours.** The size that was asked for and the one that is shown are two: a window that is small for a while gives the panel less,
-//! and it has its size again with the window.
+//! **Ours.** The size that was asked for and the one that is shown are two: a window that is small
+//! for a while gives the panel less, and it has its size again with the window.
 
 use eframe::egui::{CursorIcon, Id, Panel, Rangef, Rect, Role, Sense, Stroke, Ui, WidgetInfo};
 use serde::{Deserialize, Serialize};
@@ -31,14 +31,24 @@ pub struct PanelSizes {
 
 impl Default for PanelSizes {
     fn default() -> Self {
-        Self { tools: 236.0, options: 310.0, timeline: 112.0 }
+        Self {
+            tools: 236.0,
+            options: 310.0,
+            timeline: 112.0,
+        }
     }
 }
 
 /// How wide the panels beside the picture can be.
-const WIDTHS: Rangef = Rangef { min: 180.0, max: 420.0 };
+const WIDTHS: Rangef = Rangef {
+    min: 180.0,
+    max: 420.0,
+};
 /// How high the timeline can be.
-const HEIGHTS: Rangef = Rangef { min: 84.0, max: 600.0 };
+const HEIGHTS: Rangef = Rangef {
+    min: 84.0,
+    max: 600.0,
+};
 /// The most of the window that a panel takes.
 const MOST_WIDTH: f32 = 0.32;
 const MOST_HEIGHT: f32 = 0.6;
@@ -81,12 +91,24 @@ impl Edge {
         }
     }
 
-    /// What is shown of a size that was asked for: not less than the contents need, not so much that no picture is left.
+    /// What is shown of a size that was asked for: not less than the contents need, not so much
+    /// that no picture is left.
     fn shown(self, wanted: f32, needed: f32, window: f32) -> f32 {
-        let share = if self == Self::Bottom { MOST_HEIGHT } else { MOST_WIDTH };
+        let share = if self == Self::Bottom {
+            MOST_HEIGHT
+        } else {
+            MOST_WIDTH
+        };
         let Rangef { min, max } = self.sizes();
-        let wanted = if wanted.is_finite() { wanted } else { self.usual() };
-        wanted.clamp(min, max).max(needed).min((share * window).max(min))
+        let wanted = if wanted.is_finite() {
+            wanted
+        } else {
+            self.usual()
+        };
+        wanted
+            .clamp(min, max)
+            .max(needed)
+            .min((share * window).max(min))
     }
 
     /// The strip of a panel that a hand takes.
@@ -99,16 +121,39 @@ impl Edge {
     }
 }
 
-/// A panel of the size `wanted`, which a drag of its border changes and a double click makes the usual one. `needed` is the least that
-/// its contents can do with.
-pub fn sash_ui(ui: &mut Ui, edge: Edge, wanted: &mut f32, needed: f32, contents: impl FnOnce(&mut Ui)) {
+/// A panel of the size `wanted`, which a drag of its border changes and a double click makes the
+/// usual one. `needed` is the least that its contents can do with.
+pub fn sash_ui(
+    ui: &mut Ui,
+    edge: Edge,
+    wanted: &mut f32,
+    needed: f32,
+    contents: impl FnOnce(&mut Ui),
+) {
     let window = ui.ctx().content_rect();
-    let shown = edge.shown(*wanted, needed, if edge == Edge::Bottom { window.height() } else { window.width() });
-    let panel = edge.panel().exact_size(shown).resizable(false).show(ui, contents).response.rect;
+    let shown = edge.shown(
+        *wanted,
+        needed,
+        if edge == Edge::Bottom {
+            window.height()
+        } else {
+            window.width()
+        },
+    );
+    let panel = edge
+        .panel()
+        .exact_size(shown)
+        .resizable(false)
+        .show(ui, contents)
+        .response
+        .rect;
     let border = edge.border(panel);
     let response = ui.interact(border, Id::unique(("sash", edge)), Sense::click_and_drag());
     response.widget_info(|| WidgetInfo::labeled(Role::Splitter, true, edge.label()));
-    if let Some(pointer) = response.interact_pointer_pos().filter(|_| response.dragged()) {
+    if let Some(pointer) = response
+        .interact_pointer_pos()
+        .filter(|_| response.dragged())
+    {
         let size = match edge {
             Edge::Left => pointer.x - panel.left(),
             Edge::Right => panel.right() - pointer.x,
@@ -120,7 +165,11 @@ pub fn sash_ui(ui: &mut Ui, edge: Edge, wanted: &mut f32, needed: f32, contents:
         *wanted = edge.usual();
     }
     if response.hovered() || response.dragged() {
-        ui.ctx().set_cursor_icon(if edge == Edge::Bottom { CursorIcon::ResizeVertical } else { CursorIcon::ResizeHorizontal });
+        ui.ctx().set_cursor_icon(if edge == Edge::Bottom {
+            CursorIcon::ResizeVertical
+        } else {
+            CursorIcon::ResizeHorizontal
+        });
         let stroke = Stroke::new(2.0, ui.visuals().hyperlink_color);
         let ends = match edge {
             Edge::Left => [border.right_top(), border.right_bottom()],
@@ -138,14 +187,20 @@ mod tests {
     #[test]
     fn a_panel_has_its_size_again_when_the_window_has() {
         let wanted = 400.0;
-        assert_eq!([1600.0, 800.0, 1600.0].map(|window| Edge::Right.shown(wanted, 0.0, window)), [400.0, 256.0, 400.0]);
+        assert_eq!(
+            [1600.0, 800.0, 1600.0].map(|window| Edge::Right.shown(wanted, 0.0, window)),
+            [400.0, 256.0, 400.0]
+        );
     }
 
     #[test]
     fn most_of_the_window_is_left_for_the_picture_and_a_panel_never_vanishes() {
         for window in [640.0, 960.0, 1440.0, 3840.0] {
             let both = Edge::Left.shown(9e9, 0.0, window) + Edge::Right.shown(9e9, 0.0, window);
-            assert!(both <= 0.65 * window && both >= 2.0 * WIDTHS.min, "{both} of {window}");
+            assert!(
+                both <= 0.65 * window && both >= 2.0 * WIDTHS.min,
+                "{both} of {window}"
+            );
         }
         for wild in [f32::NAN, f32::INFINITY, -3.0] {
             assert!((WIDTHS.min..=WIDTHS.max).contains(&Edge::Left.shown(wild, 0.0, 1440.0)));

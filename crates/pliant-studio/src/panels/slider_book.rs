@@ -21,7 +21,9 @@ impl SliderBook {
     /// The book of a rig, kept while the rig is the same.
     pub(super) fn of(ui: &Ui, rig: &Arc<Rig>) -> Arc<Self> {
         let id = Id::unique("slider book");
-        let known = ui.data(|data| data.get_temp::<Arc<Self>>(id)).filter(|book| Arc::ptr_eq(&book.rig, rig));
+        let known = ui
+            .data(|data| data.get_temp::<Arc<Self>>(id))
+            .filter(|book| Arc::ptr_eq(&book.rig, rig));
         known.unwrap_or_else(|| {
             let book = Arc::new(Self::new(rig));
             ui.data_mut(|data| data.insert_temp(id, book.clone()));
@@ -33,7 +35,12 @@ impl SliderBook {
         let names: Vec<&str> = rig.targets().iter().map(|target| &*target.name).collect();
         let groups = all_groups(rig);
         let partners = SliderPairs::by_name(&names).partners().to_vec();
-        Self { rig: rig.clone(), small: names.iter().map(|name| name.to_lowercase()).collect(), groups, partners }
+        Self {
+            rig: rig.clone(),
+            small: names.iter().map(|name| name.to_lowercase()).collect(),
+            groups,
+            partners,
+        }
     }
 
     pub(super) fn rig(&self) -> &Rig {
@@ -47,7 +54,10 @@ impl SliderBook {
 
     /// Whether a name holds all parts of a search.
     pub(super) fn matches(&self, slider: usize, search: &str) -> bool {
-        search.to_lowercase().split_whitespace().all(|part| self.small[slider].contains(part))
+        search
+            .to_lowercase()
+            .split_whitespace()
+            .all(|part| self.small[slider].contains(part))
     }
 }
 
@@ -60,8 +70,16 @@ mod tests {
     use super::*;
 
     fn rig(names: &[&str]) -> Rig {
-        let mesh = Mesh::from_triangles(vec![DVec3::ZERO, DVec3::X, DVec3::Y], &[[0, 1, 2]]).unwrap();
-        Rig::new(mesh, names.iter().map(|name| Target::from_dense(*name, [])).collect()).unwrap()
+        let mesh =
+            Mesh::from_triangles(vec![DVec3::ZERO, DVec3::X, DVec3::Y], &[[0, 1, 2]]).unwrap();
+        Rig::new(
+            mesh,
+            names
+                .iter()
+                .map(|name| Target::from_dense(*name, []))
+                .collect(),
+        )
+        .unwrap()
     }
 
     #[test]
@@ -72,8 +90,16 @@ mod tests {
 
     #[test]
     fn a_search_finds_names_that_hold_all_its_parts() {
-        let book = SliderBook::new(&Arc::new(rig(&["mouthSmileLeft", "mouthSmileRight", "jawLeft"])));
-        let found = |search: &str| (0..3).filter(|&k| book.matches(k, search)).collect::<Vec<_>>();
+        let book = SliderBook::new(&Arc::new(rig(&[
+            "mouthSmileLeft",
+            "mouthSmileRight",
+            "jawLeft",
+        ])));
+        let found = |search: &str| {
+            (0..3)
+                .filter(|&k| book.matches(k, search))
+                .collect::<Vec<_>>()
+        };
         assert_eq!(found("LEFT mou"), [0]);
         assert_eq!(found("left"), [0, 2]);
         assert_eq!(found(" "), [0, 1, 2]);

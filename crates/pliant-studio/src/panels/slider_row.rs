@@ -2,8 +2,8 @@
 
 use eframe::egui::accesskit::{Action, ActionData};
 use eframe::egui::{
-    Align, Color32, CursorIcon, DragValue, Layout, Popup, PopupCloseBehavior, Rect, Response, Sense, Stroke, TextStyle, TextWrapMode, Ui,
-    UiBuilder, WidgetInfo, WidgetText, pos2, vec2,
+    Align, Color32, CursorIcon, DragValue, Layout, Popup, PopupCloseBehavior, Rect, Response,
+    Sense, Stroke, TextStyle, TextWrapMode, Ui, UiBuilder, WidgetInfo, WidgetText, pos2, vec2,
 };
 
 use super::icon::{Icon, SMALL, icon_button};
@@ -64,7 +64,10 @@ pub(super) enum RowAct {
 pub(super) fn slider_row_ui(ui: &mut Ui, row: &SliderRow<'_>) -> Option<RowAct> {
     let (rect, _) = ui.allocate_exact_size(vec2(ui.available_width(), ROW), Sense::hover());
     share_ui(ui, rect, row);
-    let builder = UiBuilder::new().id_salt(row.name).max_rect(rect).layout(Layout::right_to_left(Align::Center));
+    let builder = UiBuilder::new()
+        .id_salt(row.name)
+        .max_rect(rect)
+        .layout(Layout::right_to_left(Align::Center));
     let mut act = None;
     ui.scope_builder(builder, |ui| {
         ui.spacing_mut().item_spacing.x = 1.0;
@@ -85,9 +88,11 @@ pub(super) fn slider_row_ui(ui: &mut Ui, row: &SliderRow<'_>) -> Option<RowAct> 
 fn share_ui(ui: &Ui, rect: Rect, row: &SliderRow<'_>) {
     if let Some(share) = row.share {
         let mut lit = rect.expand2(vec2(3.0, 0.0));
-        ui.painter().rect_filled(lit, 3.0, drag_color(ui).gamma_multiply(0.10));
+        ui.painter()
+            .rect_filled(lit, 3.0, drag_color(ui).gamma_multiply(0.10));
         lit.set_width(lit.width() * share.abs().min(1.0) as f32);
-        ui.painter().rect_filled(lit, 3.0, drag_color(ui).gamma_multiply(0.22));
+        ui.painter()
+            .rect_filled(lit, 3.0, drag_color(ui).gamma_multiply(0.22));
     }
 }
 
@@ -95,25 +100,68 @@ fn switches_ui(ui: &mut Ui, row: &SliderRow<'_>) -> Option<RowAct> {
     let name = row.name;
     let mut act = None;
     let mut switch = |ui: &mut Ui, icon, label: String, tip: &str, lit: Option<Color32>, wanted| {
-        if icon_button(ui, icon, &label, SMALL, lit).on_hover_text(tip).clicked() {
+        if icon_button(ui, icon, &label, SMALL, lit)
+            .on_hover_text(tip)
+            .clicked()
+        {
             act = Some(wanted);
         }
     };
     let (trouble, accent) = (ui.visuals().warn_fg_color, ui.visuals().hyperlink_color);
-    let diamond = Icon::Diamond { filled: row.keyed == Keyed::Here };
+    let diamond = Icon::Diamond {
+        filled: row.keyed == Keyed::Here,
+    };
     let key_lit = (row.keyed != Keyed::No).then(|| key_color(ui));
-    switch(ui, diamond, format!("Key {name}"), "Set a key at this frame", key_lit, RowAct::Key);
-    switch(ui, Icon::Letter("S"), format!("Solo {name}"), "Solo: all others count as zero", row.solo.then_some(accent), RowAct::Solo);
-    switch(ui, Icon::Letter("M"), format!("Mute {name}"), "Mute: counts as zero", row.muted.then_some(trouble), RowAct::Mute);
-    let lock = if row.locked { Icon::Lock } else { Icon::OpenLock };
-    switch(ui, lock, format!("Lock {name}"), "Lock: dragged pins leave it where it is", row.locked.then_some(accent), RowAct::Lock);
+    switch(
+        ui,
+        diamond,
+        format!("Key {name}"),
+        "Set a key at this frame",
+        key_lit,
+        RowAct::Key,
+    );
+    switch(
+        ui,
+        Icon::Letter("S"),
+        format!("Solo {name}"),
+        "Solo: all others count as zero",
+        row.solo.then_some(accent),
+        RowAct::Solo,
+    );
+    switch(
+        ui,
+        Icon::Letter("M"),
+        format!("Mute {name}"),
+        "Mute: counts as zero",
+        row.muted.then_some(trouble),
+        RowAct::Mute,
+    );
+    let lock = if row.locked {
+        Icon::Lock
+    } else {
+        Icon::OpenLock
+    };
+    switch(
+        ui,
+        lock,
+        format!("Lock {name}"),
+        "Lock: dragged pins leave it where it is",
+        row.locked.then_some(accent),
+        RowAct::Lock,
+    );
     act
 }
 
 fn number_ui(ui: &mut Ui, row: &SliderRow<'_>) -> Option<RowAct> {
     let mut weight = row.weight;
-    let number = DragValue::new(&mut weight).speed(0.005 * span(row)).range(row.limits[0]..=row.limits[1]).clamp_existing_to_range(false);
-    let response = ui.add_sized(vec2(NUMBER, ROW - 4.0), number.fixed_decimals(2).update_while_editing(false));
+    let number = DragValue::new(&mut weight)
+        .speed(0.005 * span(row))
+        .range(row.limits[0]..=row.limits[1])
+        .clamp_existing_to_range(false);
+    let response = ui.add_sized(
+        vec2(NUMBER, ROW - 4.0),
+        number.fixed_decimals(2).update_while_editing(false),
+    );
     let changed = response.changed();
     response.accessible_name(format!("{} number", row.name));
     changed.then_some(RowAct::Set(weight))
@@ -143,23 +191,37 @@ fn bar_ui(ui: &mut Ui, rect: Rect, row: &SliderRow<'_>) -> Option<RowAct> {
     ui.ctx().accesskit_node_builder(response.id, |node| {
         node.set_min_numeric_value(min);
         node.set_max_numeric_value(max);
-        [Action::SetValue, Action::Increment, Action::Decrement].into_iter().for_each(|action| node.add_action(action));
+        [Action::SetValue, Action::Increment, Action::Decrement]
+            .into_iter()
+            .for_each(|action| node.add_action(action));
     });
     if ui.is_rect_visible(rect) {
         paint_bar(ui, rect, row, response.hovered() || response.dragged());
     }
     let menu = menu_ui(&response, row);
-    let response = response.on_hover_cursor(CursorIcon::ResizeHorizontal).on_hover_text(hint(row));
-    if response.double_clicked() || (response.clicked() && ui.input(|input| input.modifiers.command)) {
+    let response = response
+        .on_hover_cursor(CursorIcon::ResizeHorizontal)
+        .on_hover_text(hint(row));
+    if response.double_clicked()
+        || (response.clicked() && ui.input(|input| input.modifiers.command))
+    {
         return Some(RowAct::Reset);
     }
-    menu.or_else(|| wanted_weight(ui, &response, row).map(|weight| RowAct::Set(weight.max(min).min(max))))
+    menu.or_else(|| {
+        wanted_weight(ui, &response, row).map(|weight| RowAct::Set(weight.max(min).min(max)))
+    })
 }
 
 fn hint(row: &SliderRow<'_>) -> String {
     let [min, max] = row.limits;
-    let share = row.share.map(|share| format!("\n{:.0} % of the last drag", 100.0 * share)).unwrap_or_default();
-    format!("{} from {min} to {max}\nDrag, with Shift finely. Double click to reset. Right click for more.{share}", row.name)
+    let share = row
+        .share
+        .map(|share| format!("\n{:.0} % of the last drag", 100.0 * share))
+        .unwrap_or_default();
+    format!(
+        "{} from {min} to {max}\nDrag, with Shift finely. Double click to reset. Right click for more.{share}",
+        row.name
+    )
 }
 
 /// The weight that a drag, an arrow key or a screen reader asks for.
@@ -168,26 +230,51 @@ fn wanted_weight(ui: &Ui, response: &Response, row: &SliderRow<'_>) -> Option<f6
         return None;
     }
     if response.dragged() && response.drag_delta().x != 0.0 {
-        let speed = if ui.input(|input| input.modifiers.shift) { FINE } else { 1.0 };
-        return Some(row.weight + speed * span(row) * f64::from(response.drag_delta().x / response.rect.width()));
+        let speed = if ui.input(|input| input.modifiers.shift) {
+            FINE
+        } else {
+            1.0
+        };
+        return Some(
+            row.weight
+                + speed * span(row) * f64::from(response.drag_delta().x / response.rect.width()),
+        );
     }
     ui.input(|input| {
-        let set = input.accesskit_action_requests(response.id, Action::SetValue).filter_map(|request| match request.data {
-            Some(ActionData::NumericValue(value)) => Some(value),
-            _ => None,
-        });
+        let set = input
+            .accesskit_action_requests(response.id, Action::SetValue)
+            .filter_map(|request| match request.data {
+                Some(ActionData::NumericValue(value)) => Some(value),
+                _ => None,
+            });
         let count = |action| input.num_accesskit_action_requests(response.id, action) as f64;
         let steps = count(Action::Increment) - count(Action::Decrement);
-        set.last().or_else(|| (steps != 0.0).then(|| row.weight + STEP * steps * span(row)))
+        set.last()
+            .or_else(|| (steps != 0.0).then(|| row.weight + STEP * steps * span(row)))
     })
 }
 
 fn paint_bar(ui: &Ui, rect: Rect, row: &SliderRow<'_>, hot: bool) {
-    let (painter, visuals) = (ui.painter().with_clip_rect(rect.intersect(ui.clip_rect())), ui.visuals());
+    let (painter, visuals) = (
+        ui.painter().with_clip_rect(rect.intersect(ui.clip_rect())),
+        ui.visuals(),
+    );
     let [min, max] = shown_range(row);
-    let x = |weight: f64| rect.left() + rect.width() * ((weight.max(min).min(max) - min) / span(row)) as f32;
-    painter.rect_filled(rect, 3.0, visuals.extreme_bg_color.gamma_multiply(if row.share.is_some() { 0.6 } else { 1.0 }));
-    let fill = if row.silent { visuals.weak_text_color().gamma_multiply(0.25) } else { crate::theme::CALM.gamma_multiply(0.5) };
+    let x = |weight: f64| {
+        rect.left() + rect.width() * ((weight.max(min).min(max) - min) / span(row)) as f32
+    };
+    painter.rect_filled(
+        rect,
+        3.0,
+        visuals
+            .extreme_bg_color
+            .gamma_multiply(if row.share.is_some() { 0.6 } else { 1.0 }),
+    );
+    let fill = if row.silent {
+        visuals.weak_text_color().gamma_multiply(0.25)
+    } else {
+        crate::theme::CALM.gamma_multiply(0.5)
+    };
     let (zero, at) = (x(0.0), x(row.weight));
     painter.rect_filled(
         Rect::from_x_y_ranges(zero.min(at)..=zero.max(at), rect.y_range()),
@@ -196,22 +283,50 @@ fn paint_bar(ui: &Ui, rect: Rect, row: &SliderRow<'_>, hot: bool) {
     );
     let held = row.weight != 0.0 && (row.weight <= row.limits[0] || row.weight >= row.limits[1]);
     if held {
-        let at = if row.weight >= row.limits[1] { rect.right() - 1.5 } else { rect.left() + 1.5 };
+        let at = if row.weight >= row.limits[1] {
+            rect.right() - 1.5
+        } else {
+            rect.left() + 1.5
+        };
         painter.vline(at, rect.y_range(), Stroke::new(3.0, visuals.warn_fg_color));
     }
-    let color = if row.silent { visuals.weak_text_color() } else { visuals.text_color() };
+    let color = if row.silent {
+        visuals.weak_text_color()
+    } else {
+        visuals.text_color()
+    };
     let mut right = rect.right() - if held { 8.0 } else { 5.0 };
     if let Some(share) = row.share {
-        right -= text(ui, &painter, format!("{:.0} %", 100.0 * share), rect, right, true, drag_color(ui)) + 4.0;
+        right -= text(
+            ui,
+            &painter,
+            format!("{:.0} %", 100.0 * share),
+            rect,
+            right,
+            true,
+            drag_color(ui),
+        ) + 4.0;
     }
     text(ui, &painter, row.name.to_owned(), rect, right, false, color);
 }
 
 /// One line, ending at `right` or beginning at the left and cut there; says how wide it is.
-fn text(ui: &Ui, painter: &eframe::egui::Painter, text: String, rect: Rect, right: f32, at_right: bool, color: Color32) -> f32 {
+fn text(
+    ui: &Ui,
+    painter: &eframe::egui::Painter,
+    text: String,
+    rect: Rect,
+    right: f32,
+    at_right: bool,
+    color: Color32,
+) -> f32 {
     let left = rect.left() + 6.0;
-    let galley =
-        WidgetText::from(text).into_galley(ui, Some(TextWrapMode::Truncate), (right - left).max(8.0), TextStyle::Small.resolve(ui.style()));
+    let galley = WidgetText::from(text).into_galley(
+        ui,
+        Some(TextWrapMode::Truncate),
+        (right - left).max(8.0),
+        TextStyle::Small.resolve(ui.style()),
+    );
     let (width, height) = (galley.size().x, galley.size().y);
     let x = if at_right { right - width } else { left };
     painter.galley(pos2(x, rect.center().y - 0.5 * height), galley, color);
@@ -220,21 +335,36 @@ fn text(ui: &Ui, painter: &eframe::egui::Painter, text: String, rect: Rect, righ
 
 fn menu_ui(response: &Response, row: &SliderRow<'_>) -> Option<RowAct> {
     let mut act = None;
-    Popup::context_menu(response).close_behavior(PopupCloseBehavior::CloseOnClickOutside).show(|ui| {
-        ui.strong(row.name);
-        let mut item = |ui: &mut Ui, label: &str, enabled: bool, wanted| {
-            if ui.add_enabled(enabled, eframe::egui::Button::new(label)).clicked() {
-                act = Some(wanted);
-                ui.close();
-            }
-        };
-        item(ui, "Reset", row.weight != 0.0, RowAct::Reset);
-        item(ui, "Copy to the other side", row.has_partner, RowAct::Mirror);
-        item(ui, "Set key", true, RowAct::Key);
-        ui.separator();
-        item(ui, "Limits of the rig", row.limits_are_own, RowAct::Limit(None));
-        act = act.or(limits_ui(ui, row));
-    });
+    Popup::context_menu(response)
+        .close_behavior(PopupCloseBehavior::CloseOnClickOutside)
+        .show(|ui| {
+            ui.strong(row.name);
+            let mut item = |ui: &mut Ui, label: &str, enabled: bool, wanted| {
+                if ui
+                    .add_enabled(enabled, eframe::egui::Button::new(label))
+                    .clicked()
+                {
+                    act = Some(wanted);
+                    ui.close();
+                }
+            };
+            item(ui, "Reset", row.weight != 0.0, RowAct::Reset);
+            item(
+                ui,
+                "Copy to the other side",
+                row.has_partner,
+                RowAct::Mirror,
+            );
+            item(ui, "Set key", true, RowAct::Key);
+            ui.separator();
+            item(
+                ui,
+                "Limits of the rig",
+                row.limits_are_own,
+                RowAct::Limit(None),
+            );
+            act = act.or(limits_ui(ui, row));
+        });
     act
 }
 
@@ -244,7 +374,12 @@ fn limits_ui(ui: &mut Ui, row: &SliderRow<'_>) -> Option<RowAct> {
     ui.horizontal(|ui| {
         ui.label("Limits");
         let mut field = |ui: &mut Ui, value: &mut f64, range, what: &str| {
-            let response = ui.add(DragValue::new(value).speed(0.01).range(range).max_decimals(3));
+            let response = ui.add(
+                DragValue::new(value)
+                    .speed(0.01)
+                    .range(range)
+                    .max_decimals(3),
+            );
             changed |= response.changed();
             response.accessible_name(format!("{what} of {}", row.name));
         };
@@ -261,7 +396,19 @@ mod tests {
     fn row(limits: [f64; 2]) -> SliderRow<'static> {
         let (name, weight, share) = ("smile", 0.5, None);
         let [limits_are_own, locked, muted, solo, silent, has_partner] = [false; 6];
-        SliderRow { name, weight, limits, limits_are_own, locked, muted, solo, silent, has_partner, keyed: Keyed::No, share }
+        SliderRow {
+            name,
+            weight,
+            limits,
+            limits_are_own,
+            locked,
+            muted,
+            solo,
+            silent,
+            has_partner,
+            keyed: Keyed::No,
+            share,
+        }
     }
 
     #[test]
@@ -269,9 +416,19 @@ mod tests {
         let (inf, nan) = (f64::INFINITY, f64::NAN);
         assert_eq!(shown_range(&row([0.0, 2.0])), [0.0, 2.0]);
         assert_eq!(shown_range(&row([-inf, inf])), [-1.0, 1.0]);
-        for limits in [[1.0, 0.0], [5.0, inf], [-inf, -5.0], [inf, -inf], [nan, nan], [3.0, nan]] {
+        for limits in [
+            [1.0, 0.0],
+            [5.0, inf],
+            [-inf, -5.0],
+            [inf, -inf],
+            [nan, nan],
+            [3.0, nan],
+        ] {
             let [low, high] = shown_range(&row(limits));
-            assert!(low.is_finite() && high.is_finite() && low <= high, "{limits:?} is shown as {low} to {high}");
+            assert!(
+                low.is_finite() && high.is_finite() && low <= high,
+                "{limits:?} is shown as {low} to {high}"
+            );
         }
     }
 }

@@ -30,8 +30,13 @@ impl Keying {
         let task = cx.start("Making keys of the clip", move |_| {
             let animation = &file.asset.clips[clip];
             let secs = animation.frame_count.saturating_sub(1) as f64 / animation.frames_per_second;
-            let keys = clip_keys(&file.asset, animation, rate).ok_or("The clip moves more than sliders; it stays a take.")?;
-            Ok(Keyed { of, keys, last: ((secs * rate).round() as u32).max(1) })
+            let keys = clip_keys(&file.asset, animation, rate)
+                .ok_or("The clip moves more than sliders; it stays a take.")?;
+            Ok(Keyed {
+                of,
+                keys,
+                last: ((secs * rate).round() as u32).max(1),
+            })
         });
         *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(task);
     }
@@ -40,10 +45,12 @@ impl Keying {
     fn fetch(&self, cx: &mut Cx<'_>) {
         let finished = Task::finished(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner));
         match finished {
-            Some(Ok(Keyed { of, keys, last })) if of == what_plays(cx) => cx.edit("Edit clip as keys", move |document| {
-                (document.timeline.playing_take, document.timeline.last_frame) = (None, last);
-                document.edit_keys(|present| *present = keys);
-            }),
+            Some(Ok(Keyed { of, keys, last })) if of == what_plays(cx) => {
+                cx.edit("Edit clip as keys", move |document| {
+                    (document.timeline.playing_take, document.timeline.last_frame) = (None, last);
+                    document.edit_keys(|present| *present = keys);
+                })
+            }
             Some(Err(sentence)) => cx.tell(Notice::trouble(sentence)),
             Some(Ok(_)) | None => {}
         }
@@ -51,20 +58,34 @@ impl Keying {
 }
 
 fn what_plays(cx: &Cx<'_>) -> (String, Option<String>) {
-    (cx.document.character.asset.clone(), cx.document.timeline.playing_take.clone())
+    (
+        cx.document.character.asset.clone(),
+        cx.document.timeline.playing_take.clone(),
+    )
 }
 
 /// The list of takes, and the way from a clip of weights to keys.
 pub(super) fn takes_ui(ui: &mut Ui, keying: &Keying, cx: &mut Cx<'_>) {
     keying.fetch(cx);
     let asset = cx.document.character.asset.clone();
-    let Some(loaded) = (!asset.is_empty()).then(|| cx.library.ready(&asset)).flatten() else { return };
+    let Some(loaded) = (!asset.is_empty())
+        .then(|| cx.library.ready(&asset))
+        .flatten()
+    else {
+        return;
+    };
     chooser_ui(ui, &loaded, cx);
     let library = &mut *cx.library;
-    let Some(Found::Clip(file, clip)) = found_take(cx.document, &loaded, |locator| library.ready(locator)) else { return };
+    let Some(Found::Clip(file, clip)) =
+        found_take(cx.document, &loaded, |locator| library.ready(locator))
+    else {
+        return;
+    };
     let animation = &file.asset.clips[clip];
     if !animation.motions.is_empty() && clip_weights(&file.asset, animation, 0.0).is_some() {
-        let edit = ui.button("Edit as keys").on_hover_text("Make keys of this clip, in place of those that are there");
+        let edit = ui
+            .button("Edit as keys")
+            .on_hover_text("Make keys of this clip, in place of those that are there");
         if edit.clicked() {
             keying.start(file, clip, cx);
         }
@@ -73,22 +94,48 @@ pub(super) fn takes_ui(ui: &mut Ui, keying: &Keying, cx: &mut Cx<'_>) {
 
 fn chooser_ui(ui: &mut Ui, loaded: &Loaded, cx: &mut Cx<'_>) {
     let timeline = &cx.document.timeline;
-    let takes = timeline.takes.iter().filter(|take| take.of == loaded.locator);
-    let takes = takes.map(|take| (take.name.clone(), f64::from(take.frame_count.saturating_sub(1)) / take.frames_per_second));
-    let clips = loaded.asset.clips.iter().filter(|clip| timeline.take(&clip.name).is_none());
-    let clips = clips.map(|clip| (clip.name.clone(), clip.frame_count.saturating_sub(1) as f64 / clip.frames_per_second));
+    let takes = timeline
+        .takes
+        .iter()
+        .filter(|take| take.of == loaded.locator);
+    let takes = takes.map(|take| {
+        (
+            take.name.clone(),
+            f64::from(take.frame_count.saturating_sub(1)) / take.frames_per_second,
+        )
+    });
+    let clips = loaded
+        .asset
+        .clips
+        .iter()
+        .filter(|clip| timeline.take(&clip.name).is_none());
+    let clips = clips.map(|clip| {
+        (
+            clip.name.clone(),
+            clip.frame_count.saturating_sub(1) as f64 / clip.frames_per_second,
+        )
+    });
     let choices: Vec<(String, f64)> = takes.chain(clips).collect();
     let playing = timeline.playing_take.clone();
     let mut chosen = playing.clone();
     let shown = playing.as_deref().unwrap_or(KEYS);
-    let list = ComboBox::from_id_salt("take").selected_text(shown).width(110.0).show_ui(ui, |ui| {
-        ui.selectable_value(&mut chosen, None, KEYS).on_hover_text("What you keyed");
-        for (name, secs) in &choices {
-            ui.selectable_value(&mut chosen, Some(name.clone()), name).on_hover_text(format!("{secs:.1} s"));
-        }
-    });
-    list.response.on_hover_text("What plays: your keys, a take made here, or a clip of the file").accessible_name("Take");
+    let list = ComboBox::from_id_salt("take")
+        .selected_text(shown)
+        .width(110.0)
+        .show_ui(ui, |ui| {
+            ui.selectable_value(&mut chosen, None, KEYS)
+                .on_hover_text("What you keyed");
+            for (name, secs) in &choices {
+                ui.selectable_value(&mut chosen, Some(name.clone()), name)
+                    .on_hover_text(format!("{secs:.1} s"));
+            }
+        });
+    list.response
+        .on_hover_text("What plays: your keys, a take made here, or a clip of the file")
+        .accessible_name("Take");
     if chosen != playing {
-        cx.edit("Choose take", move |document| document.timeline.playing_take = chosen);
+        cx.edit("Choose take", move |document| {
+            document.timeline.playing_take = chosen
+        });
     }
 }

@@ -31,7 +31,10 @@ impl TimeAxis {
     pub(super) fn step(&self, room: f32) -> u32 {
         let least = f64::from(room / self.x.span()) * self.last;
         let steps = (0..10).flat_map(|k| [1, 2, 5].map(|digit| digit * 10_u32.pow(k)));
-        steps.into_iter().find(|step| f64::from(*step) >= least).unwrap_or(u32::MAX)
+        steps
+            .into_iter()
+            .find(|step| f64::from(*step) >= least)
+            .unwrap_or(u32::MAX)
     }
 }
 
@@ -41,15 +44,32 @@ mod tests {
 
     #[test]
     fn frames_and_places_are_each_other_s_inverse() {
-        let axis = TimeAxis { x: Rangef::new(100.0, 580.0), last: 48.0 };
-        assert_eq!((axis.x_of(0.0), axis.x_of(48.0), axis.x_of(12.0)), (100.0, 580.0, 220.0));
-        assert!((0..=48).all(|frame| axis.whole_frame_at(axis.x_of(f64::from(frame)) + 4.0) == frame));
-        assert_eq!((axis.whole_frame_at(0.0), axis.whole_frame_at(900.0)), (0, 48));
+        let axis = TimeAxis {
+            x: Rangef::new(100.0, 580.0),
+            last: 48.0,
+        };
+        assert_eq!(
+            (axis.x_of(0.0), axis.x_of(48.0), axis.x_of(12.0)),
+            (100.0, 580.0, 220.0)
+        );
+        assert!(
+            (0..=48).all(|frame| axis.whole_frame_at(axis.x_of(f64::from(frame)) + 4.0) == frame)
+        );
+        assert_eq!(
+            (axis.whole_frame_at(0.0), axis.whole_frame_at(900.0)),
+            (0, 48)
+        );
     }
 
     #[test]
     fn numbers_keep_their_distance() {
-        let axis = TimeAxis { x: Rangef::new(0.0, 480.0), last: 48.0 };
-        assert_eq!([5.0, 9.0, 11.0, 40.0, 60.0].map(|room| axis.step(room)), [1, 1, 2, 5, 10]);
+        let axis = TimeAxis {
+            x: Rangef::new(0.0, 480.0),
+            last: 48.0,
+        };
+        assert_eq!(
+            [5.0, 9.0, 11.0, 40.0, 60.0].map(|room| axis.step(room)),
+            [1, 1, 2, 5, 10]
+        );
     }
 }

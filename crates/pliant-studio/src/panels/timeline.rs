@@ -19,7 +19,10 @@ pub(super) const SHORTCUTS: &[(&str, &str)] = &[
     (", and .", "Previous and next frame"),
     ("Shift+, and Shift+.", "Previous and next key"),
     ("Home and End", "First and last frame"),
-    ("Click, Shift+click", "Select a key, add one to the selection"),
+    (
+        "Click, Shift+click",
+        "Select a key, add one to the selection",
+    ),
     ("Drag beside keys", "Select keys with a box"),
     ("Drag a key", "Move the selected keys, by whole frames"),
     ("Ctrl+C, Ctrl+X", "Copy or cut the selected keys"),
@@ -44,9 +47,11 @@ pub(super) struct Panel {
     pub(super) keying: Keying,
 }
 
-/// Play, scrub and key. `has_sliders` says whether the room has what can be keyed. Says how high the panel must be.
+/// Play, scrub and key. `has_sliders` says whether the room has what can be keyed. Says how high
+/// the panel must be.
 pub fn timeline_ui(ui: &mut Ui, has_sliders: bool, cx: &mut Cx<'_>) -> f32 {
-    let mut panel = ui.data_mut(|data| std::mem::take(data.get_temp_mut_or_default::<Panel>(id("panel"))));
+    let mut panel =
+        ui.data_mut(|data| std::mem::take(data.get_temp_mut_or_default::<Panel>(id("panel"))));
     forget_lost(&mut panel, cx);
     shortcuts(ui, &mut panel.picked, cx);
     let top = ui.cursor().top();
@@ -54,7 +59,10 @@ pub fn timeline_ui(ui: &mut Ui, has_sliders: bool, cx: &mut Cx<'_>) -> f32 {
     ui.horizontal_wrapped(|ui| {
         transport_ui(ui, &mut panel.picked, cx);
         let curves = ui.add(Button::selectable(panel.curves, "Curves"));
-        if curves.on_hover_text("Weights over time, in place of rows of keys").clicked() {
+        if curves
+            .on_hover_text("Weights over time, in place of rows of keys")
+            .clicked()
+        {
             panel.curves = !panel.curves;
         }
         ui.separator();
@@ -67,8 +75,16 @@ pub fn timeline_ui(ui: &mut Ui, has_sliders: bool, cx: &mut Cx<'_>) -> f32 {
         ui.spacing_mut().item_spacing.y = 0.0;
         let axis = ruler_ui(ui, cx);
         let begin = ui.cursor().top();
-        let hint = if has_sliders { "No keys yet. Move a slider and press K." } else { "No keys. Sliders are keyed in the Pose room." };
-        let least = if panel.curves { curves_ui(ui, axis, hint, &mut panel, cx) } else { sheet_ui(ui, axis, hint, &mut panel, cx) };
+        let hint = if has_sliders {
+            "No keys yet. Move a slider and press K."
+        } else {
+            "No keys. Sliders are keyed in the Pose room."
+        };
+        let least = if panel.curves {
+            curves_ui(ui, axis, hint, &mut panel, cx)
+        } else {
+            sheet_ui(ui, axis, hint, &mut panel, cx)
+        };
         needed = begin - top + least;
     });
     ui.data_mut(|data| data.insert_temp(id("panel"), panel));
@@ -78,6 +94,10 @@ pub fn timeline_ui(ui: &mut Ui, has_sliders: bool, cx: &mut Cx<'_>) -> f32 {
 /// Keys and sliders that are not there any more are not selected either.
 fn forget_lost(panel: &mut Panel, cx: &Cx<'_>) {
     let timeline = &cx.document.timeline;
-    panel.picked.retain(|KeyAt { slider, frame }| timeline.has_key(slider, *frame));
-    panel.sliders.retain(|slider| timeline.keys.contains_key(slider));
+    panel
+        .picked
+        .retain(|KeyAt { slider, frame }| timeline.has_key(slider, *frame));
+    panel
+        .sliders
+        .retain(|slider| timeline.keys.contains_key(slider));
 }

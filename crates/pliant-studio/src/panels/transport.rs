@@ -8,7 +8,9 @@ use crate::command::Notice;
 use crate::desk::Looping;
 use crate::document::Weights;
 use crate::rooms::Cx;
-use crate::timeline::{Ease, Picked, Timeline, changed_sliders, copied, eased, key_at, pasted, without};
+use crate::timeline::{
+    Ease, Picked, Timeline, changed_sliders, copied, eased, key_at, pasted, without,
+};
 
 /// The side of a button.
 const BUTTON: Vec2 = Vec2::splat(22.0);
@@ -44,14 +46,18 @@ const KEYS: [(Modifiers, Key, Act); 9] = [
     (Modifiers::NONE, Key::End, Act::ToEnd),
 ];
 
-/// Does what keys of the keyboard ask for, unless someone is typing. The delete key is the timeline's while the pointer is over it.
+/// Does what keys of the keyboard ask for, unless someone is typing. The delete key is the
+/// timeline's while the pointer is over it.
 pub(super) fn shortcuts(ui: &Ui, picked: &mut Picked, cx: &mut Cx<'_>) {
     if ui.ctx().egui_wants_keyboard_input() {
         return;
     }
     let over = ui.rect_contains_pointer(ui.max_rect());
-    let mut acts: Vec<Act> =
-        KEYS.iter().filter(|(modifiers, key, _)| ui.input_mut(|i| i.consume_key(*modifiers, *key))).map(|(.., act)| *act).collect();
+    let mut acts: Vec<Act> = KEYS
+        .iter()
+        .filter(|(modifiers, key, _)| ui.input_mut(|i| i.consume_key(*modifiers, *key)))
+        .map(|(.., act)| *act)
+        .collect();
     if over && !picked.is_empty() && ui.input_mut(|i| i.consume_key(Modifiers::NONE, Key::Delete)) {
         acts.push(Act::Delete);
     }
@@ -66,15 +72,22 @@ fn clipboard(ui: &Ui, picked: &mut Picked, cx: &mut Cx<'_>) {
     for event in &events {
         match event {
             Event::Copy | Event::Cut => {
-                let Some(text) = copied(keys, picked) else { continue };
+                let Some(text) = copied(keys, picked) else {
+                    continue;
+                };
                 ui.ctx().copy_text(text);
-                cx.tell(Notice::done(count_of(picked.len(), "copied; Ctrl+V pastes at the shown frame")));
+                cx.tell(Notice::done(count_of(
+                    picked.len(),
+                    "copied; Ctrl+V pastes at the shown frame",
+                )));
                 if *event == Event::Cut {
                     perform(Act::Delete, picked, cx);
                 }
             }
             Event::Paste(text) if cx.document.timeline.playing_take.is_none() => {
-                let Some((keys, places)) = pasted(keys, text, cx.clock.whole_frame()) else { continue };
+                let Some((keys, places)) = pasted(keys, text, cx.clock.whole_frame()) else {
+                    continue;
+                };
                 let last = places.iter().map(|key| key.frame).max().unwrap_or(0);
                 *picked = places;
                 cx.edit("Paste keys", move |document| {
@@ -88,27 +101,80 @@ fn clipboard(ui: &Ui, picked: &mut Picked, cx: &mut Cx<'_>) {
 }
 
 fn count_of(keys: usize, what: &str) -> String {
-    if keys == 1 { format!("1 key {what}.") } else { format!("{keys} keys {what}.") }
+    if keys == 1 {
+        format!("1 key {what}.")
+    } else {
+        format!("{keys} keys {what}.")
+    }
 }
 
 /// The buttons and fields.
 pub(super) fn transport_ui(ui: &mut Ui, picked: &mut Picked, cx: &mut Cx<'_>) {
     let mut act = None;
     let mut button = |ui: &mut Ui, icon, label: &str, tip: &str, lit, wanted| {
-        if icon_button(ui, icon, label, BUTTON, lit).on_hover_text(tip).clicked() {
+        if icon_button(ui, icon, label, BUTTON, lit)
+            .on_hover_text(tip)
+            .clicked()
+        {
             act = Some(wanted);
         }
     };
     let accent = ui.visuals().hyperlink_color;
-    let (play, play_label) = if cx.clock.playing { (Icon::Pause, "Pause") } else { (Icon::Play, "Play") };
+    let (play, play_label) = if cx.clock.playing {
+        (Icon::Pause, "Pause")
+    } else {
+        (Icon::Play, "Play")
+    };
     let looping = (cx.desk.looping == Looping::Around).then_some(accent);
     ui.spacing_mut().item_spacing.x = 2.0;
-    button(ui, Icon::ToStart, "To start", "To the first frame (Home)", None, Act::ToStart);
-    button(ui, Icon::Previous, "Previous key", "To the key before (Shift+,)", None, Act::PreviousKey);
-    button(ui, play, play_label, "Play or pause (Space)", Some(ui.visuals().strong_text_color()), Act::Play);
-    button(ui, Icon::Next, "Next key", "To the key after (Shift+.)", None, Act::NextKey);
-    button(ui, Icon::ToEnd, "To end", "To the last frame (End)", None, Act::ToEnd);
-    button(ui, Icon::Loop, "Loop", "Begin anew at the end", looping, Act::Loop);
+    button(
+        ui,
+        Icon::ToStart,
+        "To start",
+        "To the first frame (Home)",
+        None,
+        Act::ToStart,
+    );
+    button(
+        ui,
+        Icon::Previous,
+        "Previous key",
+        "To the key before (Shift+,)",
+        None,
+        Act::PreviousKey,
+    );
+    button(
+        ui,
+        play,
+        play_label,
+        "Play or pause (Space)",
+        Some(ui.visuals().strong_text_color()),
+        Act::Play,
+    );
+    button(
+        ui,
+        Icon::Next,
+        "Next key",
+        "To the key after (Shift+.)",
+        None,
+        Act::NextKey,
+    );
+    button(
+        ui,
+        Icon::ToEnd,
+        "To end",
+        "To the last frame (End)",
+        None,
+        Act::ToEnd,
+    );
+    button(
+        ui,
+        Icon::Loop,
+        "Loop",
+        "Begin anew at the end",
+        looping,
+        Act::Loop,
+    );
     ui.spacing_mut().item_spacing.x = 6.0;
     frame_ui(ui, cx);
     ui.separator();
@@ -123,32 +189,70 @@ pub(super) fn transport_ui(ui: &mut Ui, picked: &mut Picked, cx: &mut Cx<'_>) {
 fn frame_ui(ui: &mut Ui, cx: &mut Cx<'_>) {
     let mut frame = cx.clock.whole_frame();
     let last = cx.last_frame();
-    let number = DragValue::new(&mut frame).range(0..=last).speed(0.2).prefix("Frame ").suffix(format!(" of {last}"));
+    let number = DragValue::new(&mut frame)
+        .range(0..=last)
+        .speed(0.2)
+        .prefix("Frame ")
+        .suffix(format!(" of {last}"));
     let field = ui.add_sized(vec2(FRAME_WIDTH, BUTTON.y), number);
     if field.changed() {
         go_to(f64::from(frame), cx);
     }
-    field.on_hover_text("The frame that is shown (, and . step)").accessible_name("Frame");
+    field
+        .on_hover_text("The frame that is shown (, and . step)")
+        .accessible_name("Frame");
 }
 
 fn keys_ui(ui: &mut Ui, picked: &Picked, cx: &mut Cx<'_>) -> Option<Act> {
     let mut act = None;
     let timeline = &cx.document.timeline;
     let plays = timeline.playing_take.is_some();
-    let changed = if plays { 0 } else { changed_sliders(cx.document, timeline.shown_frame).len() };
+    let changed = if plays {
+        0
+    } else {
+        changed_sliders(cx.document, timeline.shown_frame).len()
+    };
     let label = match changed {
         0 => RichText::new("Key changed"),
         _ => RichText::new(format!("Key changed ({changed})")).color(key_color(ui)),
     };
-    let mut button = |ui: &mut Ui, enabled: bool, button: Button<'_>, tip: &str, name: &str, wanted| {
-        if ui.add_enabled(enabled, button).on_hover_text(tip).on_disabled_hover_text(tip).accessible_name(name).clicked() {
-            act = Some(wanted);
-        }
-    };
+    let mut button =
+        |ui: &mut Ui, enabled: bool, button: Button<'_>, tip: &str, name: &str, wanted| {
+            if ui
+                .add_enabled(enabled, button)
+                .on_hover_text(tip)
+                .on_disabled_hover_text(tip)
+                .accessible_name(name)
+                .clicked()
+            {
+                act = Some(wanted);
+            }
+        };
     let key_changed = Button::new(label).min_size(vec2(CHANGED_WIDTH, 0.0));
-    button(ui, !plays, key_changed, "Set keys on sliders that moved since their keys (K)", "Key changed", Act::KeyChanged);
-    button(ui, !plays, Button::new("Key all"), "Set keys on every slider (Shift+K)", "Key all", Act::KeyAll);
-    button(ui, !picked.is_empty(), Button::new("Delete keys"), "Delete the selected keys (Delete)", "Delete keys", Act::Delete);
+    button(
+        ui,
+        !plays,
+        key_changed,
+        "Set keys on sliders that moved since their keys (K)",
+        "Key changed",
+        Act::KeyChanged,
+    );
+    button(
+        ui,
+        !plays,
+        Button::new("Key all"),
+        "Set keys on every slider (Shift+K)",
+        "Key all",
+        Act::KeyAll,
+    );
+    button(
+        ui,
+        !picked.is_empty(),
+        Button::new("Delete keys"),
+        "Delete the selected keys (Delete)",
+        "Delete keys",
+        Act::Delete,
+    );
     ui.separator();
     ease_ui(ui, picked, cx);
     ui.separator();
@@ -166,12 +270,24 @@ fn ease_label(ease: Ease) -> &'static str {
 /// How the curve goes on from the selected keys.
 fn ease_ui(ui: &mut Ui, picked: &Picked, cx: &mut Cx<'_>) {
     let keys = &cx.document.timeline.keys;
-    let ease = |at: &crate::timeline::KeyAt| key_at(keys.get(&at.slider)?, at.frame).map(|key| key.ease);
-    let common = picked.iter().next().and_then(ease).filter(|first| picked.iter().all(|at| ease(at) == Some(*first)));
+    let ease =
+        |at: &crate::timeline::KeyAt| key_at(keys.get(&at.slider)?, at.frame).map(|key| key.ease);
+    let common = picked
+        .iter()
+        .next()
+        .and_then(ease)
+        .filter(|first| picked.iter().all(|at| ease(at) == Some(*first)));
     for wanted in Ease::ALL {
-        let button = ui.add_enabled(!picked.is_empty(), Button::selectable(common == Some(wanted), ease_label(wanted)));
+        let button = ui.add_enabled(
+            !picked.is_empty(),
+            Button::selectable(common == Some(wanted), ease_label(wanted)),
+        );
         let tip = "How the curve goes on from the selected keys";
-        if button.on_hover_text(tip).on_disabled_hover_text("Select keys to choose how the curve goes on from them").clicked() {
+        if button
+            .on_hover_text(tip)
+            .on_disabled_hover_text("Select keys to choose how the curve goes on from them")
+            .clicked()
+        {
             let picked = picked.clone();
             cx.edit(format!("{} keys", ease_label(wanted)), move |document| {
                 document.edit_keys(|keys| *keys = eased(keys, &picked, wanted))
@@ -183,18 +299,36 @@ fn ease_ui(ui: &mut Ui, picked: &Picked, cx: &mut Cx<'_>) {
 /// Frame rate and last frame.
 pub(super) fn range_ui(ui: &mut Ui, cx: &mut Cx<'_>) {
     let (mut rate, mut last) = (cx.document.timeline.frames_per_second, cx.last_frame());
-    let field = ui.add(DragValue::new(&mut rate).range(1.0..=240.0).speed(0.1).max_decimals(3).suffix(" fps"));
+    let field = ui.add(
+        DragValue::new(&mut rate)
+            .range(1.0..=240.0)
+            .speed(0.1)
+            .max_decimals(3)
+            .suffix(" fps"),
+    );
     if field.changed() {
-        cx.edit_by_hand("Set frame rate", move |document| document.timeline.frames_per_second = rate);
+        cx.edit_by_hand("Set frame rate", move |document| {
+            document.timeline.frames_per_second = rate
+        });
     }
-    field.on_hover_text("Frames in a second").accessible_name("Frame rate");
-    let range = DragValue::new(&mut last).range(1..=Timeline::MAX_FRAME).speed(0.2).prefix("to ");
+    field
+        .on_hover_text("Frames in a second")
+        .accessible_name("Frame rate");
+    let range = DragValue::new(&mut last)
+        .range(1..=Timeline::MAX_FRAME)
+        .speed(0.2)
+        .prefix("to ");
     let field = ui.add_enabled(cx.document.take_shown_in(cx.desk.room).is_none(), range);
     if field.changed() {
-        cx.edit_by_hand("Set last frame", move |document| document.timeline.last_frame = last);
+        cx.edit_by_hand("Set last frame", move |document| {
+            document.timeline.last_frame = last
+        });
     }
-    let field = field.on_disabled_hover_text("The last frame of the take; choose Keys to set that of your keys");
-    field.on_hover_text("The last frame").accessible_name("Last frame");
+    let field = field
+        .on_disabled_hover_text("The last frame of the take; choose Keys to set that of your keys");
+    field
+        .on_hover_text("The last frame")
+        .accessible_name("Last frame");
 }
 
 /// Shows a frame, and stops playing.
@@ -210,8 +344,21 @@ fn perform(act: Act, picked: &mut Picked, cx: &mut Cx<'_>) {
         Act::ToStart => go_to(0.0, cx),
         Act::ToEnd => go_to(last, cx),
         Act::Step(frames) => go_to(now.round() + f64::from(frames), cx),
-        Act::PreviousKey => go_to(keys.iter().rev().map(|&k| f64::from(k)).find(|&k| k < now).unwrap_or(0.0), cx),
-        Act::NextKey => go_to(keys.iter().map(|&k| f64::from(k)).find(|&k| k > now).unwrap_or(last), cx),
+        Act::PreviousKey => go_to(
+            keys.iter()
+                .rev()
+                .map(|&k| f64::from(k))
+                .find(|&k| k < now)
+                .unwrap_or(0.0),
+            cx,
+        ),
+        Act::NextKey => go_to(
+            keys.iter()
+                .map(|&k| f64::from(k))
+                .find(|&k| k > now)
+                .unwrap_or(last),
+            cx,
+        ),
         Act::Play => play_or_pause(cx),
         Act::Loop => {
             cx.desk.looping = match cx.desk.looping {
@@ -219,11 +366,17 @@ fn perform(act: Act, picked: &mut Picked, cx: &mut Cx<'_>) {
                 Looping::Once => Looping::Around,
             }
         }
-        Act::KeyChanged => set_keys(changed_sliders(cx.document, cx.document.timeline.shown_frame), "Key changed sliders", cx),
+        Act::KeyChanged => set_keys(
+            changed_sliders(cx.document, cx.document.timeline.shown_frame),
+            "Key changed sliders",
+            cx,
+        ),
         Act::KeyAll => set_keys(all_weights(cx), "Key all sliders", cx),
         Act::Delete => {
             let picked = std::mem::take(picked);
-            cx.edit("Delete keys", move |document| document.edit_keys(|keys| *keys = without(keys, &picked)));
+            cx.edit("Delete keys", move |document| {
+                document.edit_keys(|keys| *keys = without(keys, &picked))
+            });
         }
     }
 }
@@ -242,15 +395,33 @@ fn play_or_pause(cx: &mut Cx<'_>) {
 fn set_keys(weights: Weights, label: &str, cx: &mut Cx<'_>) {
     let frame = cx.clock.whole_frame();
     if weights.is_empty() {
-        cx.tell(Notice::hint("No slider changed since its keys; move one, or press Shift+K to key all."));
+        cx.tell(Notice::hint(
+            "No slider changed since its keys; move one, or press Shift+K to key all.",
+        ));
     } else if cx.document.timeline.playing_take.is_none() {
         cx.edit(label, move |document| document.key_weights(frame, &weights));
     }
 }
 
 fn all_weights(cx: &Cx<'_>) -> Weights {
-    let targets = cx.posed.map(|posed| posed.rig.targets().iter()).into_iter().flatten();
-    targets.map(|target| (target.name.clone(), cx.document.character.weights.get(&target.name).copied().unwrap_or(0.0))).collect()
+    let targets = cx
+        .posed
+        .map(|posed| posed.rig.targets().iter())
+        .into_iter()
+        .flatten();
+    targets
+        .map(|target| {
+            (
+                target.name.clone(),
+                cx.document
+                    .character
+                    .weights
+                    .get(&target.name)
+                    .copied()
+                    .unwrap_or(0.0),
+            )
+        })
+        .collect()
 }
 
 /// An id of the timeline's own.

@@ -1,8 +1,9 @@
 //! Locators as a project's file has them, and as the studio has them.
 //!
-//! In the studio a locator's paths are absolute. In the file those that lie in the project's folder, below it or in a folder beside it are
-//! relative to it, with forward slashes, so that the whole tree can move to another place or machine; others stay absolute.
-//! Parts (`#NAME`), frames (`@N`) and pairs (`A+B`) stay what they are.
+//! In the studio a locator's paths are absolute. In the file those that lie in the project's
+//! folder, below it or in a folder beside it are relative to it, with forward slashes, so that the
+//! whole tree can move to another place or machine; others stay absolute. Parts (`#NAME`), frames
+//! (`@N`) and pairs (`A+B`) stay what they are.
 
 use std::path::{Component, Path, PathBuf};
 
@@ -30,7 +31,9 @@ pub fn absolute(path: &Path) -> PathBuf {
 
 fn rebuilt(locator: &str, folder: &Path, write: &dyn Fn(&Path) -> String) -> Locator {
     // A locator that cannot be parsed cannot be loaded either; whoever tries says why.
-    let Ok(io::Locator { base, part, frame }) = io::Locator::parse(locator, Some(folder)) else { return locator.into() };
+    let Ok(io::Locator { base, part, frame }) = io::Locator::parse(locator, Some(folder)) else {
+        return locator.into();
+    };
     let base = match base {
         Base::Path(path) => write(&normal(&path)),
         Base::Pair(first, second) => pair(&normal(&first), &normal(&second), write),
@@ -44,24 +47,43 @@ fn rebuilt(locator: &str, folder: &Path, write: &dyn Fn(&Path) -> String) -> Loc
 fn pair(first: &Path, second: &Path, write: &dyn Fn(&Path) -> String) -> String {
     let text = write(second);
     // A bare name would be looked for beside the first file.
-    let bare = Path::new(&text).parent().is_none_or(|parent| parent.as_os_str().is_empty());
-    let dot = if bare && first.parent() != second.parent() { "./" } else { "" };
+    let bare = Path::new(&text)
+        .parent()
+        .is_none_or(|parent| parent.as_os_str().is_empty());
+    let dot = if bare && first.parent() != second.parent() {
+        "./"
+    } else {
+        ""
+    };
     format!("{}+{dot}{text}", write(first))
 }
 
 fn relative(path: &Path, folder: &Path) -> String {
-    let beside = folder.parent().filter(|parent| parent.file_name().is_some());
-    let text = match (path.strip_prefix(folder), beside.map(|parent| path.strip_prefix(parent))) {
+    let beside = folder
+        .parent()
+        .filter(|parent| parent.file_name().is_some());
+    let text = match (
+        path.strip_prefix(folder),
+        beside.map(|parent| path.strip_prefix(parent)),
+    ) {
         (Ok(below), _) => slashed(below),
         (_, Some(Ok(beside))) => format!("../{}", slashed(beside)),
         _ => slashed(path),
     };
-    if text.starts_with("specimen:") { format!("./{text}") } else { text }
+    if text.starts_with("specimen:") {
+        format!("./{text}")
+    } else {
+        text
+    }
 }
 
 fn slashed(path: &Path) -> String {
     let text = path.display().to_string();
-    if cfg!(windows) { text.replace('\\', "/") } else { text }
+    if cfg!(windows) {
+        text.replace('\\', "/")
+    } else {
+        text
+    }
 }
 
 fn normal(path: &Path) -> PathBuf {
@@ -106,15 +128,44 @@ mod tests {
         let at = |name: &str| root.path().join(name).display().to_string();
         let cases = [
             (at("work/project/a.obj"), "a.obj".into()),
-            (format!("{}#jaw@3", at("work/project/a.obj")), "a.obj#jaw@3".into()),
+            (
+                format!("{}#jaw@3", at("work/project/a.obj")),
+                "a.obj#jaw@3".into(),
+            ),
             (at("work/project/sub/c.obj"), "sub/c.obj".into()),
-            (format!("{}+{}", at("work/project/sub/c.obj"), at("work/project/sub/d.npy")), "sub/c.obj+sub/d.npy".into()),
-            (format!("{}+{}@0", at("work/project/sub/c.obj"), at("work/project/b.npy")), "sub/c.obj+./b.npy@0".into()),
-            (format!("{}+{}", at("work/project/a.obj"), at("work/project/b.npy")), "a.obj+b.npy".into()),
-            (format!("{}#walk", at("work/beside/e.glb")), "../beside/e.glb#walk".into()),
+            (
+                format!(
+                    "{}+{}",
+                    at("work/project/sub/c.obj"),
+                    at("work/project/sub/d.npy")
+                ),
+                "sub/c.obj+sub/d.npy".into(),
+            ),
+            (
+                format!(
+                    "{}+{}@0",
+                    at("work/project/sub/c.obj"),
+                    at("work/project/b.npy")
+                ),
+                "sub/c.obj+./b.npy@0".into(),
+            ),
+            (
+                format!("{}+{}", at("work/project/a.obj"), at("work/project/b.npy")),
+                "a.obj+b.npy".into(),
+            ),
+            (
+                format!("{}#walk", at("work/beside/e.glb")),
+                "../beside/e.glb#walk".into(),
+            ),
             (at("far/f.glb"), at("far/f.glb")),
-            (at("work/project/missing.glb#walk@2"), "missing.glb#walk@2".into()),
-            ("specimen:hound#walk@3".into(), "specimen:hound#walk@3".into()),
+            (
+                at("work/project/missing.glb#walk@2"),
+                "missing.glb#walk@2".into(),
+            ),
+            (
+                "specimen:hound#walk@3".into(),
+                "specimen:hound#walk@3".into(),
+            ),
             (String::new(), String::new()),
         ];
         for (inside, written) in cases {

@@ -1,6 +1,7 @@
 //! A project on disk: its text, and big results beside it.
 //!
-//! Results go first and the text last: a text that is there names only results that are there too, whenever a save was cut short.
+//! Results go first and the text last: a text that is there names only results that are there too,
+//! whenever a save was cut short.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, ErrorKind};
@@ -20,7 +21,8 @@ const MAX_BLOB: u64 = 8 << 30;
 #[derive(Debug, Default)]
 pub struct BlobStore {
     folder: PathBuf,
-    /// Those that were written or compared since the program began: others of the right size may be damaged.
+    /// Those that were written or compared since the program began: others of the right size may
+    /// be damaged.
     sound: BTreeSet<String>,
 }
 
@@ -28,7 +30,10 @@ impl BlobStore {
     /// The results in `folder`, which need not be there.
     #[must_use]
     pub fn new(folder: PathBuf) -> Self {
-        Self { folder, sound: BTreeSet::new() }
+        Self {
+            folder,
+            sound: BTreeSet::new(),
+        }
     }
 
     /// Where they are.
@@ -40,8 +45,14 @@ impl BlobStore {
     /// Writes a result, unless it is there.
     pub fn keep(&mut self, files: &dyn Files, blob: &Blob) -> io::Result<()> {
         let path = self.folder.join(blob.name());
-        let there = files.size(&path).is_ok_and(|size| size == blob.bytes().len() as u64);
-        let same = there && (self.sound.contains(blob.name()) || files.read(&path, MAX_BLOB).is_ok_and(|bytes| bytes == blob.bytes()));
+        let there = files
+            .size(&path)
+            .is_ok_and(|size| size == blob.bytes().len() as u64);
+        let same = there
+            && (self.sound.contains(blob.name())
+                || files
+                    .read(&path, MAX_BLOB)
+                    .is_ok_and(|bytes| bytes == blob.bytes()));
         if !same {
             files.create_folder(&self.folder)?;
             files.write(&path, blob.bytes())?;
@@ -53,7 +64,11 @@ impl BlobStore {
     /// Removes results that `wanted` does not name; other files stay.
     pub fn sweep(&mut self, files: &dyn Files, wanted: &BTreeSet<String>) {
         sweep_unfinished(files, &self.folder, Blob::is_name);
-        let results = files.list(&self.folder).unwrap_or_default().into_iter().filter(|entry| Blob::is_name(&entry.name));
+        let results = files
+            .list(&self.folder)
+            .unwrap_or_default()
+            .into_iter()
+            .filter(|entry| Blob::is_name(&entry.name));
         for entry in results.filter(|entry| !wanted.contains(&entry.name)) {
             self.sound.remove(&entry.name);
             // It only takes room; the next save tries again.
@@ -79,29 +94,54 @@ pub(crate) fn blobs(document: &mut Document) -> Vec<Blob> {
     found.into_values().collect()
 }
 
-/// Saves a project to `path`. Whatever happens, a project that was there is whole: the old one or this one.
-pub fn save(files: &dyn Files, path: &Path, project: &Project, store: &mut BlobStore) -> Result<(), ProjectError> {
+/// Saves a project to `path`. Whatever happens, a project that was there is whole: the old one or
+/// this one.
+pub fn save(
+    files: &dyn Files,
+    path: &Path,
+    project: &Project,
+    store: &mut BlobStore,
+) -> Result<(), ProjectError> {
     let path = absolute(path);
-    let failed = |source| ProjectError::Write { path: path.clone(), source };
-    let folder = path.parent().ok_or_else(|| failed(ErrorKind::InvalidInput.into()))?;
+    let failed = |source| ProjectError::Write {
+        path: path.clone(),
+        source,
+    };
+    let folder = path
+        .parent()
+        .ok_or_else(|| failed(ErrorKind::InvalidInput.into()))?;
     let data = data_folder(&path);
     if store.folder != data {
         *store = BlobStore::new(data);
     }
     let mut document = project.document.clone();
     let blobs = blobs(&mut document);
-    let text = to_text(&Project { document, desk: project.desk.clone(), session: None }, Some(folder))?;
-    // Those without bytes were missing when the project was opened; should their files turn up again, they are taken.
+    let text = to_text(
+        &Project {
+            document,
+            desk: project.desk.clone(),
+            session: None,
+        },
+        Some(folder),
+    )?;
+    // Those without bytes were missing when the project was opened; should their files turn up
+    // again, they are taken.
     for blob in blobs.iter().filter(|blob| !blob.bytes().is_empty()) {
         store.keep(files, blob).map_err(failed)?;
     }
-    sweep_unfinished(files, folder, |name| path.file_name().is_some_and(|own| own == name));
+    sweep_unfinished(files, folder, |name| {
+        path.file_name().is_some_and(|own| own == name)
+    });
     files.write(&path, text.as_bytes()).map_err(failed)?;
-    store.sweep(files, &blobs.iter().map(|blob| blob.name().to_owned()).collect());
+    store.sweep(
+        files,
+        &blobs.iter().map(|blob| blob.name().to_owned()).collect(),
+    );
     Ok(())
 }
 
-/// What a project's file holds, in short: another stamp after any change. `None` where there is no file.
+/// What a project's file holds, in short: another stamp after any change. `None` where there is no
+/// file.
 #[must_use]
 pub fn stamp(files: &dyn Files, path: &Path) -> Option<String> {
     files.read(path, MAX_TEXT).ok().map(|text| stamp_of(&text))
@@ -137,24 +177,43 @@ pub fn open(files: &dyn Files, path: &Path) -> Result<Opened, ProjectError> {
 }
 
 /// Opens a text whose locators begin at `folder` and whose results are in `data`.
-pub(crate) fn open_with(files: &dyn Files, path: &Path, folder: Option<&Path>, data: &Path) -> Result<Opened, ProjectError> {
-    let text = files.read(path, MAX_TEXT).map_err(|source| ProjectError::Read { path: path.into(), source })?;
+pub(crate) fn open_with(
+    files: &dyn Files,
+    path: &Path,
+    folder: Option<&Path>,
+    data: &Path,
+) -> Result<Opened, ProjectError> {
+    let text = files
+        .read(path, MAX_TEXT)
+        .map_err(|source| ProjectError::Read {
+            path: path.into(),
+            source,
+        })?;
     let (mut project, mut problems) = from_text(&text, path, folder)?;
     let missing = fill(files, data, &mut project.document);
-    problems.extend(
-        missing
-            .into_iter()
-            .map(|name| format!("{} is empty because '{name}' is missing or damaged in {}", owner(&project.document, &name), shown(data))),
-    );
-    Ok(Opened { project, stamp: stamp_of(&text), problems })
+    problems.extend(missing.into_iter().map(|name| {
+        format!(
+            "{} is empty because '{name}' is missing or damaged in {}",
+            owner(&project.document, &name),
+            shown(data)
+        )
+    }));
+    Ok(Opened {
+        project,
+        stamp: stamp_of(&text),
+        problems,
+    })
 }
 
-/// Reads the results that a document names; returns the names of those that are not there as they were.
+/// Reads the results that a document names; returns the names of those that are not there as they
+/// were.
 fn fill(files: &dyn Files, data: &Path, document: &mut Document) -> BTreeSet<String> {
     let mut read: BTreeMap<String, Option<Blob>> = BTreeMap::new();
     document.for_each_blob(&mut |blob| {
         let filled = read.entry(blob.name().to_owned()).or_insert_with(|| {
-            let bytes = files.read(&data.join(blob.name()), MAX_BLOB).unwrap_or_default();
+            let bytes = files
+                .read(&data.join(blob.name()), MAX_BLOB)
+                .unwrap_or_default();
             let mut filled = blob.clone();
             filled.fill(bytes).then_some(filled)
         });
@@ -162,18 +221,21 @@ fn fill(files: &dyn Files, data: &Path, document: &mut Document) -> BTreeSet<Str
             *blob = filled.clone();
         }
     });
-    read.into_iter().filter(|(_, filled)| filled.is_none()).map(|(name, _)| name).collect()
+    read.into_iter()
+        .filter(|(_, filled)| filled.is_none())
+        .map(|(name, _)| name)
+        .collect()
 }
 
 /// What a result belongs to, for a sentence.
 fn owner(document: &Document, name: &str) -> String {
     let mut document = document.clone();
-    if let Some(take) = document
-        .timeline
-        .takes
-        .iter_mut()
-        .find_map(|take| take.blob_mut().filter(|blob| blob.name() == name).is_some().then_some(&take.name))
-    {
+    if let Some(take) = document.timeline.takes.iter_mut().find_map(|take| {
+        take.blob_mut()
+            .filter(|blob| blob.name() == name)
+            .is_some()
+            .then_some(&take.name)
+    }) {
         return format!("take '{take}'");
     }
     let mut found = None;
@@ -184,7 +246,10 @@ fn owner(document: &Document, name: &str) -> String {
             }
         });
     }
-    found.map_or_else(|| "a result".into(), |room| format!("a result of the {room} room"))
+    found.map_or_else(
+        || "a result".into(),
+        |room| format!("a result of the {room} room"),
+    )
 }
 
 #[cfg(test)]
@@ -200,18 +265,30 @@ mod tests {
     fn project(takes: &[&str]) -> Project {
         let mut project = Project::default();
         for (k, name) in takes.iter().enumerate() {
-            project.document.timeline.add_take(Take::made(*name, "specimen:head", &[vec![DVec3::splat(k as f64); 40]], 24.0));
+            project.document.timeline.add_take(Take::made(
+                *name,
+                "specimen:head",
+                &[vec![DVec3::splat(k as f64); 40]],
+                24.0,
+            ));
         }
         project
     }
 
     fn results(path: &Path) -> Vec<PathBuf> {
         let data = data_folder(path);
-        NativeFiles.list(&data).unwrap_or_default().into_iter().map(|entry| data.join(entry.name)).collect()
+        NativeFiles
+            .list(&data)
+            .unwrap_or_default()
+            .into_iter()
+            .map(|entry| data.join(entry.name))
+            .collect()
     }
 
     fn bytes_of(take: &Take) -> usize {
-        let TakeFrames::Made(blob) = &take.frames else { panic!("made here") };
+        let TakeFrames::Made(blob) = &take.frames else {
+            panic!("made here")
+        };
         blob.bytes().len()
     }
 
@@ -223,7 +300,15 @@ mod tests {
         save(&NativeFiles, &path, &two, &mut store).unwrap();
         let opened = open(&NativeFiles, &path).unwrap();
         assert_eq!((&opened.project, opened.trouble()), (&two, None));
-        assert!(opened.project.document.timeline.takes.iter().all(|take| bytes_of(take) > 480));
+        assert!(
+            opened
+                .project
+                .document
+                .timeline
+                .takes
+                .iter()
+                .all(|take| bytes_of(take) > 480)
+        );
         assert_eq!(results(&path).len(), 2);
         std::fs::write(data_folder(&path).join("notes.txt"), "mine").unwrap();
         save(&NativeFiles, &path, &project(&["press"]), &mut store).unwrap();
@@ -241,7 +326,9 @@ mod tests {
         let whole = project(&["press", "pull", "poke"]);
         save(&NativeFiles, &path, &whole, &mut BlobStore::default()).unwrap();
         let of = |k: usize| {
-            let TakeFrames::Made(blob) = &whole.document.timeline.takes[k].frames else { panic!("made here") };
+            let TakeFrames::Made(blob) = &whole.document.timeline.takes[k].frames else {
+                panic!("made here")
+            };
             data_folder(&path).join(blob.name())
         };
         std::fs::remove_file(of(0)).unwrap();
@@ -250,9 +337,26 @@ mod tests {
         std::fs::write(of(2), bytes).unwrap();
         let opened = open(&NativeFiles, &path).unwrap();
         let sentence = opened.trouble().unwrap();
-        assert!(sentence.contains("take 'press'") && sentence.contains("take 'poke'") && !sentence.contains("pull"), "{sentence}");
-        assert_eq!(opened.project.document.timeline.takes.iter().map(bytes_of).map(|n| n > 0).collect::<Vec<_>>(), [false, true, false]);
-        // A save over it makes the damaged one whole where the bytes are known, and forgets nothing.
+        assert!(
+            sentence.contains("take 'press'")
+                && sentence.contains("take 'poke'")
+                && !sentence.contains("pull"),
+            "{sentence}"
+        );
+        assert_eq!(
+            opened
+                .project
+                .document
+                .timeline
+                .takes
+                .iter()
+                .map(bytes_of)
+                .map(|n| n > 0)
+                .collect::<Vec<_>>(),
+            [false, true, false]
+        );
+        // A save over it makes the damaged one whole where the bytes are known, and forgets
+        // nothing.
         save(&NativeFiles, &path, &whole, &mut BlobStore::default()).unwrap();
         assert_eq!(open(&NativeFiles, &path).unwrap().trouble(), None);
     }
@@ -272,7 +376,9 @@ mod tests {
         }
         fn write(&self, path: &Path, bytes: &[u8]) -> io::Result<()> {
             let mut room = self.0.lock().unwrap();
-            *room = room.checked_sub(bytes.len()).ok_or(ErrorKind::StorageFull)?;
+            *room = room
+                .checked_sub(bytes.len())
+                .ok_or(ErrorKind::StorageFull)?;
             NativeFiles.write(path, bytes)
         }
         fn create_folder(&self, path: &Path) -> io::Result<()> {
@@ -294,16 +400,26 @@ mod tests {
         let mut failures = 0;
         for room in (0..40_000).step_by(2_000) {
             save(&NativeFiles, &path, &old, &mut BlobStore::default()).unwrap();
-            match save(&Small(Mutex::new(room)), &path, &new, &mut BlobStore::default()) {
+            match save(
+                &Small(Mutex::new(room)),
+                &path,
+                &new,
+                &mut BlobStore::default(),
+            ) {
                 Ok(()) => assert_eq!(open(&NativeFiles, &path).unwrap().project, new),
                 Err(error) => {
                     failures += 1;
                     assert!(
-                        error.to_string().contains("the disk is full") && error.to_string().contains("old file is as it was"),
+                        error.to_string().contains("the disk is full")
+                            && error.to_string().contains("old file is as it was"),
                         "{error}"
                     );
                     let opened = open(&NativeFiles, &path).unwrap();
-                    assert_eq!((opened.trouble(), opened.project), (None, old.clone()), "{room}");
+                    assert_eq!(
+                        (opened.trouble(), opened.project),
+                        (None, old.clone()),
+                        "{room}"
+                    );
                 }
             }
         }

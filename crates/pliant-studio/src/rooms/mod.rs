@@ -1,7 +1,8 @@
 //! The five rooms, and what every room gets and gives.
 //!
-//! A room reads the [`Document`] and asks for [`Edit`]s; it never changes it. What follows from the document (a map, a simulation, a
-//! trained model in memory) a room keeps in itself and makes anew when the document moved on, so undo needs nothing of it.
+//! A room reads the [`Document`] and asks for [`Edit`]s; it never changes it. What follows from the
+//! document (a map, a simulation, a trained model in memory) a room keeps in itself and makes anew
+//! when the document moved on, so undo needs nothing of it.
 
 pub mod blend;
 pub mod learn;
@@ -29,7 +30,9 @@ use crate::view::{Canvas, Hit, Scene};
 use crate::work::{Task, Wake, Watch};
 
 /// Which room is open.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize)]
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize,
+)]
 #[serde(rename_all = "lowercase")]
 pub enum RoomName {
     /// Pins and strokes on a rig.
@@ -47,7 +50,13 @@ pub enum RoomName {
 
 impl RoomName {
     /// All of them, in the order of their tabs.
-    pub const ALL: [Self; 5] = [Self::Pose, Self::Touch, Self::Blend, Self::Transfer, Self::Learn];
+    pub const ALL: [Self; 5] = [
+        Self::Pose,
+        Self::Touch,
+        Self::Blend,
+        Self::Transfer,
+        Self::Learn,
+    ];
 
     /// What its tab says.
     #[must_use]
@@ -109,7 +118,8 @@ impl On<'_> {
 
 /// A room of the studio.
 pub trait Room {
-    /// Fetches results and starts what is missing. Called for every room in every frame, before anything is painted.
+    /// Fetches results and starts what is missing. Called for every room in every frame, before
+    /// anything is painted.
     fn update(&mut self, _cx: &mut Cx<'_>) {}
 
     /// The tools on the left.
@@ -121,7 +131,8 @@ pub trait Room {
     /// One viewport, or two side by side.
     fn panes(&mut self, cx: &mut Cx<'_>) -> Vec<Pane>;
 
-    /// Tools and overlays on a viewport. Says whether the left button is in use; otherwise it orbits.
+    /// Tools and overlays on a viewport. Says whether the left button is in use; otherwise it
+    /// orbits.
     fn canvas_ui(&mut self, on: &On<'_>, ui: &mut Ui, cx: &mut Cx<'_>) -> bool;
 
     /// Whether sliders and the explanation of the last solve belong to it.
@@ -129,7 +140,8 @@ pub trait Room {
         false
     }
 
-    /// Takes a file that was dropped or chosen while the room is open; `false` leaves it to become the character or a take.
+    /// Takes a file that was dropped or chosen while the room is open; `false` leaves it to become
+    /// the character or a take.
     fn accept(&mut self, _path: &Path, _cx: &mut Cx<'_>) -> bool {
         false
     }
@@ -139,7 +151,8 @@ pub trait Room {
         "Drop to open"
     }
 
-    /// Takes the files that a person chose after [`Command::AskFiles`]; `what` is what the room wanted them for.
+    /// Takes the files that a person chose after [`Command::AskFiles`]; `what` is what the room
+    /// wanted them for.
     fn take_files(&mut self, _what: &'static str, _paths: Vec<PathBuf>, _cx: &mut Cx<'_>) {}
 
     /// What can be exported from this room beside the character and takes, what it shows first.
@@ -181,14 +194,30 @@ pub struct Cx<'a> {
 
 impl Cx<'_> {
     /// Asks for a change that is a step of its own.
-    pub fn edit(&mut self, label: impl Into<String>, change: impl FnOnce(&mut Document) + Send + 'static) {
-        let edit = Edit { label: label.into(), gesture: None, change: Box::new(change) };
+    pub fn edit(
+        &mut self,
+        label: impl Into<String>,
+        change: impl FnOnce(&mut Document) + Send + 'static,
+    ) {
+        let edit = Edit {
+            label: label.into(),
+            gesture: None,
+            change: Box::new(change),
+        };
         self.commands.push(Command::Edit(edit));
     }
 
     /// Asks for a change that joins the others of this gesture with the same label: a drag.
-    pub fn edit_by_hand(&mut self, label: impl Into<String>, change: impl FnOnce(&mut Document) + Send + 'static) {
-        let edit = Edit { label: label.into(), gesture: Some(self.gesture), change: Box::new(change) };
+    pub fn edit_by_hand(
+        &mut self,
+        label: impl Into<String>,
+        change: impl FnOnce(&mut Document) + Send + 'static,
+    ) {
+        let edit = Edit {
+            label: label.into(),
+            gesture: Some(self.gesture),
+            change: Box::new(change),
+        };
         self.commands.push(Command::Edit(edit));
     }
 
@@ -213,7 +242,8 @@ impl Cx<'_> {
         task
     }
 
-    /// The locator that was typed, with its paths absolute: a relative one would be lost once the project is saved elsewhere.
+    /// The locator that was typed, with its paths absolute: a relative one would be lost once the
+    /// project is saved elsewhere.
     #[must_use]
     pub fn locator(&self, text: &str) -> Locator {
         resolved(text.trim(), &absolute(self.library.folder()))
@@ -222,13 +252,18 @@ impl Cx<'_> {
     /// The last frame of what the open room plays: of the keys, or of the take in their place.
     #[must_use]
     pub fn last_frame(&mut self) -> u32 {
-        self.known_last_frame().unwrap_or(self.document.timeline.last_frame)
+        self.known_last_frame()
+            .unwrap_or(self.document.timeline.last_frame)
     }
 
     /// As [`last_frame`](Self::last_frame); `None` while the file of the take is not there.
     pub(crate) fn known_last_frame(&mut self) -> Option<u32> {
         let asset = &self.document.character.asset;
-        let file = if asset.is_empty() { None } else { self.library.ready(asset) };
+        let file = if asset.is_empty() {
+            None
+        } else {
+            self.library.ready(asset)
+        };
         let clips = file.as_ref().map_or(&[][..], |file| &file.asset.clips);
         self.document.last_frame_in(self.desk.room, clips)
     }

@@ -18,28 +18,50 @@ struct Copied {
 #[must_use]
 pub fn copied(keys: &Keys, picked: &Picked) -> Option<String> {
     let first = picked.iter().map(|key| key.frame).min()?;
-    let chosen = |slider: &String, frame: u32| picked.contains(&KeyAt { slider: slider.clone(), frame });
+    let chosen = |slider: &String, frame: u32| {
+        picked.contains(&KeyAt {
+            slider: slider.clone(),
+            frame,
+        })
+    };
     let of = |(slider, keys): (&String, &Shared<Vec<Key>>)| {
-        let keys: Vec<Key> =
-            keys.iter().filter(|key| chosen(slider, key.frame)).map(|key| Key { frame: key.frame - first, ..*key }).collect();
+        let keys: Vec<Key> = keys
+            .iter()
+            .filter(|key| chosen(slider, key.frame))
+            .map(|key| Key {
+                frame: key.frame - first,
+                ..*key
+            })
+            .collect();
         (!keys.is_empty()).then(|| (slider.clone(), keys))
     };
-    serde_json::to_string(&Copied { pliant_keys: keys.iter().filter_map(of).collect() }).ok()
+    serde_json::to_string(&Copied {
+        pliant_keys: keys.iter().filter_map(of).collect(),
+    })
+    .ok()
 }
 
-/// The keys with those of the text beginning at `frame`, and which ones these are. A key that arrives where another one is takes its
-/// place. `None` where the text holds no keys.
+/// The keys with those of the text beginning at `frame`, and which ones these are. A key that
+/// arrives where another one is takes its place. `None` where the text holds no keys.
 #[must_use]
 pub fn pasted(keys: &Keys, text: &str, frame: u32) -> Option<(Keys, Picked)> {
     let copied: Copied = serde_json::from_str(text).ok()?;
     let (mut result, mut places) = (keys.clone(), Picked::new());
     for (slider, brought) in copied.pliant_keys {
         for key in brought.into_iter().filter(|key| key.weight.is_finite()) {
-            let Some(frame) = frame.checked_add(key.frame).filter(|frame| *frame <= Timeline::MAX_FRAME) else { continue };
+            let Some(frame) = frame
+                .checked_add(key.frame)
+                .filter(|frame| *frame <= Timeline::MAX_FRAME)
+            else {
+                continue;
+            };
             let row = result.entry(slider.clone()).or_default();
             row.retain(|other| other.frame != frame);
             put(row, Key { frame, ..key });
-            places.insert(KeyAt { slider: slider.clone(), frame });
+            places.insert(KeyAt {
+                slider: slider.clone(),
+                frame,
+            });
         }
     }
     (!places.is_empty()).then_some((result, places))
@@ -51,12 +73,25 @@ mod tests {
     use crate::timeline::Ease;
 
     fn keys() -> Keys {
-        let key = |frame, weight| Key { frame, weight, ease: Ease::Step };
-        Keys::from([("jaw".into(), vec![key(4, 0.1), key(6, 0.2), key(9, 0.3)].into()), ("brow".into(), vec![key(6, 0.9)].into())])
+        let key = |frame, weight| Key {
+            frame,
+            weight,
+            ease: Ease::Step,
+        };
+        Keys::from([
+            (
+                "jaw".into(),
+                vec![key(4, 0.1), key(6, 0.2), key(9, 0.3)].into(),
+            ),
+            ("brow".into(), vec![key(6, 0.9)].into()),
+        ])
     }
 
     fn at(slider: &str, frame: u32) -> KeyAt {
-        KeyAt { slider: slider.into(), frame }
+        KeyAt {
+            slider: slider.into(),
+            frame,
+        }
     }
 
     #[test]
@@ -64,22 +99,45 @@ mod tests {
         let picked = Picked::from([at("jaw", 6), at("jaw", 9), at("brow", 6)]);
         let text = copied(&keys(), &picked).unwrap();
         let (result, places) = pasted(&keys(), &text, 20).unwrap();
-        assert_eq!(places, Picked::from([at("jaw", 20), at("jaw", 23), at("brow", 20)]));
-        let jaw: Vec<(u32, f64, Ease)> = result["jaw"].iter().map(|key| (key.frame, key.weight, key.ease)).collect();
-        assert_eq!(jaw[..3], keys()["jaw"].iter().map(|key| (key.frame, key.weight, key.ease)).collect::<Vec<_>>());
+        assert_eq!(
+            places,
+            Picked::from([at("jaw", 20), at("jaw", 23), at("brow", 20)])
+        );
+        let jaw: Vec<(u32, f64, Ease)> = result["jaw"]
+            .iter()
+            .map(|key| (key.frame, key.weight, key.ease))
+            .collect();
+        assert_eq!(
+            jaw[..3],
+            keys()["jaw"]
+                .iter()
+                .map(|key| (key.frame, key.weight, key.ease))
+                .collect::<Vec<_>>()
+        );
         assert_eq!(jaw[3..], [(20, 0.2, Ease::Step), (23, 0.3, Ease::Step)]);
     }
 
     #[test]
     fn keys_pasted_where_they_were_change_nothing() {
         let picked = Picked::from([at("jaw", 6), at("brow", 6)]);
-        assert_eq!(pasted(&keys(), &copied(&keys(), &picked).unwrap(), 6).unwrap().0, keys());
+        assert_eq!(
+            pasted(&keys(), &copied(&keys(), &picked).unwrap(), 6)
+                .unwrap()
+                .0,
+            keys()
+        );
     }
 
     #[test]
     fn text_of_another_kind_and_wild_numbers_bring_no_keys() {
         assert_eq!(copied(&keys(), &Picked::new()), None);
-        for text in ["", "jaw", "{}", r#"{"pliant_keys": {}}"#, r#"{"pliant_keys": {"jaw": [{"frame": 4294967295, "weight": 0.5}]}}"#] {
+        for text in [
+            "",
+            "jaw",
+            "{}",
+            r#"{"pliant_keys": {}}"#,
+            r#"{"pliant_keys": {"jaw": [{"frame": 4294967295, "weight": 0.5}]}}"#,
+        ] {
             assert_eq!(pasted(&keys(), text, 7), None, "{text}");
         }
     }

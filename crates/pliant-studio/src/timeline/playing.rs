@@ -12,7 +12,8 @@ use crate::document::{Document, Weights};
 use crate::library::Loaded;
 use crate::rooms::RoomName;
 
-/// How far curves may be from a clip that is made into keys: a thousandth of a slider cannot be seen.
+/// How far curves may be from a clip that is made into keys: a thousandth of a slider cannot be
+/// seen.
 const KEY_TOLERANCE: f64 = 1e-3;
 
 /// A pose that is to be seen.
@@ -42,7 +43,9 @@ impl PartialEq for TakeFrame {
     fn eq(&self, other: &Self) -> bool {
         let same = match (&self.source, &other.source) {
             (Source::Made(a), Source::Made(b)) => a == b,
-            (Source::Clip { loaded: a, clip: k }, Source::Clip { loaded: b, clip: l }) => Arc::ptr_eq(a, b) && k == l,
+            (Source::Clip { loaded: a, clip: k }, Source::Clip { loaded: b, clip: l }) => {
+                Arc::ptr_eq(a, b) && k == l
+            }
             _ => false,
         };
         same && self.frame == other.frame
@@ -50,22 +53,34 @@ impl PartialEq for TakeFrame {
 }
 
 impl TakeFrame {
-    /// Where the vertices are; between frames on straight lines. `None` where the take does not hold that frame of so many vertices.
+    /// Where the vertices are; between frames on straight lines. `None` where the take does not
+    /// hold that frame of so many vertices.
     #[must_use]
     pub fn positions(&self, vertex_count: usize) -> Option<Vec<DVec3>> {
         let (frame, share) = (self.frame.floor() as usize, self.frame.fract());
         let mut positions = self.whole_frame(frame, vertex_count)?;
         if share > 0.0 {
             let next = self.whole_frame(frame + 1, vertex_count)?;
-            positions.iter_mut().zip(next).for_each(|(a, b)| *a = a.lerp(b, share));
+            positions
+                .iter_mut()
+                .zip(next)
+                .for_each(|(a, b)| *a = a.lerp(b, share));
         }
         Some(positions)
     }
 
     fn whole_frame(&self, frame: usize, vertex_count: usize) -> Option<Vec<DVec3>> {
         match &self.source {
-            Source::Made(blob) => Some(made_frame(blob, frame, vertex_count)?.iter().map(|p| p.as_dvec3()).collect()),
-            Source::Clip { loaded, clip } => loaded.asset.clip_positions(*clip, frame).filter(|positions| positions.len() == vertex_count),
+            Source::Made(blob) => Some(
+                made_frame(blob, frame, vertex_count)?
+                    .iter()
+                    .map(|p| p.as_dvec3())
+                    .collect(),
+            ),
+            Source::Clip { loaded, clip } => loaded
+                .asset
+                .clip_positions(*clip, frame)
+                .filter(|positions| positions.len() == vertex_count),
         }
     }
 }
@@ -78,7 +93,8 @@ pub enum Found<'a> {
     Clip(Arc<Loaded>, usize),
 }
 
-/// The take that plays in place of the keys: one of the document, or a clip of the character's own file. Other files come from `library`.
+/// The take that plays in place of the keys: one of the document, or a clip of the character's own
+/// file. Other files come from `library`.
 pub fn found_take<'a>(
     document: &'a Document,
     character: &Arc<Loaded>,
@@ -88,15 +104,25 @@ pub fn found_take<'a>(
     match document.timeline.take(name) {
         Some(take) if take.of != character.locator => None,
         Some(take) => match &take.frames {
-            TakeFrames::Made(blob) => Some(Found::Made(blob, take.frames_per_second, take.frame_count)),
-            TakeFrames::Clip(locator) => library(locator).filter(|file| !file.asset.clips.is_empty()).map(|file| Found::Clip(file, 0)),
+            TakeFrames::Made(blob) => {
+                Some(Found::Made(blob, take.frames_per_second, take.frame_count))
+            }
+            TakeFrames::Clip(locator) => library(locator)
+                .filter(|file| !file.asset.clips.is_empty())
+                .map(|file| Found::Clip(file, 0)),
         },
-        None => character.asset.clips.iter().position(|clip| clip.name == *name).map(|clip| Found::Clip(character.clone(), clip)),
+        None => character
+            .asset
+            .clips
+            .iter()
+            .position(|clip| clip.name == *name)
+            .map(|clip| Found::Clip(character.clone(), clip)),
     }
 }
 
 impl Document {
-    /// The take that plays in place of the keys in a room: one of the document's, or a clip of the character's file.
+    /// The take that plays in place of the keys in a room: one of the document's, or a clip of the
+    /// character's file.
     #[must_use]
     pub fn take_shown_in(&self, room: RoomName) -> Option<&str> {
         let name = self.timeline.playing_take.as_deref()?;
@@ -110,33 +136,51 @@ impl Document {
         is_shown.then_some(name)
     }
 
-    /// The last frame that there is to see in a room, in frames of the timeline: of its keys, or of the take in their place, which may be
-    /// one of `clips`, those of the character's file. `None` for a take that is not known.
+    /// The last frame that there is to see in a room, in frames of the timeline: of its keys, or of
+    /// the take in their place, which may be one of `clips`, those of the character's file.
+    /// `None` for a take that is not known.
     #[must_use]
     pub fn last_frame_in(&self, room: RoomName, clips: &[Animation]) -> Option<u32> {
         let timeline = &self.timeline;
-        let Some(name) = self.take_shown_in(room) else { return Some(timeline.last_frame) };
-        let made = timeline.take(name).map(|take| (take.frame_count as usize, take.frames_per_second));
-        let clip = clips.iter().find(|clip| clip.name == name).map(|clip| (clip.frame_count, clip.frames_per_second));
-        made.or(clip).map(|(count, rate)| timeline.frames_of(count, rate))
+        let Some(name) = self.take_shown_in(room) else {
+            return Some(timeline.last_frame);
+        };
+        let made = timeline
+            .take(name)
+            .map(|take| (take.frame_count as usize, take.frames_per_second));
+        let clip = clips
+            .iter()
+            .find(|clip| clip.name == name)
+            .map(|clip| (clip.frame_count, clip.frames_per_second));
+        made.or(clip)
+            .map(|(count, rate)| timeline.frames_of(count, rate))
     }
 }
 
 /// The pose that is to be seen at a frame of the timeline.
 #[must_use]
-pub fn shown_pose(document: &Document, character: &Arc<Loaded>, library: impl FnMut(&str) -> Option<Arc<Loaded>>, frame: f64) -> Shown {
+pub fn shown_pose(
+    document: &Document,
+    character: &Arc<Loaded>,
+    library: impl FnMut(&str) -> Option<Arc<Loaded>>,
+    frame: f64,
+) -> Shown {
     let secs = frame / document.timeline.frames_per_second;
     match found_take(document, character, library) {
-        Some(Found::Made(blob, rate, count)) => {
-            Shown::Frame(TakeFrame { source: Source::Made(blob.clone()), frame: frame_of(secs * rate, count as usize) })
-        }
+        Some(Found::Made(blob, rate, count)) => Shown::Frame(TakeFrame {
+            source: Source::Made(blob.clone()),
+            frame: frame_of(secs * rate, count as usize),
+        }),
         Some(Found::Clip(loaded, clip)) => {
             let animation = &loaded.asset.clips[clip];
             match clip_weights(&loaded.asset, animation, secs) {
                 Some(weights) => Shown::Weights(heard(document, weights)),
                 None => {
                     let frame = frame_of(secs * animation.frames_per_second, animation.frame_count);
-                    Shown::Frame(TakeFrame { source: Source::Clip { loaded, clip }, frame })
+                    Shown::Frame(TakeFrame {
+                        source: Source::Clip { loaded, clip },
+                        frame,
+                    })
                 }
             }
         }
@@ -152,21 +196,38 @@ pub fn shown_weights(document: &Document) -> Shown {
 
 /// Silent sliders count as zero.
 fn heard(document: &Document, mut weights: Weights) -> Weights {
-    weights.iter_mut().filter(|(slider, _)| document.character.is_silent(slider)).for_each(|(_, weight)| *weight = 0.0);
+    weights
+        .iter_mut()
+        .filter(|(slider, _)| document.character.is_silent(slider))
+        .for_each(|(_, weight)| *weight = 0.0);
     weights
 }
 
 /// Inside the take; a little off a whole frame is rounding.
 fn frame_of(frame: f64, count: usize) -> f64 {
     let frame = frame.clamp(0.0, count.saturating_sub(1) as f64);
-    if (frame - frame.round()).abs() < 1e-6 { frame.round() } else { frame }
+    if (frame - frame.round()).abs() < 1e-6 {
+        frame.round()
+    } else {
+        frame
+    }
 }
 
 /// The tracks of a clip that moves sliders and nothing else, each with the names of its sliders.
-fn weight_tracks<'a>(asset: &'a Asset, clip: &'a Animation) -> Option<Vec<(Vec<&'a str>, &'a WeightTrack)>> {
+fn weight_tracks<'a>(
+    asset: &'a Asset,
+    clip: &'a Animation,
+) -> Option<Vec<(Vec<&'a str>, &'a WeightTrack)>> {
     let track = |motion: &'a pliant::io::Motion| match &motion.shape {
         Shape::Weights(track) if motion.skin.is_none() && motion.placement.is_none() => {
-            let names = asset.objects.get(motion.object)?.rig.targets().iter().map(|target| &*target.name).collect();
+            let names = asset
+                .objects
+                .get(motion.object)?
+                .rig
+                .targets()
+                .iter()
+                .map(|target| &*target.name)
+                .collect();
             Some((names, track))
         }
         _ => None,
@@ -179,23 +240,44 @@ fn weight_tracks<'a>(asset: &'a Asset, clip: &'a Animation) -> Option<Vec<(Vec<&
 #[must_use]
 pub fn clip_weights(asset: &Asset, clip: &Animation, secs: f64) -> Option<Weights> {
     let at = |(names, track): (Vec<&str>, &WeightTrack)| {
-        names.into_iter().map(str::to_owned).zip(track.at(clip.start_secs + secs)).collect::<Vec<_>>()
+        names
+            .into_iter()
+            .map(str::to_owned)
+            .zip(track.at(clip.start_secs + secs))
+            .collect::<Vec<_>>()
     };
-    Some(weight_tracks(asset, clip)?.into_iter().flat_map(at).filter(|(_, weight)| *weight != 0.0).collect())
+    Some(
+        weight_tracks(asset, clip)?
+            .into_iter()
+            .flat_map(at)
+            .filter(|(_, weight)| *weight != 0.0)
+            .collect(),
+    )
 }
 
-/// A clip of weights as few keys, at whole frames of a timeline of this rate; `None` for one that moves more than sliders.
+/// A clip of weights as few keys, at whole frames of a timeline of this rate; `None` for one that
+/// moves more than sliders.
 #[must_use]
 pub fn clip_keys(asset: &Asset, clip: &Animation, frames_per_second: f64) -> Option<Keys> {
     let secs = clip.frame_count.saturating_sub(1) as f64 / clip.frames_per_second;
     let last = (secs * frames_per_second).round() as u32;
     let mut keys = Keys::new();
     for (names, track) in weight_tracks(asset, clip)? {
-        let times = (0..=last).map(|frame| clip.start_secs + f64::from(frame) / frames_per_second).collect();
+        let times = (0..=last)
+            .map(|frame| clip.start_secs + f64::from(frame) / frames_per_second)
+            .collect();
         let curves = KeyedCurves::from_track(&track.sampled(times).ok()?, KEY_TOLERANCE).ok()?;
-        for (name, curve) in names.into_iter().zip(curves.sliders()).filter(|(_, curve)| !curve.is_empty()) {
+        for (name, curve) in names
+            .into_iter()
+            .zip(curves.sliders())
+            .filter(|(_, curve)| !curve.is_empty())
+        {
             let frame = |secs: f64| ((secs - clip.start_secs) * frames_per_second).round() as u32;
-            let key = |key: &pliant::rig::Key| Key { frame: frame(key.time_secs), weight: key.weight, ease: Ease::Linear };
+            let key = |key: &pliant::rig::Key| Key {
+                frame: frame(key.time_secs),
+                weight: key.weight,
+                ease: Ease::Linear,
+            };
             keys.insert(name.to_owned(), curve.iter().map(key).collect());
         }
     }
@@ -226,17 +308,32 @@ mod tests {
         document.character.set_weight("jawOpen", 0.5);
         document.character.set_weight("browInnerUp", 0.5);
         document.character.muted.insert("jawOpen".into());
-        let Shown::Weights(weights) = shown_pose(&document, &head, |_| None, 3.0) else { panic!("weights") };
-        assert_eq!(weights, Weights::from([("browInnerUp".into(), 0.5), ("jawOpen".into(), 0.0)]));
+        let Shown::Weights(weights) = shown_pose(&document, &head, |_| None, 3.0) else {
+            panic!("weights")
+        };
+        assert_eq!(
+            weights,
+            Weights::from([("browInnerUp".into(), 0.5), ("jawOpen".into(), 0.0)])
+        );
     }
 
     #[test]
     fn a_take_made_here_is_seen_at_its_own_rate_and_straight_between_its_frames() {
         let head = head();
         let neutral = head.rig.neutral().positions();
-        let frames: Vec<Vec<DVec3>> = (0..3).map(|k| neutral.iter().map(|p| *p + DVec3::X * f64::from(k)).collect()).collect();
+        let frames: Vec<Vec<DVec3>> = (0..3)
+            .map(|k| {
+                neutral
+                    .iter()
+                    .map(|p| *p + DVec3::X * f64::from(k))
+                    .collect()
+            })
+            .collect();
         let mut document = document(Some("press"));
-        document.timeline.takes.push(Take::made("press", "specimen:head", &frames, 12.0));
+        document
+            .timeline
+            .takes
+            .push(Take::made("press", "specimen:head", &frames, 12.0));
         let at = |frame: f64| match shown_pose(&document, &head, |_| None, frame) {
             Shown::Frame(frame) => (frame.positions(neutral.len()).unwrap()[7] - neutral[7]).x,
             Shown::Weights(_) => panic!("positions"),
@@ -246,7 +343,13 @@ mod tests {
             assert!((at(frame) - moved).abs() < 1e-5, "frame {frame}");
         }
         document.timeline.takes[0].of = "specimen:hand".into();
-        assert!(matches!(shown_pose(&document, &head, |_| None, 0.0), Shown::Weights(_)), "a take of another mesh does not play");
+        assert!(
+            matches!(
+                shown_pose(&document, &head, |_| None, 0.0),
+                Shown::Weights(_)
+            ),
+            "a take of another mesh does not play"
+        );
     }
 
     #[test]
@@ -254,37 +357,73 @@ mod tests {
         let mut document = document(None);
         assert_eq!(document.last_frame_in(RoomName::Pose, &[]), Some(48));
         let frames = vec![vec![DVec3::ZERO]; 133];
-        document.timeline.takes.push(Take::made("long", "specimen:head", &frames, 12.0));
+        document
+            .timeline
+            .takes
+            .push(Take::made("long", "specimen:head", &frames, 12.0));
         document.timeline.playing_take = Some("long".into());
         // 132 steps of a twelfth are eleven seconds, of 24 frames each.
         let lasts = RoomName::ALL.map(|room| document.last_frame_in(room, &[]).unwrap());
         assert_eq!(lasts, [264, 264, 264, 48, 48]);
         document.timeline.takes[0].of = "specimen:hand".into();
-        assert_eq!(document.last_frame_in(RoomName::Pose, &[]), Some(48), "a take of another mesh does not play");
+        assert_eq!(
+            document.last_frame_in(RoomName::Pose, &[]),
+            Some(48),
+            "a take of another mesh does not play"
+        );
         document.timeline.playing_take = Some("performance".into());
-        assert_eq!(document.last_frame_in(RoomName::Pose, &[]), None, "its file is not there yet");
+        assert_eq!(
+            document.last_frame_in(RoomName::Pose, &[]),
+            None,
+            "its file is not there yet"
+        );
         let clips = &head().asset.clips;
-        let clip = clips.iter().find(|clip| clip.name == "performance").unwrap();
+        let clip = clips
+            .iter()
+            .find(|clip| clip.name == "performance")
+            .unwrap();
         let secs = (clip.frame_count - 1) as f64 / clip.frames_per_second;
-        assert_eq!(document.last_frame_in(RoomName::Pose, clips), Some((24.0 * secs - 1e-6).ceil() as u32));
+        assert_eq!(
+            document.last_frame_in(RoomName::Pose, clips),
+            Some((24.0 * secs - 1e-6).ceil() as u32)
+        );
     }
 
     #[test]
     fn a_clip_of_weights_in_the_file_is_seen_as_weights_and_its_keys_follow_it() {
         let head = head();
         let document = document(Some("performance"));
-        let clip = head.asset.clips.iter().find(|clip| clip.name == "performance").unwrap();
+        let clip = head
+            .asset
+            .clips
+            .iter()
+            .find(|clip| clip.name == "performance")
+            .unwrap();
         let keys = clip_keys(&head.asset, clip, clip.frames_per_second).unwrap();
         let rate = document.timeline.frames_per_second;
         for frame in [0, 13, 30, 55, 88] {
-            let Shown::Weights(weights) = shown_pose(&document, &head, |_| None, f64::from(frame) * rate / clip.frames_per_second) else {
+            let Shown::Weights(weights) = shown_pose(
+                &document,
+                &head,
+                |_| None,
+                f64::from(frame) * rate / clip.frames_per_second,
+            ) else {
                 panic!("weights")
             };
             for (slider, keys) in &keys {
-                let (wanted, keyed) = (weights.get(slider).copied().unwrap_or(0.0), weight_at(keys, f64::from(frame)));
-                assert!((wanted - keyed).abs() <= 2.0 * KEY_TOLERANCE, "{slider} at {frame}: {wanted} {keyed}");
+                let (wanted, keyed) = (
+                    weights.get(slider).copied().unwrap_or(0.0),
+                    weight_at(keys, f64::from(frame)),
+                );
+                assert!(
+                    (wanted - keyed).abs() <= 2.0 * KEY_TOLERANCE,
+                    "{slider} at {frame}: {wanted} {keyed}"
+                );
             }
         }
-        assert!(keys.values().map(|keys| keys.len()).sum::<usize>() < clip.frame_count * keys.len() / 2, "keys only where they are needed");
+        assert!(
+            keys.values().map(|keys| keys.len()).sum::<usize>() < clip.frame_count * keys.len() / 2,
+            "keys only where they are needed"
+        );
     }
 }

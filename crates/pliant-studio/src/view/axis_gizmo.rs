@@ -1,6 +1,10 @@
-//! The small axes in a viewport's corner: they say which way is up, and a click on one looks along it.
+//! The small axes in a viewport's corner: they say which way is up, and a click on one looks along
+//! it.
 
-use eframe::egui::{Align2, Color32, FontId, Id, Painter, Pos2, Rect, Role, Sense, Stroke, Ui, Vec2, WidgetInfo, pos2, vec2};
+use eframe::egui::{
+    Align2, Color32, FontId, Id, Painter, Pos2, Rect, Role, Sense, Stroke, Ui, Vec2, WidgetInfo,
+    pos2, vec2,
+};
 
 use super::camera::{Camera, Side};
 
@@ -12,7 +16,14 @@ const TIP: f32 = 9.0;
 const INSET: f32 = REACH + TIP + 10.0;
 
 /// Draws the axes into the upper right corner and looks along the one that is clicked.
-pub(super) fn axis_gizmo_ui(ui: &Ui, painter: &Painter, id: Id, label: &str, rect: Rect, camera: &mut Camera) {
+pub(super) fn axis_gizmo_ui(
+    ui: &Ui,
+    painter: &Painter,
+    id: Id,
+    label: &str,
+    rect: Rect,
+    camera: &mut Camera,
+) {
     if rect.width() < 6.0 * INSET || rect.height() < 5.0 * INSET {
         return;
     }
@@ -24,17 +35,49 @@ pub(super) fn axis_gizmo_ui(ui: &Ui, painter: &Painter, id: Id, label: &str, rec
     sides.sort_by(|a, b| towards_eye(*a).total_cmp(&towards_eye(*b)));
     for side in sides {
         let direction = side.direction();
-        let place = middle + vec2(direction.dot(axes.right) as f32, -direction.dot(axes.up) as f32) * REACH;
-        if tip_ui(ui, painter, id, label, side, middle, place, towards_eye(side) as f32) {
+        let place = middle
+            + vec2(
+                direction.dot(axes.right) as f32,
+                -direction.dot(axes.up) as f32,
+            ) * REACH;
+        if tip_ui(
+            ui,
+            painter,
+            id,
+            label,
+            side,
+            middle,
+            place,
+            towards_eye(side) as f32,
+        ) {
             camera.look_from(side);
         }
     }
 }
 
 /// One tip with its line; says whether it was clicked.
-fn tip_ui(ui: &Ui, painter: &Painter, id: Id, label: &str, side: Side, middle: Pos2, place: Pos2, near: f32) -> bool {
-    let response = ui.interact(Rect::from_center_size(place, Vec2::splat(2.0 * TIP)), id.with(("axis", side.name())), Sense::click());
-    response.widget_info(|| WidgetInfo::labeled(Role::Button, ui.is_enabled(), format!("{}, {label}", side.name())));
+fn tip_ui(
+    ui: &Ui,
+    painter: &Painter,
+    id: Id,
+    label: &str,
+    side: Side,
+    middle: Pos2,
+    place: Pos2,
+    near: f32,
+) -> bool {
+    let response = ui.interact(
+        Rect::from_center_size(place, Vec2::splat(2.0 * TIP)),
+        id.with(("axis", side.name())),
+        Sense::click(),
+    );
+    response.widget_info(|| {
+        WidgetInfo::labeled(
+            Role::Button,
+            ui.is_enabled(),
+            format!("{}, {label}", side.name()),
+        )
+    });
     let (letter, color) = color_of(side);
     // What points away is fainter.
     let color = color.gamma_multiply(0.62 + 0.38 * (0.5 + 0.5 * near));
@@ -42,14 +85,31 @@ fn tip_ui(ui: &Ui, painter: &Painter, id: Id, label: &str, side: Side, middle: P
     if positive {
         painter.line_segment([middle, place], Stroke::new(2.0, color));
         painter.circle_filled(place, TIP - 1.0, color);
-        painter.text(place, Align2::CENTER_CENTER, letter, FontId::proportional(11.0), Color32::from_gray(16));
+        painter.text(
+            place,
+            Align2::CENTER_CENTER,
+            letter,
+            FontId::proportional(11.0),
+            Color32::from_gray(16),
+        );
     } else {
-        painter.circle(place, TIP - 3.0, color.gamma_multiply(0.28), Stroke::new(1.0, color.gamma_multiply(0.7)));
+        painter.circle(
+            place,
+            TIP - 3.0,
+            color.gamma_multiply(0.28),
+            Stroke::new(1.0, color.gamma_multiply(0.7)),
+        );
     }
     if response.hovered() || response.has_focus() {
-        painter.circle_stroke(place, TIP + 0.5, Stroke::new(1.5, ui.visuals().strong_text_color()));
+        painter.circle_stroke(
+            place,
+            TIP + 0.5,
+            Stroke::new(1.5, ui.visuals().strong_text_color()),
+        );
     }
-    response.on_hover_text(format!("{} ({})", side.name(), side.shortcut())).clicked()
+    response
+        .on_hover_text(format!("{} ({})", side.name(), side.shortcut()))
+        .clicked()
 }
 
 /// The letter and colour of an axis; also those of the handles that move things along it.

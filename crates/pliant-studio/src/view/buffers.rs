@@ -1,10 +1,12 @@
 //! Arrays on the card, kept as long as someone draws them.
 //!
-//! **Problem.** A pose is a new array in every frame, of the same length as the last; the rest stays the same for hours.
+//! **Problem.** A pose is a new array in every frame, of the same length as the last; the rest
+//! stays the same for hours.
 //!
-//! **Ours.** An array is known by its `Arc`. Its buffer outlives it by a few frames and meanwhile takes in the next array of its
-//! length, so that a moving pose costs one copy and no allocation. A buffer that was drawn in this frame or the last and whose array
-//! lives is never written to: another viewport may still draw it.
+//! **Ours.** An array is known by its `Arc`. Its buffer outlives it by a few frames and meanwhile
+//! takes in the next array of its length, so that a moving pose costs one copy and no allocation. A
+//! buffer that was drawn in this frame or the last and whose array lives is never written to:
+//! another viewport may still draw it.
 
 use std::sync::{Arc, Weak};
 
@@ -45,12 +47,19 @@ struct Slot<T> {
 
 impl<T> Pool<T> {
     pub(super) fn new(label: &'static str, usage: wgpu::BufferUsages) -> Self {
-        Self { label, usage: usage | wgpu::BufferUsages::COPY_DST, slots: Vec::new() }
+        Self {
+            label,
+            usage: usage | wgpu::BufferUsages::COPY_DST,
+            slots: Vec::new(),
+        }
     }
 
     /// The stamp of an array that is on the card already; keeps it there.
     pub(super) fn find(&mut self, array: &Arc<T>, frame: u64) -> Option<u64> {
-        let slot = self.slots.iter_mut().find(|slot| std::ptr::eq(slot.array.as_ptr(), Arc::as_ptr(array)))?;
+        let slot = self
+            .slots
+            .iter_mut()
+            .find(|slot| std::ptr::eq(slot.array.as_ptr(), Arc::as_ptr(array)))?;
         slot.last_used = frame;
         Some(slot.stamp)
     }
@@ -70,15 +79,27 @@ impl<T> Pool<T> {
         traffic.bytes += length;
         let free = |slot: &Slot<T>| {
             let unseen = slot.last_used + 1 < frame;
-            slot.bytes == length && (unseen || (slot.array.strong_count() == 0 && slot.last_used < frame))
+            slot.bytes == length
+                && (unseen || (slot.array.strong_count() == 0 && slot.last_used < frame))
         };
         let index = self.slots.iter().position(free).unwrap_or_else(|| {
             traffic.buffers_made += 1;
             // Empty buffers are not allowed.
             let size = length.max(wgpu::COPY_BUFFER_ALIGNMENT);
-            let descriptor = wgpu::BufferDescriptor { label: Some(self.label), size, usage: self.usage, mapped_at_creation: false };
+            let descriptor = wgpu::BufferDescriptor {
+                label: Some(self.label),
+                size,
+                usage: self.usage,
+                mapped_at_creation: false,
+            };
             let buffer = device.create_buffer(&descriptor);
-            self.slots.push(Slot { array: Weak::new(), buffer, bytes: length, last_used: frame, stamp: 0 });
+            self.slots.push(Slot {
+                array: Weak::new(),
+                buffer,
+                bytes: length,
+                last_used: frame,
+                stamp: 0,
+            });
             self.slots.len() - 1
         });
         let slot = &mut self.slots[index];
@@ -89,7 +110,10 @@ impl<T> Pool<T> {
 
     /// The buffer of an upload.
     pub(super) fn buffer(&self, stamp: u64) -> Option<&wgpu::Buffer> {
-        self.slots.iter().find(|slot| slot.stamp == stamp).map(|slot| &slot.buffer)
+        self.slots
+            .iter()
+            .find(|slot| slot.stamp == stamp)
+            .map(|slot| &slot.buffer)
     }
 
     /// Drops what was not used for some frames.

@@ -2,14 +2,15 @@
 //!
 //! **Problem.** A person turns a model with up staying up, slides it, and nears a part of it.
 //!
-//! **Equation.** With yaw `ψ` and pitch `θ`, the axes right `r`, up `u` and back `b` (towards the eye) and the eye `e` are
+//! **Equation.** With yaw `ψ` and pitch `θ`, the axes right `r`, up `u` and back `b` (towards the
+//! eye) and the eye `e` are
 //!
 //! ```text
 //! r = (cos ψ, 0, −sin ψ)     b = (sin ψ cos θ, sin θ, cos ψ cos θ)     u = b × r     e = target + distance · b
 //! ```
 //!
-//! **Ours.** `r` does not depend on the pitch, so that looking straight down or up is a view as any other. Without perspective
-//! the picture keeps the size that things at the target have with it.
+//! **Ours.** `r` does not depend on the pitch, so that looking straight down or up is a view as any
+//! other. Without perspective the picture keeps the size that things at the target have with it.
 
 use std::f64::consts::{FRAC_PI_2, PI};
 
@@ -49,7 +50,14 @@ pub enum Side {
 
 impl Side {
     /// All sides.
-    pub const ALL: [Self; 6] = [Self::Front, Self::Back, Self::Right, Self::Left, Self::Top, Self::Bottom];
+    pub const ALL: [Self; 6] = [
+        Self::Front,
+        Self::Back,
+        Self::Right,
+        Self::Left,
+        Self::Top,
+        Self::Bottom,
+    ];
 
     /// What it is called.
     #[must_use]
@@ -188,13 +196,19 @@ impl Camera {
     /// Directions of the screen in the world.
     #[must_use]
     pub fn axes(&self) -> Axes {
-        let ((sin_yaw, cos_yaw), (sin_pitch, cos_pitch)) = (self.yaw.sin_cos(), self.pitch.sin_cos());
+        let ((sin_yaw, cos_yaw), (sin_pitch, cos_pitch)) =
+            (self.yaw.sin_cos(), self.pitch.sin_cos());
         let right = DVec3::new(cos_yaw, 0.0, -sin_yaw);
         let back = DVec3::new(sin_yaw * cos_pitch, sin_pitch, cos_yaw * cos_pitch);
-        Axes { right, up: back.cross(right), back }
+        Axes {
+            right,
+            up: back.cross(right),
+            back,
+        }
     }
 
-    /// Turns by radians: to the side about the up axis, and up. Up stays up; the pitch ends at the poles.
+    /// Turns by radians: to the side about the up axis, and up. Up stays up; the pitch ends at the
+    /// poles.
     pub fn orbit(&mut self, yaw_rad: f64, pitch_rad: f64) {
         self.yaw = (self.yaw + yaw_rad + PI).rem_euclid(2.0 * PI) - PI;
         self.pitch = (self.pitch + pitch_rad).clamp(-FRAC_PI_2, FRAC_PI_2);
@@ -238,23 +252,45 @@ impl Camera {
     /// As [`frame`](Self::frame), in a picture with this width over height.
     pub fn frame_in(&mut self, bounds: Bounds, aspect: f64) {
         let share = |k: u32| DVec3::new(f64::from(k & 1), f64::from(k >> 1 & 1), f64::from(k >> 2));
-        let corners: Vec<DVec3> = (0..8).map(|k| bounds.min + bounds.size() * share(k)).collect();
+        let corners: Vec<DVec3> = (0..8)
+            .map(|k| bounds.min + bounds.size() * share(k))
+            .collect();
         self.frame_points(&corners, aspect);
     }
 
-    /// As [`frame_in`](Self::frame_in) for all finite points: tighter than their box. Without any, nothing moves.
+    /// As [`frame_in`](Self::frame_in) for all finite points: tighter than their box. Without any,
+    /// nothing moves.
     pub fn frame_points(&mut self, points: &[DVec3], aspect: f64) {
         if !points.iter().any(|point| point.is_finite()) {
             return;
         }
         // Just beside the pole the framing still knows which way is up.
         let elevation_rad = self.pitch.clamp(1e-5 - FRAC_PI_2, FRAC_PI_2 - 1e-5);
-        let view = FramedView::Orbit { azimuth_rad: self.yaw, elevation_rad };
-        let aspect = if aspect.is_finite() { aspect.clamp(0.05, 20.0) } else { 1.0 };
-        let framing = Framing { view, aspect, vertical_fov_rad: self.fov_y_rad, margin: Framing::DEFAULT_MARGIN, room_right: 0.0 };
+        let view = FramedView::Orbit {
+            azimuth_rad: self.yaw,
+            elevation_rad,
+        };
+        let aspect = if aspect.is_finite() {
+            aspect.clamp(0.05, 20.0)
+        } else {
+            1.0
+        };
+        let framing = Framing {
+            view,
+            aspect,
+            vertical_fov_rad: self.fov_y_rad,
+            margin: Framing::DEFAULT_MARGIN,
+            room_right: 0.0,
+        };
         let [nearest, farthest] = Self::DISTANCES;
-        let framed =
-            Framed::framing_points(points, &if self.projection == Projection::Perspective { framing } else { framing.orthographic() });
+        let framed = Framed::framing_points(
+            points,
+            &if self.projection == Projection::Perspective {
+                framing
+            } else {
+                framing.orthographic()
+            },
+        );
         let distance = match framed.projection {
             FramedProjection::Perspective { .. } => framed.eye.distance(framed.target),
             FramedProjection::Orthographic { height } => 0.5 * height / self.half_height_tangent(),
@@ -285,7 +321,8 @@ impl Camera {
 
     /// The card's clip space from eye coordinates, with depth 1 at the near plane and 0 far away.
     ///
-    /// `depths` (nearest and farthest from the eye, either may be negative) bound what is seen without perspective.
+    /// `depths` (nearest and farthest from the eye, either may be negative) bound what is seen
+    /// without perspective.
     #[must_use]
     pub fn clip_from_view(&self, aspect: f64, depths: [f64; 2]) -> DMat4 {
         let columns = match self.projection {
@@ -293,14 +330,24 @@ impl Camera {
             Projection::Perspective => {
                 let focal = 1.0 / self.half_height_tangent();
                 let near = self.distance * Self::NEAR_SHARE;
-                [[focal / aspect, 0.0, 0.0, 0.0], [0.0, focal, 0.0, 0.0], [0.0, 0.0, 0.0, -1.0], [0.0, 0.0, near, 0.0]]
+                [
+                    [focal / aspect, 0.0, 0.0, 0.0],
+                    [0.0, focal, 0.0, 0.0],
+                    [0.0, 0.0, 0.0, -1.0],
+                    [0.0, 0.0, near, 0.0],
+                ]
             }
             // Depth is (far + z) / (far − near).
             Projection::Orthographic => {
                 let (per_half, [near, far]) = (1.0 / self.half_height(), depths);
                 let per_range = 1.0 / (far - near);
                 let along = [0.0, 0.0, far * per_range, 1.0];
-                [[per_half / aspect, 0.0, 0.0, 0.0], [0.0, per_half, 0.0, 0.0], [0.0, 0.0, per_range, 0.0], along]
+                [
+                    [per_half / aspect, 0.0, 0.0, 0.0],
+                    [0.0, per_half, 0.0, 0.0],
+                    [0.0, 0.0, per_range, 0.0],
+                    along,
+                ]
             }
         };
         DMat4::from_cols_array_2d(&columns)
@@ -323,7 +370,10 @@ mod tests {
 
     #[test]
     fn a_camera_survives_its_file() {
-        let camera = Camera { projection: Projection::Orthographic, ..Camera::default() };
+        let camera = Camera {
+            projection: Projection::Orthographic,
+            ..Camera::default()
+        };
         let text = serde_json::to_string(&camera).unwrap();
         assert_eq!(serde_json::from_str::<Camera>(&text).unwrap(), camera);
     }

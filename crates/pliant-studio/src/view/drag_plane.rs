@@ -1,8 +1,8 @@
-//! A point that a hand drags: in the plane of the screen or, by the keys that are held, along the skin's normal, along the skin, or
-//! in depth.
+//! A point that a hand drags: in the plane of the screen or, by the keys that are held, along the
+//! skin's normal, along the skin, or in depth.
 //!
-//! Another key begins another way where the point is, so that nothing jumps. All rooms share this, so that keys mean the same
-//! wherever a point is dragged.
+//! Another key begins another way where the point is, so that nothing jumps. All rooms share this,
+//! so that keys mean the same wherever a point is dragged.
 
 use eframe::egui::{Modifiers, Pos2};
 use pliant::mesh::glam::DVec3;
@@ -27,7 +27,8 @@ impl DragWay {
     /// The ways, in the order in which people are told of them.
     pub const ALL: [Self; 4] = [Self::Screen, Self::Normal, Self::Tangent, Self::Depth];
     /// The keys of all ways in a few lines, for tool tips.
-    pub const KEYS: &'static str = "Ctrl: along the normal\nShift: along the skin\nCtrl and Shift: in depth";
+    pub const KEYS: &'static str =
+        "Ctrl: along the normal\nShift: along the skin\nCtrl and Shift: in depth";
 
     /// The way that the keys choose.
     #[must_use]
@@ -65,14 +66,20 @@ pub struct DragPlane {
 }
 
 impl DragPlane {
-    /// A normal that is seen under less than this cannot be followed by a pointer. *Ours*: 20 degrees, where a point of the screen is three
-    /// of the normal.
+    /// A normal that is seen under less than this cannot be followed by a pointer. *Ours*: 20
+    /// degrees, where a point of the screen is three of the normal.
     const LEAST_SINE: f64 = 0.34;
 
     /// Takes hold of the point at `start`.
     #[must_use]
     pub fn new(start: DVec3, normal: DVec3, pointer: Pos2) -> Self {
-        Self { way: DragWay::Screen, start, pointer, normal, place: start }
+        Self {
+            way: DragWay::Screen,
+            start,
+            pointer,
+            normal,
+            place: start,
+        }
     }
 
     /// Where the point is now.
@@ -112,15 +119,24 @@ impl DragPlane {
             DragWay::Screen => view.drag_in_view_plane(start, from, to),
             DragWay::Tangent => view.drag_in_plane(start, self.normal, from, to),
             DragWay::Depth => start - view.camera.axes().back * up,
-            DragWay::Normal if self.looks_at_the_eye(view) => start + self.normal.normalize_or_zero() * up,
+            DragWay::Normal if self.looks_at_the_eye(view) => {
+                start + self.normal.normalize_or_zero() * up
+            }
             DragWay::Normal => view.drag_along(start, self.normal, from, to),
         }
     }
 
-    /// Whether the normal is a dot on the screen, along which nothing can be pulled: then up the screen is out of the skin.
+    /// Whether the normal is a dot on the screen, along which nothing can be pulled: then up the
+    /// screen is out of the skin.
     fn looks_at_the_eye(&self, view: &View) -> bool {
-        let Some(at) = view.project(self.start) else { return true };
-        let sine = view.ray(at).direction.cross(self.normal.normalize_or_zero()).length();
+        let Some(at) = view.project(self.start) else {
+            return true;
+        };
+        let sine = view
+            .ray(at)
+            .direction
+            .cross(self.normal.normalize_or_zero())
+            .length();
         sine < Self::LEAST_SINE
     }
 }
@@ -132,7 +148,10 @@ mod tests {
     use eframe::egui::{Rect, pos2, vec2};
 
     fn view() -> View {
-        View { camera: Camera::default(), rect: Rect::from_min_size(pos2(0.0, 0.0), vec2(400.0, 300.0)) }
+        View {
+            camera: Camera::default(),
+            rect: Rect::from_min_size(pos2(0.0, 0.0), vec2(400.0, 300.0)),
+        }
     }
 
     #[test]
@@ -148,13 +167,20 @@ mod tests {
             drag.follow(&view, from + vec2(30.0, -25.0), modifiers)
         };
         let screen = dragged(Modifiers::NONE);
-        assert!(screen.dot(axes.back).abs() < 1e-9 && screen.dot(axes.right) > 0.0 && screen.dot(axes.up) > 0.0);
+        assert!(
+            screen.dot(axes.back).abs() < 1e-9
+                && screen.dot(axes.right) > 0.0
+                && screen.dot(axes.up) > 0.0
+        );
         let along = dragged(Modifiers::COMMAND);
         assert!(along.dot(normal) > 0.0 && along.normalize().distance(normal) < 1e-9);
         let skin = dragged(Modifiers::SHIFT);
         assert!(skin.length() > 0.0 && skin.dot(normal).abs() < 1e-9 * skin.length());
         let depth = dragged(Modifiers::COMMAND | Modifiers::SHIFT);
-        assert!(depth.normalize().distance(-axes.back) < 1e-9, "up is away from the eye");
+        assert!(
+            depth.normalize().distance(-axes.back) < 1e-9,
+            "up is away from the eye"
+        );
     }
 
     #[test]
@@ -166,7 +192,10 @@ mod tests {
         drag.follow(&view, from, Modifiers::COMMAND);
         let out = drag.follow(&view, from - vec2(0.0, 20.0), Modifiers::COMMAND);
         let wanted = normal * (20.0 * view.world_per_pixel(DVec3::ZERO));
-        assert!(out.distance(wanted) < 1e-9 * wanted.length(), "{out} {wanted}");
+        assert!(
+            out.distance(wanted) < 1e-9 * wanted.length(),
+            "{out} {wanted}"
+        );
     }
 
     #[test]
@@ -175,8 +204,16 @@ mod tests {
         let (from, to) = (pos2(200.0, 150.0), pos2(230.0, 110.0));
         let mut drag = DragPlane::new(DVec3::ZERO, DVec3::X, from);
         let first = drag.follow(&view, to, Modifiers::NONE);
-        for modifiers in [Modifiers::SHIFT, Modifiers::COMMAND, Modifiers::COMMAND | Modifiers::SHIFT, Modifiers::NONE] {
-            assert!(drag.follow(&view, to, modifiers).distance(first) < 1e-12, "{modifiers:?}");
+        for modifiers in [
+            Modifiers::SHIFT,
+            Modifiers::COMMAND,
+            Modifiers::COMMAND | Modifiers::SHIFT,
+            Modifiers::NONE,
+        ] {
+            assert!(
+                drag.follow(&view, to, modifiers).distance(first) < 1e-12,
+                "{modifiers:?}"
+            );
         }
         drag.push(&view, to, 0.25);
         let pushed = drag.place();

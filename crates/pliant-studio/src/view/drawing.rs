@@ -1,9 +1,10 @@
 //! A scene as numbers for the card: matrices, colours, order.
 //!
-//! **Equation.** Normals go to the eye by the inverse transpose of the matrix that takes points there.
+//! **Equation.** Normals go to the eye by the inverse transpose of the matrix that takes points
+//! there.
 //!
-//! **Ours.** Matrices are made in double precision for each model and rounded once. Opaque models come first; translucent ones
-//! follow from far to near.
+//! **Ours.** Matrices are made in double precision for each model and rounded once. Opaque models
+//! come first; translucent ones follow from far to near.
 
 use std::sync::Arc;
 
@@ -108,9 +109,13 @@ impl Ground {
     /// Under all opaque models, with cells of a round size; `None` without any, or under a point.
     pub(super) fn under(scene: &Scene) -> Option<Self> {
         let opaque = || scene.models.iter().filter(|model| model.opacity >= OPAQUE);
-        let bounds = opaque().filter_map(Model::bounds).reduce(|all, one| all.union(&one))?;
+        let bounds = opaque()
+            .filter_map(Model::bounds)
+            .reduce(|all, one| all.union(&one))?;
         let sole = bounds.min.y + Self::SOLE * bounds.size().y;
-        let points = opaque().flat_map(|model| (0..model.vertices.positions.len() as u32).map(|vertex| model.position(vertex)));
+        let points = opaque().flat_map(|model| {
+            (0..model.vertices.positions.len() as u32).map(|vertex| model.position(vertex))
+        });
         let standing: Vec<DVec3> = points.filter(|point| point.y <= sole).collect();
         Self::with_footprint(&bounds, Bounds::of(&standing)?)
     }
@@ -118,19 +123,36 @@ impl Ground {
     /// The same ground, lowered where a model has come to reach below it.
     pub(super) fn sunk_under(self, scene: &Scene) -> Self {
         let opaque = scene.models.iter().filter(|model| model.opacity >= OPAQUE);
-        let lowest = opaque.filter_map(Model::bounds).map(|bounds| bounds.min.y - Self::GAP * bounds.diagonal());
+        let lowest = opaque
+            .filter_map(Model::bounds)
+            .map(|bounds| bounds.min.y - Self::GAP * bounds.diagonal());
         let y = lowest.fold(self.center.y, f64::min);
-        Self { center: DVec3 { y, ..self.center }, ..self }
+        Self {
+            center: DVec3 { y, ..self.center },
+            ..self
+        }
     }
 
     fn with_footprint(bounds: &Bounds, footprint: Bounds) -> Option<Self> {
         let diagonal = bounds.diagonal();
         let power = 10.0_f64.powf((diagonal / Self::CELLS).log10().floor());
-        let cell = [5.0, 2.0, 1.0].map(|step| step * power).into_iter().find(|cell| cell * Self::CELLS <= diagonal)?;
+        let cell = [5.0, 2.0, 1.0]
+            .map(|step| step * power)
+            .into_iter()
+            .find(|cell| cell * Self::CELLS <= diagonal)?;
         let round = |x: f64| (x / (cell * Self::STRONG_EVERY)).round() * cell * Self::STRONG_EVERY;
         let middle = bounds.center();
-        let center = DVec3::new(round(middle.x), bounds.min.y - Self::GAP * diagonal, round(middle.z));
-        (cell > 0.0 && center.is_finite()).then(|| Self { center, cell, reach: (Self::REACH * diagonal / cell).ceil(), footprint })
+        let center = DVec3::new(
+            round(middle.x),
+            bounds.min.y - Self::GAP * diagonal,
+            round(middle.z),
+        );
+        (cell > 0.0 && center.is_finite()).then(|| Self {
+            center,
+            cell,
+            reach: (Self::REACH * diagonal / cell).ceil(),
+            footprint,
+        })
     }
 
     fn world_from_cells(&self) -> DMat4 {
@@ -148,7 +170,10 @@ impl Ground {
     /// A box around everything that is drawn of it.
     fn bounds(&self) -> Bounds {
         let reach = DVec3::new(1.0, 0.0, 1.0) * (self.reach * self.cell);
-        Bounds { min: self.center - reach, max: self.center + reach }
+        Bounds {
+            min: self.center - reach,
+            max: self.center + reach,
+        }
     }
 }
 
@@ -162,14 +187,32 @@ struct Palette {
 
 impl Palette {
     fn of(visuals: &Visuals) -> Self {
-        let (fill, towards) = (visuals.panel_fill, |color: Color32, share| visuals.panel_fill.lerp_to_gamma(color, share));
+        let (fill, towards) = (visuals.panel_fill, |color: Color32, share| {
+            visuals.panel_fill.lerp_to_gamma(color, share)
+        });
         let ink = |level: f32, alpha: f32| [level, level, level, alpha];
         if visuals.dark_mode {
-            let backdrop = [towards(Color32::from_rgb(210, 222, 240), 0.22), fill.lerp_to_gamma(Color32::BLACK, 0.1)];
-            Self { backdrop, line: ink(0.01, 0.38), grid: ink(1.0, 0.085), shadow: 0.55 }
+            let backdrop = [
+                towards(Color32::from_rgb(210, 222, 240), 0.22),
+                fill.lerp_to_gamma(Color32::BLACK, 0.1),
+            ];
+            Self {
+                backdrop,
+                line: ink(0.01, 0.38),
+                grid: ink(1.0, 0.085),
+                shadow: 0.55,
+            }
         } else {
-            let backdrop = [towards(Color32::from_rgb(214, 218, 226), 0.3), towards(Color32::from_rgb(110, 120, 140), 0.36)];
-            Self { backdrop, line: ink(0.01, 0.38), grid: ink(0.0, 0.16), shadow: 0.3 }
+            let backdrop = [
+                towards(Color32::from_rgb(214, 218, 226), 0.3),
+                towards(Color32::from_rgb(110, 120, 140), 0.36),
+            ];
+            Self {
+                backdrop,
+                line: ink(0.01, 0.38),
+                grid: ink(0.0, 0.16),
+                shadow: 0.3,
+            }
         }
     }
 }
@@ -193,14 +236,44 @@ pub(super) fn compose(
 ) -> Drawing {
     let ground = ground.filter(|_| look.grid);
     let rect = view.rect;
-    let across = |low: f32, high: f32| ((high * pixels_per_point).round() - (low * pixels_per_point).round()).max(0.0) as u32;
-    let size = [across(rect.left(), rect.right()), across(rect.top(), rect.bottom())];
+    let across = |low: f32, high: f32| {
+        ((high * pixels_per_point).round() - (low * pixels_per_point).round()).max(0.0) as u32
+    };
+    let size = [
+        across(rect.left(), rect.right()),
+        across(rect.top(), rect.bottom()),
+    ];
     let view_from_world = view.camera.view_from_world();
-    let clip_from_view = view.camera.clip_from_view(view.aspect(), depths(&view.camera, scene, ground));
-    let mut items: Vec<Item> = scene.models.iter().map(|model| item(model, look, view_from_world, clip_from_view)).collect();
-    items.sort_by(|a, b| a.translucent.cmp(&b.translucent).then(b.depth.total_cmp(&a.depth)));
-    let frame = frame_numbers(view, look, ground, visuals, size, pixels_per_point, clip_from_view);
-    Drawing { id, size, frame, items, wireframe: look.wireframe, grid: ground.is_some() }
+    let clip_from_view = view
+        .camera
+        .clip_from_view(view.aspect(), depths(&view.camera, scene, ground));
+    let mut items: Vec<Item> = scene
+        .models
+        .iter()
+        .map(|model| item(model, look, view_from_world, clip_from_view))
+        .collect();
+    items.sort_by(|a, b| {
+        a.translucent
+            .cmp(&b.translucent)
+            .then(b.depth.total_cmp(&a.depth))
+    });
+    let frame = frame_numbers(
+        view,
+        look,
+        ground,
+        visuals,
+        size,
+        pixels_per_point,
+        clip_from_view,
+    );
+    Drawing {
+        id,
+        size,
+        frame,
+        items,
+        wireframe: look.wireframe,
+        grid: ground.is_some(),
+    }
 }
 
 /// Nearest and farthest depth from the eye of all there is.
@@ -208,8 +281,15 @@ fn depths(camera: &Camera, scene: &Scene, ground: Option<Ground>) -> [f64; 2] {
     if camera.projection == Projection::Perspective {
         return [0.0, f64::INFINITY];
     }
-    let all = scene.bounds().into_iter().chain(ground.map(|ground| ground.bounds())).reduce(|all, one| all.union(&one));
-    let all = all.unwrap_or(Bounds { min: camera.target, max: camera.target });
+    let all = scene
+        .bounds()
+        .into_iter()
+        .chain(ground.map(|ground| ground.bounds()))
+        .reduce(|all, one| all.union(&one));
+    let all = all.unwrap_or(Bounds {
+        min: camera.target,
+        max: camera.target,
+    });
     let middle = (camera.eye() - all.center()).dot(camera.axes().back);
     let reach = 0.5 * all.diagonal() + 1e-3 * camera.distance;
     [middle - reach, middle + reach]
@@ -225,13 +305,17 @@ fn frame_numbers(
     clip_from_view: DMat4,
 ) -> FrameNumbers {
     let palette = Palette::of(visuals);
-    let (axes, perspective) = (view.camera.axes(), view.camera.projection == Projection::Perspective);
+    let (axes, perspective) = (
+        view.camera.axes(),
+        view.camera.projection == Projection::Perspective,
+    );
     let up = [axes.right.y, axes.up.y, axes.back.y].map(|c| c as f32);
     let [backdrop_top, backdrop_bottom] = palette.backdrop.map(linear);
     let back_share = if look.backfaces { BACK_SHARE } else { 0.0 };
     let [back_red, back_green, back_blue, _] = linear(BACK_TINT);
-    let clip_from_ground =
-        ground.map_or(DMat4::IDENTITY, |ground| clip_from_view * view.camera.view_from_world() * ground.world_from_cells());
+    let clip_from_ground = ground.map_or(DMat4::IDENTITY, |ground| {
+        clip_from_view * view.camera.view_from_world() * ground.world_from_cells()
+    });
     // From below there is no ground to see a shadow on.
     let above = ground.is_some_and(|ground| view.camera.eye().y > ground.center.y);
     let pixels = f64::from(size[1].max(1));
@@ -245,9 +329,19 @@ fn frame_numbers(
         line: palette.line,
         back: [back_red, back_green, back_blue, back_share],
         grid: palette.grid,
-        size: [size[0] as f32, size[1] as f32, ground.map_or(0.0, |ground| ground.reach as f32), pixels_per_point],
+        size: [
+            size[0] as f32,
+            size[1] as f32,
+            ground.map_or(0.0, |ground| ground.reach as f32),
+            pixels_per_point,
+        ],
         footprint: ground.map_or([0.0, 0.0, 1.0, 1.0], |ground| ground.footprint_in_cells()),
-        strengths: [if above { palette.shadow } else { 0.0 }, pixel_per_depth as f32, pixel_in_depth as f32, 0.0],
+        strengths: [
+            if above { palette.shadow } else { 0.0 },
+            pixel_per_depth as f32,
+            pixel_in_depth as f32,
+            0.0,
+        ],
     }
 }
 
@@ -258,10 +352,18 @@ fn item(model: &Model, look: &Look, view_from_world: DMat4, clip_from_view: DMat
     let flat = model.shading.unwrap_or(look.shading) == Shading::Flat;
     let vertices = model.vertices.positions.len();
     let (paint, kind, color, heat) = match &model.paint {
-        Paint::Colors(colors) if colors.len() == vertices => (PaintArray::Colors(colors.clone()), 1.0, Model::CLAY, [0.0; 4]),
-        Paint::Heat(heat) if heat.values.len() == vertices => {
-            (PaintArray::Values(heat.values.clone()), 2.0, Model::CLAY, heat_numbers(heat))
-        }
+        Paint::Colors(colors) if colors.len() == vertices => (
+            PaintArray::Colors(colors.clone()),
+            1.0,
+            Model::CLAY,
+            [0.0; 4],
+        ),
+        Paint::Heat(heat) if heat.values.len() == vertices => (
+            PaintArray::Values(heat.values.clone()),
+            2.0,
+            Model::CLAY,
+            heat_numbers(heat),
+        ),
         Paint::Plain(color) => (PaintArray::None, 0.0, *color, [0.0; 4]),
         // Paint that does not fit the vertices is of another model.
         Paint::Colors(_) | Paint::Heat(_) => (PaintArray::None, 0.0, Model::CLAY, [0.0; 4]),
@@ -272,27 +374,55 @@ fn item(model: &Model, look: &Look, view_from_world: DMat4, clip_from_view: DMat
         view_from_model: single(view_from_model),
         normal_from_model: single(DMat4::from_mat3(turn.inverse().transpose())),
         color: linear(color),
-        params: [kind, opacity, f32::from(u8::from(flat)), f32::from(u8::from(mirrored))],
+        params: [
+            kind,
+            opacity,
+            f32::from(u8::from(flat)),
+            f32::from(u8::from(mirrored)),
+        ],
         heat,
     };
     let (surface, vertices) = (model.surface.clone(), model.vertices.clone());
     let translucent = opacity < OPAQUE;
-    let middle = if translucent { model.bounds().map(|bounds| bounds.center()) } else { None };
+    let middle = if translucent {
+        model.bounds().map(|bounds| bounds.center())
+    } else {
+        None
+    };
     let depth = middle.map_or(0.0, |middle| -view_from_world.transform_point3(middle).z);
-    Item { surface, vertices, paint, numbers, translucent, depth }
+    Item {
+        surface,
+        vertices,
+        paint,
+        numbers,
+        translucent,
+        depth,
+    }
 }
 
 /// Lower end, one over the width, and the row of the table.
 fn heat_numbers(heat: &Heat) -> [f32; 4] {
     let [low, high] = heat.range;
     // A range without width is all middle.
-    let [low, per_width] = if high > low { [low, 1.0 / (high - low)] } else { [low - 0.5, 1.0] };
-    [low, per_width, (table_row(heat.map) as f32 + 0.5) / HeatMap::ALL.len() as f32, 0.0]
+    let [low, per_width] = if high > low {
+        [low, 1.0 / (high - low)]
+    } else {
+        [low - 0.5, 1.0]
+    };
+    [
+        low,
+        per_width,
+        (table_row(heat.map) as f32 + 0.5) / HeatMap::ALL.len() as f32,
+        0.0,
+    ]
 }
 
 /// The row of a map in the card's table.
 pub(super) fn table_row(map: HeatMap) -> usize {
-    HeatMap::ALL.iter().position(|known| *known == map).unwrap_or(0)
+    HeatMap::ALL
+        .iter()
+        .position(|known| *known == map)
+        .unwrap_or(0)
 }
 
 fn linear(color: Color32) -> [f32; 4] {
@@ -300,7 +430,8 @@ fn linear(color: Color32) -> [f32; 4] {
 }
 
 fn single(matrix: DMat4) -> [f32; 16] {
-    let columns: [Vec4; 4] = [matrix.x_axis, matrix.y_axis, matrix.z_axis, matrix.w_axis].map(|column| column.as_vec4());
+    let columns: [Vec4; 4] =
+        [matrix.x_axis, matrix.y_axis, matrix.z_axis, matrix.w_axis].map(|column| column.as_vec4());
     std::array::from_fn(|k| columns[k / 4][k % 4])
 }
 
@@ -313,15 +444,32 @@ mod tests {
 
     fn composed(scene: &Scene) -> Drawing {
         let rect = Rect::from_min_size(pos2(10.25, 20.0), vec2(400.5, 300.0));
-        let view = View { camera: Camera::default(), rect };
-        compose(Id::NULL, &view, scene, &Look::default(), Ground::under(scene), &Visuals::dark(), 1.5)
+        let view = View {
+            camera: Camera::default(),
+            rect,
+        };
+        compose(
+            Id::NULL,
+            &view,
+            scene,
+            &Look::default(),
+            Ground::under(scene),
+            &Visuals::dark(),
+            1.5,
+        )
     }
 
     #[test]
     fn translucent_models_come_last_and_from_far_to_near() {
         let ball = Model::of(&icosphere(1));
-        let at = |z: f64, opacity: f32| ball.clone().with_placement(DAffine3::from_translation(DVec3::Z * z)).with_opacity(opacity);
-        let drawing = composed(&Scene { models: vec![at(1.0, 0.5), at(0.0, 1.0), at(-3.0, 0.5), at(4.0, 1.0)] });
+        let at = |z: f64, opacity: f32| {
+            ball.clone()
+                .with_placement(DAffine3::from_translation(DVec3::Z * z))
+                .with_opacity(opacity)
+        };
+        let drawing = composed(&Scene {
+            models: vec![at(1.0, 0.5), at(0.0, 1.0), at(-3.0, 0.5), at(4.0, 1.0)],
+        });
         let order: Vec<bool> = drawing.items.iter().map(|item| item.translucent).collect();
         assert_eq!(order, [false, false, true, true]);
         assert!(drawing.items[2].depth > drawing.items[3].depth);
@@ -346,30 +494,54 @@ mod tests {
     fn the_ground_lies_under_the_model_with_cells_of_a_round_size_in_any_unit() {
         for unit in [1e-3, 1.0, 1e4] {
             let solid = closed_box([1, 1, 1], DVec3::new(1.0, 2.0, 3.0) * unit);
-            let ground = Ground::under(&Scene::of(Model::of(&solid))).expect("a box stands on the ground");
+            let ground =
+                Ground::under(&Scene::of(Model::of(&solid))).expect("a box stands on the ground");
             assert!(ground.center.y < -unit && ground.center.y > -1.01 * unit);
             let leading = ground.cell / 10.0_f64.powf(ground.cell.log10().floor());
-            assert!([1.0, 2.0, 5.0].iter().any(|step| (leading - step).abs() < 1e-9), "{leading}");
+            assert!(
+                [1.0, 2.0, 5.0]
+                    .iter()
+                    .any(|step| (leading - step).abs() < 1e-9),
+                "{leading}"
+            );
             let cells = 14.0_f64.sqrt() * unit / ground.cell;
-            assert!((Ground::CELLS..=2.5 * Ground::CELLS).contains(&cells), "{cells} cells");
+            assert!(
+                (Ground::CELLS..=2.5 * Ground::CELLS).contains(&cells),
+                "{cells} cells"
+            );
         }
         assert_eq!(Ground::under(&Scene::default()), None);
     }
 
     #[test]
     fn a_ground_goes_down_with_what_reaches_below_it_and_does_not_come_up_again() {
-        let at = |y: f64| Scene::of(Model::of(&icosphere(1)).with_placement(DAffine3::from_translation(DVec3::Y * y)));
+        let at = |y: f64| {
+            Scene::of(
+                Model::of(&icosphere(1)).with_placement(DAffine3::from_translation(DVec3::Y * y)),
+            )
+        };
         let ground = Ground::under(&at(0.0)).expect("a ball stands on the ground");
         assert_eq!(ground.sunk_under(&at(0.0)), ground, "nothing moved");
         let sunk = ground.sunk_under(&at(-0.5));
-        assert!((sunk.center.y - (ground.center.y - 0.5)).abs() < 1e-9, "it goes down as far as the ball");
+        assert!(
+            (sunk.center.y - (ground.center.y - 0.5)).abs() < 1e-9,
+            "it goes down as far as the ball"
+        );
         assert_eq!(sunk.sunk_under(&at(2.0)), sunk, "it stays");
-        assert_eq!((sunk.cell, sunk.footprint), (ground.cell, ground.footprint), "the same cells");
+        assert_eq!(
+            (sunk.cell, sunk.footprint),
+            (ground.cell, ground.footprint),
+            "the same cells"
+        );
     }
 
     #[test]
     fn a_mirrored_placement_is_told_to_the_shader() {
-        let mirrored = Model::of(&icosphere(1)).with_placement(DAffine3::from_scale(DVec3::new(-1.0, 1.0, 1.0)));
-        assert_eq!(composed(&Scene::of(mirrored)).items[0].numbers.params[3], 1.0);
+        let mirrored = Model::of(&icosphere(1))
+            .with_placement(DAffine3::from_scale(DVec3::new(-1.0, 1.0, 1.0)));
+        assert_eq!(
+            composed(&Scene::of(mirrored)).items[0].numbers.params[3],
+            1.0
+        );
     }
 }

@@ -1,8 +1,8 @@
 //! Everything that is seen in three dimensions: cameras, scenes, and the viewport that draws them.
 //!
 //! A room builds a [`Scene`] from shared arrays, calls [`viewport_ui`] with its camera, and gets a
-//! [`Canvas`] back: input for its tool, and a painter for what lies over the picture. [`install`] tells a
-//! window's viewports about its graphics card, once.
+//! [`Canvas`] back: input for its tool, and a painter for what lies over the picture. [`install`]
+//! tells a window's viewports about its graphics card, once.
 
 mod axis_gizmo;
 mod buffers;

@@ -8,8 +8,8 @@
 //! | sides | 1 front, 3 right, 7 top; with Alt from the other side |
 //! | perspective | 5 |
 //!
-//! **Ours.** The left button alone belongs to the tool. What a drag does is settled when it starts: letting go of Alt half-way does
-//! not hand the drag to the tool.
+//! **Ours.** The left button alone belongs to the tool. What a drag does is settled when it starts:
+//! letting go of Alt half-way does not hand the drag to the tool.
 
 use eframe::egui::{Context, CursorIcon, Id, Key, Modifiers, PointerButton, Pos2, Response, Vec2};
 use pliant::mesh::glam::DVec3;
@@ -61,7 +61,9 @@ impl Gesture {
                 camera
             }
             Self::Pan => view.panned(drag),
-            Self::Dolly => view.zoom_to_cursor(view.rect.center(), ((y - x) * DOLLY_PER_POINT).exp()),
+            Self::Dolly => {
+                view.zoom_to_cursor(view.rect.center(), ((y - x) * DOLLY_PER_POINT).exp())
+            }
         }
     }
 
@@ -76,8 +78,14 @@ impl Gesture {
 
 /// Moves the camera by what the person does over the viewport; says whether a drag is the camera's.
 ///
-/// `pivot` gives the place in the scene that a wheel nears, from the one under the cursor; it is asked only then.
-pub(super) fn navigate(view: &View, response: &Response, camera: &mut Camera, pivot: impl FnOnce(Pos2) -> Option<DVec3>) -> bool {
+/// `pivot` gives the place in the scene that a wheel nears, from the one under the cursor; it is
+/// asked only then.
+pub(super) fn navigate(
+    view: &View,
+    response: &Response,
+    camera: &mut Camera,
+    pivot: impl FnOnce(Pos2) -> Option<DVec3>,
+) -> bool {
     let gesture = current_gesture(response);
     if let Some(gesture) = gesture {
         *camera = gesture.apply(view, response.drag_delta());
@@ -94,13 +102,21 @@ pub(super) fn navigate(view: &View, response: &Response, camera: &mut Camera, pi
 fn current_gesture(response: &Response) -> Option<Gesture> {
     let (ctx, id) = (&response.ctx, gesture_id(response.id));
     if response.drag_started() {
-        let buttons = [PointerButton::Primary, PointerButton::Middle, PointerButton::Secondary];
+        let buttons = [
+            PointerButton::Primary,
+            PointerButton::Middle,
+            PointerButton::Secondary,
+        ];
         let modifiers = ctx.input(|input| input.modifiers);
-        let button = buttons.into_iter().find(|&button| response.drag_started_by(button));
+        let button = buttons
+            .into_iter()
+            .find(|&button| response.drag_started_by(button));
         let gesture = button.and_then(|button| Gesture::of(button, modifiers));
         ctx.data_mut(|data| data.insert_temp(id, gesture));
     }
-    let started = ctx.data(|data| data.get_temp::<Option<Gesture>>(id)).flatten();
+    let started = ctx
+        .data(|data| data.get_temp::<Option<Gesture>>(id))
+        .flatten();
     if !response.dragged() {
         ctx.data_mut(|data| data.remove::<Option<Gesture>>(id));
     }
@@ -112,8 +128,15 @@ fn gesture_id(viewport: Id) -> Id {
     viewport.with("gesture")
 }
 
-fn zoom_by_wheel(view: &View, response: &Response, camera: &mut Camera, pivot: impl FnOnce(Pos2) -> Option<DVec3>) {
-    let Some(cursor) = response.hover_pos() else { return };
+fn zoom_by_wheel(
+    view: &View,
+    response: &Response,
+    camera: &mut Camera,
+    pivot: impl FnOnce(Pos2) -> Option<DVec3>,
+) {
+    let Some(cursor) = response.hover_pos() else {
+        return;
+    };
     let (scroll, pinch) = response.ctx.input_mut(|input| {
         // Taken, so that a list around the viewport does not move as well.
         let scroll = std::mem::take(&mut input.smooth_scroll_delta);
@@ -122,9 +145,16 @@ fn zoom_by_wheel(view: &View, response: &Response, camera: &mut Camera, pivot: i
     if scroll == 0.0 && pinch == 1.0 {
         return;
     }
-    let factor = ((-scroll * WHEEL_PER_POINT).exp() / pinch).clamp(1.0 / STRONGEST_ZOOM, STRONGEST_ZOOM);
-    let view = View { camera: *camera, ..*view };
-    camera.zoom_about(pivot(cursor).unwrap_or_else(|| view.at_target_depth(cursor)), factor);
+    let factor =
+        ((-scroll * WHEEL_PER_POINT).exp() / pinch).clamp(1.0 / STRONGEST_ZOOM, STRONGEST_ZOOM);
+    let view = View {
+        camera: *camera,
+        ..*view
+    };
+    camera.zoom_about(
+        pivot(cursor).unwrap_or_else(|| view.at_target_depth(cursor)),
+        factor,
+    );
 }
 
 fn look_by_keys(ctx: &Context, camera: &mut Camera) {
@@ -132,7 +162,14 @@ fn look_by_keys(ctx: &Context, camera: &mut Camera) {
         return;
     }
     // Those with Alt first: a key without takes them, too.
-    for side in [Side::Back, Side::Left, Side::Bottom, Side::Front, Side::Right, Side::Top] {
+    for side in [
+        Side::Back,
+        Side::Left,
+        Side::Bottom,
+        Side::Front,
+        Side::Right,
+        Side::Top,
+    ] {
         let (key, modifiers) = key_of(side);
         if ctx.input_mut(|input| input.consume_key(modifiers, key)) {
             camera.look_from(side);
@@ -163,8 +200,14 @@ mod tests {
     fn the_left_button_alone_is_the_tool_s() {
         assert_eq!(Gesture::of(PointerButton::Primary, Modifiers::NONE), None);
         assert_eq!(Gesture::of(PointerButton::Primary, Modifiers::SHIFT), None);
-        assert_eq!(Gesture::of(PointerButton::Primary, Modifiers::COMMAND), None);
-        assert_eq!(Gesture::of(PointerButton::Primary, Modifiers::ALT), Some(Gesture::Orbit));
+        assert_eq!(
+            Gesture::of(PointerButton::Primary, Modifiers::COMMAND),
+            None
+        );
+        assert_eq!(
+            Gesture::of(PointerButton::Primary, Modifiers::ALT),
+            Some(Gesture::Orbit)
+        );
     }
 
     #[test]
@@ -177,17 +220,36 @@ mod tests {
             (PointerButton::Secondary, Modifiers::SHIFT, Gesture::Pan),
             (PointerButton::Secondary, Modifiers::ALT, Gesture::Dolly),
         ] {
-            assert_eq!(Gesture::of(button, modifiers), Some(expected), "{button:?} {modifiers:?}");
+            assert_eq!(
+                Gesture::of(button, modifiers),
+                Some(expected),
+                "{button:?} {modifiers:?}"
+            );
         }
     }
 
     #[test]
     fn dragging_turns_the_near_side_with_the_hand() {
-        let view = View { camera: Camera::default(), rect: Rect::from_min_size(pos2(0.0, 0.0), vec2(400.0, 300.0)) };
+        let view = View {
+            camera: Camera::default(),
+            rect: Rect::from_min_size(pos2(0.0, 0.0), vec2(400.0, 300.0)),
+        };
         let near_side = view.camera.target + view.camera.axes().back;
-        let turned = View { camera: Gesture::Orbit.apply(&view, vec2(20.0, 10.0)), ..view };
-        let (before, after) = (view.project(near_side).unwrap(), turned.project(near_side).unwrap());
-        assert!(after.x > before.x && after.y > before.y, "{before:?} {after:?}");
-        assert!(Gesture::Dolly.apply(&view, vec2(20.0, 0.0)).distance < view.camera.distance, "to the right is nearer");
+        let turned = View {
+            camera: Gesture::Orbit.apply(&view, vec2(20.0, 10.0)),
+            ..view
+        };
+        let (before, after) = (
+            view.project(near_side).unwrap(),
+            turned.project(near_side).unwrap(),
+        );
+        assert!(
+            after.x > before.x && after.y > before.y,
+            "{before:?} {after:?}"
+        );
+        assert!(
+            Gesture::Dolly.apply(&view, vec2(20.0, 0.0)).distance < view.camera.distance,
+            "to the right is nearer"
+        );
     }
 }

@@ -1,6 +1,7 @@
 //! How the card draws each kind of thing.
 //!
-//! **Ours.** Depth runs from 1 at the eye to 0 far away, in floats: there is no far plane, and digits are where they are needed.
+//! **Ours.** Depth runs from 1 at the eye to 0 far away, in floats: there is no far plane, and
+//! digits are where they are needed.
 
 use eframe::wgpu;
 
@@ -16,7 +17,10 @@ const DEPTH: wgpu::TextureFormat = wgpu::TextureFormat::Depth32Float;
 const TABLE_ENTRIES: usize = 256;
 /// Bytes from one model's numbers to the next: the least that every card takes as an offset.
 pub(super) const MODEL_STRIDE: u64 = 256;
-const _: () = assert!(size_of::<ModelNumbers>() as u64 <= MODEL_STRIDE, "the numbers of a model fit their stride");
+const _: () = assert!(
+    size_of::<ModelNumbers>() as u64 <= MODEL_STRIDE,
+    "the numbers of a model fit their stride"
+);
 
 /// Bytes of a vertex: position and normal.
 pub(super) const VERTEX_BYTES: u64 = 24;
@@ -46,12 +50,32 @@ pub(super) struct Sheets {
 }
 
 impl Pipelines {
-    pub(super) fn new(device: &wgpu::Device, queue: &wgpu::Queue, screen: wgpu::TextureFormat) -> Self {
+    pub(super) fn new(
+        device: &wgpu::Device,
+        queue: &wgpu::Queue,
+        screen: wgpu::TextureFormat,
+    ) -> Self {
         let shader = device.create_shader_module(wgpu::include_wgsl!("shader.wgsl"));
-        let frame_layout = layout(device, &[uniform(0, false, size_of::<FrameNumbers>() as u64), texture(1), sampler(2)]);
-        let model_layout = layout(device, &[uniform(0, true, size_of::<ModelNumbers>() as u64)]);
+        let frame_layout = layout(
+            device,
+            &[
+                uniform(0, false, size_of::<FrameNumbers>() as u64),
+                texture(1),
+                sampler(2),
+            ],
+        );
+        let model_layout = layout(
+            device,
+            &[uniform(0, true, size_of::<ModelNumbers>() as u64)],
+        );
         let blit_layout = layout(device, &[texture(0)]);
-        let maker = Maker { device, shader: &shader, frame_layout: &frame_layout, model_layout: &model_layout, blit_layout: &blit_layout };
+        let maker = Maker {
+            device,
+            shader: &shader,
+            frame_layout: &frame_layout,
+            model_layout: &model_layout,
+            blit_layout: &blit_layout,
+        };
         Self {
             opaque: maker.surface(false),
             translucent: maker.surface(true),
@@ -71,27 +95,61 @@ impl Pipelines {
         }
     }
 
-    pub(super) fn frame_group(&self, device: &wgpu::Device, numbers: &wgpu::Buffer) -> wgpu::BindGroup {
+    pub(super) fn frame_group(
+        &self,
+        device: &wgpu::Device,
+        numbers: &wgpu::Buffer,
+    ) -> wgpu::BindGroup {
         let table = wgpu::BindingResource::TextureView(&self.heat_table);
         let sampler = wgpu::BindingResource::Sampler(&self.heat_sampler);
-        group(device, &self.frame_layout, [numbers.as_entire_binding(), table, sampler])
+        group(
+            device,
+            &self.frame_layout,
+            [numbers.as_entire_binding(), table, sampler],
+        )
     }
 
-    pub(super) fn model_group(&self, device: &wgpu::Device, numbers: &wgpu::Buffer) -> wgpu::BindGroup {
+    pub(super) fn model_group(
+        &self,
+        device: &wgpu::Device,
+        numbers: &wgpu::Buffer,
+    ) -> wgpu::BindGroup {
         let size = wgpu::BufferSize::new(size_of::<ModelNumbers>() as u64);
-        group(device, &self.model_layout, [wgpu::BindingResource::Buffer(wgpu::BufferBinding { buffer: numbers, offset: 0, size })])
+        group(
+            device,
+            &self.model_layout,
+            [wgpu::BindingResource::Buffer(wgpu::BufferBinding {
+                buffer: numbers,
+                offset: 0,
+                size,
+            })],
+        )
     }
 
-    pub(super) fn blit_group(&self, device: &wgpu::Device, picture: &wgpu::TextureView) -> wgpu::BindGroup {
-        group(device, &self.blit_layout, [wgpu::BindingResource::TextureView(picture)])
+    pub(super) fn blit_group(
+        &self,
+        device: &wgpu::Device,
+        picture: &wgpu::TextureView,
+    ) -> wgpu::BindGroup {
+        group(
+            device,
+            &self.blit_layout,
+            [wgpu::BindingResource::TextureView(picture)],
+        )
     }
 }
 
 impl Sheets {
     pub(super) fn new(device: &wgpu::Device, [width, height]: [u32; 2]) -> Self {
         let sheet = |format, sample_count, usage| {
-            let size = wgpu::Extent3d { width, height, depth_or_array_layers: 1 };
-            device.create_texture(&texture_descriptor(size, format, sample_count, usage)).create_view(&Default::default())
+            let size = wgpu::Extent3d {
+                width,
+                height,
+                depth_or_array_layers: 1,
+            };
+            device
+                .create_texture(&texture_descriptor(size, format, sample_count, usage))
+                .create_view(&Default::default())
         };
         let drawn = wgpu::TextureUsages::RENDER_ATTACHMENT;
         Self {
@@ -138,17 +196,28 @@ impl Recipe<'_> {
     }
 }
 
-const POSITION_AND_NORMAL: [wgpu::VertexAttribute; 2] = wgpu::vertex_attr_array![0 => Float32x3, 1 => Float32x3];
+const POSITION_AND_NORMAL: [wgpu::VertexAttribute; 2] =
+    wgpu::vertex_attr_array![0 => Float32x3, 1 => Float32x3];
 const PAINT: [wgpu::VertexAttribute; 1] = wgpu::vertex_attr_array![2 => Uint32x2];
 
-fn vertex_layout(array_stride: u64, attributes: &[wgpu::VertexAttribute]) -> Option<wgpu::VertexBufferLayout<'_>> {
-    Some(wgpu::VertexBufferLayout { array_stride, step_mode: wgpu::VertexStepMode::Vertex, attributes })
+fn vertex_layout(
+    array_stride: u64,
+    attributes: &[wgpu::VertexAttribute],
+) -> Option<wgpu::VertexBufferLayout<'_>> {
+    Some(wgpu::VertexBufferLayout {
+        array_stride,
+        step_mode: wgpu::VertexStepMode::Vertex,
+        attributes,
+    })
 }
 
 impl Maker<'_> {
     fn surface(&self, translucent: bool) -> wgpu::RenderPipeline {
         self.scene(&Recipe {
-            buffers: &[vertex_layout(VERTEX_BYTES, &POSITION_AND_NORMAL), vertex_layout(PAINT_BYTES, &PAINT)],
+            buffers: &[
+                vertex_layout(VERTEX_BYTES, &POSITION_AND_NORMAL),
+                vertex_layout(PAINT_BYTES, &PAINT),
+            ],
             // One layer of a translucent solid is enough to see its form.
             cull_mode: translucent.then_some(wgpu::Face::Back),
             writes_depth: !translucent,
@@ -178,7 +247,10 @@ impl Maker<'_> {
     }
 
     fn backdrop(&self) -> wgpu::RenderPipeline {
-        self.scene(&Recipe::screen_filling("backdrop", ["screen_vertex", "backdrop_fragment"]))
+        self.scene(&Recipe::screen_filling(
+            "backdrop",
+            ["screen_vertex", "backdrop_fragment"],
+        ))
     }
 
     fn scene(&self, recipe: &Recipe<'_>) -> wgpu::RenderPipeline {
@@ -190,12 +262,26 @@ impl Maker<'_> {
             bias: wgpu::DepthBiasState::default(),
         };
         let blend = recipe.blended.then_some(wgpu::BlendState::ALPHA_BLENDING);
-        let target = wgpu::ColorTargetState { format: COLOR, blend, write_mask: wgpu::ColorWrites::ALL };
-        self.pipeline(recipe, &[self.frame_layout, self.model_layout], Some(depth_stencil), SAMPLES, target)
+        let target = wgpu::ColorTargetState {
+            format: COLOR,
+            blend,
+            write_mask: wgpu::ColorWrites::ALL,
+        };
+        self.pipeline(
+            recipe,
+            &[self.frame_layout, self.model_layout],
+            Some(depth_stencil),
+            SAMPLES,
+            target,
+        )
     }
 
     fn blit(&self, screen: wgpu::TextureFormat) -> wgpu::RenderPipeline {
-        let fragment = if screen.is_srgb() { "blit_to_linear" } else { "blit_to_gamma" };
+        let fragment = if screen.is_srgb() {
+            "blit_to_linear"
+        } else {
+            "blit_to_gamma"
+        };
         let recipe = Recipe::screen_filling("blit", ["screen_vertex", fragment]);
         self.pipeline(&recipe, &[self.blit_layout], None, 1, screen.into())
     }
@@ -209,35 +295,50 @@ impl Maker<'_> {
         target: wgpu::ColorTargetState,
     ) -> wgpu::RenderPipeline {
         let layouts: Vec<_> = layouts.iter().copied().map(Some).collect();
-        let layout_descriptor = wgpu::PipelineLayoutDescriptor { label: None, bind_group_layouts: &layouts, immediate_size: 0 };
+        let layout_descriptor = wgpu::PipelineLayoutDescriptor {
+            label: None,
+            bind_group_layouts: &layouts,
+            immediate_size: 0,
+        };
         let layout = self.device.create_pipeline_layout(&layout_descriptor);
         let [vertex, fragment] = recipe.entries;
-        self.device.create_render_pipeline(&wgpu::RenderPipelineDescriptor {
-            label: Some(recipe.label),
-            layout: Some(&layout),
-            vertex: wgpu::VertexState {
-                module: self.shader,
-                entry_point: Some(vertex),
-                compilation_options: Default::default(),
-                buffers: recipe.buffers,
-            },
-            primitive: wgpu::PrimitiveState { topology: recipe.topology, cull_mode: recipe.cull_mode, ..Default::default() },
-            depth_stencil,
-            multisample: wgpu::MultisampleState { count: samples, ..Default::default() },
-            fragment: Some(wgpu::FragmentState {
-                module: self.shader,
-                entry_point: Some(fragment),
-                compilation_options: Default::default(),
-                targets: &[Some(target)],
-            }),
-            multiview_mask: None,
-            cache: None,
-        })
+        self.device
+            .create_render_pipeline(&wgpu::RenderPipelineDescriptor {
+                label: Some(recipe.label),
+                layout: Some(&layout),
+                vertex: wgpu::VertexState {
+                    module: self.shader,
+                    entry_point: Some(vertex),
+                    compilation_options: Default::default(),
+                    buffers: recipe.buffers,
+                },
+                primitive: wgpu::PrimitiveState {
+                    topology: recipe.topology,
+                    cull_mode: recipe.cull_mode,
+                    ..Default::default()
+                },
+                depth_stencil,
+                multisample: wgpu::MultisampleState {
+                    count: samples,
+                    ..Default::default()
+                },
+                fragment: Some(wgpu::FragmentState {
+                    module: self.shader,
+                    entry_point: Some(fragment),
+                    compilation_options: Default::default(),
+                    targets: &[Some(target)],
+                }),
+                multiview_mask: None,
+                cache: None,
+            })
     }
 }
 
 fn layout(device: &wgpu::Device, entries: &[wgpu::BindGroupLayoutEntry]) -> wgpu::BindGroupLayout {
-    device.create_bind_group_layout(&wgpu::BindGroupLayoutDescriptor { label: None, entries })
+    device.create_bind_group_layout(&wgpu::BindGroupLayoutDescriptor {
+        label: None,
+        entries,
+    })
 }
 
 fn group<const N: usize>(
@@ -246,26 +347,54 @@ fn group<const N: usize>(
     resources: [wgpu::BindingResource<'_>; N],
 ) -> wgpu::BindGroup {
     let numbered = resources.into_iter().zip(0..);
-    let entries: Vec<_> = numbered.map(|(resource, binding)| wgpu::BindGroupEntry { binding, resource }).collect();
-    device.create_bind_group(&wgpu::BindGroupDescriptor { label: None, layout, entries: &entries })
+    let entries: Vec<_> = numbered
+        .map(|(resource, binding)| wgpu::BindGroupEntry { binding, resource })
+        .collect();
+    device.create_bind_group(&wgpu::BindGroupDescriptor {
+        label: None,
+        layout,
+        entries: &entries,
+    })
 }
 
 fn entry(binding: u32, ty: wgpu::BindingType) -> wgpu::BindGroupLayoutEntry {
-    wgpu::BindGroupLayoutEntry { binding, visibility: wgpu::ShaderStages::VERTEX_FRAGMENT, ty, count: None }
+    wgpu::BindGroupLayoutEntry {
+        binding,
+        visibility: wgpu::ShaderStages::VERTEX_FRAGMENT,
+        ty,
+        count: None,
+    }
 }
 
 fn uniform(binding: u32, has_dynamic_offset: bool, bytes: u64) -> wgpu::BindGroupLayoutEntry {
     let min_binding_size = wgpu::BufferSize::new(bytes);
-    entry(binding, wgpu::BindingType::Buffer { ty: wgpu::BufferBindingType::Uniform, has_dynamic_offset, min_binding_size })
+    entry(
+        binding,
+        wgpu::BindingType::Buffer {
+            ty: wgpu::BufferBindingType::Uniform,
+            has_dynamic_offset,
+            min_binding_size,
+        },
+    )
 }
 
 fn texture(binding: u32) -> wgpu::BindGroupLayoutEntry {
     let sample_type = wgpu::TextureSampleType::Float { filterable: true };
-    entry(binding, wgpu::BindingType::Texture { sample_type, view_dimension: wgpu::TextureViewDimension::D2, multisampled: false })
+    entry(
+        binding,
+        wgpu::BindingType::Texture {
+            sample_type,
+            view_dimension: wgpu::TextureViewDimension::D2,
+            multisampled: false,
+        },
+    )
 }
 
 fn sampler(binding: u32) -> wgpu::BindGroupLayoutEntry {
-    entry(binding, wgpu::BindingType::Sampler(wgpu::SamplerBindingType::Filtering))
+    entry(
+        binding,
+        wgpu::BindingType::Sampler(wgpu::SamplerBindingType::Filtering),
+    )
 }
 
 fn texture_descriptor(
@@ -275,7 +404,16 @@ fn texture_descriptor(
     usage: wgpu::TextureUsages,
 ) -> wgpu::TextureDescriptor<'static> {
     let dimension = wgpu::TextureDimension::D2;
-    wgpu::TextureDescriptor { label: None, size, mip_level_count: 1, sample_count, dimension, format, usage, view_formats: &[] }
+    wgpu::TextureDescriptor {
+        label: None,
+        size,
+        mip_level_count: 1,
+        sample_count,
+        dimension,
+        format,
+        usage,
+        view_formats: &[],
+    }
 }
 
 /// The colour maps, one row each.
@@ -284,13 +422,27 @@ fn heat_table(device: &wgpu::Device, queue: &wgpu::Queue) -> wgpu::TextureView {
     let mut texels = vec![[0_u8; 4]; rows * TABLE_ENTRIES];
     for map in HeatMap::ALL {
         for k in 0..TABLE_ENTRIES {
-            texels[table_row(map) * TABLE_ENTRIES + k] = map.color(k as f64 / (TABLE_ENTRIES - 1) as f64).to_array();
+            texels[table_row(map) * TABLE_ENTRIES + k] =
+                map.color(k as f64 / (TABLE_ENTRIES - 1) as f64).to_array();
         }
     }
-    let size = wgpu::Extent3d { width: TABLE_ENTRIES as u32, height: rows as u32, depth_or_array_layers: 1 };
+    let size = wgpu::Extent3d {
+        width: TABLE_ENTRIES as u32,
+        height: rows as u32,
+        depth_or_array_layers: 1,
+    };
     let usage = wgpu::TextureUsages::TEXTURE_BINDING | wgpu::TextureUsages::COPY_DST;
     let table = device.create_texture(&texture_descriptor(size, COLOR, 1, usage));
-    let layout = wgpu::TexelCopyBufferLayout { offset: 0, bytes_per_row: Some(4 * TABLE_ENTRIES as u32), rows_per_image: None };
-    queue.write_texture(table.as_image_copy(), bytemuck::cast_slice(&texels), layout, size);
+    let layout = wgpu::TexelCopyBufferLayout {
+        offset: 0,
+        bytes_per_row: Some(4 * TABLE_ENTRIES as u32),
+        rows_per_image: None,
+    };
+    queue.write_texture(
+        table.as_image_copy(),
+        bytemuck::cast_slice(&texels),
+        layout,
+        size,
+    );
     table.create_view(&Default::default())
 }

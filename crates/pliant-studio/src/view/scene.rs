@@ -1,7 +1,8 @@
 //! What a viewport draws, and what a ray meets in it.
 //!
-//! **Ours.** Large arrays are shared, and a thing is the same as in the last frame when its `Arc` is: the card takes an array
-//! again only when it is another one. Picking searches the arrays that are drawn, so a pose that moves needs no index.
+//! **Ours.** Large arrays are shared, and a thing is the same as in the last frame when its `Arc`
+//! is: the card takes an array again only when it is another one. Picking searches the arrays that
+//! are drawn, so a pose that moves needs no index.
 
 use std::sync::Arc;
 
@@ -27,14 +28,20 @@ pub struct Surface {
 }
 
 impl Surface {
-    /// The triangles of a mesh, and the sides of its polygons as they were made: a quad has no diagonal.
+    /// The triangles of a mesh, and the sides of its polygons as they were made: a quad has no
+    /// diagonal.
     #[must_use]
     pub fn of(mesh: &Mesh) -> Arc<Self> {
-        let sides = mesh.faces().flat_map(|face| (0..face.len()).map(|k| [face[k], face[(k + 1) % face.len()]]));
+        let sides = mesh
+            .faces()
+            .flat_map(|face| (0..face.len()).map(|k| [face[k], face[(k + 1) % face.len()]]));
         let mut edges: Vec<[u32; 2]> = sides.map(|[a, b]| [a.min(b), a.max(b)]).collect();
         edges.sort_unstable();
         edges.dedup();
-        Arc::new(Self { triangles: mesh.triangles().to_vec(), edges })
+        Arc::new(Self {
+            triangles: mesh.triangles().to_vec(),
+            edges,
+        })
     }
 }
 
@@ -49,8 +56,13 @@ pub struct Vertices {
 
 impl From<(&[DVec3], &[DVec3])> for Vertices {
     fn from((positions, normals): (&[DVec3], &[DVec3])) -> Self {
-        let single = |points: &[DVec3]| parallel::map(points.len(), VERTICES_PER_TASK, |v| points[v].as_vec3());
-        Self { positions: single(positions), normals: single(normals) }
+        let single = |points: &[DVec3]| {
+            parallel::map(points.len(), VERTICES_PER_TASK, |v| points[v].as_vec3())
+        };
+        Self {
+            positions: single(positions),
+            normals: single(normals),
+        }
     }
 }
 
@@ -70,8 +82,13 @@ impl Vertices {
     #[must_use]
     pub fn bounds(&self) -> Option<Bounds> {
         let finite = self.positions.iter().copied().filter(|p| p.is_finite());
-        let (min, max) = finite.fold((Vec3::INFINITY, Vec3::NEG_INFINITY), |(min, max), p| (min.min(p), max.max(p)));
-        min.cmple(max).all().then(|| Bounds { min: min.as_dvec3(), max: max.as_dvec3() })
+        let (min, max) = finite.fold((Vec3::INFINITY, Vec3::NEG_INFINITY), |(min, max), p| {
+            (min.min(p), max.max(p))
+        });
+        min.cmple(max).all().then(|| Bounds {
+            min: min.as_dvec3(),
+            max: max.as_dvec3(),
+        })
     }
 }
 
@@ -110,7 +127,14 @@ impl Model {
     /// An opaque model of clay.
     #[must_use]
     pub fn new(surface: Arc<Surface>, vertices: Arc<Vertices>) -> Self {
-        Self { surface, vertices, paint: Paint::Plain(Self::CLAY), placement: DAffine3::IDENTITY, opacity: 1.0, shading: None }
+        Self {
+            surface,
+            vertices,
+            paint: Paint::Plain(Self::CLAY),
+            placement: DAffine3::IDENTITY,
+            opacity: 1.0,
+            shading: None,
+        }
     }
 
     /// A mesh as it stands.
@@ -142,7 +166,11 @@ impl Model {
     pub fn bounds(&self) -> Option<Bounds> {
         let own = self.vertices.bounds()?;
         let corners: Vec<DVec3> = (0..8)
-            .map(|k| own.min + own.size() * DVec3::new(f64::from(k & 1), f64::from(k >> 1 & 1), f64::from(k >> 2)))
+            .map(|k| {
+                own.min
+                    + own.size()
+                        * DVec3::new(f64::from(k & 1), f64::from(k >> 1 & 1), f64::from(k >> 2))
+            })
             .map(|corner| self.placement.transform_point3(corner))
             .collect();
         Bounds::of(&corners)
@@ -150,15 +178,35 @@ impl Model {
 
     fn hit(&self, index: usize, ray: &Ray) -> Option<Hit> {
         let model_from_world = self.placement.inverse();
-        let (origin, direction) = (model_from_world.transform_point3(ray.origin), model_from_world.transform_vector3(ray.direction));
-        let found = nearest_ray_hit(&self.vertices.positions, &self.surface.triangles, origin, direction)?;
+        let (origin, direction) = (
+            model_from_world.transform_point3(ray.origin),
+            model_from_world.transform_vector3(ray.direction),
+        );
+        let found = nearest_ray_hit(
+            &self.vertices.positions,
+            &self.surface.triangles,
+            origin,
+            direction,
+        )?;
         let (triangle, barycentric) = (found.place.triangle, found.place.barycentric);
         let corners = self.surface.triangles[triangle as usize];
-        let weighted = |k: usize| self.vertices.positions[corners[k] as usize].as_dvec3() * barycentric[k];
-        let position = self.placement.transform_point3(weighted(0) + weighted(1) + weighted(2));
+        let weighted =
+            |k: usize| self.vertices.positions[corners[k] as usize].as_dvec3() * barycentric[k];
+        let position = self
+            .placement
+            .transform_point3(weighted(0) + weighted(1) + weighted(2));
         let away = |vertex: u32| self.position(vertex).distance_squared(position);
-        let vertex = corners.into_iter().min_by(|a, b| away(*a).total_cmp(&away(*b)))?;
-        Some(Hit { model: index, triangle, barycentric, vertex, position, distance: position.distance(ray.origin) })
+        let vertex = corners
+            .into_iter()
+            .min_by(|a, b| away(*a).total_cmp(&away(*b)))?;
+        Some(Hit {
+            model: index,
+            triangle,
+            barycentric,
+            vertex,
+            position,
+            distance: position.distance(ray.origin),
+        })
     }
 
     /// Where a vertex is in the world.
@@ -167,7 +215,8 @@ impl Model {
     /// If there is no such vertex.
     #[must_use]
     pub fn position(&self, vertex: u32) -> DVec3 {
-        self.placement.transform_point3(self.vertices.positions[vertex as usize].as_dvec3())
+        self.placement
+            .transform_point3(self.vertices.positions[vertex as usize].as_dvec3())
     }
 }
 
@@ -199,19 +248,29 @@ impl Scene {
     /// A scene of one model.
     #[must_use]
     pub fn of(model: Model) -> Self {
-        Self { models: vec![model] }
+        Self {
+            models: vec![model],
+        }
     }
 
     /// The box around all models.
     #[must_use]
     pub fn bounds(&self) -> Option<Bounds> {
-        self.models.iter().filter_map(Model::bounds).reduce(|all, one| all.union(&one))
+        self.models
+            .iter()
+            .filter_map(Model::bounds)
+            .reduce(|all, one| all.union(&one))
     }
 
     /// Where all vertices are in the world: what a camera frames.
     #[must_use]
     pub fn points(&self) -> Vec<DVec3> {
-        self.models.iter().flat_map(|model| (0..model.vertices.positions.len() as u32).map(|vertex| model.position(vertex))).collect()
+        self.models
+            .iter()
+            .flat_map(|model| {
+                (0..model.vertices.positions.len() as u32).map(|vertex| model.position(vertex))
+            })
+            .collect()
     }
 
     /// The nearest place where a ray meets a model, from either side.
@@ -223,8 +282,14 @@ impl Scene {
     /// As [`pick`](Self::pick), through all models but those that `accepted` takes by their index.
     #[must_use]
     pub fn pick_where(&self, ray: &Ray, accepted: impl Fn(usize) -> bool) -> Option<Hit> {
-        let candidates = self.models.iter().enumerate().filter(|(index, _)| accepted(*index));
-        candidates.filter_map(|(index, model)| model.hit(index, ray)).min_by(|a, b| a.distance.total_cmp(&b.distance))
+        let candidates = self
+            .models
+            .iter()
+            .enumerate()
+            .filter(|(index, _)| accepted(*index));
+        candidates
+            .filter_map(|(index, model)| model.hit(index, ray))
+            .min_by(|a, b| a.distance.total_cmp(&b.distance))
     }
 }
 
@@ -247,21 +312,50 @@ mod tests {
     #[test]
     fn a_picked_place_is_the_one_that_a_search_tree_finds() {
         let mesh = bumpy_sheet(40, 0.3);
-        let placement = DAffine3::from_scale_rotation_translation(DVec3::new(2.0, 0.5, 3.0), DQuat::from_rotation_y(0.8), DVec3::Y * 4.0);
+        let placement = DAffine3::from_scale_rotation_translation(
+            DVec3::new(2.0, 0.5, 3.0),
+            DQuat::from_rotation_y(0.8),
+            DVec3::Y * 4.0,
+        );
         let scene = Scene::of(Model::of(&mesh).with_placement(placement));
-        let placed = mesh.posed(mesh.positions().iter().map(|&p| placement.transform_point3(p)).collect()).unwrap();
+        let placed = mesh
+            .posed(
+                mesh.positions()
+                    .iter()
+                    .map(|&p| placement.transform_point3(p))
+                    .collect(),
+            )
+            .unwrap();
         let index = SurfaceIndex::new(&placed).unwrap();
         let mut hits = 0;
         for k in 0..200 {
             let origin = DVec3::new(f64::from(k % 14) * 0.31, 8.0, f64::from(k / 14) * -0.2);
-            let toward = placement.transform_point3(DVec3::new(f64::from(k % 20) * 0.06, f64::from(k / 20) * 0.12, 0.0));
-            let ray = Ray { origin, direction: (toward - origin).normalize() };
-            let (found, expected) = (scene.pick(&ray), index.cast_ray(ray.origin, ray.direction, f64::INFINITY));
+            let toward = placement.transform_point3(DVec3::new(
+                f64::from(k % 20) * 0.06,
+                f64::from(k / 20) * 0.12,
+                0.0,
+            ));
+            let ray = Ray {
+                origin,
+                direction: (toward - origin).normalize(),
+            };
+            let (found, expected) = (
+                scene.pick(&ray),
+                index.cast_ray(ray.origin, ray.direction, f64::INFINITY),
+            );
             assert_eq!(found.is_some(), expected.is_some());
-            let Some((found, expected)) = found.zip(expected) else { continue };
+            let Some((found, expected)) = found.zip(expected) else {
+                continue;
+            };
             hits += 1;
             assert!((found.distance - expected.distance).abs() < 1e-5);
-            assert!(found.position.distance(expected.place.position(placed.triangles(), placed.positions())) < 1e-5);
+            assert!(
+                found.position.distance(
+                    expected
+                        .place
+                        .position(placed.triangles(), placed.positions())
+                ) < 1e-5
+            );
         }
         assert!(hits > 100, "only {hits} rays hit");
     }
@@ -269,15 +363,23 @@ mod tests {
     #[test]
     fn the_nearer_model_is_picked_unless_it_is_passed_over() {
         let ball = Model::of(&icosphere(3));
-        let behind = ball.clone().with_placement(DAffine3::from_translation(DVec3::Z * -5.0));
-        let scene = Scene { models: vec![behind, ball] };
-        let ray = Ray { origin: DVec3::new(0.01, 0.02, 9.0), direction: DVec3::NEG_Z };
+        let behind = ball
+            .clone()
+            .with_placement(DAffine3::from_translation(DVec3::Z * -5.0));
+        let scene = Scene {
+            models: vec![behind, ball],
+        };
+        let ray = Ray {
+            origin: DVec3::new(0.01, 0.02, 9.0),
+            direction: DVec3::NEG_Z,
+        };
         let hit = scene.pick(&ray).unwrap();
         assert_eq!(hit.model, 1);
         assert!((hit.distance - 8.0).abs() < 0.01);
         let corners = scene.models[1].surface.triangles[hit.triangle as usize];
         assert!(corners.iter().all(|&v| {
-            scene.models[1].position(v).distance(hit.position) >= scene.models[1].position(hit.vertex).distance(hit.position)
+            scene.models[1].position(v).distance(hit.position)
+                >= scene.models[1].position(hit.vertex).distance(hit.position)
         }));
         assert_eq!(scene.pick_where(&ray, |model| model == 0).unwrap().model, 0);
         assert_eq!(scene.pick_where(&ray, |_| false), None);
@@ -286,9 +388,19 @@ mod tests {
     #[test]
     fn the_box_around_a_scene_follows_its_models() {
         let ball = Model::of(&icosphere(3));
-        let scene = Scene { models: vec![ball.clone(), ball.with_placement(DAffine3::from_translation(DVec3::X * 3.0))] };
+        let scene = Scene {
+            models: vec![
+                ball.clone(),
+                ball.with_placement(DAffine3::from_translation(DVec3::X * 3.0)),
+            ],
+        };
         let bounds = scene.bounds().unwrap();
-        assert!((bounds.size() - DVec3::new(5.0, 2.0, 2.0)).abs().max_element() < 0.02);
+        assert!(
+            (bounds.size() - DVec3::new(5.0, 2.0, 2.0))
+                .abs()
+                .max_element()
+                < 0.02
+        );
         assert_eq!(Scene::default().bounds(), None);
     }
 }

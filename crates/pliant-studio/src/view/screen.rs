@@ -1,9 +1,11 @@
-//! Between the screen and the scene: where a point falls, which ray a place is, where a drag takes a point.
+//! Between the screen and the scene: where a point falls, which ray a place is, where a drag takes
+//! a point.
 //!
-//! **Equation.** With the axes right `r`, up `u`, back `b` of a camera at `e`, a focal length `f` in points of the screen and a point `p` at
-//! the depth `d = (e − p)·b`, the place of `p` is `f/d ((p − e)·r, −(p − e)·u)` from the rectangle's middle. Without perspective `d` is the
-//! camera's distance for all points. Everything on the ray under the cursor stays there when the eye and its target are scaled about
-//! any point of that ray.
+//! **Equation.** With the axes right `r`, up `u`, back `b` of a camera at `e`, a focal length `f`
+//! in points of the screen and a point `p` at the depth `d = (e − p)·b`, the place of `p` is `f/d
+//! ((p − e)·r, −(p − e)·u)` from the rectangle's middle. Without perspective `d` is the
+//! camera's distance for all points. Everything on the ray under the cursor stays there when the
+//! eye and its target are scaled about any point of that ray.
 
 use eframe::egui::{Pos2, Rect, Vec2};
 use pliant::mesh::glam::{DVec2, DVec3};
@@ -28,7 +30,8 @@ impl Ray {
         (along.is_finite() && along >= 0.0).then(|| self.origin + self.direction * along)
     }
 
-    /// How far along the line `point + s · direction` it is nearest to the ray; `None` when both run the same way.
+    /// How far along the line `point + s · direction` it is nearest to the ray; `None` when both
+    /// run the same way.
     #[must_use]
     pub fn nearest_on_line(&self, point: DVec3, direction: DVec3) -> Option<f64> {
         let unit = direction.try_normalize()?;
@@ -49,8 +52,9 @@ pub struct View {
 }
 
 impl View {
-    /// The angle of the far camera that stands for one without perspective. *Ours*: near the least that a sketch may have; a point one
-    /// picture's height before or behind the target is misplaced by a four-hundredth of its way from the middle.
+    /// The angle of the far camera that stands for one without perspective. *Ours*: near the least
+    /// that a sketch may have; a point one picture's height before or behind the target is
+    /// misplaced by a four-hundredth of its way from the middle.
     const PARALLEL_SKETCH_DEGREES: f64 = 0.15;
 
     /// Width over height.
@@ -74,11 +78,18 @@ impl View {
         match self.camera.projection {
             Projection::Perspective => {
                 let across = (axes.right * offset.x - axes.up * offset.y) / self.focal_points();
-                Ray { origin: self.camera.eye(), direction: (across - axes.back).normalize() }
+                Ray {
+                    origin: self.camera.eye(),
+                    direction: (across - axes.back).normalize(),
+                }
             }
             Projection::Orthographic => {
-                let across = (axes.right * offset.x - axes.up * offset.y) * self.world_per_pixel(self.camera.target);
-                Ray { origin: self.camera.eye() + across, direction: -axes.back }
+                let across = (axes.right * offset.x - axes.up * offset.y)
+                    * self.world_per_pixel(self.camera.target);
+                Ray {
+                    origin: self.camera.eye() + across,
+                    direction: -axes.back,
+                }
             }
         }
     }
@@ -87,19 +98,23 @@ impl View {
     #[must_use]
     pub fn world_per_pixel(&self, point: DVec3) -> f64 {
         let depth = match self.camera.projection {
-            Projection::Perspective => (self.camera.eye() - point).dot(self.camera.axes().back).abs(),
+            Projection::Perspective => (self.camera.eye() - point)
+                .dot(self.camera.axes().back)
+                .abs(),
             Projection::Orthographic => self.camera.distance,
         };
         depth / self.focal_points()
     }
 
-    /// Where a point goes when it is dragged in the plane through it that is parallel to the screen.
+    /// Where a point goes when it is dragged in the plane through it that is parallel to the
+    /// screen.
     #[must_use]
     pub fn drag_in_view_plane(&self, point: DVec3, from: Pos2, to: Pos2) -> DVec3 {
         self.drag_in_plane(point, self.camera.axes().back, from, to)
     }
 
-    /// Where a point goes when it is dragged in the plane through it with this normal; it stays where the plane is seen edge-on.
+    /// Where a point goes when it is dragged in the plane through it with this normal; it stays
+    /// where the plane is seen edge-on.
     #[must_use]
     pub fn drag_in_plane(&self, point: DVec3, normal: DVec3, from: Pos2, to: Pos2) -> DVec3 {
         let meet = |place| self.ray(place).meet_plane(point, normal);
@@ -109,7 +124,8 @@ impl View {
         }
     }
 
-    /// Where a point goes when it is dragged along a direction; it stays where that points into the screen.
+    /// Where a point goes when it is dragged along a direction; it stays where that points into the
+    /// screen.
     #[must_use]
     pub fn drag_along(&self, point: DVec3, direction: DVec3, from: Pos2, to: Pos2) -> DVec3 {
         let along = |place| self.ray(place).nearest_on_line(point, direction);
@@ -122,10 +138,13 @@ impl View {
     /// The place at the target's depth under a place of the screen.
     #[must_use]
     pub fn at_target_depth(&self, place: Pos2) -> DVec3 {
-        self.ray(place).meet_plane(self.camera.target, self.camera.axes().back).unwrap_or(self.camera.target)
+        self.ray(place)
+            .meet_plane(self.camera.target, self.camera.axes().back)
+            .unwrap_or(self.camera.target)
     }
 
-    /// The camera after bringing what is under the cursor `factor` times as near; it stays under the cursor.
+    /// The camera after bringing what is under the cursor `factor` times as near; it stays under
+    /// the cursor.
     #[must_use]
     pub fn zoom_to_cursor(&self, cursor: Pos2, factor: f64) -> Camera {
         let mut camera = self.camera;
@@ -152,19 +171,33 @@ impl View {
             Projection::Perspective => (camera.fov_y_rad.to_degrees(), camera.distance),
             Projection::Orthographic => {
                 let degrees = Self::PARALLEL_SKETCH_DEGREES;
-                (degrees, camera.half_height() / (0.5 * degrees.to_radians()).tan())
+                (
+                    degrees,
+                    camera.half_height() / (0.5 * degrees.to_radians()).tan(),
+                )
             }
         };
         let [width, height] = self.sketch_size();
-        SketchCamera { eye: camera.target + axes.back * distance, target: camera.target, up: axes.up, fov_y_degrees, width, height }
+        SketchCamera {
+            eye: camera.target + axes.back * distance,
+            target: camera.target,
+            up: axes.up,
+            fov_y_degrees,
+            width,
+            height,
+        }
     }
 
-    /// A place of the screen in the pixels of [`sketch_camera`](Self::sketch_camera): right and down from the upper left corner.
+    /// A place of the screen in the pixels of [`sketch_camera`](Self::sketch_camera): right and
+    /// down from the upper left corner.
     #[must_use]
     pub fn to_uv(&self, place: Pos2) -> [f64; 2] {
         let [width, height] = self.sketch_size();
         let offset = self.off_middle(place) * (f64::from(height) / self.height());
-        [0.5 * f64::from(width) + offset.x, 0.5 * f64::from(height) + offset.y]
+        [
+            0.5 * f64::from(width) + offset.x,
+            0.5 * f64::from(height) + offset.y,
+        ]
     }
 
     fn sketch_size(&self) -> [u32; 2] {
@@ -196,7 +229,9 @@ impl View {
             Projection::Perspective => -offset.dot(axes.back),
             Projection::Orthographic => self.camera.distance,
         };
-        (depth > 0.0).then(|| DVec2::new(offset.dot(axes.right), -offset.dot(axes.up)) * (self.focal_points() / depth))
+        (depth > 0.0).then(|| {
+            DVec2::new(offset.dot(axes.right), -offset.dot(axes.up)) * (self.focal_points() / depth)
+        })
     }
 }
 
@@ -213,14 +248,33 @@ mod tests {
 
     fn views() -> Vec<View> {
         let rect = Rect::from_min_max(pos2(40.0, 20.0), pos2(680.5, 500.25));
-        let camera = Camera { target: DVec3::new(0.3, 1.4, -0.2), yaw: 0.7, pitch: -0.35, distance: 4.0, ..Camera::default() };
-        let straight_down = Camera { pitch: FRAC_PI_2, ..camera };
-        let parallel = Camera { projection: Projection::Orthographic, ..camera };
-        [camera, straight_down, parallel].map(|camera| View { camera, rect }).to_vec()
+        let camera = Camera {
+            target: DVec3::new(0.3, 1.4, -0.2),
+            yaw: 0.7,
+            pitch: -0.35,
+            distance: 4.0,
+            ..Camera::default()
+        };
+        let straight_down = Camera {
+            pitch: FRAC_PI_2,
+            ..camera
+        };
+        let parallel = Camera {
+            projection: Projection::Orthographic,
+            ..camera
+        };
+        [camera, straight_down, parallel]
+            .map(|camera| View { camera, rect })
+            .to_vec()
     }
 
     fn places() -> [Pos2; 4] {
-        [pos2(360.25, 260.125), pos2(41.0, 499.0), pos2(600.5, 30.25), pos2(222.0, 333.0)]
+        [
+            pos2(360.25, 260.125),
+            pos2(41.0, 499.0),
+            pos2(600.5, 30.25),
+            pos2(222.0, 333.0),
+        ]
     }
 
     fn apart(a: Pos2, b: Pos2) -> f64 {
@@ -239,22 +293,40 @@ mod tests {
             }
         }
         let view = views()[0];
-        assert_eq!(view.project(view.camera.eye() + view.camera.axes().back), None, "behind the eye");
+        assert_eq!(
+            view.project(view.camera.eye() + view.camera.axes().back),
+            None,
+            "behind the eye"
+        );
     }
 
     #[test]
     fn the_card_s_matrices_put_a_point_where_the_view_does() {
         for view in views() {
-            let clip_from_world = view.camera.clip_from_view(view.aspect(), [-50.0, 50.0]) * view.camera.view_from_world();
-            for point in [DVec3::ZERO, DVec3::new(1.0, 2.0, 0.5), DVec3::new(-0.4, 0.9, -0.7)] {
+            let clip_from_world = view.camera.clip_from_view(view.aspect(), [-50.0, 50.0])
+                * view.camera.view_from_world();
+            for point in [
+                DVec3::ZERO,
+                DVec3::new(1.0, 2.0, 0.5),
+                DVec3::new(-0.4, 0.9, -0.7),
+            ] {
                 let seen = clip_from_world.project_point3(point);
                 let (center, size) = (view.rect.center(), view.rect.size());
-                let place = pos2(center.x + 0.5 * size.x * seen.x as f32, center.y - 0.5 * size.y * seen.y as f32);
+                let place = pos2(
+                    center.x + 0.5 * size.x * seen.x as f32,
+                    center.y - 0.5 * size.y * seen.y as f32,
+                );
                 assert!(apart(place, view.project(point).unwrap()) < SCREEN_ROUNDING);
                 assert!(seen.z > 0.0 && seen.z < 1.0, "depth {}", seen.z);
             }
-            let (near, far) = (view.camera.target + view.camera.axes().back, view.camera.target - view.camera.axes().back);
-            assert!(clip_from_world.project_point3(near).z > clip_from_world.project_point3(far).z, "near things have more depth");
+            let (near, far) = (
+                view.camera.target + view.camera.axes().back,
+                view.camera.target - view.camera.axes().back,
+            );
+            assert!(
+                clip_from_world.project_point3(near).z > clip_from_world.project_point3(far).z,
+                "near things have more depth"
+            );
         }
     }
 
@@ -263,10 +335,18 @@ mod tests {
         for view in views() {
             for (place, factor) in places().into_iter().zip([0.5, 0.9, 1.3, 4.0]) {
                 let Ray { origin, direction } = view.ray(place);
-                let zoomed = View { camera: view.zoom_to_cursor(place, factor), ..view };
+                let zoomed = View {
+                    camera: view.zoom_to_cursor(place, factor),
+                    ..view
+                };
                 for along in [5.0, 9.0] {
-                    let found = zoomed.project(origin + direction * along).expect("still in front");
-                    assert!(apart(found, place) < 4.0 * SCREEN_ROUNDING, "{found:?} {place:?}");
+                    let found = zoomed
+                        .project(origin + direction * along)
+                        .expect("still in front");
+                    assert!(
+                        apart(found, place) < 4.0 * SCREEN_ROUNDING,
+                        "{found:?} {place:?}"
+                    );
                 }
                 assert!((zoomed.camera.distance / view.camera.distance - factor).abs() < 1e-12);
             }
@@ -292,14 +372,30 @@ mod tests {
             let point = DVec3::new(0.5, 1.1, 0.3);
             let from = view.project(point).unwrap();
             let along_x = point + DVec3::X * 0.4;
-            assert!(view.drag_along(point, DVec3::X * 3.0, from, view.project(along_x).unwrap()).distance(along_x) < 1e-4);
+            assert!(
+                view.drag_along(point, DVec3::X * 3.0, from, view.project(along_x).unwrap())
+                    .distance(along_x)
+                    < 1e-4
+            );
             let in_plane = point + DVec3::new(0.2, 0.0, -0.3);
-            assert!(view.drag_in_plane(point, DVec3::Y, from, view.project(in_plane).unwrap()).distance(in_plane) < 1e-4);
+            assert!(
+                view.drag_in_plane(point, DVec3::Y, from, view.project(in_plane).unwrap())
+                    .distance(in_plane)
+                    < 1e-4
+            );
         }
         let view = views()[2];
         let into_the_screen = view.camera.axes().back;
         let point = view.camera.target;
-        assert_eq!(view.drag_along(point, into_the_screen, pos2(100.0, 100.0), pos2(200.0, 100.0)), point);
+        assert_eq!(
+            view.drag_along(
+                point,
+                into_the_screen,
+                pos2(100.0, 100.0),
+                pos2(200.0, 100.0)
+            ),
+            point
+        );
     }
 
     #[test]
@@ -307,7 +403,14 @@ mod tests {
         for view in views() {
             let point = DVec3::new(0.5, 1.1, 0.3);
             let step = view.camera.axes().right * view.world_per_pixel(point);
-            assert!((apart(view.project(point + step).unwrap(), view.project(point).unwrap()) - 1.0).abs() < SCREEN_ROUNDING);
+            assert!(
+                (apart(
+                    view.project(point + step).unwrap(),
+                    view.project(point).unwrap()
+                ) - 1.0)
+                    .abs()
+                    < SCREEN_ROUNDING
+            );
         }
     }
 
@@ -320,22 +423,40 @@ mod tests {
             let [u, v] = view.to_uv(view.project(point).unwrap());
             let [sketch_u, sketch_v] = sketch.project(point).unwrap();
             // Without perspective the far camera is off by its own small angle.
-            let allowed = if view.camera.projection == Projection::Perspective { 2.0 * SCREEN_ROUNDING } else { 0.5 };
-            assert!((u - sketch_u).abs() < allowed && (v - sketch_v).abs() < allowed, "{u} {v} against {sketch_u} {sketch_v}");
+            let allowed = if view.camera.projection == Projection::Perspective {
+                2.0 * SCREEN_ROUNDING
+            } else {
+                0.5
+            };
+            assert!(
+                (u - sketch_u).abs() < allowed && (v - sketch_v).abs() < allowed,
+                "{u} {v} against {sketch_u} {sketch_v}"
+            );
         }
     }
 
     #[test]
     fn framing_shows_the_whole_box_from_every_side_and_keeps_the_direction() {
-        let bounds = Bounds { min: DVec3::new(-1.0, 0.5, -2.0), max: DVec3::new(2.0, 4.0, 1.0) };
+        let bounds = Bounds {
+            min: DVec3::new(-1.0, 0.5, -2.0),
+            max: DVec3::new(2.0, 4.0, 1.0),
+        };
         for view in views() {
             let mut camera = view.camera;
             camera.frame_in(bounds, view.aspect());
-            let framed = View { camera, rect: view.rect };
-            assert_eq!((camera.yaw, camera.pitch), (view.camera.yaw, view.camera.pitch));
+            let framed = View {
+                camera,
+                rect: view.rect,
+            };
+            assert_eq!(
+                (camera.yaw, camera.pitch),
+                (view.camera.yaw, view.camera.pitch)
+            );
             for k in 0..8 {
                 let share = DVec3::new(f64::from(k & 1), f64::from(k >> 1 & 1), f64::from(k >> 2));
-                let place = framed.project(bounds.min + bounds.size() * share).expect("in front");
+                let place = framed
+                    .project(bounds.min + bounds.size() * share)
+                    .expect("in front");
                 assert!(view.rect.contains(place), "{place:?}");
             }
         }
@@ -346,8 +467,13 @@ mod tests {
         let mut camera = views()[0].camera;
         for _ in 0..50 {
             camera.orbit(0.7, 0.2);
-            let view = View { camera, ..views()[0] };
-            assert!(apart(view.project(camera.target).unwrap(), view.rect.center()) < SCREEN_ROUNDING);
+            let view = View {
+                camera,
+                ..views()[0]
+            };
+            assert!(
+                apart(view.project(camera.target).unwrap(), view.rect.center()) < SCREEN_ROUNDING
+            );
             assert!(camera.axes().up.y >= 0.0 && camera.axes().right.y == 0.0);
         }
         assert_eq!(camera.pitch, FRAC_PI_2, "the pitch ends at the pole");
@@ -357,7 +483,10 @@ mod tests {
     fn panning_slides_the_picture_with_the_cursor() {
         for view in views() {
             let target = view.camera.target;
-            let moved = View { camera: view.panned(Vec2::new(30.0, -12.0)), ..view };
+            let moved = View {
+                camera: view.panned(Vec2::new(30.0, -12.0)),
+                ..view
+            };
             let expected = view.project(target).unwrap() + Vec2::new(30.0, -12.0);
             assert!(apart(moved.project(target).unwrap(), expected) < 4.0 * SCREEN_ROUNDING);
         }

@@ -1,12 +1,16 @@
 //! Round and square solids for obstacles and colliders, and the arrows that move them.
 //!
-//! **Ours.** Round ones are turned on a lathe: an outline of radii along an axis, swept around it. They are made once and placed by
-//! scale and turn; only a capsule has a form of its own for each ratio of length and radius.
+//! **Ours.** Round ones are turned on a lathe: an outline of radii along an axis, swept around it.
+//! They are made once and placed by scale and turn; only a capsule has a form of its own for each
+//! ratio of length and radius.
 
 use std::f64::consts::{FRAC_PI_2, TAU};
 use std::sync::{Arc, OnceLock};
 
-use eframe::egui::{AsIdSalt, Color32, Id, Painter, Pos2, Rect, Response, Role, Sense, Shape, Stroke, Ui, Vec2, WidgetInfo};
+use eframe::egui::{
+    AsIdSalt, Color32, Id, Painter, Pos2, Rect, Response, Role, Sense, Shape, Stroke, Ui, Vec2,
+    WidgetInfo,
+};
 use pliant::mesh::glam::{DAffine3, DQuat, DVec2, DVec3};
 
 use super::axis_gizmo::color_of;
@@ -48,7 +52,11 @@ impl Solids {
     /// Makes them.
     #[must_use]
     pub fn new() -> Self {
-        let (ball, bar, arrow) = (capsule_outline(0.0, 1.0), cylinder_outline(), arrow_outline(1.0, 0.1));
+        let (ball, bar, arrow) = (
+            capsule_outline(0.0, 1.0),
+            cylinder_outline(),
+            arrow_outline(1.0, 0.1),
+        );
         let capsule = lathed_surface(ball.len());
         Self {
             sphere: lathe(&capsule, &ball),
@@ -68,7 +76,11 @@ impl Solids {
     /// A ball.
     #[must_use]
     pub fn sphere(&self, center: DVec3, radius: f64) -> Model {
-        let placement = DAffine3::from_scale_rotation_translation(DVec3::splat(radius), DQuat::IDENTITY, center);
+        let placement = DAffine3::from_scale_rotation_translation(
+            DVec3::splat(radius),
+            DQuat::IDENTITY,
+            center,
+        );
         self.sphere.clone().with_placement(placement)
     }
 
@@ -76,28 +88,45 @@ impl Solids {
     #[must_use]
     pub fn cylinder(&self, start: DVec3, end: DVec3, radius: f64) -> Model {
         let length = start.distance(end);
-        let placement = DAffine3::from_scale_rotation_translation(DVec3::new(radius, radius, length), turn_to(end - start), start);
+        let placement = DAffine3::from_scale_rotation_translation(
+            DVec3::new(radius, radius, length),
+            turn_to(end - start),
+            start,
+        );
         self.cylinder.clone().with_placement(placement)
     }
 
-    /// All that is no further than `radius` from a segment. Its vertices are made anew by each call: keep it while it does not change.
+    /// All that is no further than `radius` from a segment. Its vertices are made anew by each
+    /// call: keep it while it does not change.
     #[must_use]
     pub fn capsule(&self, start: DVec3, end: DVec3, radius: f64) -> Model {
         let outline = capsule_outline(start.distance(end), radius);
-        lathe(&self.capsule, &outline).with_placement(DAffine3::from_rotation_translation(turn_to(end - start), start))
+        lathe(&self.capsule, &outline).with_placement(DAffine3::from_rotation_translation(
+            turn_to(end - start),
+            start,
+        ))
     }
 
     /// A box that reaches as far as `half_extents` along its own axes.
     #[must_use]
     pub fn cuboid(&self, center: DVec3, half_extents: DVec3, rotation: DQuat) -> Model {
-        self.cuboid.clone().with_placement(DAffine3::from_scale_rotation_translation(half_extents, rotation.normalize(), center))
+        self.cuboid
+            .clone()
+            .with_placement(DAffine3::from_scale_rotation_translation(
+                half_extents,
+                rotation.normalize(),
+                center,
+            ))
     }
 
     /// An arrow with a shaft of some radius; its vertices are made anew, as the capsule's.
     #[must_use]
     pub fn arrow(&self, start: DVec3, end: DVec3, radius: f64) -> Model {
         let outline = arrow_outline(start.distance(end), radius);
-        lathe(&self.arrow, &outline).with_placement(DAffine3::from_rotation_translation(turn_to(end - start), start))
+        lathe(&self.arrow, &outline).with_placement(DAffine3::from_rotation_translation(
+            turn_to(end - start),
+            start,
+        ))
     }
 }
 
@@ -111,7 +140,10 @@ fn capsule_outline(length: f64, radius: f64) -> Vec<Turned> {
         (0..=RINGS).map(move |k| {
             let angle = from + FRAC_PI_2 * k as f64 / RINGS as f64;
             let outward = DVec2::new(angle.cos(), angle.sin());
-            Turned { place: DVec2::new(0.0, height) + outward * radius, outward }
+            Turned {
+                place: DVec2::new(0.0, height) + outward * radius,
+                outward,
+            }
         })
     };
     arc(0.0, -FRAC_PI_2).chain(arc(length, 0.0)).collect()
@@ -125,7 +157,13 @@ fn cylinder_outline() -> Vec<Turned> {
 fn arrow_outline(length: f64, radius: f64) -> Vec<Turned> {
     let [head_length, head_radius] = HEAD.map(|share| share * radius);
     let neck = (length - head_length).max(0.0);
-    let corners = [[0.0, 0.0], [radius, 0.0], [radius, neck], [head_radius, neck], [0.0, length]];
+    let corners = [
+        [0.0, 0.0],
+        [radius, 0.0],
+        [radius, neck],
+        [head_radius, neck],
+        [0.0, length],
+    ];
     sharp_outline(&corners.map(DVec2::from_array))
 }
 
@@ -136,7 +174,16 @@ fn sharp_outline(corners: &[DVec2]) -> Vec<Turned> {
         .flat_map(|side| {
             let along = (side[1] - side[0]).normalize_or_zero();
             let outward = DVec2::new(along.y, -along.x);
-            [Turned { place: side[0], outward }, Turned { place: side[1], outward }]
+            [
+                Turned {
+                    place: side[0],
+                    outward,
+                },
+                Turned {
+                    place: side[1],
+                    outward,
+                },
+            ]
         })
         .collect()
 }
@@ -147,23 +194,43 @@ fn lathe(surface: &Arc<Surface>, outline: &[Turned]) -> Model {
         let (sin, cos) = (TAU * sector as f64 / SECTORS as f64).sin_cos();
         DVec3::new(flat.x * cos, flat.x * sin, flat.y)
     };
-    let rings = || outline.iter().flat_map(|turned| (0..SECTORS).map(move |sector| (turned, sector)));
-    let positions: Vec<DVec3> = rings().map(|(turned, sector)| around(turned.place, sector)).collect();
-    let normals: Vec<DVec3> = rings().map(|(turned, sector)| around(turned.outward, sector)).collect();
-    Model::new(surface.clone(), Arc::new(Vertices::from((positions.as_slice(), normals.as_slice()))))
+    let rings = || {
+        outline
+            .iter()
+            .flat_map(|turned| (0..SECTORS).map(move |sector| (turned, sector)))
+    };
+    let positions: Vec<DVec3> = rings()
+        .map(|(turned, sector)| around(turned.place, sector))
+        .collect();
+    let normals: Vec<DVec3> = rings()
+        .map(|(turned, sector)| around(turned.outward, sector))
+        .collect();
+    Model::new(
+        surface.clone(),
+        Arc::new(Vertices::from((positions.as_slice(), normals.as_slice()))),
+    )
 }
 
-/// The triangles of all outlines with as many points. Solids show no wireframe: their triangles mean nothing to a person.
+/// The triangles of all outlines with as many points. Solids show no wireframe: their triangles
+/// mean nothing to a person.
 fn lathed_surface(rings: usize) -> Arc<Surface> {
     let mut triangles = Vec::new();
     for ring in 0..rings - 1 {
         for sector in 0..SECTORS {
             let at = |ring: usize, sector: usize| (ring * SECTORS + sector % SECTORS) as u32;
-            let [a, b, c, d] = [at(ring, sector), at(ring, sector + 1), at(ring + 1, sector + 1), at(ring + 1, sector)];
+            let [a, b, c, d] = [
+                at(ring, sector),
+                at(ring, sector + 1),
+                at(ring + 1, sector + 1),
+                at(ring + 1, sector),
+            ];
             triangles.extend([[a, b, c], [a, c, d]]);
         }
     }
-    Arc::new(Surface { triangles, edges: Vec::new() })
+    Arc::new(Surface {
+        triangles,
+        edges: Vec::new(),
+    })
 }
 
 /// From −1 to 1 along each axis, each face with its own corners.
@@ -178,8 +245,14 @@ fn unit_cuboid() -> Model {
         normals.extend([out; 4]);
         triangles.extend([[first, first + 1, first + 2], [first, first + 2, first + 3]]);
     }
-    let surface = Arc::new(Surface { triangles, edges: Vec::new() });
-    Model::new(surface, Arc::new(Vertices::from((positions.as_slice(), normals.as_slice()))))
+    let surface = Arc::new(Surface {
+        triangles,
+        edges: Vec::new(),
+    });
+    Model::new(
+        surface,
+        Arc::new(Vertices::from((positions.as_slice(), normals.as_slice()))),
+    )
 }
 
 /// Length of a gizmo's arrows on the screen, in points.
@@ -189,26 +262,54 @@ const GRIP: f32 = 10.0;
 /// An arrow shorter than this on the screen points at the eye and cannot be dragged.
 const SHORTEST: f32 = 16.0;
 
-/// Three arrows and a middle by which a place is dragged: along an axis, or in the plane of the screen.
+/// Three arrows and a middle by which a place is dragged: along an axis, or in the plane of the
+/// screen.
 ///
 /// Returns where the place goes while it is dragged. `label` names what is moved.
-pub fn gizmo_ui(ui: &Ui, canvas: &Canvas, id: impl AsIdSalt, label: &str, place: DVec3) -> Option<DVec3> {
+pub fn gizmo_ui(
+    ui: &Ui,
+    canvas: &Canvas,
+    id: impl AsIdSalt,
+    label: &str,
+    place: DVec3,
+) -> Option<DVec3> {
     let id = canvas.response.id.with("gizmo").with(id);
     let middle = canvas.view.project(place)?;
     let axes = [Side::Right, Side::Top, Side::Front];
     let mut moved = None;
     for side in axes {
-        let Some(tip) = arrow_tip(&canvas.view, place, side.direction()) else { continue };
+        let Some(tip) = arrow_tip(&canvas.view, place, side.direction()) else {
+            continue;
+        };
         let (letter, color) = color_of(side);
-        let grip = grip_ui(ui, id.with(letter), tip, format!("Move {label} along {letter}"));
-        let color = if grip.hovered() || grip.dragged() { Color32::WHITE } else { color };
+        let grip = grip_ui(
+            ui,
+            id.with(letter),
+            tip,
+            format!("Move {label} along {letter}"),
+        );
+        let color = if grip.hovered() || grip.dragged() {
+            Color32::WHITE
+        } else {
+            color
+        };
         paint_arrow(&canvas.painter, middle, tip, color);
-        moved = moved.or(dragged_place(&grip, place, |start, from, to| canvas.view.drag_along(start, side.direction(), from, to)));
+        moved = moved.or(dragged_place(&grip, place, |start, from, to| {
+            canvas.view.drag_along(start, side.direction(), from, to)
+        }));
     }
     let grip = grip_ui(ui, id.with("middle"), middle, format!("Move {label}"));
-    let fill = if grip.hovered() || grip.dragged() { Color32::WHITE } else { Color32::from_gray(225) };
-    canvas.painter.circle(middle, 6.0, fill, Stroke::new(1.5, Color32::from_gray(40)));
-    moved.or(dragged_place(&grip, place, |start, from, to| canvas.view.drag_in_view_plane(start, from, to)))
+    let fill = if grip.hovered() || grip.dragged() {
+        Color32::WHITE
+    } else {
+        Color32::from_gray(225)
+    };
+    canvas
+        .painter
+        .circle(middle, 6.0, fill, Stroke::new(1.5, Color32::from_gray(40)));
+    moved.or(dragged_place(&grip, place, |start, from, to| {
+        canvas.view.drag_in_view_plane(start, from, to)
+    }))
 }
 
 /// A line with a solid head, on a dark rim that keeps it readable on any ground.
@@ -218,24 +319,40 @@ fn paint_arrow(painter: &Painter, start: Pos2, tip: Pos2, color: Color32) {
     let rim = Stroke::new(1.0, Color32::from_black_alpha(120));
     painter.line_segment([start, neck], Stroke::new(4.0, rim.color));
     painter.line_segment([start, neck], Stroke::new(2.5, color));
-    painter.add(Shape::convex_polygon(vec![tip, neck + aside, neck - aside], color, rim));
+    painter.add(Shape::convex_polygon(
+        vec![tip, neck + aside, neck - aside],
+        color,
+        rim,
+    ));
 }
 
 /// Where an axis' arrow ends on the screen; `None` where it points at the eye.
 fn arrow_tip(view: &View, place: DVec3, direction: DVec3) -> Option<Pos2> {
     let length = view.world_per_pixel(place) * f64::from(GIZMO_LENGTH);
-    let (middle, tip) = (view.project(place)?, view.project(place + direction * length)?);
+    let (middle, tip) = (
+        view.project(place)?,
+        view.project(place + direction * length)?,
+    );
     (middle.distance(tip) > SHORTEST).then_some(tip)
 }
 
 fn grip_ui(ui: &Ui, id: Id, place: Pos2, label: String) -> Response {
-    let grip = ui.interact(Rect::from_center_size(place, Vec2::splat(2.0 * GRIP)), id, Sense::drag());
+    let grip = ui.interact(
+        Rect::from_center_size(place, Vec2::splat(2.0 * GRIP)),
+        id,
+        Sense::drag(),
+    );
     grip.widget_info(|| WidgetInfo::labeled(Role::Button, ui.is_enabled(), &label));
     grip
 }
 
-/// Where a drag that began at some place has taken it: from the start each time, so that nothing adds up.
-fn dragged_place(grip: &Response, place: DVec3, drag: impl Fn(DVec3, Pos2, Pos2) -> DVec3) -> Option<DVec3> {
+/// Where a drag that began at some place has taken it: from the start each time, so that nothing
+/// adds up.
+fn dragged_place(
+    grip: &Response,
+    place: DVec3,
+    drag: impl Fn(DVec3, Pos2, Pos2) -> DVec3,
+) -> Option<DVec3> {
     let ctx = &grip.ctx;
     let pointer = grip.interact_pointer_pos();
     if grip.drag_started()
@@ -256,14 +373,20 @@ mod tests {
     use pliant::mesh::Mesh;
 
     fn as_mesh(model: &Model) -> Mesh {
-        let positions = (0..model.vertices.positions.len()).map(|v| model.position(v as u32)).collect();
+        let positions = (0..model.vertices.positions.len())
+            .map(|v| model.position(v as u32))
+            .collect();
         Mesh::from_triangles(positions, &model.surface.triangles).unwrap()
     }
 
     #[test]
     fn solids_have_the_volume_of_their_closed_form() {
         let solids = Solids::new();
-        let (start, end, radius) = (DVec3::new(1.0, 2.0, 3.0), DVec3::new(2.0, 0.0, 5.0), 0.5_f64);
+        let (start, end, radius) = (
+            DVec3::new(1.0, 2.0, 3.0),
+            DVec3::new(2.0, 0.0, 5.0),
+            0.5_f64,
+        );
         let length = start.distance(end);
         let ball = TAU * 2.0 / 3.0 * radius.powi(3);
         let bar = 0.5 * TAU * radius * radius * length;
@@ -272,10 +395,17 @@ mod tests {
             ("sphere", solids.sphere(start, radius), ball),
             ("cylinder", solids.cylinder(start, end, radius), bar),
             ("capsule", solids.capsule(start, end, radius), bar + ball),
-            ("cuboid", solids.cuboid(start, DVec3::new(1.0, 2.0, 3.0), turn), 48.0),
+            (
+                "cuboid",
+                solids.cuboid(start, DVec3::new(1.0, 2.0, 3.0), turn),
+                48.0,
+            ),
         ] {
             let found = as_mesh(&model).signed_volume();
-            assert!((found / volume - 1.0).abs() < 0.02, "{name}: {found} for {volume}");
+            assert!(
+                (found / volume - 1.0).abs() < 0.02,
+                "{name}: {found} for {volume}"
+            );
         }
     }
 
@@ -283,12 +413,20 @@ mod tests {
     fn normals_point_out_of_the_triangles_they_belong_to() {
         let solids = Solids::new();
         let x = DVec3::X * 10.0;
-        for model in [solids.sphere(DVec3::ZERO, 1.0), solids.cylinder(DVec3::ZERO, x, 1.0), solids.arrow(DVec3::ZERO, x, 0.5)] {
+        for model in [
+            solids.sphere(DVec3::ZERO, 1.0),
+            solids.cylinder(DVec3::ZERO, x, 1.0),
+            solids.arrow(DVec3::ZERO, x, 0.5),
+        ] {
             let (positions, normals) = (&model.vertices.positions, &model.vertices.normals);
             for triangle in &model.surface.triangles {
                 let [a, b, c] = triangle.map(|v| positions[v as usize]);
                 let area = (b - a).cross(c - a);
-                assert!(triangle.iter().all(|&v| area.dot(normals[v as usize]) > -1e-5));
+                assert!(
+                    triangle
+                        .iter()
+                        .all(|&v| area.dot(normals[v as usize]) > -1e-5)
+                );
             }
         }
     }
@@ -297,6 +435,9 @@ mod tests {
     fn a_capsule_reaches_its_radius_beyond_both_ends() {
         let model = Solids::new().capsule(DVec3::ZERO, DVec3::Y * 2.0, 0.5);
         let bounds = as_mesh(&model).bounds().unwrap();
-        assert!((bounds.min.y + 0.5).abs() < 1e-6 && (bounds.max.y - 2.5).abs() < 1e-6, "{bounds:?}");
+        assert!(
+            (bounds.min.y + 0.5).abs() < 1e-6 && (bounds.max.y - 2.5).abs() < 1e-6,
+            "{bounds:?}"
+        );
     }
 }

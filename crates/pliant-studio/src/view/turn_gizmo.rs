@@ -1,13 +1,15 @@
 //! Three rings by which something is turned.
 //!
-//! **Equation.** Angles about x, y and z, one after another, are the turn `Z Y X`. Its angle about x alone changes by a turn about
-//! `Z Y x̂`, that about y by one about `Z ŷ`, that about z by one about `ẑ`: a ring lies across each of these axes, as in a gimbal, and
-//! the point of a ring under the pointer follows it.
+//! **Equation.** Angles about x, y and z, one after another, are the turn `Z Y X`. Its angle about
+//! x alone changes by a turn about `Z Y x̂`, that about y by one about `Z ŷ`, that about z by one
+//! about `ẑ`: a ring lies across each of these axes, as in a gimbal, and the point of a ring under
+//! the pointer follows it.
 
 use std::f64::consts::TAU;
 
 use eframe::egui::{
-    Align2, AsIdSalt, Color32, Context, CursorIcon, FontId, Id, Pos2, Rect, Response, Role, Sense, Stroke, Ui, Vec2, WidgetInfo,
+    Align2, AsIdSalt, Color32, Context, CursorIcon, FontId, Id, Pos2, Rect, Response, Role, Sense,
+    Stroke, Ui, Vec2, WidgetInfo,
 };
 use pliant::mesh::glam::{DQuat, DVec3};
 
@@ -39,7 +41,8 @@ struct Held {
 
 impl Held {
     fn of(ctx: &Context, id: Id) -> Option<Self> {
-        ctx.is_being_dragged(id).then(|| ctx.data(|data| data.get_temp(id)))?
+        ctx.is_being_dragged(id)
+            .then(|| ctx.data(|data| data.get_temp(id)))?
     }
 }
 
@@ -52,30 +55,56 @@ struct Ring {
     radius: f64,
 }
 
-/// Rings around a place for angles about x, y and z, one after another. Returns the angles while one is dragged; `label` names what is
-/// turned.
-pub fn turn_gizmo_ui(ui: &Ui, canvas: &Canvas, id: impl AsIdSalt, label: &str, place: DVec3, degrees: [f64; 3]) -> Option<[f64; 3]> {
+/// Rings around a place for angles about x, y and z, one after another. Returns the angles while
+/// one is dragged; `label` names what is turned.
+pub fn turn_gizmo_ui(
+    ui: &Ui,
+    canvas: &Canvas,
+    id: impl AsIdSalt,
+    label: &str,
+    place: DVec3,
+    degrees: [f64; 3],
+) -> Option<[f64; 3]> {
     let id = canvas.response.id.with("turn gizmo").with(id);
     let (axes, sides) = (gimbal(degrees), [Side::Right, Side::Top, Side::Front]);
-    // What is turned moves under the hand; the rings stay where they were taken, or the angle would run away.
-    let held = sides.into_iter().find_map(|side| Held::of(ui.ctx(), id.with(color_of(side).0)));
+    // What is turned moves under the hand; the rings stay where they were taken, or the angle would
+    // run away.
+    let held = sides
+        .into_iter()
+        .find_map(|side| Held::of(ui.ctx(), id.with(color_of(side).0)));
     let place = held.map_or(place, |held| held.place);
     let mut turned = None;
     for (k, side) in sides.into_iter().enumerate() {
         let ring = Ring::new(&canvas.view, place, axes[k]);
         let (letter, color) = color_of(side);
-        let Some(grip) = ring.grip_ui(ui, canvas, id.with(letter), format!("Turn {label} about {letter}")) else {
+        let Some(grip) = ring.grip_ui(
+            ui,
+            canvas,
+            id.with(letter),
+            format!("Turn {label} about {letter}"),
+        ) else {
             ring.paint(canvas, color.gamma_multiply(0.5), 1.5);
             continue;
         };
         let hot = grip.hovered() || grip.dragged();
-        ring.paint(canvas, if hot { Color32::WHITE } else { color }, if hot { 3.5 } else { 2.5 });
+        ring.paint(
+            canvas,
+            if hot { Color32::WHITE } else { color },
+            if hot { 3.5 } else { 2.5 },
+        );
         if hot {
             ui.ctx().set_cursor_icon(CursorIcon::Grab);
         }
         if let Some(angle) = dragged_angle(ui, &grip, &canvas.view, &ring, degrees[k]) {
-            let at = grip.interact_pointer_pos().unwrap_or(grip.rect.center()) + Vec2::new(16.0, -16.0);
-            canvas.painter.text(at, Align2::LEFT_BOTTOM, format!("{letter} {angle:.0}°"), FontId::proportional(14.0), Color32::WHITE);
+            let at =
+                grip.interact_pointer_pos().unwrap_or(grip.rect.center()) + Vec2::new(16.0, -16.0);
+            canvas.painter.text(
+                at,
+                Align2::LEFT_BOTTOM,
+                format!("{letter} {angle:.0}°"),
+                FontId::proportional(14.0),
+                Color32::WHITE,
+            );
             let mut angles = degrees;
             angles[k] = angle;
             turned = Some(angles);
@@ -94,7 +123,12 @@ fn gimbal([_, y, z]: [f64; 3]) -> [DVec3; 3] {
 impl Ring {
     fn new(view: &View, place: DVec3, axis: DVec3) -> Self {
         let first = axis.any_orthonormal_vector();
-        Self { place, axis, across: [first, axis.cross(first)], radius: view.world_per_pixel(place) * f64::from(RADIUS) }
+        Self {
+            place,
+            axis,
+            across: [first, axis.cross(first)],
+            radius: view.world_per_pixel(place) * f64::from(RADIUS),
+        }
     }
 
     fn point(&self, angle_rad: f64) -> DVec3 {
@@ -102,35 +136,54 @@ impl Ring {
         self.place + (self.across[0] * cos + self.across[1] * sin) * self.radius
     }
 
-    /// The angle of the ring's point under the pointer; nothing for a ring that is seen from its side.
+    /// The angle of the ring's point under the pointer; nothing for a ring that is seen from its
+    /// side.
     fn angle_at(&self, view: &View, pointer: Pos2) -> Option<f64> {
         let ray = view.ray(pointer);
         if ray.direction.dot(self.axis).abs() < THINNEST {
             return None;
         }
         let from_place = ray.meet_plane(self.place, self.axis)? - self.place;
-        Some(from_place.dot(self.across[1]).atan2(from_place.dot(self.across[0])))
+        Some(
+            from_place
+                .dot(self.across[1])
+                .atan2(from_place.dot(self.across[0])),
+        )
     }
 
     fn angles() -> impl Iterator<Item = f64> {
         (0..=PIECES).map(|k| TAU * k as f64 / PIECES as f64)
     }
 
-    /// What can be taken: where the ring is nearest to the pointer, and its point nearest to the eye while the pointer is elsewhere.
+    /// What can be taken: where the ring is nearest to the pointer, and its point nearest to the
+    /// eye while the pointer is elsewhere.
     fn grip_ui(&self, ui: &Ui, canvas: &Canvas, id: Id, label: String) -> Option<Response> {
         let view = &canvas.view;
         let towards_eye = view.camera.axes().back;
         if towards_eye.dot(self.axis).abs() < THINNEST {
             return None;
         }
-        let points: Vec<(DVec3, Pos2)> =
-            Self::angles().map(|angle| self.point(angle)).filter_map(|p| Some((p, view.project(p)?))).collect();
+        let points: Vec<(DVec3, Pos2)> = Self::angles()
+            .map(|angle| self.point(angle))
+            .filter_map(|p| Some((p, view.project(p)?)))
+            .collect();
         let pointer = ui.input(|input| input.pointer.latest_pos());
-        let nearest = pointer.and_then(|pointer| points.iter().min_by(|a, b| a.1.distance(pointer).total_cmp(&b.1.distance(pointer))));
-        let near = nearest.filter(|(_, at)| pointer.is_some_and(|pointer| at.distance(pointer) <= 2.0 * GRIP));
-        let front = points.iter().max_by(|a, b| a.0.dot(towards_eye).total_cmp(&b.0.dot(towards_eye)));
+        let nearest = pointer.and_then(|pointer| {
+            points
+                .iter()
+                .min_by(|a, b| a.1.distance(pointer).total_cmp(&b.1.distance(pointer)))
+        });
+        let near = nearest
+            .filter(|(_, at)| pointer.is_some_and(|pointer| at.distance(pointer) <= 2.0 * GRIP));
+        let front = points
+            .iter()
+            .max_by(|a, b| a.0.dot(towards_eye).total_cmp(&b.0.dot(towards_eye)));
         let at = near.or(front)?.1;
-        let grip = ui.interact(Rect::from_center_size(at, Vec2::splat(2.0 * GRIP)), id, Sense::drag());
+        let grip = ui.interact(
+            Rect::from_center_size(at, Vec2::splat(2.0 * GRIP)),
+            id,
+            Sense::drag(),
+        );
         grip.widget_info(|| WidgetInfo::labeled(Role::Button, ui.is_enabled(), &label));
         Some(grip)
     }
@@ -141,12 +194,25 @@ impl Ring {
         let points: Vec<DVec3> = Self::angles().map(|angle| self.point(angle)).collect();
         for piece in points.windows(2) {
             let near = (piece[0] - self.place).dot(back) >= 0.0;
-            let (Some(from), Some(to)) = (canvas.view.project(piece[0]), canvas.view.project(piece[1])) else { continue };
-            let shown = if near { color } else { color.gamma_multiply(0.35) };
+            let (Some(from), Some(to)) =
+                (canvas.view.project(piece[0]), canvas.view.project(piece[1]))
+            else {
+                continue;
+            };
+            let shown = if near {
+                color
+            } else {
+                color.gamma_multiply(0.35)
+            };
             if near {
-                canvas.painter.line_segment([from, to], Stroke::new(width + 1.5, Color32::from_black_alpha(90)));
+                canvas.painter.line_segment(
+                    [from, to],
+                    Stroke::new(width + 1.5, Color32::from_black_alpha(90)),
+                );
             }
-            canvas.painter.line_segment([from, to], Stroke::new(width, shown));
+            canvas
+                .painter
+                .line_segment([from, to], Stroke::new(width, shown));
         }
     }
 }
@@ -155,19 +221,40 @@ impl Ring {
 fn dragged_angle(ui: &Ui, grip: &Response, view: &View, ring: &Ring, degrees: f64) -> Option<f64> {
     let ctx = &grip.ctx;
     if grip.drag_started()
-        && let Some(from) = ctx.input(|input| input.pointer.press_origin()).and_then(|origin| ring.angle_at(view, origin))
+        && let Some(from) = ctx
+            .input(|input| input.pointer.press_origin())
+            .and_then(|origin| ring.angle_at(view, origin))
     {
-        ctx.data_mut(|data| data.insert_temp(grip.id, Held { degrees, from, place: ring.place }));
+        ctx.data_mut(|data| {
+            data.insert_temp(
+                grip.id,
+                Held {
+                    degrees,
+                    from,
+                    place: ring.place,
+                },
+            )
+        });
     }
     if !grip.dragged() {
         // Nothing of this drag is left for the next one.
         ctx.data_mut(|data| data.remove_temp::<Held>(grip.id));
         return None;
     }
-    let Held { degrees: start, from, .. } = Held::of(ctx, grip.id)?;
+    let Held {
+        degrees: start,
+        from,
+        ..
+    } = Held::of(ctx, grip.id)?;
     let now = ring.angle_at(view, grip.interact_pointer_pos()?)?;
-    let step = if ui.input(|input| input.modifiers.command) { COARSE } else { 1.0 };
-    Some(wrapped(((start + (now - from).to_degrees()) / step).round() * step))
+    let step = if ui.input(|input| input.modifiers.command) {
+        COARSE
+    } else {
+        1.0
+    };
+    Some(wrapped(
+        ((start + (now - from).to_degrees()) / step).round() * step,
+    ))
 }
 
 /// The same angle, from −180° to 180°.
@@ -186,7 +273,10 @@ mod tests {
     fn a_point_of_a_ring_is_found_again_under_the_place_where_it_is_seen() {
         let mut camera = Camera::default();
         camera.orbit(0.7, 0.4);
-        let view = View { camera, rect: Rect::from_min_max(pos2(100.0, 50.0), pos2(900.0, 650.0)) };
+        let view = View {
+            camera,
+            rect: Rect::from_min_max(pos2(100.0, 50.0), pos2(900.0, 650.0)),
+        };
         for axis in gimbal([0.0, 25.0, -40.0]) {
             let ring = Ring::new(&view, camera.target, axis);
             for angle in Ring::angles().take(PIECES) {
@@ -201,7 +291,9 @@ mod tests {
     #[test]
     fn a_turn_about_a_gimbals_axis_changes_its_angle_alone() {
         let turn = |[x, y, z]: [f64; 3]| {
-            DQuat::from_rotation_z(z.to_radians()) * DQuat::from_rotation_y(y.to_radians()) * DQuat::from_rotation_x(x.to_radians())
+            DQuat::from_rotation_z(z.to_radians())
+                * DQuat::from_rotation_y(y.to_radians())
+                * DQuat::from_rotation_x(x.to_radians())
         };
         let (degrees, more) = ([10.0, -35.0, 70.0], 20.0_f64);
         for (k, axis) in gimbal(degrees).into_iter().enumerate() {
@@ -210,6 +302,9 @@ mod tests {
             let turned = DQuat::from_axis_angle(axis, more.to_radians()) * turn(degrees);
             assert!(turned.angle_between(turn(changed)) < 1e-7, "axis {k}");
         }
-        assert_eq!((wrapped(190.0), wrapped(-190.0), wrapped(170.0)), (-170.0, 170.0, 170.0));
+        assert_eq!(
+            (wrapped(190.0), wrapped(-190.0), wrapped(170.0)),
+            (-170.0, 170.0, 170.0)
+        );
     }
 }

@@ -1,11 +1,14 @@
 //! A window into a scene: shows it, lets the camera be moved, and hands the rest to the tool.
 //!
-//! **Ours.** Tools draw pins, strokes and labels over the picture with egui's own painter, through the [`View`] that the picture was
-//! drawn with.
+//! **Ours.** Tools draw pins, strokes and labels over the picture with egui's own painter, through
+//! the [`View`] that the picture was drawn with.
 
 use std::sync::Arc;
 
-use eframe::egui::{Align2, AsIdSalt, FontId, Id, Painter, PointerButton, Pos2, Rect, Response, Role, Sense, Ui, Vec2, WidgetInfo};
+use eframe::egui::{
+    Align2, AsIdSalt, FontId, Id, Painter, PointerButton, Pos2, Rect, Response, Role, Sense, Ui,
+    Vec2, WidgetInfo,
+};
 use eframe::egui_wgpu;
 use serde::{Deserialize, Serialize};
 
@@ -47,7 +50,14 @@ pub struct Look {
 
 impl Default for Look {
     fn default() -> Self {
-        Self { shading: Shading::Smooth, wireframe: false, backfaces: true, grid: true, legend: true, axes: true }
+        Self {
+            shading: Shading::Smooth,
+            wireframe: false,
+            backfaces: true,
+            grid: true,
+            legend: true,
+            axes: true,
+        }
     }
 }
 
@@ -92,13 +102,17 @@ impl Canvas {
     /// Where the pointer is, on the picture or dragged away from it.
     #[must_use]
     pub fn pointer(&self) -> Option<Pos2> {
-        self.response.interact_pointer_pos().or_else(|| self.response.hover_pos())
+        self.response
+            .interact_pointer_pos()
+            .or_else(|| self.response.hover_pos())
     }
 
     /// Where the button of the drag on its way went down: a drag is known a few points later.
     #[must_use]
     pub fn press_origin(&self) -> Option<Pos2> {
-        self.response.ctx.input(|input| input.pointer.press_origin())
+        self.response
+            .ctx
+            .input(|input| input.pointer.press_origin())
     }
 
     /// What is under the pointer.
@@ -120,23 +134,62 @@ const MARGIN: f32 = 14.0;
 
 /// Shows a scene in a rectangle of `size` and moves the camera by what the person does over it.
 ///
-/// `label` is the viewport's name for people who do not see it. Without a graphics card it says so instead.
-pub fn viewport_ui(ui: &mut Ui, id: impl AsIdSalt, label: &str, camera: &mut Camera, scene: &Scene, look: &Look, size: Vec2) -> Canvas {
+/// `label` is the viewport's name for people who do not see it. Without a graphics card it says so
+/// instead.
+pub fn viewport_ui(
+    ui: &mut Ui,
+    id: impl AsIdSalt,
+    label: &str,
+    camera: &mut Camera,
+    scene: &Scene,
+    look: &Look,
+    size: Vec2,
+) -> Canvas {
     let (_, rect) = ui.allocate_space(size);
     let id = ui.make_persistent_id("viewport").with(id);
     let response = ui.interact(rect, id, Sense::click_and_drag());
     response.widget_info(|| WidgetInfo::labeled(Role::Canvas, ui.is_enabled(), label));
-    let before = View { camera: *camera, rect };
-    let navigating = navigate(&before, &response, camera, |cursor| scene.pick(&before.ray(cursor)).map(|hit| hit.position));
+    let before = View {
+        camera: *camera,
+        rect,
+    };
+    let navigating = navigate(&before, &response, camera, |cursor| {
+        scene.pick(&before.ray(cursor)).map(|hit| hit.position)
+    });
     let painter = ui.painter_at(rect);
-    picture_ui(ui, &painter, id, &View { camera: *camera, rect }, scene, look);
+    picture_ui(
+        ui,
+        &painter,
+        id,
+        &View {
+            camera: *camera,
+            rect,
+        },
+        scene,
+        look,
+    );
     if let Some(heat) = shown_heat(scene).filter(|_| look.legend) {
-        legend_ui(&painter, Rect::from_min_size(rect.right_bottom() - LEGEND_SIZE - Vec2::splat(MARGIN), LEGEND_SIZE), heat);
+        legend_ui(
+            &painter,
+            Rect::from_min_size(
+                rect.right_bottom() - LEGEND_SIZE - Vec2::splat(MARGIN),
+                LEGEND_SIZE,
+            ),
+            heat,
+        );
     }
     if look.axes {
         axis_gizmo_ui(ui, &painter, id, label, rect, camera);
     }
-    Canvas { response, painter, view: View { camera: *camera, rect }, navigating }
+    Canvas {
+        response,
+        painter,
+        view: View {
+            camera: *camera,
+            rect,
+        },
+        navigating,
+    }
 }
 
 fn shown_heat(scene: &Scene) -> Option<&Heat> {
@@ -150,22 +203,47 @@ fn shown_heat(scene: &Scene) -> Option<&Heat> {
 fn picture_ui(ui: &Ui, painter: &Painter, id: Id, view: &View, scene: &Scene, look: &Look) {
     let Some(screen) = gpu::screen(ui.ctx()) else {
         painter.rect_filled(view.rect, 0.0, ui.visuals().extreme_bg_color);
-        let galley = painter.layout(NO_CARD.to_owned(), FontId::proportional(14.0), ui.visuals().text_color(), view.rect.width() - 48.0);
-        painter.galley(Align2::CENTER_CENTER.anchor_size(view.rect.center(), galley.size()).min, galley, ui.visuals().text_color());
+        let galley = painter.layout(
+            NO_CARD.to_owned(),
+            FontId::proportional(14.0),
+            ui.visuals().text_color(),
+            view.rect.width() - 48.0,
+        );
+        painter.galley(
+            Align2::CENTER_CENTER
+                .anchor_size(view.rect.center(), galley.size())
+                .min,
+            galley,
+            ui.visuals().text_color(),
+        );
         return;
     };
     let ground = standing_ground(ui, id, scene);
-    let drawing = compose(id, view, scene, look, ground, ui.visuals(), ui.ctx().pixels_per_point());
+    let drawing = compose(
+        id,
+        view,
+        scene,
+        look,
+        ground,
+        ui.visuals(),
+        ui.ctx().pixels_per_point(),
+    );
     let frame = ui.ctx().cumulative_frame_nr();
-    painter.add(egui_wgpu::Callback::new_paint_callback(view.rect, Picture { drawing, screen, frame }));
+    painter.add(egui_wgpu::Callback::new_paint_callback(
+        view.rect,
+        Picture {
+            drawing,
+            screen,
+            frame,
+        },
+    ));
 }
 
 /// What a viewport says without a card.
-const NO_CARD: &str =
-    "The 3D view needs a graphics driver with Vulkan, Metal or DirectX 12. Install one (on Debian: mesa-vulkan-drivers) and start again.";
+const NO_CARD: &str = "The 3D view needs a graphics driver with Vulkan, Metal or DirectX 12. Install one (on Debian: mesa-vulkan-drivers) and start again.";
 
-/// The ground where the models stood when they came. A chin that drops takes it along, and it stays there: it never goes through a model
-/// and never jumps up and down with it.
+/// The ground where the models stood when they came. A chin that drops takes it along, and it stays
+/// there: it never goes through a model and never jumps up and down with it.
 #[derive(Debug, Clone)]
 struct Standing {
     /// Address and length of each model's triangles.
@@ -174,14 +252,23 @@ struct Standing {
 }
 
 fn standing_ground(ui: &Ui, id: Id, scene: &Scene) -> Option<Ground> {
-    let key = |model: &Model| [Arc::as_ptr(&model.surface).addr(), model.surface.triangles.len()];
+    let key = |model: &Model| {
+        [
+            Arc::as_ptr(&model.surface).addr(),
+            model.surface.triangles.len(),
+        ]
+    };
     let surfaces: Vec<[usize; 2]> = scene.models.iter().map(key).collect();
     let standing_id = id.with("ground");
-    let known = ui.ctx().data(|data| data.get_temp::<Standing>(standing_id)).filter(|standing| standing.surfaces == surfaces);
+    let known = ui
+        .ctx()
+        .data(|data| data.get_temp::<Standing>(standing_id))
+        .filter(|standing| standing.surfaces == surfaces);
     let ground = match known {
         Some(standing) => standing.ground.map(|ground| ground.sunk_under(scene)),
         None => Ground::under(scene),
     };
-    ui.ctx().data_mut(|data| data.insert_temp(standing_id, Standing { surfaces, ground }));
+    ui.ctx()
+        .data_mut(|data| data.insert_temp(standing_id, Standing { surfaces, ground }));
     ground
 }

@@ -1,7 +1,7 @@
 //! A worker that answers the newest question only.
 //!
-//! A hand moves faster than a solver: a question that waits is replaced by the next one, so the answer is never older than one solve and
-//! nothing is queued.
+//! A hand moves faster than a solver: a question that waits is replaced by the next one, so the
+//! answer is never older than one solve and nothing is queued.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -73,11 +73,26 @@ impl<Out> Outbox<Out> {
 }
 
 impl<In: Send + 'static, Out: Send + 'static> Latest<In, Out> {
-    /// A worker called `name` that runs `serve`, which takes questions until there are no more. Should it panic, the asker gets a
-    /// sentence and the worker starts anew. `wake` is called after each answer.
-    pub fn new(name: &'static str, wake: Wake, serve: impl Fn(&Inbox<In>, &Outbox<Out>) + Send + Sync + 'static) -> Self {
-        let state = State { question: None, answer: None, busy: false, closed: false };
-        let shared = Arc::new(Shared { name, state: Mutex::new(state), news: Condvar::new(), wake });
+    /// A worker called `name` that runs `serve`, which takes questions until there are no more.
+    /// Should it panic, the asker gets a sentence and the worker starts anew. `wake` is called
+    /// after each answer.
+    pub fn new(
+        name: &'static str,
+        wake: Wake,
+        serve: impl Fn(&Inbox<In>, &Outbox<Out>) + Send + Sync + 'static,
+    ) -> Self {
+        let state = State {
+            question: None,
+            answer: None,
+            busy: false,
+            closed: false,
+        };
+        let shared = Arc::new(Shared {
+            name,
+            state: Mutex::new(state),
+            news: Condvar::new(),
+            wake,
+        });
         let serve: Serve<In, Out> = Arc::new(serve);
         #[cfg(feature = "parallel")]
         {
@@ -136,10 +151,18 @@ impl<In, Out> Drop for Latest<In, Out> {
     }
 }
 
-fn serve_once<In: Send + 'static, Out: Send + 'static>(shared: &Arc<Shared<In, Out>>, serve: &Serve<In, Out>) {
+fn serve_once<In: Send + 'static, Out: Send + 'static>(
+    shared: &Arc<Shared<In, Out>>,
+    serve: &Serve<In, Out>,
+) {
     let (asked, peeked, answered) = (shared.clone(), shared.clone(), shared.clone());
-    let inbox = Inbox { next: Box::new(move || next(&asked)), waits: Box::new(move || peeked.state().question.is_some()) };
-    let outbox = Outbox { put: Box::new(move |answer| put(&answered, answer)) };
+    let inbox = Inbox {
+        next: Box::new(move || next(&asked)),
+        waits: Box::new(move || peeked.state().question.is_some()),
+    };
+    let outbox = Outbox {
+        put: Box::new(move |answer| put(&answered, answer)),
+    };
     if let Err(panic) = catch_unwind(AssertUnwindSafe(|| serve(&inbox, &outbox))) {
         put(shared, Err(panic_sentence(shared.name, &*panic)));
     }
@@ -159,7 +182,10 @@ fn next<In, Out>(shared: &Shared<In, Out>) -> Option<In> {
         if cfg!(not(feature = "parallel")) {
             return None;
         }
-        state = shared.news.wait(state).unwrap_or_else(PoisonError::into_inner);
+        state = shared
+            .news
+            .wait(state)
+            .unwrap_or_else(PoisonError::into_inner);
     }
 }
 
@@ -176,7 +202,10 @@ mod tests {
     use super::*;
     use std::sync::mpsc;
 
-    fn answer<In: Send + 'static, Out: Send + 'static>(worker: &Latest<In, Out>, woken: &mpsc::Receiver<()>) -> Result<Out, String> {
+    fn answer<In: Send + 'static, Out: Send + 'static>(
+        worker: &Latest<In, Out>,
+        woken: &mpsc::Receiver<()>,
+    ) -> Result<Out, String> {
         loop {
             if let Some(answer) = worker.answer() {
                 return answer;
@@ -225,7 +254,10 @@ mod tests {
         });
         worker.ask(7);
         let sentence = answer(&worker, &woken).unwrap_err();
-        assert!(sentence.contains("The solver") && sentence.contains("seven"), "{sentence}");
+        assert!(
+            sentence.contains("The solver") && sentence.contains("seven"),
+            "{sentence}"
+        );
         worker.ask(8);
         assert_eq!(answer(&worker, &woken), Ok(8));
     }

@@ -17,7 +17,8 @@ pub struct Task<T> {
     result: Arc<Mutex<Option<Result<T, String>>>>,
 }
 
-/// What a task shows of itself, and where it hears that it should stop. The [`Progress`] of its work.
+/// What a task shows of itself, and where it hears that it should stop. The [`Progress`] of its
+/// work.
 pub struct Watch {
     name: String,
     stage: Mutex<(String, f64)>,
@@ -37,13 +38,16 @@ pub struct TaskView {
     pub stage: String,
     /// How much of it is done, from 0 to 1.
     pub done: f64,
-    /// Whether it says how far it is and hears that it should stop; work that never does has no cancel button.
+    /// Whether it says how far it is and hears that it should stop; work that never does has no
+    /// cancel button.
     pub listens: bool,
 }
 
 impl std::fmt::Debug for Watch {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Watch").field("view", &self.view()).finish_non_exhaustive()
+        f.debug_struct("Watch")
+            .field("view", &self.view())
+            .finish_non_exhaustive()
     }
 }
 
@@ -51,7 +55,14 @@ impl Watch {
     /// Work that begins, under the name that its bar shows.
     pub fn new(name: impl Into<String>, wake: Wake) -> Self {
         let [cancelled, listens, over] = [false; 3].map(AtomicBool::new);
-        Self { name: name.into(), stage: Mutex::default(), cancelled, listens, over, wake }
+        Self {
+            name: name.into(),
+            stage: Mutex::default(),
+            cancelled,
+            listens,
+            over,
+            wake,
+        }
     }
 
     /// The work is over: its bar goes.
@@ -64,7 +75,12 @@ impl Watch {
     #[must_use]
     pub fn view(&self) -> TaskView {
         let (stage, done) = self.stage().clone();
-        TaskView { name: self.name.clone(), stage, done, listens: self.listens.load(Ordering::Relaxed) }
+        TaskView {
+            name: self.name.clone(),
+            stage,
+            done,
+            listens: self.listens.load(Ordering::Relaxed),
+        }
     }
 
     /// Asks the work to stop.
@@ -94,13 +110,22 @@ impl Progress for Watch {
         *self.stage() = (stage.to_owned(), done);
         self.listens.store(true, Ordering::Relaxed);
         (self.wake)();
-        if self.cancelled() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        if self.cancelled() {
+            ControlFlow::Break(())
+        } else {
+            ControlFlow::Continue(())
+        }
     }
 }
 
 impl<T: Send + 'static> Task<T> {
-    /// Starts `work` under the name that its bar shows. Whatever it returns after it was cancelled is forgotten.
-    pub fn start(name: impl Into<String>, wake: Wake, work: impl FnOnce(&Watch) -> Result<T, String> + Send + 'static) -> Self {
+    /// Starts `work` under the name that its bar shows. Whatever it returns after it was cancelled
+    /// is forgotten.
+    pub fn start(
+        name: impl Into<String>,
+        wake: Wake,
+        work: impl FnOnce(&Watch) -> Result<T, String> + Send + 'static,
+    ) -> Self {
         let watch = Arc::new(Watch::new(name, wake));
         let result = Arc::new(Mutex::new(None));
         let (watching, place) = (watch.clone(), result.clone());
@@ -112,7 +137,8 @@ impl<T: Send + 'static> Task<T> {
         };
         #[cfg(feature = "parallel")]
         if let Err(error) = std::thread::Builder::new().name("task".into()).spawn(run) {
-            *result.lock().unwrap_or_else(PoisonError::into_inner) = Some(Err(format!("No thread could be started: {error}.")));
+            *result.lock().unwrap_or_else(PoisonError::into_inner) =
+                Some(Err(format!("No thread could be started: {error}.")));
             watch.over.store(true, Ordering::Release);
         }
         #[cfg(not(feature = "parallel"))]
@@ -126,10 +152,15 @@ impl<T: Send + 'static> Task<T> {
         &self.watch
     }
 
-    /// The result of `slot`'s task once it is over; the slot is empty then. `None` also for a task that was cancelled.
+    /// The result of `slot`'s task once it is over; the slot is empty then. `None` also for a task
+    /// that was cancelled.
     pub fn finished(slot: &mut Option<Self>) -> Option<Result<T, String>> {
         let task = slot.as_ref().filter(|task| task.watch.over())?;
-        let result = task.result.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let result = task
+            .result
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .take();
         let cancelled = task.watch.cancelled();
         *slot = None;
         result.filter(|_| !cancelled)
@@ -155,9 +186,14 @@ mod tests {
 
     #[test]
     fn a_task_that_panics_ends_with_a_sentence() {
-        let mut slot = Some(Task::<()>::start("Training", Arc::new(|| ()), |_| panic!("no air")));
+        let mut slot = Some(Task::<()>::start("Training", Arc::new(|| ()), |_| {
+            panic!("no air")
+        }));
         let sentence = wait(&mut slot).unwrap().unwrap_err();
-        assert!(sentence.contains("Training") && sentence.contains("no air"), "{sentence}");
+        assert!(
+            sentence.contains("Training") && sentence.contains("no air"),
+            "{sentence}"
+        );
         assert!(slot.is_none());
     }
 
@@ -169,7 +205,10 @@ mod tests {
             Ok(())
         }));
         let watches = [&deaf, &hears].map(|task| task.as_ref().unwrap().watch().clone());
-        assert_eq!((wait(&mut deaf), wait(&mut hears)), (Some(Ok(())), Some(Ok(()))));
+        assert_eq!(
+            (wait(&mut deaf), wait(&mut hears)),
+            (Some(Ok(())), Some(Ok(())))
+        );
         assert_eq!(watches.map(|watch| watch.view().listens), [false, true]);
     }
 

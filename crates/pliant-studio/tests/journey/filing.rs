@@ -15,7 +15,13 @@ use pliant_studio::{Recover, project};
 use crate::journey::Journey;
 
 pub fn head() -> Document {
-    Document { character: Character { asset: "specimen:head".into(), ..Character::default() }, ..Document::default() }
+    Document {
+        character: Character {
+            asset: "specimen:head".into(),
+            ..Character::default()
+        },
+        ..Document::default()
+    }
 }
 
 pub fn start(document: Document) -> Option<Journey> {
@@ -29,11 +35,18 @@ pub fn ask(journey: &mut Journey, command: Command) {
 }
 
 pub fn edit(change: impl FnOnce(&mut Document) + Send + 'static) -> Command {
-    Command::Edit(Edit { label: "Edit".into(), gesture: None, change: Box::new(change) })
+    Command::Edit(Edit {
+        label: "Edit".into(),
+        gesture: None,
+        change: Box::new(change),
+    })
 }
 
 pub fn lift(journey: &mut Journey, weight: f64) {
-    ask(journey, edit(move |document| document.character.set_weight("jawOpen", weight)));
+    ask(
+        journey,
+        edit(move |document| document.character.set_weight("jawOpen", weight)),
+    );
 }
 
 /// What was said last.
@@ -49,8 +62,15 @@ pub fn on_disk(path: &Path) -> Document {
 
 /// Whether there is unsaved work.
 pub fn is_kept(places: &Places) -> bool {
-    let mut sessions = std::fs::read_dir(places.state.join("sessions")).unwrap().flatten();
-    sessions.any(|entry| entry.path().extension().is_some_and(|ending| ending == "pliant"))
+    let mut sessions = std::fs::read_dir(places.state.join("sessions"))
+        .unwrap()
+        .flatten();
+    sessions.any(|entry| {
+        entry
+            .path()
+            .extension()
+            .is_some_and(|ending| ending == "pliant")
+    })
 }
 
 /// The unsaved work on a project by a program that is gone, as its lock is.
@@ -67,7 +87,8 @@ pub fn lose_work(places: &Places, path: &Path) -> Option<Document> {
     Some(document)
 }
 
-/// Ends a studio with unsaved work, and waits until its worker has let go of the lock, as a process does when it dies.
+/// Ends a studio with unsaved work, and waits until its worker has let go of the lock, as a process
+/// does when it dies.
 pub fn leave(journey: Journey, places: &Places) {
     drop(journey);
     while pliant_studio::recovery::lost_work(&places.state).is_empty() {
@@ -80,5 +101,8 @@ pub fn leave(journey: Journey, places: &Places) {
 }
 
 pub fn places(folder: &Path) -> Places {
-    Places { state: folder.join("state"), config: folder.join("config") }
+    Places {
+        state: folder.join("state"),
+        config: folder.join("config"),
+    }
 }

@@ -7,7 +7,9 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use eframe::egui::accesskit::Role;
-use eframe::egui::{DroppedFile, DroppedFileHandle, Event, Key, Modifiers, PointerButton, Pos2, Rect, vec2};
+use eframe::egui::{
+    DroppedFile, DroppedFileHandle, Event, Key, Modifiers, PointerButton, Pos2, Rect, vec2,
+};
 use eframe::egui_wgpu::{RenderState, RendererOptions};
 use egui_kittest::kittest::Queryable;
 use egui_kittest::wgpu::{WgpuTestRenderer, create_render_state, default_wgpu_setup};
@@ -26,16 +28,22 @@ const HELD: Duration = Duration::from_secs(2);
 /// Set to 1 where a missing graphics driver is an error instead of a reason to skip.
 const REQUIRED: &str = "PLIANT_REQUIRE_ADAPTER";
 
-/// A graphics card or its stand-in in software; prints why it is missing and returns `None` on a machine without.
+/// A graphics card or its stand-in in software; prints why it is missing and returns `None` on a
+/// machine without.
 ///
 /// # Panics
 /// Where it is missing although `PLIANT_REQUIRE_ADAPTER=1` asks for it.
 #[expect(clippy::print_stderr, reason = "a skipped test says so")]
 pub fn adapter_or_skip() -> Option<RenderState> {
-    let found = std::panic::catch_unwind(|| create_render_state(default_wgpu_setup(), RendererOptions::PREDICTABLE));
+    let found = std::panic::catch_unwind(|| {
+        create_render_state(default_wgpu_setup(), RendererOptions::PREDICTABLE)
+    });
     if found.is_err() {
         let required = std::env::var(REQUIRED).is_ok_and(|value| value == "1");
-        assert!(!required, "no graphics adapter, though {REQUIRED}=1; install mesa-vulkan-drivers");
+        assert!(
+            !required,
+            "no graphics adapter, though {REQUIRED}=1; install mesa-vulkan-drivers"
+        );
         eprintln!("skipped: no graphics adapter on this machine (install mesa-vulkan-drivers)");
     }
     found.ok()
@@ -63,7 +71,9 @@ impl Journey {
     /// Opens a studio on a document, in a room; `None` without a graphics adapter.
     pub fn start(document: Document, room: RoomName) -> Option<Self> {
         let card = adapter_or_skip()?;
-        let options = SnapshotOptions::new().threshold(1.0).max_failed_pixels(400usize);
+        let options = SnapshotOptions::new()
+            .threshold(1.0)
+            .max_failed_pixels(400usize);
         let build = move |cc: &mut eframe::CreationContext<'static>| {
             pliant_studio::view::install(&cc.egui_ctx, cc.wgpu_render_state.as_ref());
             let mut studio = Studio::new(&cc.egui_ctx, document);
@@ -71,9 +81,14 @@ impl Journey {
             studio.put_hint_away();
             studio
         };
-        let builder = Harness::builder().with_size(vec2(1440.0, 900.0)).with_options(options).with_max_steps(64);
+        let builder = Harness::builder()
+            .with_size(vec2(1440.0, 900.0))
+            .with_options(options)
+            .with_max_steps(64);
         let builder = builder.renderer(WgpuTestRenderer::from_render_state(card));
-        let mut journey = Self { harness: builder.build_eframe(build) };
+        let mut journey = Self {
+            harness: builder.build_eframe(build),
+        };
         journey.settle();
         Some(journey)
     }
@@ -94,7 +109,11 @@ impl Journey {
         let mut quiet = 0;
         while quiet < 4 {
             self.harness.step();
-            quiet = if self.harness.state_mut().busy() { 0 } else { quiet + 1 };
+            quiet = if self.harness.state_mut().busy() {
+                0
+            } else {
+                quiet + 1
+            };
             assert!(begun.elapsed() < PATIENCE, "work does not end");
             std::thread::sleep(Duration::from_millis(2));
         }
@@ -129,9 +148,17 @@ impl Journey {
 
     /// How the camera of a viewport of the open room sees.
     pub fn view(&self, pane: usize) -> View {
-        let rect = self.harness.get_all_by_role(Role::Canvas).nth(pane).expect("a viewport").rect();
+        let rect = self
+            .harness
+            .get_all_by_role(Role::Canvas)
+            .nth(pane)
+            .expect("a viewport")
+            .rect();
         let desk = self.harness.state().desk();
-        View { camera: desk.cameras[&desk.room][pane].camera, rect }
+        View {
+            camera: desk.cameras[&desk.room][pane].camera,
+            rect,
+        }
     }
 
     /// Presses the left button at the first point, goes along all of them, and lets go at the last.
@@ -141,14 +168,21 @@ impl Journey {
 
     /// As [`drag`](Self::drag), with keys held.
     pub fn drag_with(&mut self, way: &[Pos2], modifiers: Modifiers) {
-        let button = |pos, pressed| Event::PointerButton { pos, button: PointerButton::Primary, pressed, modifiers };
+        let button = |pos, pressed| Event::PointerButton {
+            pos,
+            button: PointerButton::Primary,
+            pressed,
+            modifiers,
+        };
         let (first, last) = (way[0], way[way.len() - 1]);
-        self.harness.event_modifiers(Event::PointerMoved(first), modifiers);
+        self.harness
+            .event_modifiers(Event::PointerMoved(first), modifiers);
         self.harness.step();
         self.harness.event_modifiers(button(first, true), modifiers);
         self.harness.step();
         for &place in &way[1..] {
-            self.harness.event_modifiers(Event::PointerMoved(place), modifiers);
+            self.harness
+                .event_modifiers(Event::PointerMoved(place), modifiers);
             self.harness.step();
         }
         self.settle_held();
@@ -159,7 +193,8 @@ impl Journey {
     /// Lets work catch up while the button is down.
     fn settle_held(&mut self) {
         let begun = Instant::now();
-        // A held pin asks again in every frame, so work never ends; long enough for the newest answer is enough.
+        // A held pin asks again in every frame, so work never ends; long enough for the newest
+        // answer is enough.
         for _ in 0..12 {
             self.harness.step();
             while self.harness.state_mut().busy() && begun.elapsed() < HELD {
@@ -171,7 +206,9 @@ impl Journey {
 
     /// Drops files where the pointer is.
     pub fn drop_files(&mut self, paths: &[PathBuf]) {
-        let handles = paths.iter().map(|path| Arc::new(Falling(path.clone())) as DroppedFileHandle);
+        let handles = paths
+            .iter()
+            .map(|path| Arc::new(Falling(path.clone())) as DroppedFileHandle);
         self.harness.input_mut().dropped_files.extend(handles);
         self.harness.step();
         self.settle();
@@ -192,16 +229,22 @@ impl Journey {
 
     /// Types a name into the file dialog, in place of what is there.
     pub fn type_name(&mut self, path: &Path) {
-        self.harness.get_by_role_and_label(Role::TextInput, "Name").focus();
+        self.harness
+            .get_by_role_and_label(Role::TextInput, "Name")
+            .focus();
         self.settle();
         self.press(Modifiers::COMMAND, Key::A);
-        self.harness.event(Event::Text(path.to_str().expect("a path in plain text").to_owned()));
+        self.harness.event(Event::Text(
+            path.to_str().expect("a path in plain text").to_owned(),
+        ));
         self.settle();
     }
 
     /// What is said at the bottom of the window.
     pub fn said(&mut self) -> String {
-        self.studio().notice().map_or_else(String::new, |notice| notice.text.clone())
+        self.studio()
+            .notice()
+            .map_or_else(String::new, |notice| notice.text.clone())
     }
 
     /// Compares the window with the picture of this name.

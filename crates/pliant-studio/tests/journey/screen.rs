@@ -26,28 +26,62 @@ pub(crate) struct Picture {
 }
 
 impl Screen {
-    /// Starts one; without the programs a test is skipped and says so, or fails where they are required.
+    /// Starts one; without the programs a test is skipped and says so, or fails where they are
+    /// required.
     #[expect(clippy::print_stderr, reason = "a skipped test says so")]
     pub(crate) fn start_or_skip() -> Option<Self> {
-        let there = |program: &str| Command::new(program).arg("-version").stdout(Stdio::null()).stderr(Stdio::null()).status().is_ok();
+        let there = |program: &str| {
+            Command::new(program)
+                .arg("-version")
+                .stdout(Stdio::null())
+                .stderr(Stdio::null())
+                .status()
+                .is_ok()
+        };
         if !there("Xvfb") || !there("xdotool") {
-            assert!(std::env::var_os("PLIANT_REQUIRE_ADAPTER").is_none(), "no Xvfb or xdotool; install xvfb and xdotool");
+            assert!(
+                std::env::var_os("PLIANT_REQUIRE_ADAPTER").is_none(),
+                "no Xvfb or xdotool; install xvfb and xdotool"
+            );
             eprintln!("skipped: no Xvfb or xdotool on this machine");
             return None;
         }
         let folder = tempfile::tempdir().unwrap();
         let mut server = Command::new("Xvfb");
-        server.args(["-displayfd", "1", "-screen", "0", "1440x900x24", "-nolisten", "tcp", "-fbdir"]).arg(folder.path());
-        let mut server = server.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
+        server
+            .args([
+                "-displayfd",
+                "1",
+                "-screen",
+                "0",
+                "1440x900x24",
+                "-nolisten",
+                "tcp",
+                "-fbdir",
+            ])
+            .arg(folder.path());
+        let mut server = server
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
         let mut number = String::new();
-        BufReader::new(server.stdout.take().unwrap()).read_line(&mut number).unwrap();
-        Some(Self { server, display: format!(":{}", number.trim()), folder })
+        BufReader::new(server.stdout.take().unwrap())
+            .read_line(&mut number)
+            .unwrap();
+        Some(Self {
+            server,
+            display: format!(":{}", number.trim()),
+            folder,
+        })
     }
 
     /// A program on this screen.
     pub(crate) fn command(&self, program: impl AsRef<std::ffi::OsStr>) -> Command {
         let mut command = Command::new(program);
-        command.env("DISPLAY", &self.display).env_remove("WAYLAND_DISPLAY");
+        command
+            .env("DISPLAY", &self.display)
+            .env_remove("WAYLAND_DISPLAY");
         command
     }
 
@@ -59,7 +93,9 @@ impl Screen {
 
     /// Drags with the left button along a way.
     pub(crate) fn drag(&self, way: &[[f32; 2]]) {
-        let to = |[x, y]: [f32; 2]| self.xdotool(&["mousemove", &x.round().to_string(), &y.round().to_string()]);
+        let to = |[x, y]: [f32; 2]| {
+            self.xdotool(&["mousemove", &x.round().to_string(), &y.round().to_string()])
+        };
         to(way[0]);
         sleep(Duration::from_millis(200));
         self.xdotool(&["mousedown", "1"]);
@@ -89,14 +125,19 @@ impl Screen {
     /// What is on the screen: X's own dump, header and colours before 32 bits per point.
     pub(crate) fn picture(&self) -> Picture {
         let bytes = fs::read(self.folder.path().join("Xvfb_screen0")).unwrap();
-        let field = |k: usize| u32::from_be_bytes(bytes[4 * k..4 * k + 4].try_into().unwrap()) as usize;
-        let (header, width, height, row, colors) = (field(0), field(4), field(5), field(12), field(19));
+        let field =
+            |k: usize| u32::from_be_bytes(bytes[4 * k..4 * k + 4].try_into().unwrap()) as usize;
+        let (header, width, height, row, colors) =
+            (field(0), field(4), field(5), field(12), field(19));
         let begin = header + 12 * colors;
         let point = |y: usize, x: usize| {
             let at = begin + y * row + 4 * x;
             [bytes[at + 2], bytes[at + 1], bytes[at]]
         };
-        let rgb = (0..height).flat_map(|y| (0..width).map(move |x| (y, x))).map(|(y, x)| point(y, x)).collect();
+        let rgb = (0..height)
+            .flat_map(|y| (0..width).map(move |x| (y, x)))
+            .map(|(y, x)| point(y, x))
+            .collect();
         Picture { width, height, rgb }
     }
 
@@ -118,22 +159,34 @@ impl Picture {
     /// How many points differ visibly from another picture's.
     pub(crate) fn differences(&self, other: &Self) -> usize {
         let far = |(a, b): (&[u8; 3], &[u8; 3])| a.iter().zip(b).any(|(a, b)| a.abs_diff(*b) > 24);
-        self.rgb.iter().zip(&other.rgb).filter(|pair| far(*pair)).count()
+        self.rgb
+            .iter()
+            .zip(&other.rgb)
+            .filter(|pair| far(*pair))
+            .count()
     }
 
     /// How many points are lighter or more colourful than panels and background: those of a model.
     pub(crate) fn lit(&self) -> usize {
-        let lit = |[r, g, b]: &[u8; 3]| r.max(g).max(b) > &130 || r.max(g).max(b) - r.min(g).min(b) > 40;
+        let lit =
+            |[r, g, b]: &[u8; 3]| r.max(g).max(b) > &130 || r.max(g).max(b) - r.min(g).min(b) > 40;
         self.rgb.iter().filter(|point| lit(point)).count()
     }
 
     /// Keeps it for a person to look at, where `PLIANT_PICTURES` names a folder.
     pub(crate) fn keep(&self, name: &str) {
-        let Some(folder) = std::env::var_os("PLIANT_PICTURES") else { return };
-        let file = fs::File::create(std::path::Path::new(&folder).join(format!("{name}.png"))).unwrap();
+        let Some(folder) = std::env::var_os("PLIANT_PICTURES") else {
+            return;
+        };
+        let file =
+            fs::File::create(std::path::Path::new(&folder).join(format!("{name}.png"))).unwrap();
         let mut encoder = png::Encoder::new(file, self.width as u32, self.height as u32);
         encoder.set_color(png::ColorType::Rgb);
-        encoder.write_header().unwrap().write_image_data(self.rgb.as_flattened()).unwrap();
+        encoder
+            .write_header()
+            .unwrap()
+            .write_image_data(self.rgb.as_flattened())
+            .unwrap();
     }
 }
 

@@ -5,38 +5,56 @@ use pliant_mesh::{DeformationGradients, shapes};
 
 fn wave(p: DVec3, time: f64) -> DVec3 {
     let turn = DMat3::from_rotation_z(0.8 * time * p.x);
-    turn * DVec3::new(p.x, p.y, p.z + 0.2 * (3.0 * p.x + time).sin()) + DVec3::new(time, 0.3 * time, 0.0)
+    turn * DVec3::new(p.x, p.y, p.z + 0.2 * (3.0 * p.x + time).sin())
+        + DVec3::new(time, 0.3 * time, 0.0)
 }
 
 /// A clip of `frames` frames that bends and moves `mesh`.
 fn waving(mesh: &Mesh, frames: usize) -> Clip {
-    let frame = |k: usize| mesh.positions().iter().map(|p| wave(*p, 0.3 * (k + 1) as f64)).collect();
+    let frame = |k: usize| {
+        mesh.positions()
+            .iter()
+            .map(|p| wave(*p, 0.3 * (k + 1) as f64))
+            .collect()
+    };
     Clip::new("waving", mesh.clone(), (0..frames).map(frame).collect()).unwrap()
 }
 
 fn posed(mesh: &Mesh, map: impl Fn(DVec3) -> DVec3) -> Mesh {
-    mesh.posed(mesh.positions().iter().map(|p| map(*p)).collect()).unwrap()
+    mesh.posed(mesh.positions().iter().map(|p| map(*p)).collect())
+        .unwrap()
 }
 
 /// One layer of all frames on all of the target, triangle by triangle.
 fn onto<'a>(target: &'a Mesh, clip: &'a Clip, options: SynthesisOptions) -> Synthesis<'a> {
     let triangles = target.triangles().len();
-    let source = Source { clip, map: Cow::Owned(TriangleMap::identity(triangles)) };
+    let source = Source {
+        clip,
+        map: Cow::Owned(TriangleMap::identity(triangles)),
+    };
     let layer = Layer::whole(0, vec![1.0; triangles], clip.frames().len());
     Synthesis::new(target, vec![source], vec![layer], options).unwrap()
 }
 
 fn largest_apart(a: &[DVec3], b: &[DVec3]) -> f64 {
     assert_eq!(a.len(), b.len());
-    a.iter().zip(b).map(|(a, b)| a.distance(*b)).fold(0.0, f64::max)
+    a.iter()
+        .zip(b)
+        .map(|(a, b)| a.distance(*b))
+        .fold(0.0, f64::max)
 }
 
-/// A sphere, a small one inside and a sheet beside: three shells that `waving` moves against each other.
+/// A sphere, a small one inside and a sheet beside: three shells that `waving` moves against each
+/// other.
 fn three_shells() -> Mesh {
     let mut builder = shapes::icosphere(2).to_builder();
     let parts = [
-        posed(&shapes::icosphere(1), |p| p * 0.2 + DVec3::new(0.0, 0.9, 0.4)),
-        posed(&shapes::bumpy_sheet(3, 0.2), |p| p + DVec3::new(1.1, 0.0, 0.0)),
+        posed(&shapes::icosphere(1), |p| {
+            p * 0.2 + DVec3::new(0.0, 0.9, 0.4)
+        }),
+        posed(&shapes::bumpy_sheet(3, 0.2), |p| {
+            p + DVec3::new(1.1, 0.0, 0.0)
+        }),
     ];
     for part in parts {
         let first = builder.positions.len() as u32;
@@ -50,12 +68,19 @@ fn three_shells() -> Mesh {
 
 #[test]
 fn a_mesh_takes_its_own_clip_back_shell_by_shell() {
-    for mesh in [shapes::icosphere(3), shapes::bumpy_sheet(16, 0.3), three_shells()] {
+    for mesh in [
+        shapes::icosphere(3),
+        shapes::bumpy_sheet(16, 0.3),
+        three_shells(),
+    ] {
         let clip = waving(&mesh, 4);
         let mut synthesis = onto(&mesh, &clip, SynthesisOptions::default());
         assert_eq!(synthesis.frame_count(), 4);
         for (k, frame) in clip.frames().iter().enumerate() {
-            assert!(largest_apart(synthesis.frame(k), frame) < 1e-11, "frame {k}");
+            assert!(
+                largest_apart(synthesis.frame(k), frame) < 1e-11,
+                "frame {k}"
+            );
         }
     }
 }
@@ -63,17 +88,42 @@ fn a_mesh_takes_its_own_clip_back_shell_by_shell() {
 #[test]
 fn a_rigid_motion_of_the_source_moves_the_target_rigidly_for_its_size() {
     let source = shapes::icosphere(2);
-    let target = posed(&source, |p| DVec3::new(2.0 * p.x, p.y, 0.5 * p.z + 0.2 * p.x * p.x));
-    let (turn, way) = (DMat3::from_axis_angle(DVec3::new(1.0, 0.3, -0.2).normalize(), 2.9), DVec3::new(3.0, -1.0, 2.0));
-    let clip = Clip::new("rigid", source.clone(), vec![source.positions().iter().map(|p| turn * *p + way).collect()]).unwrap();
+    let target = posed(&source, |p| {
+        DVec3::new(2.0 * p.x, p.y, 0.5 * p.z + 0.2 * p.x * p.x)
+    });
+    let (turn, way) = (
+        DMat3::from_axis_angle(DVec3::new(1.0, 0.3, -0.2).normalize(), 2.9),
+        DVec3::new(3.0, -1.0, 2.0),
+    );
+    let clip = Clip::new(
+        "rigid",
+        source.clone(),
+        vec![source.positions().iter().map(|p| turn * *p + way).collect()],
+    )
+    .unwrap();
     let center = Shells::of(&target).centroids[0];
-    let source_center = turn * Shells::of(&source).centroids[0] + way - Shells::of(&source).centroids[0];
-    for (root, carried) in [(RootMotion::Carry, source_center * diagonal_ratio(&target, &source)), (RootMotion::Fix, DVec3::ZERO)] {
+    let source_center =
+        turn * Shells::of(&source).centroids[0] + way - Shells::of(&source).centroids[0];
+    for (root, carried) in [
+        (
+            RootMotion::Carry,
+            source_center * diagonal_ratio(&target, &source),
+        ),
+        (RootMotion::Fix, DVec3::ZERO),
+    ] {
         let mut synthesis = onto(&target, &clip, SynthesisOptions::default().with_root(root));
-        let expected: Vec<DVec3> = target.positions().iter().map(|p| turn * (*p - center) + center + carried).collect();
-        // The centroid of the source is taken by the target's areas; on a sphere it is off its centre by a little.
+        let expected: Vec<DVec3> = target
+            .positions()
+            .iter()
+            .map(|p| turn * (*p - center) + center + carried)
+            .collect();
+        // The centroid of the source is taken by the target's areas; on a sphere it is off its
+        // centre by a little.
         let tolerance = if root == RootMotion::Fix { 1e-12 } else { 0.2 };
-        assert!(largest_apart(synthesis.frame(0), &expected) < tolerance, "{root:?}");
+        assert!(
+            largest_apart(synthesis.frame(0), &expected) < tolerance,
+            "{root:?}"
+        );
     }
 }
 
@@ -81,12 +131,27 @@ fn a_rigid_motion_of_the_source_moves_the_target_rigidly_for_its_size() {
 fn sliding_is_carried_by_the_ratio_of_sizes_or_not_at_all() {
     let source = shapes::bumpy_sheet(6, 0.2);
     let target = posed(&source, |p| p * 4.0);
-    let slide = |way: f64| source.positions().iter().map(|p| *p + DVec3::X * way).collect();
-    let clip = Clip::new("slide", source.clone(), vec![slide(0.0), slide(0.25), slide(2.0)]).unwrap();
+    let slide = |way: f64| {
+        source
+            .positions()
+            .iter()
+            .map(|p| *p + DVec3::X * way)
+            .collect()
+    };
+    let clip = Clip::new(
+        "slide",
+        source.clone(),
+        vec![slide(0.0), slide(0.25), slide(2.0)],
+    )
+    .unwrap();
     for (root, per_way) in [(RootMotion::Carry, 4.0), (RootMotion::Fix, 0.0)] {
         let mut synthesis = onto(&target, &clip, SynthesisOptions::default().with_root(root));
         for (k, way) in [0.0, 0.25, 2.0].into_iter().enumerate() {
-            let expected: Vec<DVec3> = target.positions().iter().map(|p| *p + DVec3::X * way * per_way).collect();
+            let expected: Vec<DVec3> = target
+                .positions()
+                .iter()
+                .map(|p| *p + DVec3::X * way * per_way)
+                .collect();
             assert!(largest_apart(synthesis.frame(k), &expected) < 1e-12);
         }
     }
@@ -97,30 +162,57 @@ fn scaling_source_or_target_changes_nothing_but_the_size() {
     let source = shapes::icosphere(2);
     let target = posed(&source, |p| DVec3::new(p.x, 1.5 * p.y, p.z + 0.3 * p.x));
     let clip = waving(&source, 2);
-    let plain = onto(&target, &clip, SynthesisOptions::default()).frame(1).to_vec();
+    let plain = onto(&target, &clip, SynthesisOptions::default())
+        .frame(1)
+        .to_vec();
     for factor in [1e-3, 1024.0] {
         let large_target = posed(&target, |p| p * factor);
-        let found = onto(&large_target, &clip, SynthesisOptions::default()).frame(1).to_vec();
-        assert!(largest_apart(&found, &plain.iter().map(|p| *p * factor).collect::<Vec<_>>()) < 1e-11 * factor);
-        let frames = clip.frames().iter().map(|f| f.iter().map(|p| *p * factor).collect()).collect();
+        let found = onto(&large_target, &clip, SynthesisOptions::default())
+            .frame(1)
+            .to_vec();
+        assert!(
+            largest_apart(
+                &found,
+                &plain.iter().map(|p| *p * factor).collect::<Vec<_>>()
+            ) < 1e-11 * factor
+        );
+        let frames = clip
+            .frames()
+            .iter()
+            .map(|f| f.iter().map(|p| *p * factor).collect())
+            .collect();
         let large = Clip::new("large", posed(&source, |p| p * factor), frames).unwrap();
-        assert!(largest_apart(onto(&target, &large, SynthesisOptions::default()).frame(1), &plain) < 1e-11);
+        assert!(
+            largest_apart(
+                onto(&target, &large, SynthesisOptions::default()).frame(1),
+                &plain
+            ) < 1e-11
+        );
     }
 }
 
 #[test]
 fn from_a_to_b_and_back_returns_the_clip() {
     let a = shapes::icosphere(2);
-    let b = posed(&a, |p| DVec3::new(p.x * (1.0 + 0.4 * p.y), 1.3 * p.y, p.z + 0.2 * p.x * p.y));
+    let b = posed(&a, |p| {
+        DVec3::new(p.x * (1.0 + 0.4 * p.y), 1.3 * p.y, p.z + 0.2 * p.x * p.y)
+    });
     // Turned as a whole and stretched evenly: a deformation that exists on both meshes.
     let frame = |k: usize| {
-        let map = DMat3::from_axis_angle(DVec3::new(0.2, 1.0, 0.3).normalize(), 0.9 * (k + 1) as f64) * (1.0 + 0.2 * k as f64);
+        let map =
+            DMat3::from_axis_angle(DVec3::new(0.2, 1.0, 0.3).normalize(), 0.9 * (k + 1) as f64)
+                * (1.0 + 0.2 * k as f64);
         a.positions().iter().map(|p| map * *p).collect::<Vec<_>>()
     };
     let clip = Clip::new("turn", a.clone(), (0..4).map(frame).collect()).unwrap();
     let fix = || SynthesisOptions::default().with_root(RootMotion::Fix);
     let mut there = onto(&b, &clip, fix());
-    let on_b = Clip::new("on b", b.clone(), (0..4).map(|k| there.frame(k).to_vec()).collect()).unwrap();
+    let on_b = Clip::new(
+        "on b",
+        b.clone(),
+        (0..4).map(|k| there.frame(k).to_vec()).collect(),
+    )
+    .unwrap();
     let mut back = onto(&a, &on_b, fix());
     for (k, expected) in clip.frames().iter().enumerate() {
         assert!(largest_apart(back.frame(k), expected) < 1e-12);
@@ -130,17 +222,35 @@ fn from_a_to_b_and_back_returns_the_clip() {
 #[test]
 fn compounding_with_the_rest_pose_changes_nothing_whatever_the_weights() {
     let mesh = shapes::icosphere(2);
-    let (clip, still) = (waving(&mesh, 3), Clip::new("still", mesh.clone(), vec![mesh.positions().to_vec(); 3]).unwrap());
+    let (clip, still) = (
+        waving(&mesh, 3),
+        Clip::new("still", mesh.clone(), vec![mesh.positions().to_vec(); 3]).unwrap(),
+    );
     let n = mesh.triangles().len();
     let map = || Cow::Owned(TriangleMap::identity(n));
-    let sources = || vec![Source { clip: &clip, map: map() }, Source { clip: &still, map: map() }];
+    let sources = || {
+        vec![
+            Source {
+                clip: &clip,
+                map: map(),
+            },
+            Source {
+                clip: &still,
+                map: map(),
+            },
+        ]
+    };
     let weights: Vec<f64> = (0..n).map(|t| (t % 5) as f64 / 4.0).collect();
-    let compound = |source, weights| Layer { mode: LayerMode::Compound, ..Layer::whole(source, weights, 3) };
+    let compound = |source, weights| Layer {
+        mode: LayerMode::Compound,
+        ..Layer::whole(source, weights, 3)
+    };
     let walk = Layer::whole(0, vec![1.0; n], 3);
     let above = vec![walk.clone(), compound(1, weights.clone())];
     let below = vec![Layer::whole(1, weights, 3), compound(0, vec![1.0; n])];
     for layers in [above, below] {
-        let mut synthesis = Synthesis::new(&mesh, sources(), layers, SynthesisOptions::default()).unwrap();
+        let mut synthesis =
+            Synthesis::new(&mesh, sources(), layers, SynthesisOptions::default()).unwrap();
         for (k, expected) in clip.frames().iter().enumerate() {
             assert!(largest_apart(synthesis.frame(k), expected) < 1e-11);
         }
@@ -152,37 +262,93 @@ fn two_sources_by_regions_keep_their_own_deformation_on_their_own_parts() {
     let mesh = shapes::bumpy_sheet(20, 0.1);
     let n = mesh.triangles().len();
     let turned = |angle: f64| {
-        Clip::new("turn", mesh.clone(), vec![posed(&mesh, |p| DMat3::from_rotation_x(angle) * p).positions().to_vec()]).unwrap()
+        Clip::new(
+            "turn",
+            mesh.clone(),
+            vec![
+                posed(&mesh, |p| DMat3::from_rotation_x(angle) * p)
+                    .positions()
+                    .to_vec(),
+            ],
+        )
+        .unwrap()
     };
     let (a, b) = (turned(0.4), turned(1.2));
     let region: Vec<bool> = (0..n).map(|t| mesh.triangle_points(t)[0].x > 0.5).collect();
     let weights = blend_weights(&mesh, &geodesic_band(&mesh, &region, 0.15).unwrap()).unwrap();
     let map = || Cow::Owned(TriangleMap::identity(n));
-    let sources = vec![Source { clip: &a, map: map() }, Source { clip: &b, map: map() }];
-    let layers = vec![Layer::whole(0, vec![1.0; n], 1), Layer::whole(1, weights.clone(), 1)];
-    let mut synthesis = Synthesis::new(&mesh, sources, layers, SynthesisOptions::default()).unwrap();
+    let sources = vec![
+        Source {
+            clip: &a,
+            map: map(),
+        },
+        Source {
+            clip: &b,
+            map: map(),
+        },
+    ];
+    let layers = vec![
+        Layer::whole(0, vec![1.0; n], 1),
+        Layer::whole(1, weights.clone(), 1),
+    ];
+    let mut synthesis =
+        Synthesis::new(&mesh, sources, layers, SynthesisOptions::default()).unwrap();
     assert!(synthesis.frame(0).iter().all(|p| p.is_finite()));
     for (gradient, w) in synthesis.gradients().iter().zip(&weights) {
         let expected = DMat3::from_rotation_x(0.4 + 0.8 * w);
-        assert!((*gradient - expected).to_cols_array().iter().all(|x| x.abs() < 1e-12));
+        assert!(
+            (*gradient - expected)
+                .to_cols_array()
+                .iter()
+                .all(|x| x.abs() < 1e-12)
+        );
     }
 }
 
 #[test]
 fn half_of_a_twist_beyond_a_half_turn_is_half_the_twist_without_a_fold() {
-    let ribbon = posed(&shapes::bumpy_sheet(40, 0.0), |p| DVec3::new(p.x, 0.02 * (p.y - 0.5), 0.0));
+    let ribbon = posed(&shapes::bumpy_sheet(40, 0.0), |p| {
+        DVec3::new(p.x, 0.02 * (p.y - 0.5), 0.0)
+    });
     let n = ribbon.triangles().len();
     let twisted = |angle: f64| posed(&ribbon, |p| DMat3::from_rotation_x(angle * p.x) * p);
-    let clip = Clip::new("twist", ribbon.clone(), vec![twisted(5.5).positions().to_vec()]).unwrap();
-    let half = DeformationGradients::from_rest(&ribbon).unwrap().at(twisted(2.75).positions()).unwrap();
-    let largest = |m: DMat3| m.to_cols_array().into_iter().fold(0.0, |a: f64, b| a.max(b.abs()));
+    let clip = Clip::new(
+        "twist",
+        ribbon.clone(),
+        vec![twisted(5.5).positions().to_vec()],
+    )
+    .unwrap();
+    let half = DeformationGradients::from_rest(&ribbon)
+        .unwrap()
+        .at(twisted(2.75).positions())
+        .unwrap();
+    let largest = |m: DMat3| {
+        m.to_cols_array()
+            .into_iter()
+            .fold(0.0, |a: f64, b| a.max(b.abs()))
+    };
     for mode in [LayerMode::Blend, LayerMode::Compound] {
-        let source = Source { clip: &clip, map: Cow::Owned(TriangleMap::identity(n)) };
-        let layer = Layer { mode, ..Layer::whole(0, vec![0.5; n], 1) };
-        let mut synthesis = Synthesis::new(&ribbon, vec![source], vec![layer], SynthesisOptions::default()).unwrap();
+        let source = Source {
+            clip: &clip,
+            map: Cow::Owned(TriangleMap::identity(n)),
+        };
+        let layer = Layer {
+            mode,
+            ..Layer::whole(0, vec![0.5; n], 1)
+        };
+        let mut synthesis = Synthesis::new(
+            &ribbon,
+            vec![source],
+            vec![layer],
+            SynthesisOptions::default(),
+        )
+        .unwrap();
         synthesis.frame(0);
         for (t, (found, half)) in synthesis.gradients().iter().zip(&half).enumerate() {
-            assert!(largest(*found - *half) < 0.2, "triangle {t}: {found} {half}");
+            assert!(
+                largest(*found - *half) < 0.2,
+                "triangle {t}: {found} {half}"
+            );
         }
     }
 }
@@ -191,14 +357,36 @@ fn half_of_a_twist_beyond_a_half_turn_is_half_the_twist_without_a_fold() {
 fn a_turn_over_time_beyond_a_half_turn_does_not_flip_and_frames_may_be_asked_in_any_order() {
     let mesh = shapes::icosphere(1);
     let n = mesh.triangles().len();
-    let frame = |k: usize| mesh.positions().iter().map(|p| DMat3::from_rotation_z(0.5 * k as f64) * *p).collect();
+    let frame = |k: usize| {
+        mesh.positions()
+            .iter()
+            .map(|p| DMat3::from_rotation_z(0.5 * k as f64) * *p)
+            .collect()
+    };
     let clip = Clip::new("spin", mesh.clone(), (0..16).map(frame).collect()).unwrap();
-    let source = Source { clip: &clip, map: Cow::Owned(TriangleMap::identity(n)) };
-    let mut synthesis = Synthesis::new(&mesh, vec![source], vec![Layer::whole(0, vec![0.25; n], 16)], SynthesisOptions::default()).unwrap();
-    let expected = |k: usize| mesh.positions().iter().map(|p| DMat3::from_rotation_z(0.125 * k as f64) * *p).collect::<Vec<_>>();
+    let source = Source {
+        clip: &clip,
+        map: Cow::Owned(TriangleMap::identity(n)),
+    };
+    let mut synthesis = Synthesis::new(
+        &mesh,
+        vec![source],
+        vec![Layer::whole(0, vec![0.25; n], 16)],
+        SynthesisOptions::default(),
+    )
+    .unwrap();
+    let expected = |k: usize| {
+        mesh.positions()
+            .iter()
+            .map(|p| DMat3::from_rotation_z(0.125 * k as f64) * *p)
+            .collect::<Vec<_>>()
+    };
     let in_order: Vec<Vec<DVec3>> = (0..16).map(|k| synthesis.frame(k).to_vec()).collect();
     for k in [15, 3, 4, 0, 15] {
-        assert!(largest_apart(&in_order[k], &expected(k)) < 1e-11, "frame {k}");
+        assert!(
+            largest_apart(&in_order[k], &expected(k)) < 1e-11,
+            "frame {k}"
+        );
         assert_eq!(synthesis.frame(k), in_order[k]);
     }
 }
@@ -207,16 +395,41 @@ fn a_turn_over_time_beyond_a_half_turn_does_not_flip_and_frames_may_be_asked_in_
 fn half_speed_passes_through_the_frames_and_between_them() {
     let mesh = shapes::icosphere(1);
     let n = mesh.triangles().len();
-    let frame = |k: usize| mesh.positions().iter().map(|p| DMat3::from_rotation_y(0.6 * k as f64) * *p).collect();
+    let frame = |k: usize| {
+        mesh.positions()
+            .iter()
+            .map(|p| DMat3::from_rotation_y(0.6 * k as f64) * *p)
+            .collect()
+    };
     let clip = Clip::new("spin", mesh.clone(), (0..4).map(frame).collect()).unwrap();
-    let source = Source { clip: &clip, map: Cow::Owned(TriangleMap::identity(n)) };
-    let layer = Layer { speed: 0.5, at: 2, ..Layer::whole(0, vec![1.0; n], 4) };
-    let mut synthesis = Synthesis::new(&mesh, vec![source], vec![layer], SynthesisOptions::default()).unwrap();
+    let source = Source {
+        clip: &clip,
+        map: Cow::Owned(TriangleMap::identity(n)),
+    };
+    let layer = Layer {
+        speed: 0.5,
+        at: 2,
+        ..Layer::whole(0, vec![1.0; n], 4)
+    };
+    let mut synthesis = Synthesis::new(
+        &mesh,
+        vec![source],
+        vec![layer],
+        SynthesisOptions::default(),
+    )
+    .unwrap();
     assert_eq!(synthesis.frame_count(), 9);
     for k in 0..9 {
         let angle = 0.3 * k.max(2_usize).saturating_sub(2) as f64;
-        let expected: Vec<DVec3> = mesh.positions().iter().map(|p| DMat3::from_rotation_y(angle) * *p).collect();
-        assert!(largest_apart(synthesis.frame(k), &expected) < 1e-11, "frame {k}");
+        let expected: Vec<DVec3> = mesh
+            .positions()
+            .iter()
+            .map(|p| DMat3::from_rotation_y(angle) * *p)
+            .collect();
+        assert!(
+            largest_apart(synthesis.frame(k), &expected) < 1e-11,
+            "frame {k}"
+        );
     }
 }
 
@@ -227,15 +440,36 @@ fn a_shell_that_the_source_lacks_and_a_lone_vertex_ride_along() {
     let first = builder.positions.len() as u32;
     let button = posed(&shapes::icosphere(0), |p| p * 0.1 + DVec3::Y * 1.1);
     builder.positions.extend(button.positions());
-    button.triangles().iter().for_each(|t| builder.push_face(&t.map(|v| v + first)));
+    button
+        .triangles()
+        .iter()
+        .for_each(|t| builder.push_face(&t.map(|v| v + first)));
     builder.positions.push(DVec3::X * 1.2);
     let target = builder.build().unwrap();
-    let (turn, way) = (DMat3::from_axis_angle(DVec3::new(1.0, 2.0, 0.5).normalize(), 2.0), DVec3::new(0.3, 0.2, 0.1));
-    let clip = Clip::new("rigid", body.clone(), vec![body.positions().iter().map(|p| turn * *p + way).collect()]).unwrap();
-    let rows = (0..target.triangles().len() as u32).map(|t| if t < 320 { vec![(t, 1.0)] } else { vec![] });
-    let source = Source { clip: &clip, map: Cow::Owned(TriangleMap::new(rows)) };
+    let (turn, way) = (
+        DMat3::from_axis_angle(DVec3::new(1.0, 2.0, 0.5).normalize(), 2.0),
+        DVec3::new(0.3, 0.2, 0.1),
+    );
+    let clip = Clip::new(
+        "rigid",
+        body.clone(),
+        vec![body.positions().iter().map(|p| turn * *p + way).collect()],
+    )
+    .unwrap();
+    let rows =
+        (0..target.triangles().len() as u32).map(|t| if t < 320 { vec![(t, 1.0)] } else { vec![] });
+    let source = Source {
+        clip: &clip,
+        map: Cow::Owned(TriangleMap::new(rows)),
+    };
     let layers = vec![Layer::whole(0, vec![1.0; target.triangles().len()], 1)];
-    let mut synthesis = Synthesis::new(&target, vec![source], layers, SynthesisOptions::default().with_root(RootMotion::Fix)).unwrap();
+    let mut synthesis = Synthesis::new(
+        &target,
+        vec![source],
+        layers,
+        SynthesisOptions::default().with_root(RootMotion::Fix),
+    )
+    .unwrap();
     let expected: Vec<DVec3> = target.positions().iter().map(|p| turn * *p).collect();
     assert!(largest_apart(synthesis.frame(0), &expected) < 1e-9);
 }
@@ -253,9 +487,16 @@ fn flat_triangles_of_the_source_do_not_hold_a_turning_body_back() {
         triangles.extend([[m, b, c], [a, b, m]]);
     }
     let mesh = Mesh::from_triangles(points, &triangles).unwrap();
-    let frame = posed(&mesh, |p| DMat3::from_rotation_z(2.0) * p).positions().to_vec();
+    let frame = posed(&mesh, |p| DMat3::from_rotation_z(2.0) * p)
+        .positions()
+        .to_vec();
     let clip = Clip::new("turn", mesh.clone(), vec![frame]).unwrap();
-    assert!(largest_apart(onto(&mesh, &clip, SynthesisOptions::default()).frame(0), &clip.frames()[0]) < 1e-10);
+    assert!(
+        largest_apart(
+            onto(&mesh, &clip, SynthesisOptions::default()).frame(0),
+            &clip.frames()[0]
+        ) < 1e-10
+    );
 }
 
 #[test]
@@ -275,20 +516,48 @@ fn slivers_flat_triangles_fins_and_doubled_vertices_never_give_nan() {
     points.extend([points[10] + DVec3::Z, points[5], points[5] + DVec3::Z]);
     triangles.extend([[10, 11, n], [20, 21, n + 1], [4, 4, 5]]);
     for size in [1e-3, 1.0, 1e3] {
-        let mesh = Mesh::from_triangles(points.iter().map(|p| *p * size).collect(), &triangles).unwrap();
-        let frame = |k: usize| mesh.positions().iter().map(|p| wave(*p / size, k as f64) * size).collect::<Vec<_>>();
+        let mesh =
+            Mesh::from_triangles(points.iter().map(|p| *p * size).collect(), &triangles).unwrap();
+        let frame = |k: usize| {
+            mesh.positions()
+                .iter()
+                .map(|p| wave(*p / size, k as f64) * size)
+                .collect::<Vec<_>>()
+        };
         let clip = Clip::new("waving", mesh.clone(), (0..3).map(frame).collect()).unwrap();
         let weights: Vec<f64> = (0..triangles.len()).map(|t| (t % 4) as f64 / 3.0).collect();
         let map = || Cow::Owned(TriangleMap::identity(triangles.len()));
         let layers = vec![
             Layer::whole(0, vec![1.0; triangles.len()], 3),
-            Layer { speed: 0.5, ease: 1.5, ..Layer::whole(0, weights.clone(), 3) },
-            Layer { mode: LayerMode::Compound, ..Layer::whole(0, weights, 3) },
+            Layer {
+                speed: 0.5,
+                ease: 1.5,
+                ..Layer::whole(0, weights.clone(), 3)
+            },
+            Layer {
+                mode: LayerMode::Compound,
+                ..Layer::whole(0, weights, 3)
+            },
         ];
-        let mut synthesis = Synthesis::new(&mesh, vec![Source { clip: &clip, map: map() }], layers, SynthesisOptions::default()).unwrap();
+        let mut synthesis = Synthesis::new(
+            &mesh,
+            vec![Source {
+                clip: &clip,
+                map: map(),
+            }],
+            layers,
+            SynthesisOptions::default(),
+        )
+        .unwrap();
         for k in 0..synthesis.frame_count() {
-            let extent = synthesis.frame(k).iter().fold(0.0, |most: f64, p| most.max(p.length()));
-            assert!(extent.is_finite() && extent < 100.0 * size, "frame {k}: {extent}");
+            let extent = synthesis
+                .frame(k)
+                .iter()
+                .fold(0.0, |most: f64, p| most.max(p.length()));
+            assert!(
+                extent.is_finite() && extent < 100.0 * size,
+                "frame {k}: {extent}"
+            );
         }
     }
 }
@@ -298,17 +567,49 @@ fn what_does_not_fit_is_declined_before_any_work() {
     let mesh = shapes::bumpy_sheet(3, 0.1);
     let clip = waving(&mesh, 2);
     let go = |map: TriangleMap, layers: Vec<Layer>| {
-        Synthesis::new(&mesh, vec![Source { clip: &clip, map: Cow::Owned(map) }], layers, SynthesisOptions::default())
-            .map(|_| ())
-            .unwrap_err()
+        Synthesis::new(
+            &mesh,
+            vec![Source {
+                clip: &clip,
+                map: Cow::Owned(map),
+            }],
+            layers,
+            SynthesisOptions::default(),
+        )
+        .map(|_| ())
+        .unwrap_err()
     };
-    let layer = |source, weights: usize, frames| Layer { frames, ..Layer::whole(source, vec![1.0; weights], 2) };
+    let layer = |source, weights: usize, frames| Layer {
+        frames,
+        ..Layer::whole(source, vec![1.0; weights], 2)
+    };
     let good = || TriangleMap::identity(18);
     assert_eq!(go(good(), vec![]), TransferError::NoLayers);
-    assert!(matches!(go(TriangleMap::identity(17), vec![layer(0, 18, (0, 1))]), TransferError::Count { found: 17, .. }));
-    assert!(matches!(go(good(), vec![layer(0, 5, (0, 1))]), TransferError::Count { found: 5, .. }));
-    assert!(matches!(go(good(), vec![layer(1, 18, (0, 1))]), TransferError::NoSuchSource { source_index: 1, .. }));
-    assert!(matches!(go(good(), vec![layer(0, 18, (0, 2))]), TransferError::BadFrames { last: 2, .. }));
+    assert!(matches!(
+        go(TriangleMap::identity(17), vec![layer(0, 18, (0, 1))]),
+        TransferError::Count { found: 17, .. }
+    ));
+    assert!(matches!(
+        go(good(), vec![layer(0, 5, (0, 1))]),
+        TransferError::Count { found: 5, .. }
+    ));
+    assert!(matches!(
+        go(good(), vec![layer(1, 18, (0, 1))]),
+        TransferError::NoSuchSource {
+            source_index: 1,
+            ..
+        }
+    ));
+    assert!(matches!(
+        go(good(), vec![layer(0, 18, (0, 2))]),
+        TransferError::BadFrames { last: 2, .. }
+    ));
     let beyond = TriangleMap::new((0..18).map(|t| [(t + 1, 1.0)]));
-    assert!(matches!(go(beyond, vec![layer(0, 18, (0, 1))]), TransferError::NoSuchSourceTriangle { triangle: 18, triangles: 18 }));
+    assert!(matches!(
+        go(beyond, vec![layer(0, 18, (0, 1))]),
+        TransferError::NoSuchSourceTriangle {
+            triangle: 18,
+            triangles: 18
+        }
+    ));
 }

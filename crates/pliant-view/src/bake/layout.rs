@@ -1,7 +1,8 @@
 //! Which triangle covers each texel of a UV layout.
 //!
-//! **Form.** The centre of texel `(x, y)` is at `u = (x + ½) / size`, `v = 1 − (y + ½) / size`. It belongs to the first
-//! triangle that covers it. Texels beside a part of the layout take what their nearest covered neighbour has, ring by ring.
+//! **Form.** The centre of texel `(x, y)` is at `u = (x + ½) / size`, `v = 1 − (y + ½) / size`. It
+//! belongs to the first triangle that covers it. Texels beside a part of the layout take what their
+//! nearest covered neighbour has, ring by ring.
 
 use glam::DVec2;
 use pliant_mesh::Mesh;
@@ -41,8 +42,16 @@ impl Layout {
             return Err(ViewError::NoUvs);
         }
         let size = options.size;
-        let mut layout = Self { size, uvs, owners: vec![NONE; size * size], sources: Vec::new(), problems: Vec::new() };
-        let overlapping: usize = (0..layout.uvs.len()).map(|triangle| layout.cover(triangle)).sum();
+        let mut layout = Self {
+            size,
+            uvs,
+            owners: vec![NONE; size * size],
+            sources: Vec::new(),
+            problems: Vec::new(),
+        };
+        let overlapping: usize = (0..layout.uvs.len())
+            .map(|triangle| layout.cover(triangle))
+            .sum();
         if layout.owners.iter().all(|&owner| owner == NONE) {
             return Err(ViewError::UvsOutside);
         }
@@ -60,40 +69,69 @@ impl Layout {
 
     fn center(&self, texel: usize) -> DVec2 {
         let size = self.size as f64;
-        DVec2::new(((texel % self.size) as f64 + 0.5) / size, 1.0 - ((texel / self.size) as f64 + 0.5) / size)
+        DVec2::new(
+            ((texel % self.size) as f64 + 0.5) / size,
+            1.0 - ((texel / self.size) as f64 + 0.5) / size,
+        )
     }
 
-    /// Gives a triangle the texels that are free, and counts those that are well inside another as well.
+    /// Gives a triangle the texels that are free, and counts those that are well inside another as
+    /// well.
     fn cover(&mut self, triangle: usize) -> usize {
-        let Some(corners) = self.uvs[triangle].filter(|corners| corners.iter().all(|uv| uv.is_finite())) else { return 0 };
-        let [low, high] = [corners[0].min(corners[1]).min(corners[2]), corners[0].max(corners[1]).max(corners[2])];
+        let Some(corners) =
+            self.uvs[triangle].filter(|corners| corners.iter().all(|uv| uv.is_finite()))
+        else {
+            return 0;
+        };
+        let [low, high] = [
+            corners[0].min(corners[1]).min(corners[2]),
+            corners[0].max(corners[1]).max(corners[2]),
+        ];
         let size = self.size as f64;
-        let span = |from: f64, to: f64| (from.floor().clamp(0.0, size) as usize)..(to.ceil().clamp(0.0, size) as usize);
+        let span = |from: f64, to: f64| {
+            (from.floor().clamp(0.0, size) as usize)..(to.ceil().clamp(0.0, size) as usize)
+        };
         let mut overlapping = 0;
         for y in span((1.0 - high.y) * size - 0.5, (1.0 - low.y) * size + 0.5) {
             for x in span(low.x * size - 0.5, high.x * size + 0.5) {
                 let texel = y * self.size + x;
-                let Some(own) = shares(corners, self.center(texel)).filter(|own| least(own) >= -ON_EDGE) else { continue };
+                let Some(own) =
+                    shares(corners, self.center(texel)).filter(|own| least(own) >= -ON_EDGE)
+                else {
+                    continue;
+                };
                 match self.at(texel) {
                     None => self.owners[texel] = triangle as u32,
-                    Some((_, other)) => overlapping += usize::from(least(&own) > INSIDE && least(&other) > INSIDE),
+                    Some((_, other)) => {
+                        overlapping += usize::from(least(&own) > INSIDE && least(&other) > INSIDE)
+                    }
                 }
             }
         }
         overlapping
     }
 
-    /// For each texel the covered one that it shows after `rings` steps outwards; itself where none is near.
+    /// For each texel the covered one that it shows after `rings` steps outwards; itself where none
+    /// is near.
     fn padded(&self, rings: usize) -> Vec<u32> {
         let mut sources: Vec<u32> = (0..self.owners.len() as u32).collect();
         let mut known: Vec<bool> = self.owners.iter().map(|&owner| owner != NONE).collect();
-        let mut border: Vec<usize> = (0..known.len()).filter(|&texel| !known[texel] && self.neighbor(texel, &known).is_some()).collect();
+        let mut border: Vec<usize> = (0..known.len())
+            .filter(|&texel| !known[texel] && self.neighbor(texel, &known).is_some())
+            .collect();
         for _ in 0..rings {
-            let found: Vec<(usize, u32)> = border.iter().filter_map(|&t| Some((t, sources[self.neighbor(t, &known)?]))).collect();
+            let found: Vec<(usize, u32)> = border
+                .iter()
+                .filter_map(|&t| Some((t, sources[self.neighbor(t, &known)?])))
+                .collect();
             for &(texel, source) in &found {
                 (sources[texel], known[texel]) = (source, true);
             }
-            border = found.iter().flat_map(|&(texel, _)| self.around(texel)).filter(|&texel| !known[texel]).collect();
+            border = found
+                .iter()
+                .flat_map(|&(texel, _)| self.around(texel))
+                .filter(|&texel| !known[texel])
+                .collect();
             border.sort_unstable();
             border.dedup();
         }
@@ -107,7 +145,16 @@ impl Layout {
 
     /// The texels around one, those that share a side first.
     fn around(&self, texel: usize) -> impl Iterator<Item = usize> {
-        const STEPS: [(isize, isize); 8] = [(-1, 0), (1, 0), (0, -1), (0, 1), (-1, -1), (1, -1), (-1, 1), (1, 1)];
+        const STEPS: [(isize, isize); 8] = [
+            (-1, 0),
+            (1, 0),
+            (0, -1),
+            (0, 1),
+            (-1, -1),
+            (1, -1),
+            (-1, 1),
+            (1, 1),
+        ];
         let (size, x, y) = (self.size, texel % self.size, texel / self.size);
         STEPS.into_iter().filter_map(move |(dx, dy)| {
             let (x, y) = (x.checked_add_signed(dx)?, y.checked_add_signed(dy)?);
@@ -116,15 +163,32 @@ impl Layout {
     }
 
     fn tell(&mut self, overlapping: usize) {
-        let beyond = |uv: &DVec2| uv.min_element() < -OUTSIDE || uv.max_element() > 1.0 + OUTSIDE || !uv.is_finite();
-        let outside = self.uvs.iter().flatten().filter(|corners| corners.iter().any(beyond)).count();
+        let beyond = |uv: &DVec2| {
+            uv.min_element() < -OUTSIDE || uv.max_element() > 1.0 + OUTSIDE || !uv.is_finite()
+        };
+        let outside = self
+            .uvs
+            .iter()
+            .flatten()
+            .filter(|corners| corners.iter().any(beyond))
+            .count();
         let without = self.uvs.iter().filter(|corners| corners.is_none()).count();
         let told = [
-            (outside, "triangles reach out of the UV square; what lies outside was not baked"),
+            (
+                outside,
+                "triangles reach out of the UV square; what lies outside was not baked",
+            ),
             (without, "triangles have no UVs and were not baked"),
-            (overlapping, "texels lie in several triangles; the first was baked"),
+            (
+                overlapping,
+                "texels lie in several triangles; the first was baked",
+            ),
         ];
-        self.problems.extend(told.iter().filter(|(count, _)| *count > 0).map(|(count, what)| format!("{count} {what}")));
+        self.problems.extend(
+            told.iter()
+                .filter(|(count, _)| *count > 0)
+                .map(|(count, what)| format!("{count} {what}")),
+        );
     }
 }
 
@@ -132,14 +196,22 @@ fn triangle_uvs(mesh: &Mesh, set: usize) -> Option<Vec<Option<[DVec2; 3]>>> {
     let layer = mesh.uv_layers().get(set)?;
     let value = |corner: usize| layer.corners[corner].map(|k| layer.values[k as usize]);
     let faces = (0..mesh.face_count()).map(|face| mesh.face_corners(face));
-    let corners = faces.flat_map(|range| (range.start + 1..range.end - 1).map(move |k| [range.start, k, k + 1]));
-    Some(corners.map(|[a, b, c]| Some([value(a)?, value(b)?, value(c)?])).collect())
+    let corners = faces
+        .flat_map(|range| (range.start + 1..range.end - 1).map(move |k| [range.start, k, k + 1]));
+    Some(
+        corners
+            .map(|[a, b, c]| Some([value(a)?, value(b)?, value(c)?]))
+            .collect(),
+    )
 }
 
 /// The shares of the corners of a triangle in a point; nothing where it has no area.
 fn shares([a, b, c]: [DVec2; 3], point: DVec2) -> Option<[f64; 3]> {
     let area = (b - a).perp_dot(c - a);
-    let shares = [(b - point).perp_dot(c - point) / area, (c - point).perp_dot(a - point) / area];
+    let shares = [
+        (b - point).perp_dot(c - point) / area,
+        (c - point).perp_dot(a - point) / area,
+    ];
     let third = 1.0 - shares[0] - shares[1];
     (area != 0.0 && third.is_finite()).then_some([shares[0], shares[1], third])
 }

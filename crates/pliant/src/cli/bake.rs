@@ -44,7 +44,8 @@ pub(crate) struct Args {
     #[arg(long, value_name = "N", default_value_t = BakeOptions::DEFAULT_SIZE)]
     size: usize,
 
-    /// How many texels borders are carried outwards, so that smaller versions of the maps show no seams.
+    /// How many texels borders are carried outwards, so that smaller versions of the maps show no
+    /// seams.
     #[arg(long, value_name = "N", default_value_t = BakeOptions::DEFAULT_PADDING)]
     padding: usize,
 
@@ -59,12 +60,15 @@ pub(crate) struct Args {
 
 pub(crate) fn run(args: &Args, console: &Console) -> Result<(), Failure> {
     let _working = console.working("baking");
-    let [base, detailed] = [&args.base, &args.detailed].map(|locator| pliant_io::load(locator, &source::options(None)));
+    let [base, detailed] = [&args.base, &args.detailed]
+        .map(|locator| pliant_io::load(locator, &source::options(None)));
     let (base, detailed) = (base?, detailed?);
     let problems = [base.problems.clone(), detailed.problems.clone()].concat();
     let pairs = Pairs::of(args, &base, &detailed)?;
     let about = |error: ViewError| Failure::about(&args.base, &error);
-    let options = BakeOptions::default().with_size(args.size).with_padding(args.padding);
+    let options = BakeOptions::default()
+        .with_size(args.size)
+        .with_padding(args.padding);
     let baker = Baker::new(&pairs.mesh, &options).map_err(about)?;
     let (mut range, mut sideways) = (HeightRange::default(), 0.0_f64);
     for (plain, fine) in pairs.frames() {
@@ -75,16 +79,29 @@ pub(crate) fn run(args: &Args, console: &Console) -> Result<(), Failure> {
     let mut files = Vec::new();
     for (frame, (plain, fine)) in pairs.frames().enumerate() {
         let maps = baker.bake(plain, fine, &range).map_err(about)?;
-        let number = if pairs.detailed.len() > 1 { format!(".{frame:04}") } else { String::new() };
-        let names = [format!("displacement{number}.png"), format!("normal{number}.png")];
-        outputs.add(&args.out.join(&names[0]), maps.displacement_png().map_err(about)?);
+        let number = if pairs.detailed.len() > 1 {
+            format!(".{frame:04}")
+        } else {
+            String::new()
+        };
+        let names = [
+            format!("displacement{number}.png"),
+            format!("normal{number}.png"),
+        ];
+        outputs.add(
+            &args.out.join(&names[0]),
+            maps.displacement_png().map_err(about)?,
+        );
         outputs.add(&args.out.join(&names[1]), maps.normal_png().map_err(about)?);
         files.push(json!({ "displacement": names[0], "normal": names[1] }));
     }
     let object = report(args, &range, sideways, &baker, files);
     let sidecar = serde_json::to_vec_pretty(&object).expect("numbers and names are JSON");
     outputs.add(&args.out.join("maps.json"), sidecar);
-    fs::create_dir_all(&args.out).map_err(|source| IoError::Write { path: args.out.clone(), source })?;
+    fs::create_dir_all(&args.out).map_err(|source| IoError::Write {
+        path: args.out.clone(),
+        source,
+    })?;
     outputs.write()?;
     let text = format!(
         "{} pair(s) of maps of {} x {} texels; heights from {:.4} to {:.4}; written to {}\n",
@@ -95,10 +112,20 @@ pub(crate) fn run(args: &Args, console: &Console) -> Result<(), Failure> {
         range.most,
         args.out.display()
     );
-    console.done(object, &text, &[problems, baker.problems().to_vec()].concat())
+    console.done(
+        object,
+        &text,
+        &[problems, baker.problems().to_vec()].concat(),
+    )
 }
 
-fn report(args: &Args, range: &HeightRange, sideways: f64, baker: &Baker, files: Vec<Value>) -> Map<String, Value> {
+fn report(
+    args: &Args,
+    range: &HeightRange,
+    sideways: f64,
+    baker: &Baker,
+    files: Vec<Value>,
+) -> Map<String, Value> {
     let mut object = Map::new();
     object.insert("out".into(), json!(args.out.display().to_string()));
     object.insert("size".into(), json!(args.size));
@@ -106,7 +133,10 @@ fn report(args: &Args, range: &HeightRange, sideways: f64, baker: &Baker, files:
     object.insert("scale".into(), json!(range.scale()));
     object.insert("sideways".into(), json!(sideways));
     object.insert("coverage".into(), json!(baker.coverage()));
-    object.insert("normals".into(), json!("tangent space, +X along u, +Y along v (up)"));
+    object.insert(
+        "normals".into(),
+        json!("tangent space, +X along u, +Y along v (up)"),
+    );
     object.insert("maps".into(), json!(files));
     object
 }
@@ -123,9 +153,20 @@ impl Pairs {
         base.require_finite()?;
         detailed.require_finite()?;
         let (coarse, fine) = (base.mesh()?, detailed.mesh()?);
-        let subdivision = LoopSubdivision::levels(&coarse, args.levels.into()).map_err(|error| Failure::about(&args.base, &error))?;
-        let (base, detailed): (Vec<Vec<DVec3>>, _) = (poses(base)?.iter().map(|pose| subdivision.apply(pose)).collect(), poses(detailed)?);
-        let mesh = if args.levels > 0 { subdivision.mesh().clone() } else { coarse };
+        let subdivision = LoopSubdivision::levels(&coarse, args.levels.into())
+            .map_err(|error| Failure::about(&args.base, &error))?;
+        let (base, detailed): (Vec<Vec<DVec3>>, _) = (
+            poses(base)?
+                .iter()
+                .map(|pose| subdivision.apply(pose))
+                .collect(),
+            poses(detailed)?,
+        );
+        let mesh = if args.levels > 0 {
+            subdivision.mesh().clone()
+        } else {
+            coarse
+        };
         let (own, other) = (mesh.vertex_count(), fine.vertex_count());
         if own != other {
             let message = format!(
@@ -136,22 +177,44 @@ impl Pairs {
         }
         if base.len() != 1 && base.len() != detailed.len() {
             let (own, other) = (base.len(), detailed.len());
-            let message = format!("'{}' has {own} frames and '{}' {other}; give as many, or one base for all", args.base, args.detailed);
+            let message = format!(
+                "'{}' has {own} frames and '{}' {other}; give as many, or one base for all",
+                args.base, args.detailed
+            );
             return Err(Failure::could_not(message));
         }
         // The same vertices: the layout may come from either.
-        let is_bare = mesh.uv_layers().first().is_none_or(|layer| layer.corners.iter().all(Option::is_none));
-        let mesh = if is_bare && mesh.triangles() == fine.triangles() { fine } else { mesh };
-        Ok(Self { mesh, base, detailed })
+        let is_bare = mesh
+            .uv_layers()
+            .first()
+            .is_none_or(|layer| layer.corners.iter().all(Option::is_none));
+        let mesh = if is_bare && mesh.triangles() == fine.triangles() {
+            fine
+        } else {
+            mesh
+        };
+        Ok(Self {
+            mesh,
+            base,
+            detailed,
+        })
     }
 
     fn frames(&self) -> impl Iterator<Item = (&[DVec3], &[DVec3])> {
-        let base = |frame: usize| self.base[if self.base.len() == 1 { 0 } else { frame }].as_slice();
-        self.detailed.iter().enumerate().map(move |(frame, detailed)| (base(frame), detailed.as_slice()))
+        let base =
+            |frame: usize| self.base[if self.base.len() == 1 { 0 } else { frame }].as_slice();
+        self.detailed
+            .iter()
+            .enumerate()
+            .map(move |(frame, detailed)| (base(frame), detailed.as_slice()))
     }
 }
 
 /// The frames of a clip, or a mesh as the only one.
 fn poses(asset: &Asset) -> Result<Vec<Vec<DVec3>>, Failure> {
-    Ok(if asset.clips.is_empty() { vec![asset.mesh()?.positions().to_vec()] } else { asset.clip()?.frames().to_vec() })
+    Ok(if asset.clips.is_empty() {
+        vec![asset.mesh()?.positions().to_vec()]
+    } else {
+        asset.clip()?.frames().to_vec()
+    })
 }

@@ -8,8 +8,8 @@ use pliant_io::{Animation, Asset};
 use pliant_mesh::glam::DVec3;
 use pliant_mesh::{Mesh, Progress as _};
 use pliant_physics::{
-    BlendOptions, CageSize, ContactMethod, ContactOptions, EnergyTerms, InteriorOptions, InteriorPoints, PhysicsError, SceneBlend,
-    SceneOptions, Solver, WeightWay,
+    BlendOptions, CageSize, ContactMethod, ContactOptions, EnergyTerms, InteriorOptions,
+    InteriorPoints, PhysicsError, SceneBlend, SceneOptions, Solver, WeightWay,
 };
 
 use super::blend_report::{BlendReport, Timed};
@@ -104,7 +104,8 @@ pub(crate) struct Args {
     #[arg(long, value_enum, default_value_t = SolverArg::Fast)]
     pub(super) solver: SolverArg,
 
-    /// What is in balance: springs, edges or shell, and angles and volume, each with a weight if one likes.
+    /// What is in balance: springs, edges or shell, and angles and volume, each with a weight if
+    /// one likes.
     #[arg(long, value_name = "TERM,TERM…", default_value_t = EnergyTerms::springs())]
     pub(super) energy: EnergyTerms,
 
@@ -116,15 +117,22 @@ pub(crate) struct Args {
     #[arg(long, value_name = "auto|V,V…", default_value = "auto", value_parser = parse_anchor)]
     anchor: Anchor,
 
-    /// Vertices that move linearly between the shapes, so that what turns between them shrinks there; they take the anchor's place.
-    #[arg(long, value_name = "V,V…", value_delimiter = ',', allow_hyphen_values = true)]
+    /// Vertices that move linearly between the shapes, so that what turns between them shrinks
+    /// there; they take the anchor's place.
+    #[arg(
+        long,
+        value_name = "V,V…",
+        value_delimiter = ',',
+        allow_hyphen_values = true
+    )]
     fix: Vec<usize>,
 
     /// A vertex and the place it is held at; as often as there are pulls.
     #[arg(long, value_name = "V:x,y,z", allow_hyphen_values = true, value_parser = parse_pull)]
     pull: Vec<(usize, DVec3)>,
 
-    /// What is in the way: a closed mesh, sphere:x,y,z,r, or a capsule, cylinder or box; as often as there are obstacles.
+    /// What is in the way: a closed mesh, sphere:x,y,z,r, or a capsule, cylinder or box; as often
+    /// as there are obstacles.
     #[arg(long, value_name = "FILE|sphere:…|capsule:…|cylinder:…|box:…", allow_hyphen_values = true, value_parser = parse_obstacle)]
     pub(super) obstacle: Vec<ObstacleArg>,
 
@@ -140,16 +148,19 @@ pub(crate) struct Args {
     #[arg(long)]
     pub(super) self_contact: bool,
 
-    /// How stiff the surface is: a file with one number above 0 per vertex, of which only ratios matter; or `color`, the first
-    /// shape's vertex colours: black is ten times softer than middle grey, white ten times stiffer (by the brightest channel).
+    /// How stiff the surface is: a file with one number above 0 per vertex, of which only ratios
+    /// matter; or `color`, the first shape's vertex colours: black is ten times softer than
+    /// middle grey, white ten times stiffer (by the brightest channel).
     #[arg(long, value_name = "FILE.npy|color", value_parser = parse_stiffness)]
     stiffness: Option<StiffnessArg>,
 
-    /// Big meshes: how many vertices are balanced while the others follow; `auto` takes 3000 where there are more than 50 000.
+    /// Big meshes: how many vertices are balanced while the others follow; `auto` takes 3000 where
+    /// there are more than 50 000.
     #[arg(long, value_name = "auto|none|N", default_value = "auto", value_parser = parse_cage)]
     cage: CageSize,
 
-    /// Where to write the clip (.glb, .usda, .mdd, .pc2, .frames.npy), or with --weights the mesh (.obj, .ply, .glb …).
+    /// Where to write the clip (.glb, .usda, .mdd, .pc2, .frames.npy), or with --weights the mesh
+    /// (.obj, .ply, .glb …).
     #[arg(long, value_name = "CLIP")]
     pub(super) out: PathBuf,
 }
@@ -187,49 +198,95 @@ struct Anchor(Vec<usize>);
 pub(crate) fn run(args: &Args, console: &Console) -> Result<(), Failure> {
     let walks = args.weights.is_empty();
     if walks && args.shapes.len() != 2 {
-        return Err(Failure::usage(format!("{} shapes have no steps between them; give --weights, one for each", args.shapes.len())));
+        return Err(Failure::usage(format!(
+            "{} shapes have no steps between them; give --weights, one for each",
+            args.shapes.len()
+        )));
     }
     if args.self_contact && matches!(args.contact, ContactArg::Paper) {
-        return Err(Failure::usage("the published contact knows no --self-contact; leave out --contact paper"));
+        return Err(Failure::usage(
+            "the published contact knows no --self-contact; leave out --contact paper",
+        ));
     }
     if let Some(vertex) = args.pulled_twice() {
-        return Err(Failure::usage(format!("vertex {vertex} is pulled to two places; give it one --pull")));
+        return Err(Failure::usage(format!(
+            "vertex {vertex} is pulled to two places; give it one --pull"
+        )));
     }
-    let assets = args.shapes.iter().map(|shape| pliant_io::load(shape, &source::options(None))).collect::<Result<Vec<_>, _>>()?;
-    let meshes = assets.iter().map(Asset::mesh).collect::<Result<Vec<_>, _>>()?;
+    let assets = args
+        .shapes
+        .iter()
+        .map(|shape| pliant_io::load(shape, &source::options(None)))
+        .collect::<Result<Vec<_>, _>>()?;
+    let meshes = assets
+        .iter()
+        .map(Asset::mesh)
+        .collect::<Result<Vec<_>, _>>()?;
     let first = &assets[0];
     if walks {
         output::require_clip_format(&args.out)?;
     }
     // An ending that cannot be written is told now rather than after the work.
-    pliant_io::plan_save(&args.asset(first, &[meshes[0].positions().to_vec()])?, &args.out)?;
+    pliant_io::plan_save(
+        &args.asset(first, &[meshes[0].positions().to_vec()])?,
+        &args.out,
+    )?;
     let options = args.options(&meshes[0])?;
     let bar = console.progress();
     let _ = bar.report("filling the inside", 0.0);
     let began = Instant::now();
     let mut scene = SceneBlend::new(&meshes, &options).map_err(|error| args.failed(&error))?;
     let _ = bar.report("sampling the way", 0.0);
-    scene.prepare_walk(args.weights().len()).map_err(|error| args.failed(&error))?;
+    scene
+        .prepare_walk(args.weights().len())
+        .map_err(|error| args.failed(&error))?;
     let setup_ms = milliseconds(began);
     let frames = args.frames(&mut scene, &bar)?;
     drop(bar);
-    let report = BlendReport { args, scene: &scene, vertices: meshes[0].vertex_count(), frames: &frames, setup_ms };
+    let report = BlendReport {
+        args,
+        scene: &scene,
+        vertices: meshes[0].vertex_count(),
+        frames: &frames,
+        setup_ms,
+    };
     let mut object = report.describe();
-    let mut problems: Vec<String> = assets.iter().flat_map(|asset| &asset.problems).cloned().chain(report.problems()).collect();
-    if meshes.iter().all(|mesh| mesh.positions() == meshes[0].positions()) {
+    let mut problems: Vec<String> = assets
+        .iter()
+        .flat_map(|asset| &asset.problems)
+        .cloned()
+        .chain(report.problems())
+        .collect();
+    if meshes
+        .iter()
+        .all(|mesh| mesh.positions() == meshes[0].positions())
+    {
         problems
             .push("the shapes are all the same; a clip stands for its reference pose unless a frame is named, as in walk.glb@12".into());
     }
-    let positions: Vec<Vec<DVec3>> = frames.iter().map(|timed| timed.frame.shape.positions.clone()).collect();
-    edited::save(&args.asset(first, &positions)?, &args.out, &mut object, &mut problems)?;
+    let positions: Vec<Vec<DVec3>> = frames
+        .iter()
+        .map(|timed| timed.frame.shape.positions.clone())
+        .collect();
+    edited::save(
+        &args.asset(first, &positions)?,
+        &args.out,
+        &mut object,
+        &mut problems,
+    )?;
     console.done(object, &report.told(), &problems)
 }
 
 impl Args {
     fn options(&self, first: &Mesh) -> Result<SceneOptions, Failure> {
-        let contact =
-            ContactOptions::default().with_method(self.contact.into()).with_friction(self.friction).with_self_contact(self.self_contact);
-        let options = SceneOptions::default().with_blend(self.blend_options(first)?).with_cage(self.cage).with_contact(contact);
+        let contact = ContactOptions::default()
+            .with_method(self.contact.into())
+            .with_friction(self.friction)
+            .with_self_contact(self.self_contact);
+        let options = SceneOptions::default()
+            .with_blend(self.blend_options(first)?)
+            .with_cage(self.cage)
+            .with_contact(contact);
         self.obstacle.iter().try_fold(options, |options, obstacle| {
             let (obstacle, motion) = obstacle.load()?;
             Ok(options.with_obstacle(obstacle, motion))
@@ -244,7 +301,9 @@ impl Args {
             .with_anchor(self.anchor.0.clone())
             .with_fixed(self.fix.clone())
             .with_pulls(self.pull.clone());
-        let Some(stiffness) = &self.stiffness else { return Ok(options) };
+        let Some(stiffness) = &self.stiffness else {
+            return Ok(options);
+        };
         Ok(options.with_stiffness(stiffness.load(first, &self.shapes[0])?))
     }
 
@@ -253,7 +312,12 @@ impl Args {
         if !self.weights.is_empty() {
             return vec![self.weights.clone()];
         }
-        WeightWay::There { shapes: 2, steps: self.steps }.frames().collect()
+        WeightWay::There {
+            shapes: 2,
+            steps: self.steps,
+        }
+        .frames()
+        .collect()
     }
 
     fn frames(&self, scene: &mut SceneBlend, bar: &Bar) -> Result<Vec<Timed>, Failure> {
@@ -263,8 +327,13 @@ impl Args {
             let _ = bar.report("balancing", k as f64 / all.len() as f64);
             let began = Instant::now();
             let time = k as f64 / (all.len().max(2) - 1) as f64;
-            let frame = scene.step(weights, time).map_err(|error| self.failed(&error))?;
-            frames.push(Timed { frame, ms: milliseconds(began) });
+            let frame = scene
+                .step(weights, time)
+                .map_err(|error| self.failed(&error))?;
+            frames.push(Timed {
+                frame,
+                ms: milliseconds(began),
+            });
         }
         Ok(frames)
     }
@@ -280,13 +349,23 @@ impl Args {
 
     /// A vertex that is pulled to two places.
     fn pulled_twice(&self) -> Option<usize> {
-        let twice = |&(k, pull): &(usize, &(usize, DVec3))| self.pull[..k].iter().any(|other| other.0 == pull.0);
-        self.pull.iter().enumerate().find(twice).map(|(_, pull)| pull.0)
+        let twice = |&(k, pull): &(usize, &(usize, DVec3))| {
+            self.pull[..k].iter().any(|other| other.0 == pull.0)
+        };
+        self.pull
+            .iter()
+            .enumerate()
+            .find(twice)
+            .map(|(_, pull)| pull.0)
     }
 
-    /// An error with the file or shape that it is about, the first shape where it is about all of them.
+    /// An error with the file or shape that it is about, the first shape where it is about all of
+    /// them.
     fn failed(&self, error: &PhysicsError) -> Failure {
-        if let (PhysicsError::Stiffness { .. } | PhysicsError::PerVertex { .. }, Some(StiffnessArg::File(path))) = (error, &self.stiffness)
+        if let (
+            PhysicsError::Stiffness { .. } | PhysicsError::PerVertex { .. },
+            Some(StiffnessArg::File(path)),
+        ) = (error, &self.stiffness)
         {
             return Failure::about(path.display(), error);
         }
@@ -301,20 +380,34 @@ fn parse_pull(text: &str) -> Result<(usize, DVec3), String> {
 
 pub(crate) fn parse_friction(text: &str) -> Result<f64, String> {
     let wrong = || format!("'{text}' is no friction; give a number from 0 on, as in 0.3");
-    text.trim().parse().ok().filter(|mu: &f64| mu.is_finite() && *mu >= 0.0).ok_or_else(wrong)
+    text.trim()
+        .parse()
+        .ok()
+        .filter(|mu: &f64| mu.is_finite() && *mu >= 0.0)
+        .ok_or_else(wrong)
 }
 
 fn parse_weight(text: &str) -> Result<f64, String> {
-    let wrong = || format!("'{text}' is not a weight; give one number for each shape, as in 0.5,0.5");
-    text.trim().parse().ok().filter(|w: &f64| w.is_finite()).ok_or_else(wrong)
+    let wrong =
+        || format!("'{text}' is not a weight; give one number for each shape, as in 0.5,0.5");
+    text.trim()
+        .parse()
+        .ok()
+        .filter(|w: &f64| w.is_finite())
+        .ok_or_else(wrong)
 }
 
 fn parse_anchor(text: &str) -> Result<Anchor, String> {
     if text == "auto" {
         return Ok(Anchor::default());
     }
-    let vertices: Option<Vec<usize>> = text.split(',').map(|part| part.trim().parse().ok()).collect();
-    vertices.map(Anchor).ok_or_else(|| format!("'{text}' is neither auto nor a list of vertices such as 4,17,32"))
+    let vertices: Option<Vec<usize>> = text
+        .split(',')
+        .map(|part| part.trim().parse().ok())
+        .collect();
+    vertices
+        .map(Anchor)
+        .ok_or_else(|| format!("'{text}' is neither auto nor a list of vertices such as 4,17,32"))
 }
 
 impl From<SolverArg> for Solver {

@@ -76,25 +76,53 @@ pub(crate) fn run(args: &Args, console: &Console) -> Result<(), Failure> {
     let asset = pliant_io::load(&args.clip, &source::options(None))?;
     let clip = asset.clip()?;
     let began = Instant::now();
-    let options = SkinOptions::default().with_bones(args.count).with_influences(args.influences.into()).with_smoothness(args.smoothness);
+    let options = SkinOptions::default()
+        .with_bones(args.count)
+        .with_influences(args.influences.into())
+        .with_smoothness(args.smoothness);
     let about = |error| Failure::about(&args.clip, &error);
     let made = SkinningDecomposition::of(&clip, &options).map_err(about)?;
-    let shapes = args.morphs.map(|count| made.correctives(&clip, count).map_err(about)).transpose()?;
+    let shapes = args
+        .morphs
+        .map(|count| made.correctives(&clip, count).map_err(about))
+        .transpose()?;
     let ms = began.elapsed().as_secs_f64() * 1e3;
     let rest = clip.reference().positions();
-    let binding = SkinBinding { skin: Arc::new(made.skin.clone()), skeleton: Arc::new(made.skeleton(rest)) };
-    let track = SkinTrack { binding, motions: Arc::new(made.transforms.clone()) };
+    let binding = SkinBinding {
+        skin: Arc::new(made.skin.clone()),
+        skeleton: Arc::new(made.skeleton(rest)),
+    };
+    let track = SkinTrack {
+        binding,
+        motions: Arc::new(made.transforms.clone()),
+    };
     let mut outputs = Outputs::default();
-    let (targets, weights) = shapes.as_ref().map_or((&[][..], &[][..]), |shapes| (&shapes.targets[..], &shapes.weights[..]));
+    let (targets, weights) = shapes.as_ref().map_or((&[][..], &[][..]), |shapes| {
+        (&shapes.targets[..], &shapes.weights[..])
+    });
     let rig = asset.with_shaped_skin_clip(asset.only_clip()?.clone(), &track, targets, weights)?;
     outputs.add_asset(&args.out, &rig)?;
     if let Some(path) = &args.reconstruction {
         let shown = rig.clip()?;
-        outputs.add(path, npy::write_points(&[shown.frames().len(), rest.len()], shown.frames().iter().flatten()));
+        outputs.add(
+            path,
+            npy::write_points(
+                &[shown.frames().len(), rest.len()],
+                shown.frames().iter().flatten(),
+            ),
+        );
     }
     outputs.write()?;
-    let odd_shapes = shapes.as_ref().map_or(Vec::new(), |shapes| shapes.problems.clone());
-    let problems = [asset.problems.clone(), outputs.problems.clone(), made.problems.clone(), odd_shapes].concat();
+    let odd_shapes = shapes
+        .as_ref()
+        .map_or(Vec::new(), |shapes| shapes.problems.clone());
+    let problems = [
+        asset.problems.clone(),
+        outputs.problems.clone(),
+        made.problems.clone(),
+        odd_shapes,
+    ]
+    .concat();
     let mut object = Map::new();
     object.insert("out".into(), json!(args.out.display().to_string()));
     object.insert("bones".into(), json!(made.bone_count()));
@@ -107,7 +135,9 @@ pub(crate) fn run(args: &Args, console: &Console) -> Result<(), Failure> {
     }
     object.insert("rounds".into(), json!(made.rounds));
     object.insert("ms".into(), json!(ms));
-    let with_shapes = shapes.map_or(String::new(), |shapes| format!(", {:.4} with {} morphs", shapes.rms, shapes.targets.len()));
+    let with_shapes = shapes.map_or(String::new(), |shapes| {
+        format!(", {:.4} with {} morphs", shapes.rms, shapes.targets.len())
+    });
     let text = format!(
         "{} bones over {} frames, {:.4} from the clip in the root mean square{with_shapes}; found in {ms:.0} ms; written to {}\n",
         made.bone_count(),

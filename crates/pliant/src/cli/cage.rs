@@ -8,7 +8,9 @@ pub(crate) fn parse_cage(text: &str) -> Result<CageSize, String> {
         "none" => Ok(CageSize::None),
         number => match number.parse() {
             Ok(vertices) if vertices >= LEAST => Ok(CageSize::Vertices(vertices)),
-            _ => Err(format!("'{text}' is neither auto, nor none, nor a number of vertices from {LEAST} on")),
+            _ => Err(format!(
+                "'{text}' is neither auto, nor none, nor a number of vertices from {LEAST} on"
+            )),
         },
     }
 }

@@ -22,8 +22,14 @@ impl Console {
         Self { json, quiet }
     }
 
-    /// The result that was asked for: one JSON object, or the text for a person. Problems go into the object and to stderr.
-    pub(crate) fn result(&self, mut object: Map<String, Value>, text: &str, problems: &[String]) -> Result<(), Failure> {
+    /// The result that was asked for: one JSON object, or the text for a person. Problems go into
+    /// the object and to stderr.
+    pub(crate) fn result(
+        &self,
+        mut object: Map<String, Value>,
+        text: &str,
+        problems: &[String],
+    ) -> Result<(), Failure> {
         problems.iter().for_each(|problem| self.warn(problem));
         if self.json {
             object.insert("problems".into(), problems.to_vec().into());
@@ -34,13 +40,27 @@ impl Console {
     }
 
     /// A result that comes with a failure, which is the one line on stderr.
-    pub(crate) fn result_of_failure(&self, mut object: Map<String, Value>, text: &str) -> Result<(), Failure> {
+    pub(crate) fn result_of_failure(
+        &self,
+        mut object: Map<String, Value>,
+        text: &str,
+    ) -> Result<(), Failure> {
         object.insert("problems".into(), Vec::<String>::new().into());
-        print(&if self.json { format!("{}\n", Value::Object(object)) } else { text.to_owned() })
+        print(&if self.json {
+            format!("{}\n", Value::Object(object))
+        } else {
+            text.to_owned()
+        })
     }
 
-    /// As [`result`](Self::result) where the result is a file and the text only says so: quiet leaves it out.
-    pub(crate) fn done(&self, object: Map<String, Value>, text: &str, problems: &[String]) -> Result<(), Failure> {
+    /// As [`result`](Self::result) where the result is a file and the text only says so: quiet
+    /// leaves it out.
+    pub(crate) fn done(
+        &self,
+        object: Map<String, Value>,
+        text: &str,
+        problems: &[String],
+    ) -> Result<(), Failure> {
         self.result(object, if self.quiet { "" } else { text }, problems)
     }
 
@@ -62,7 +82,10 @@ impl Console {
             return Working(ProgressBar::hidden());
         }
         let bar = ProgressBar::new_spinner().with_message(what.to_owned());
-        bar.set_style(ProgressStyle::with_template("{spinner} {msg} {elapsed:.dim}").expect("a fixed template"));
+        bar.set_style(
+            ProgressStyle::with_template("{spinner} {msg} {elapsed:.dim}")
+                .expect("a fixed template"),
+        );
         bar.enable_steady_tick(Duration::from_millis(100));
         Working(bar)
     }
@@ -73,7 +96,10 @@ impl Console {
             return Bar(ProgressBar::hidden());
         }
         let bar = ProgressBar::new(1000);
-        bar.set_style(ProgressStyle::with_template("{bar:30} {msg} {elapsed:.dim}").expect("a fixed template"));
+        bar.set_style(
+            ProgressStyle::with_template("{bar:30} {msg} {elapsed:.dim}")
+                .expect("a fixed template"),
+        );
         bar.enable_steady_tick(Duration::from_millis(100));
         Bar(bar)
     }
@@ -105,11 +131,17 @@ impl Drop for Working {
     }
 }
 
-/// Writes to standard output. A reader that has gone away (`pliant … | head`) is no error, a full disk is.
+/// Writes to standard output. A reader that has gone away (`pliant … | head`) is no error, a full
+/// disk is.
 pub(crate) fn print(text: &str) -> Result<(), Failure> {
     let mut stdout = std::io::stdout().lock();
-    match stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()) {
-        Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => Err(Failure::about("standard output", &error)),
+    match stdout
+        .write_all(text.as_bytes())
+        .and_then(|()| stdout.flush())
+    {
+        Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => {
+            Err(Failure::about("standard output", &error))
+        }
         _ => Ok(()),
     }
 }

@@ -42,7 +42,8 @@ pub(crate) struct Args {
     #[arg(long, value_name = "NAME")]
     neutral: Option<String>,
 
-    /// Leave out target displacements shorter than this, in the asset's units: smaller files, nothing moves farther than that.
+    /// Leave out target displacements shorter than this, in the asset's units: smaller files,
+    /// nothing moves farther than that.
     #[arg(long, value_name = "LENGTH", allow_negative_numbers = true, value_parser = parse_length)]
     prune: Option<f32>,
 }
@@ -58,18 +59,36 @@ pub(crate) fn run(args: &Args, console: &Console) -> Result<(), Failure> {
     let pruned = before - displacement_count(&asset);
     let saved = pliant_io::save(&asset, &args.output)?;
     let mut problems = asset.problems.clone();
-    problems.extend(saved.left_out.iter().map(|what| format!("{} leaves out {what}", args.output.display())));
+    problems.extend(
+        saved
+            .left_out
+            .iter()
+            .map(|what| format!("{} leaves out {what}", args.output.display())),
+    );
     let mut object = Map::new();
     object.insert("out".into(), json!(args.output.display().to_string()));
     object.insert("left_out".into(), json!(saved.left_out));
     object.insert("vertices".into(), json!(asset.vertex_count()));
     object.insert("pruned".into(), json!(pruned));
-    let told = if args.prune.is_some() { format!("pruned {pruned} of {before} displacements; ") } else { String::new() };
-    console.done(object, &format!("{told}written to {}\n", args.output.display()), &problems)
+    let told = if args.prune.is_some() {
+        format!("pruned {pruned} of {before} displacements; ")
+    } else {
+        String::new()
+    };
+    console.done(
+        object,
+        &format!("{told}written to {}\n", args.output.display()),
+        &problems,
+    )
 }
 
 fn displacement_count(asset: &Asset) -> usize {
-    asset.objects.iter().flat_map(|object| object.rig.targets()).map(|target| target.vertices.len()).sum()
+    asset
+        .objects
+        .iter()
+        .flat_map(|object| object.rig.targets())
+        .map(|target| target.vertices.len())
+        .sum()
 }
 
 fn parse_length(text: &str) -> Result<f32, String> {

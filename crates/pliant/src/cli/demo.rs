@@ -36,7 +36,11 @@ pub(crate) fn run(args: &Args, console: &Console) -> Result<(), Failure> {
     let mut object = Map::new();
     object.insert("index".into(), json!(demo.index.display().to_string()));
     object.insert("files".into(), json!(demo.files.len()));
-    let figures: Vec<_> = demo.figures.iter().map(|(s, n, v)| json!({"section": s, "name": n, "value": v})).collect();
+    let figures: Vec<_> = demo
+        .figures
+        .iter()
+        .map(|(s, n, v)| json!({"section": s, "name": n, "value": v}))
+        .collect();
     object.insert("figures".into(), json!(figures));
     console.done(object, &text, &[])
 }

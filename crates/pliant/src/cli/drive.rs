@@ -65,8 +65,9 @@ pub(crate) struct Args {
     #[arg(value_name = "MODEL")]
     model: PathBuf,
 
-    /// Where the control points are: .npy of frames x points x 3, CSV with a row per frame, a take of
-    /// markers (.c3d, .bvh, .csv with a header), or a clip of the same mesh, which they are taken from.
+    /// Where the control points are: .npy of frames x points x 3, CSV with a row per frame, a take
+    /// of markers (.c3d, .bvh, .csv with a header), or a clip of the same mesh, which they are
+    /// taken from.
     #[arg(long, value_name = "P")]
     points: PathBuf,
 
@@ -85,16 +86,18 @@ pub(crate) struct Args {
     #[arg(long)]
     no_detail: bool,
 
-    /// Add what is left of the examples, so that their own points return them exactly [default: as learned].
+    /// Add what is left of the examples, so that their own points return them exactly [default: as
+    /// learned].
     #[arg(long)]
     exact: bool,
 
-    /// Where to write how sure the model is of each vertex, from 0 to 1: .npy of frames x vertices, for `render --scalar`.
+    /// Where to write how sure the model is of each vertex, from 0 to 1: .npy of frames x
+    /// vertices, for `render --scalar`.
     #[arg(long, value_name = "C.npy")]
     confidence: Option<PathBuf>,
 
-    /// Let parts far from the control points swing after the pose: how often a second, and how fast it dies away (0 never, 1 without
-    /// overshooting) [default damping: 0.15].
+    /// Let parts far from the control points swing after the pose: how often a second, and how
+    /// fast it dies away (0 never, 1 without overshooting) [default damping: 0.15].
     #[arg(long, value_name = "HZ[,DAMPING]", value_parser = parse_jiggle)]
     jiggle: Option<(f64, f64)>,
 
@@ -104,59 +107,117 @@ pub(crate) struct Args {
 }
 
 fn parse_jiggle(text: &str) -> Result<(f64, f64), String> {
-    let (hertz, damping) = text.split_once(',').map_or((text, None), |(hertz, damping)| (hertz, Some(damping)));
-    let number = |word: &str| word.trim().parse::<f64>().map_err(|_| format!("'{text}' is not HZ or HZ,DAMPING, as in 3,0.2"));
-    Ok((number(hertz)?, damping.map_or(Ok(Jiggle::DEFAULT_DAMPING), number)?))
+    let (hertz, damping) = text
+        .split_once(',')
+        .map_or((text, None), |(hertz, damping)| (hertz, Some(damping)));
+    let number = |word: &str| {
+        word.trim()
+            .parse::<f64>()
+            .map_err(|_| format!("'{text}' is not HZ or HZ,DAMPING, as in 3,0.2"))
+    };
+    Ok((
+        number(hertz)?,
+        damping.map_or(Ok(Jiggle::DEFAULT_DAMPING), number)?,
+    ))
 }
 
 pub(crate) fn run(args: &Args, console: &Console) -> Result<(), Failure> {
     output::require_clip_format(&args.out)?;
-    args.confidence.iter().try_for_each(|path| output::require_ending(path, &["npy"]))?;
-    let model = Model::from_bytes(&read_file(&args.model)?).map_err(|error| Failure::about(args.model.display(), &error))?;
+    args.confidence
+        .iter()
+        .try_for_each(|path| output::require_ending(path, &["npy"]))?;
+    let model = Model::from_bytes(&read_file(&args.model)?)
+        .map_err(|error| Failure::about(args.model.display(), &error))?;
     let mut control = args.control.read(&args.points, &model)?;
-    let name = args.points.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+    let name = args
+        .points
+        .file_stem()
+        .unwrap_or_default()
+        .to_string_lossy()
+        .into_owned();
     let with_detail = model.detail().is_some() && !args.no_detail;
     let asset_of = |frames| {
-        let mut asset = clip_asset(&model, with_detail, &name, frames).map_err(|error| Failure::about(args.model.display(), &error))?;
-        asset.clips.iter_mut().for_each(|clip| clip.frames_per_second = control.fps.unwrap_or(clip.frames_per_second));
+        let mut asset = clip_asset(&model, with_detail, &name, frames)
+            .map_err(|error| Failure::about(args.model.display(), &error))?;
+        asset.clips.iter_mut().for_each(|clip| {
+            clip.frames_per_second = control.fps.unwrap_or(clip.frames_per_second)
+        });
         Ok::<_, Failure>(asset)
     };
     let rest = shown_mesh(&model, with_detail);
     // An ending that cannot be written is told now rather than after the work.
     pliant_io::plan_save(&asset_of(vec![rest.positions().to_vec()])?, &args.out)?;
-    let driven = DrivenClip::of(&model, &control, &args.options(with_detail)).map_err(|error| args.failed(&error))?;
-    let DrivenClip { frames, confidence, problems, ms_per_frame } = driven;
+    let driven = DrivenClip::of(&model, &control, &args.options(with_detail))
+        .map_err(|error| args.failed(&error))?;
+    let DrivenClip {
+        frames,
+        confidence,
+        problems,
+        ms_per_frame,
+    } = driven;
     let mut object = Map::new();
     object.insert("frames".into(), json!(frames.len()));
     object.insert("vertices".into(), json!(rest.vertex_count()));
     object.insert("detail".into(), json!(with_detail));
     object.insert("ms_per_frame".into(), json!(ms_per_frame));
-    let text = format!("{} frames, {ms_per_frame:.1} ms a frame; written to {}\n", frames.len(), args.out.display());
+    let text = format!(
+        "{} frames, {ms_per_frame:.1} ms a frame; written to {}\n",
+        frames.len(),
+        args.out.display()
+    );
     drive_control::tell(&mut object, control.fps, control.effectors);
     let mut outputs = Outputs::default();
     if let Some(path) = &args.confidence {
-        object.insert("confidence".into(), json!(confidence.iter().map(Confidence::mean).collect::<Vec<f64>>()));
+        object.insert(
+            "confidence".into(),
+            json!(
+                confidence
+                    .iter()
+                    .map(Confidence::mean)
+                    .collect::<Vec<f64>>()
+            ),
+        );
         let vertices = model.examples().reference().vertex_count();
-        outputs.add(path, npy::write_f64(&[confidence.len(), vertices], confidence.iter().flat_map(Confidence::of_vertices)));
+        outputs.add(
+            path,
+            npy::write_f64(
+                &[confidence.len(), vertices],
+                confidence.iter().flat_map(Confidence::of_vertices),
+            ),
+        );
     }
     outputs.add_asset(&args.out, &asset_of(frames)?)?;
     outputs.write()?;
     object.insert("out".into(), json!(args.out.display().to_string()));
     object.insert("left_out".into(), json!(outputs.left_out));
-    control.problems.extend(problems.into_iter().chain(outputs.problems));
+    control
+        .problems
+        .extend(problems.into_iter().chain(outputs.problems));
     console.done(object, &text, &control.problems)
 }
 
 impl Args {
     fn options(&self, with_detail: bool) -> DriveOptions {
-        let hold = if self.hard { Some(Hold::Hard) } else { self.beta.map(Hold::Soft) };
-        DriveOptions { hold, exact: self.exact, with_detail, with_confidence: self.confidence.is_some(), jiggle: self.jiggle }
+        let hold = if self.hard {
+            Some(Hold::Hard)
+        } else {
+            self.beta.map(Hold::Soft)
+        };
+        DriveOptions {
+            hold,
+            exact: self.exact,
+            with_detail,
+            with_confidence: self.confidence.is_some(),
+            jiggle: self.jiggle,
+        }
     }
 
     /// Frames are those of the points, all else is about the model.
     fn failed(&self, error: &DrivenError) -> Failure {
         match error {
-            DrivenError::Frame { frame, source } => Failure::about(format!("{}, frame {frame}", self.points.display()), source),
+            DrivenError::Frame { frame, source } => {
+                Failure::about(format!("{}, frame {frame}", self.points.display()), source)
+            }
             error => Failure::about(self.model.display(), error),
         }
     }

@@ -15,12 +15,18 @@ pub(crate) struct Failure {
 impl Failure {
     /// Exit 1: the work could not be done.
     pub(crate) fn could_not(message: impl Into<String>) -> Self {
-        Self { message: message.into(), usage: false }
+        Self {
+            message: message.into(),
+            usage: false,
+        }
     }
 
     /// Exit 2: the command was not asked rightly.
     pub(crate) fn usage(message: impl Into<String>) -> Self {
-        Self { message: message.into(), usage: true }
+        Self {
+            message: message.into(),
+            usage: true,
+        }
     }
 
     /// An error with what it happened to in front of it.
@@ -36,14 +42,22 @@ impl Failure {
 impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         // A message is one line, whatever a file name or a cause holds.
-        let words: Vec<&str> = self.message.split(['\n', '\r']).map(str::trim).filter(|part| !part.is_empty()).collect();
+        let words: Vec<&str> = self
+            .message
+            .split(['\n', '\r'])
+            .map(str::trim)
+            .filter(|part| !part.is_empty())
+            .collect();
         f.write_str(&words.join(" "))
     }
 }
 
 impl From<pliant_io::IoError> for Failure {
     fn from(error: pliant_io::IoError) -> Self {
-        Self { usage: error.is_usage(), message: chain(&error) }
+        Self {
+            usage: error.is_usage(),
+            message: chain(&error),
+        }
     }
 }
 
@@ -56,7 +70,8 @@ impl From<RecipeError> for Failure {
     }
 }
 
-/// The error and its causes, joined by colons; a cause that its effect already quotes is not repeated.
+/// The error and its causes, joined by colons; a cause that its effect already quotes is not
+/// repeated.
 fn chain(error: &dyn Error) -> String {
     let mut text = error.to_string();
     let mut cause = error.source();

@@ -42,12 +42,17 @@ pub(crate) fn run(args: &Args, console: &Console) -> Result<(), Failure> {
     let _working = console.working("comparing neighbours");
     let asset = pliant_io::load(&args.clip, &source::options(None))?;
     let clip = asset.clip()?;
-    clip.reference().require_surface().map_err(|error| Failure::about(&args.clip, &error))?;
+    clip.reference()
+        .require_surface()
+        .map_err(|error| Failure::about(&args.clip, &error))?;
     let began = Instant::now();
     let flexibility = Flexibility::of(&clip).map_err(|error| Failure::about(&args.clip, &error))?;
     let ms = began.elapsed().as_secs_f64() * 1e3;
     let values = flexibility.of_triangles();
-    output::write(&args.out, npy::write_f64(&[values.len()], values.iter().copied()))?;
+    output::write(
+        &args.out,
+        npy::write_f64(&[values.len()], values.iter().copied()),
+    )?;
     let max = values.iter().copied().fold(0.0, f64::max);
     let mean = values.iter().sum::<f64>() / values.len() as f64;
     let mut object = Map::new();

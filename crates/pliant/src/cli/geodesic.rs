@@ -61,26 +61,40 @@ enum Method {
 
 pub(crate) fn run(args: &Args, console: &Console) -> Result<(), Failure> {
     if args.radius.is_some() && args.method == Method::Heat {
-        return Err(Failure::usage("--radius needs --method exact; the heat method always measures the whole mesh"));
+        return Err(Failure::usage(
+            "--radius needs --method exact; the heat method always measures the whole mesh",
+        ));
     }
     output::require_ending(&args.out, &["npy"])?;
     let (asset, mesh) = source::load_surface(&args.asset)?;
     let failed = |error: MeshError| Failure::about(&args.asset, &error);
-    args.from.iter().try_for_each(|&v| mesh.require_vertex(v)).map_err(failed)?;
-    let sources: Vec<SurfacePoint> = args.from.iter().map(|&v| SurfacePoint::Vertex(v as u32)).collect();
+    args.from
+        .iter()
+        .try_for_each(|&v| mesh.require_vertex(v))
+        .map_err(failed)?;
+    let sources: Vec<SurfacePoint> = args
+        .from
+        .iter()
+        .map(|&v| SurfacePoint::Vertex(v as u32))
+        .collect();
     let _working = console.working("measuring");
     let measured = match args.method {
         Method::Heat => by_heat(&mesh, &sources),
         Method::Exact => exactly(&mesh, &sources, args.radius.unwrap_or(f64::INFINITY)),
     };
     let measured = measured.map_err(failed)?;
-    let bytes = npy::write_f64(&[measured.distances.len()], measured.distances.iter().copied());
+    let bytes = npy::write_f64(
+        &[measured.distances.len()],
+        measured.distances.iter().copied(),
+    );
     output::write(&args.out, bytes)?;
     report(&measured, args, &asset.problems, console)
 }
 
 fn parse_vertex(text: &str) -> Result<usize, String> {
-    text.trim().parse().map_err(|_| format!("'{text}' is not a vertex; vertices are whole numbers from 0"))
+    text.trim()
+        .parse()
+        .map_err(|_| format!("'{text}' is not a vertex; vertices are whole numbers from 0"))
 }
 
 struct Measured {
@@ -94,7 +108,11 @@ fn by_heat(mesh: &Mesh, sources: &[SurfacePoint]) -> Result<Measured, MeshError>
     let geodesics = HeatGeodesics::factor(mesh, &HeatOptions::default())?;
     let factor_ms = milliseconds(began);
     let began = Instant::now();
-    Ok(Measured { distances: geodesics.distances(sources)?, factor_ms, solve_ms: milliseconds(began) })
+    Ok(Measured {
+        distances: geodesics.distances(sources)?,
+        factor_ms,
+        solve_ms: milliseconds(began),
+    })
 }
 
 fn exactly(mesh: &Mesh, sources: &[SurfacePoint], radius: f64) -> Result<Measured, MeshError> {
@@ -102,14 +120,37 @@ fn exactly(mesh: &Mesh, sources: &[SurfacePoint], radius: f64) -> Result<Measure
     let mut geodesics = ExactGeodesics::new(mesh)?;
     let factor_ms = milliseconds(began);
     let began = Instant::now();
-    let distances = geodesics.disc(sources, radius)?.to_dense(mesh.vertex_count());
-    Ok(Measured { distances, factor_ms, solve_ms: milliseconds(began) })
+    let distances = geodesics
+        .disc(sources, radius)?
+        .to_dense(mesh.vertex_count());
+    Ok(Measured {
+        distances,
+        factor_ms,
+        solve_ms: milliseconds(began),
+    })
 }
 
-fn report(measured: &Measured, args: &Args, problems: &[String], console: &Console) -> Result<(), Failure> {
-    let max = measured.distances.iter().copied().filter(|d| d.is_finite()).fold(0.0, f64::max);
-    let unreached = measured.distances.iter().filter(|d| d.is_infinite()).count();
-    let method = args.method.to_possible_value().expect("no method is hidden");
+fn report(
+    measured: &Measured,
+    args: &Args,
+    problems: &[String],
+    console: &Console,
+) -> Result<(), Failure> {
+    let max = measured
+        .distances
+        .iter()
+        .copied()
+        .filter(|d| d.is_finite())
+        .fold(0.0, f64::max);
+    let unreached = measured
+        .distances
+        .iter()
+        .filter(|d| d.is_infinite())
+        .count();
+    let method = args
+        .method
+        .to_possible_value()
+        .expect("no method is hidden");
     let mut object = Map::new();
     object.insert("out".into(), json!(args.out.display().to_string()));
     object.insert("method".into(), json!(method.get_name()));

@@ -43,14 +43,24 @@ pub(crate) fn run(args: &Args, console: &Console) -> Result<(), Failure> {
     if pliant_io::holds_markers(path) {
         return info_markers::run(path, console);
     }
-    if path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("safetensors")) {
+    if path
+        .extension()
+        .is_some_and(|ending| ending.eq_ignore_ascii_case("safetensors"))
+    {
         return info_model::run(path, console);
     }
     let asset = {
         let _working = console.working("reading");
-        pliant_io::load(&args.asset, &source::options(args.neutral.as_deref()).keeping_not_finite())?
+        pliant_io::load(
+            &args.asset,
+            &source::options(args.neutral.as_deref()).keeping_not_finite(),
+        )?
     };
-    let reports: Vec<Health> = asset.objects.iter().map(|object| examine(object, args.intersections)).collect();
+    let reports: Vec<Health> = asset
+        .objects
+        .iter()
+        .map(|object| examine(object, args.intersections))
+        .collect();
     let problems = problems(&asset, &reports);
     let mut text = describe(&asset, &reports);
     if problems.is_empty() {
@@ -62,16 +72,27 @@ pub(crate) fn run(args: &Args, console: &Console) -> Result<(), Failure> {
 fn examine(object: &Object, intersections: bool) -> Health {
     let mesh = object.rig.neutral();
     let health = Health::of(mesh);
-    if intersections { health.with_self_intersections(mesh) } else { health }
+    if intersections {
+        health.with_self_intersections(mesh)
+    } else {
+        health
+    }
 }
 
 /// What reading found, then what the meshes have; a mesh is named where there are several.
 fn problems(asset: &Asset, reports: &[Health]) -> Vec<String> {
     let mut problems = asset.problems.clone();
     for (object, health) in asset.objects.iter().zip(reports) {
-        let prefix = if asset.objects.len() > 1 { format!("mesh '{}': ", object.path) } else { String::new() };
+        let prefix = if asset.objects.len() > 1 {
+            format!("mesh '{}': ", object.path)
+        } else {
+            String::new()
+        };
         let scrambled = find_scrambled(&object.rig);
-        let found = health.problems().into_iter().chain(scrambled.iter().map(other_order));
+        let found = health
+            .problems()
+            .into_iter()
+            .chain(scrambled.iter().map(other_order));
         problems.extend(found.map(|problem| format!("{prefix}{problem}")));
     }
     problems
@@ -80,18 +101,37 @@ fn problems(asset: &Asset, reports: &[Health]) -> Vec<String> {
 fn other_order(Scrambled { target, vertices }: &Scrambled) -> String {
     const SHOWN: usize = 6;
     let first: Vec<String> = vertices.iter().take(SHOWN).map(u32::to_string).collect();
-    let more = if vertices.len() > SHOWN { format!(" and {} more", vertices.len() - SHOWN) } else { String::new() };
-    format!("target '{target}' has vertices in another order than the neutral ({}{more}); export both from one mesh", first.join(", "))
+    let more = if vertices.len() > SHOWN {
+        format!(" and {} more", vertices.len() - SHOWN)
+    } else {
+        String::new()
+    };
+    format!(
+        "target '{target}' has vertices in another order than the neutral ({}{more}); export both from one mesh",
+        first.join(", ")
+    )
 }
 
 fn bounds(asset: &Asset) -> Option<Bounds> {
-    asset.objects.iter().filter_map(|o| o.rig.neutral().bounds()).reduce(|a, b| a.union(&b))
+    asset
+        .objects
+        .iter()
+        .filter_map(|o| o.rig.neutral().bounds())
+        .reduce(|a, b| a.union(&b))
 }
 
 fn describe_json(asset: &Asset, reports: &[Health]) -> Map<String, Value> {
-    let meshes: Vec<Value> = asset.objects.iter().zip(reports).map(|(object, health)| mesh_json(object, health)).collect();
+    let meshes: Vec<Value> = asset
+        .objects
+        .iter()
+        .zip(reports)
+        .map(|(object, health)| mesh_json(object, health))
+        .collect();
     let clips: Vec<Value> = asset.clips.iter().map(clip_json).collect();
-    let bounds = bounds(asset).map_or(Value::Null, |b| json!({"min": b.min.to_array(), "max": b.max.to_array()}));
+    let bounds = bounds(asset).map_or(
+        Value::Null,
+        |b| json!({"min": b.min.to_array(), "max": b.max.to_array()}),
+    );
     let object = json!({
         "meshes": meshes,
         "vertices": asset.vertex_count(),
@@ -144,24 +184,42 @@ fn describe(asset: &Asset, reports: &[Health]) -> String {
         let _ = writeln!(text, "targets ({}): {}", targets.len(), some(&targets));
     }
     for clip in &asset.clips {
-        let _ = writeln!(text, "clip '{}': {} frames at {} fps", clip.name, clip.frame_count, clip.frames_per_second);
+        let _ = writeln!(
+            text,
+            "clip '{}': {} frames at {} fps",
+            clip.name, clip.frame_count, clip.frames_per_second
+        );
     }
     if let Some(b) = bounds(asset) {
         let show = |p: pliant_mesh::glam::DVec3| p.to_array().map(five_digits).join(", ");
-        let _ = writeln!(text, "bounds: ({}) to ({}), diagonal {}", show(b.min), show(b.max), five_digits(b.diagonal()));
+        let _ = writeln!(
+            text,
+            "bounds: ({}) to ({}), diagonal {}",
+            show(b.min),
+            show(b.max),
+            five_digits(b.diagonal())
+        );
     }
     text
 }
 
 fn describe_mesh(text: &mut String, object: &Object, health: &Health) {
     let mesh = object.rig.neutral();
-    let name = if object.path.is_empty() { "mesh".to_owned() } else { format!("mesh '{}'", object.path) };
+    let name = if object.path.is_empty() {
+        "mesh".to_owned()
+    } else {
+        format!("mesh '{}'", object.path)
+    };
     let _ = writeln!(text, "{name}");
     let _ = writeln!(
         text,
         "  {} vertices{}, {} faces ({}), {} triangles",
         mesh.vertex_count(),
-        if object.file_vertices == mesh.vertex_count() { String::new() } else { format!(" ({} in the file)", object.file_vertices) },
+        if object.file_vertices == mesh.vertex_count() {
+            String::new()
+        } else {
+            format!(" ({} in the file)", object.file_vertices)
+        },
         mesh.face_count(),
         face_mix(object),
         mesh.triangles().len(),
@@ -175,8 +233,16 @@ fn describe_mesh(text: &mut String, object: &Object, health: &Health) {
         five_digits(mesh.mean_edge_length())
     );
     let labels = [("group", mesh.groups()), ("material", mesh.materials())];
-    for (what, labels) in labels.into_iter().filter(|(_, labels)| labels.names.len() > 1) {
-        let _ = writeln!(text, "  {} {what}s: {}", labels.names.len(), some(&labels.names));
+    for (what, labels) in labels
+        .into_iter()
+        .filter(|(_, labels)| labels.names.len() > 1)
+    {
+        let _ = writeln!(
+            text,
+            "  {} {what}s: {}",
+            labels.names.len(),
+            some(&labels.names)
+        );
     }
 }
 
@@ -184,7 +250,14 @@ fn describe_mesh(text: &mut String, object: &Object, health: &Health) {
 fn some(names: &[String]) -> String {
     const SHOWN: usize = 12;
     let first = names[..names.len().min(SHOWN)].join(", ");
-    if names.len() > SHOWN { format!("{first}, and {} more (--json lists all)", names.len() - SHOWN) } else { first }
+    if names.len() > SHOWN {
+        format!(
+            "{first}, and {} more (--json lists all)",
+            names.len() - SHOWN
+        )
+    } else {
+        first
+    }
 }
 
 /// A length with five significant digits, whatever the unit.
@@ -204,7 +277,19 @@ fn face_mix(object: &Object) -> String {
         4 => quads += 1,
         _ => others += 1,
     });
-    let kinds = [(triangles, "triangles"), (quads, "quads"), (others, "larger")];
-    let shown: Vec<String> = kinds.iter().filter(|(count, _)| *count > 0).map(|(count, kind)| format!("{count} {kind}")).collect();
-    if shown.is_empty() { "none".into() } else { shown.join(", ") }
+    let kinds = [
+        (triangles, "triangles"),
+        (quads, "quads"),
+        (others, "larger"),
+    ];
+    let shown: Vec<String> = kinds
+        .iter()
+        .filter(|(count, _)| *count > 0)
+        .map(|(count, kind)| format!("{count} {kind}"))
+        .collect();
+    if shown.is_empty() {
+        "none".into()
+    } else {
+        shown.join(", ")
+    }
 }

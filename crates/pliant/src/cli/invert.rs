@@ -6,7 +6,9 @@ use std::time::Instant;
 use pliant_io::{Animation, Asset, Motion, PlacementTrack, Shape, npy};
 use pliant_mesh::SurfacePoint;
 use pliant_mesh::glam::{DAffine3, DVec3};
-use pliant_rig::{Clip, Inverse, InvertOptions, Inverter, KeyedCurves, Limits, MarkerClip, Miss, Rig, RigError};
+use pliant_rig::{
+    Clip, Inverse, InvertOptions, Inverter, KeyedCurves, Limits, MarkerClip, Miss, Rig, RigError,
+};
 use serde_json::{Map, Value, json};
 
 use super::console::Console;
@@ -42,7 +44,8 @@ pub(crate) struct Args {
     /// The rig: any asset with targets.
     rig: String,
 
-    /// The clip: any asset with frames; with --markers an array of frames x markers x 3, NaN where one is not seen.
+    /// The clip: any asset with frames; with --markers an array of frames x markers x 3, NaN where
+    /// one is not seen.
     clip: String,
 
     /// The vertices that the points of an array were tracked on.
@@ -101,19 +104,36 @@ pub(crate) fn run(args: &Args, console: &Console) -> Result<(), Failure> {
     let _working = console.working("inverting");
     let asset = edited::load(&args.rig, args.neutral.as_deref())?;
     let rig = prepared(asset.rig()?, args)?;
-    let found = if args.markers.is_empty() { from_mesh(args, &rig)? } else { from_markers(args, &rig)? };
-    let curves = KeyedCurves::from_track(&found.inverse.track, args.tolerance).map_err(|error| Failure::about(&args.clip, &error))?;
+    let found = if args.markers.is_empty() {
+        from_mesh(args, &rig)?
+    } else {
+        from_markers(args, &rig)?
+    };
+    let curves = KeyedCurves::from_track(&found.inverse.track, args.tolerance)
+        .map_err(|error| Failure::about(&args.clip, &error))?;
     let mut problems = asset.problems.clone();
     if !found.inverse.report.converged {
         let report = &found.inverse.report;
-        problems.push(format!("after {} sweeps a weight still changed by {:.1e}", report.sweeps, report.largest_change));
+        problems.push(format!(
+            "after {} sweeps a weight still changed by {:.1e}",
+            report.sweeps, report.largest_change
+        ));
     }
     let mut object = found.describe(&curves);
-    if args.out.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("json")) {
+    if args
+        .out
+        .extension()
+        .is_some_and(|ending| ending.eq_ignore_ascii_case("json"))
+    {
         output::write(&args.out, found.keys_json(&rig, &curves).into_bytes())?;
         object.insert("out".into(), json!(args.out.display().to_string()));
     } else {
-        edited::save(&found.as_asset(&asset, &curves)?, &args.out, &mut object, &mut problems)?;
+        edited::save(
+            &found.as_asset(&asset, &curves)?,
+            &args.out,
+            &mut object,
+            &mut problems,
+        )?;
     }
     console.done(object, &found.told(&curves, &args.out), &problems)
 }
@@ -131,9 +151,13 @@ fn prepared(rig: Rig, args: &Args) -> Result<Rig, Failure> {
 }
 
 fn factored<'r>(args: &Args, rig: &'r Rig) -> Result<(Inverter<'r>, f64), Failure> {
-    let options = InvertOptions::default().with_roughness(args.roughness).with_sparsity(args.sparsity).with_align(args.align);
+    let options = InvertOptions::default()
+        .with_roughness(args.roughness)
+        .with_sparsity(args.sparsity)
+        .with_align(args.align);
     let began = Instant::now();
-    let inverter = Inverter::factor(rig, &options).map_err(|error| Failure::about(&args.rig, &error))?;
+    let inverter =
+        Inverter::factor(rig, &options).map_err(|error| Failure::about(&args.rig, &error))?;
     Ok((inverter, began.elapsed().as_secs_f64() * 1e3))
 }
 
@@ -145,24 +169,54 @@ fn from_mesh(args: &Args, rig: &Rig) -> Result<Found, Failure> {
     let inverse = inverter.invert(&clip).map_err(failed)?;
     let ms_per_frame = began.elapsed().as_secs_f64() * 1e3 / clip.frames().len() as f64;
     let misses = inverter.misses(&clip, &inverse).map_err(failed)?;
-    Ok(Found { name: clip.name().to_owned(), frames_per_second: clip.frames_per_second(), inverse, misses, factor_ms, ms_per_frame })
+    Ok(Found {
+        name: clip.name().to_owned(),
+        frames_per_second: clip.frames_per_second(),
+        inverse,
+        misses,
+        factor_ms,
+        ms_per_frame,
+    })
 }
 
 fn from_markers(args: &Args, rig: &Rig) -> Result<Found, Failure> {
     let bytes = pliant_io::read_file(Path::new(&args.clip))?;
-    let rows = npy::read(&bytes).and_then(|array| array.into_point_rows("markers")).map_err(|error| Failure::about(&args.clip, &error))?;
-    let seen = |row: Vec<DVec3>| row.into_iter().map(|p| (!p.is_nan()).then_some(p)).collect();
+    let rows = npy::read(&bytes)
+        .and_then(|array| array.into_point_rows("markers"))
+        .map_err(|error| Failure::about(&args.clip, &error))?;
+    let seen = |row: Vec<DVec3>| {
+        row.into_iter()
+            .map(|p| (!p.is_nan()).then_some(p))
+            .collect()
+    };
     let clip = MarkerClip {
-        at: args.markers.iter().map(|&v| SurfacePoint::Vertex(v)).collect(),
+        at: args
+            .markers
+            .iter()
+            .map(|&v| SurfacePoint::Vertex(v))
+            .collect(),
         frames: rows.into_iter().map(seen).collect(),
         frames_per_second: args.fps,
     };
     let (inverter, factor_ms) = factored(args, rig)?;
     let began = Instant::now();
-    let inverse = inverter.invert_markers(&clip).map_err(|error| Failure::about(&args.clip, &error))?;
+    let inverse = inverter
+        .invert_markers(&clip)
+        .map_err(|error| Failure::about(&args.clip, &error))?;
     let ms_per_frame = began.elapsed().as_secs_f64() * 1e3 / clip.frames.len() as f64;
-    let stem = Path::new(&args.clip).file_stem().unwrap_or_default().to_string_lossy().into_owned();
-    Ok(Found { name: stem, frames_per_second: args.fps, inverse, misses: Vec::new(), factor_ms, ms_per_frame })
+    let stem = Path::new(&args.clip)
+        .file_stem()
+        .unwrap_or_default()
+        .to_string_lossy()
+        .into_owned();
+    Ok(Found {
+        name: stem,
+        frames_per_second: args.fps,
+        inverse,
+        misses: Vec::new(),
+        factor_ms,
+        ms_per_frame,
+    })
 }
 
 impl Found {
@@ -172,7 +226,11 @@ impl Found {
 
     /// Root mean square distances, frame by frame.
     fn frame_rms(&self) -> Vec<f64> {
-        if self.misses.is_empty() { self.inverse.report.rms.clone() } else { self.misses.iter().map(|miss| miss.rms).collect() }
+        if self.misses.is_empty() {
+            self.inverse.report.rms.clone()
+        } else {
+            self.misses.iter().map(|miss| miss.rms).collect()
+        }
     }
 
     fn rms(&self) -> f64 {
@@ -204,12 +262,16 @@ impl Found {
             "factor_ms": self.factor_ms,
             "ms_per_frame": self.ms_per_frame,
         });
-        let Value::Object(object) = object else { unreachable!("a map was just written") };
+        let Value::Object(object) = object else {
+            unreachable!("a map was just written")
+        };
         object
     }
 
     fn told(&self, curves: &KeyedCurves, out: &Path) -> String {
-        let max = self.max().map_or_else(String::new, |max| format!(", at most {max:.4}"));
+        let max = self
+            .max()
+            .map_or_else(String::new, |max| format!(", at most {max:.4}"));
         format!(
             "{} frames: {:.4} away on average{max}; {} keys on {} sliders; {} sweeps, KKT {:.0e}, {:.2} ms a frame; written to {}\n",
             self.frames(),
@@ -224,9 +286,21 @@ impl Found {
     }
 
     fn keys_json(&self, rig: &Rig, curves: &KeyedCurves) -> String {
-        let keys = |slider: usize| curves.sliders()[slider].iter().map(|key| json!([key.time_secs, key.weight])).collect::<Value>();
-        let sliders: Map<String, Value> = curves.moving().into_iter().map(|k| (rig.targets()[k].name.clone(), keys(k))).collect();
-        format!("{}\n", json!({"fps": self.frames_per_second, "sliders": sliders}))
+        let keys = |slider: usize| {
+            curves.sliders()[slider]
+                .iter()
+                .map(|key| json!([key.time_secs, key.weight]))
+                .collect::<Value>()
+        };
+        let sliders: Map<String, Value> = curves
+            .moving()
+            .into_iter()
+            .map(|k| (rig.targets()[k].name.clone(), keys(k)))
+            .collect();
+        format!(
+            "{}\n",
+            json!({"fps": self.frames_per_second, "sliders": sliders})
+        )
     }
 
     /// The rig with one clip: its weights, and its motion as a whole where that was found.
@@ -234,8 +308,16 @@ impl Found {
         let mut animation = Animation::new(&*self.name, self.frames());
         animation.frames_per_second = self.frames_per_second;
         if !self.inverse.motions.is_empty() {
-            let places = self.inverse.motions.iter().map(|m| DAffine3::from_rotation_translation(m.rotation, m.translation)).collect();
-            let placement = PlacementTrack { times_secs: self.inverse.track.times_secs().to_vec(), moved_from_rest: places };
+            let places = self
+                .inverse
+                .motions
+                .iter()
+                .map(|m| DAffine3::from_rotation_translation(m.rotation, m.translation))
+                .collect();
+            let placement = PlacementTrack {
+                times_secs: self.inverse.track.times_secs().to_vec(),
+                moved_from_rest: places,
+            };
             let moved = |object| {
                 let mut motion = Motion::new(object, Shape::Rest);
                 motion.placement = Some(placement.clone());
@@ -248,5 +330,8 @@ impl Found {
 }
 
 fn above_zero(text: &str) -> Result<f64, String> {
-    from_zero(text).ok().filter(|rate| *rate > 0.0).ok_or_else(|| format!("'{text}' is not a number above zero"))
+    from_zero(text)
+        .ok()
+        .filter(|rate| *rate > 0.0)
+        .ok_or_else(|| format!("'{text}' is not a number above zero"))
 }

@@ -101,7 +101,11 @@ pub(crate) fn run(args: &Args, console: &Console) -> Result<(), Failure> {
         args.out.display()
     );
     if partial.resumed > 0 {
-        let _ = writeln!(text, "went on from {} results of a run that was cancelled", partial.resumed);
+        let _ = writeln!(
+            text,
+            "went on from {} results of a run that was cancelled",
+            partial.resumed
+        );
     }
     if chooses_points {
         let _ = writeln!(text, "control_points = {:?}", model.control().vertices());

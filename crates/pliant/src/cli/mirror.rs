@@ -89,7 +89,14 @@ pub(crate) fn run(args: &Args, console: &Console) -> Result<(), Failure> {
     }
 }
 
-fn mirror_pose(args: &Args, asset: &Asset, rig: &Rig, from: &Path, to: &Path, console: &Console) -> Result<(), Failure> {
+fn mirror_pose(
+    args: &Args,
+    asset: &Asset,
+    rig: &Rig,
+    from: &Path,
+    to: &Path,
+    console: &Console,
+) -> Result<(), Failure> {
     output::require_ending(to, &["json"])?;
     let weights = slider_weights::read(from, rig)?;
     let names = names(rig);
@@ -99,16 +106,33 @@ fn mirror_pose(args: &Args, asset: &Asset, rig: &Rig, from: &Path, to: &Path, co
     };
     let mirrored = pairs.mirror_weights(&weights);
     slider_weights::write(to, rig, &mirrored)?;
-    let lost: Vec<usize> = pairs.unpaired().into_iter().filter(|&k| weights[k] != 0.0).collect();
+    let lost: Vec<usize> = pairs
+        .unpaired()
+        .into_iter()
+        .filter(|&k| weights[k] != 0.0)
+        .collect();
     let mut problems = asset.problems.clone();
     problems.extend(unpaired_problem(&lost, &names));
     let mut object = pairs_json(&pairs, &names);
-    object.insert("weights".into(), Value::Object(slider_weights::by_name(rig, &mirrored)));
+    object.insert(
+        "weights".into(),
+        Value::Object(slider_weights::by_name(rig, &mirrored)),
+    );
     object.insert("out".into(), json!(to.display().to_string()));
-    console.done(object, &format!("mirrored the pose; written to {}\n", to.display()), &problems)
+    console.done(
+        object,
+        &format!("mirrored the pose; written to {}\n", to.display()),
+        &problems,
+    )
 }
 
-fn mirror_targets(args: &Args, asset: &Asset, rig: &Rig, out: &Path, console: &Console) -> Result<(), Failure> {
+fn mirror_targets(
+    args: &Args,
+    asset: &Asset,
+    rig: &Rig,
+    out: &Path,
+    console: &Console,
+) -> Result<(), Failure> {
     let mirror = vertex_mirror(args, rig)?;
     let names = names(rig);
     let pairs = match args.pairs {
@@ -125,37 +149,90 @@ fn mirror_targets(args: &Args, asset: &Asset, rig: &Rig, out: &Path, console: &C
     let mut problems = asset.problems.clone();
     problems.extend(unpaired_problem(&pairs.unpaired(), &names));
     if !unmatched.is_empty() {
-        problems.push(format!("{} of {} vertices have no mirror image and stay as they are", unmatched.len(), mirror.partners().len()));
+        problems.push(format!(
+            "{} of {} vertices have no mirror image and stay as they are",
+            unmatched.len(),
+            mirror.partners().len()
+        ));
     }
     let mut object = pairs_json(&pairs, &names);
     object.insert("plane".into(), plane_json(mirror.plane()));
     object.insert("unmatched_vertices".into(), json!(unmatched));
-    edited::save(&asset.with_targets(made.targets())?, out, &mut object, &mut problems)?;
-    console.done(object, &format!("mirrored {} targets; written to {}\n", names.len(), out.display()), &problems)
+    edited::save(
+        &asset.with_targets(made.targets())?,
+        out,
+        &mut object,
+        &mut problems,
+    )?;
+    console.done(
+        object,
+        &format!(
+            "mirrored {} targets; written to {}\n",
+            names.len(),
+            out.display()
+        ),
+        &problems,
+    )
 }
 
 fn vertex_mirror(args: &Args, rig: &Rig) -> Result<VertexMirror, Failure> {
-    let mirror = VertexMirror::by_position(rig.neutral(), plane(args.plane, rig.neutral(), &args.rig, "name one, as --plane x:0.5")?);
+    let mirror = VertexMirror::by_position(
+        rig.neutral(),
+        plane(
+            args.plane,
+            rig.neutral(),
+            &args.rig,
+            "name one, as --plane x:0.5",
+        )?,
+    );
     if mirror.partners().iter().all(Option::is_none) {
-        let message = format!("{}: no vertex has a mirror image at this plane; name another, as --plane x", args.rig);
+        let message = format!(
+            "{}: no vertex has a mirror image at this plane; name another, as --plane x",
+            args.rig
+        );
         return Err(Failure::could_not(message));
     }
     Ok(mirror)
 }
 
 fn names(rig: &Rig) -> Vec<&str> {
-    rig.targets().iter().map(|target| target.name.as_str()).collect()
+    rig.targets()
+        .iter()
+        .map(|target| target.name.as_str())
+        .collect()
 }
 
 fn unpaired_problem(unpaired: &[usize], names: &[&str]) -> Option<String> {
-    let quoted: Vec<String> = unpaired.iter().map(|&k| format!("'{}'", names[k])).collect();
-    (!quoted.is_empty()).then(|| format!("{} target(s) have no partner and stay as they are: {}", quoted.len(), quoted.join(", ")))
+    let quoted: Vec<String> = unpaired
+        .iter()
+        .map(|&k| format!("'{}'", names[k]))
+        .collect();
+    (!quoted.is_empty()).then(|| {
+        format!(
+            "{} target(s) have no partner and stay as they are: {}",
+            quoted.len(),
+            quoted.join(", ")
+        )
+    })
 }
 
 fn pairs_json(pairs: &SliderPairs, names: &[&str]) -> Map<String, Value> {
-    let partners: Vec<(usize, usize)> = pairs.partners().iter().enumerate().filter_map(|(k, p)| Some((k, (*p)?))).collect();
-    let sided: Vec<[&str; 2]> = partners.iter().filter(|(k, p)| k < p).map(|&(k, p)| [names[k], names[p]]).collect();
-    let middle: Vec<&str> = partners.iter().filter(|(k, p)| k == p).map(|&(k, _)| names[k]).collect();
+    let partners: Vec<(usize, usize)> = pairs
+        .partners()
+        .iter()
+        .enumerate()
+        .filter_map(|(k, p)| Some((k, (*p)?)))
+        .collect();
+    let sided: Vec<[&str; 2]> = partners
+        .iter()
+        .filter(|(k, p)| k < p)
+        .map(|&(k, p)| [names[k], names[p]])
+        .collect();
+    let middle: Vec<&str> = partners
+        .iter()
+        .filter(|(k, p)| k == p)
+        .map(|&(k, _)| names[k])
+        .collect();
     let unpaired: Vec<&str> = pairs.unpaired().into_iter().map(|k| names[k]).collect();
     let mut object = Map::new();
     object.insert("pairs".into(), json!(sided));

@@ -210,7 +210,9 @@ pub(crate) fn run(cli: Cli) -> ExitCode {
 fn limit_threads(threads: usize) {
     // Only fails where a pool exists already, and nothing has started one yet.
     #[cfg(feature = "parallel")]
-    let _ = rayon::ThreadPoolBuilder::new().num_threads(threads).build_global();
+    let _ = rayon::ThreadPoolBuilder::new()
+        .num_threads(threads)
+        .build_global();
     #[cfg(not(feature = "parallel"))]
     let _ = threads;
 }

@@ -86,39 +86,70 @@ pub(crate) struct Args {
 
 pub(crate) fn run(args: &Args, console: &Console) -> Result<(), Failure> {
     if args.solver.method != Method::Box && (args.symmetric || !args.protect.is_empty()) {
-        return Err(Failure::usage("--symmetric and --protect need --method box; the methods of the thesis know neither"));
+        return Err(Failure::usage(
+            "--symmetric and --protect need --method box; the methods of the thesis know neither",
+        ));
     }
     let _working = console.working("posing");
     let (asset, rig) = load_rig(&args.rig, args.neutral.as_deref(), &args.solver)?;
     let start = start_weights(args.weights_in.as_deref(), &rig)?;
-    let pins: Vec<Pin> = args.pin.iter().map(|&(v, d)| Pin::new(v, d)).chain(args.hold.iter().map(|&v| Pin::hold(v))).collect();
+    let pins: Vec<Pin> = args
+        .pin
+        .iter()
+        .map(|&(v, d)| Pin::new(v, d))
+        .chain(args.hold.iter().map(|&v| Pin::hold(v)))
+        .collect();
     let failed = |error: RigError| Failure::about(&args.rig, &error);
     let poser = Poser::new(&rig).map_err(failed)?;
-    let solver = args.solver.solver(protected(&rig, args)?, args.symmetric.then(|| mirrored_sliders(&rig)));
-    let mut grab = poser.grab(&start, &pins, solver.as_ref(), args.solver.range()).map_err(failed)?;
+    let solver = args.solver.solver(
+        protected(&rig, args)?,
+        args.symmetric.then(|| mirrored_sliders(&rig)),
+    );
+    let mut grab = poser
+        .grab(&start, &pins, solver.as_ref(), args.solver.range())
+        .map_err(failed)?;
     let displacements: Vec<DVec3> = pins.iter().map(|pin| pin.displacement).collect();
     let began = Instant::now();
     let pose = grab.solve(&displacements);
     let solve_us = began.elapsed().as_secs_f64() * 1e6;
     let explanation = grab.explain(&pose);
-    let posed = Posed { name: &args.rig, asset: &asset, rig: &rig, pins, pose, solve_us, explanation };
+    let posed = Posed {
+        name: &args.rig,
+        asset: &asset,
+        rig: &rig,
+        pins,
+        pose,
+        solve_us,
+        explanation,
+    };
     posed.write(&args.outputs, Map::new(), Outputs::default(), console)
 }
 
 /// A rig with targets, with the limits and locks of the command line.
-pub(crate) fn load_rig(locator: &str, neutral: Option<&str>, solver: &SolverArgs) -> Result<(Asset, Rig), Failure> {
+pub(crate) fn load_rig(
+    locator: &str,
+    neutral: Option<&str>,
+    solver: &SolverArgs,
+) -> Result<(Asset, Rig), Failure> {
     let asset = pliant_io::load(locator, &source::options(neutral))?;
     let rig = solver.prepare(asset.rig()?, locator)?;
     Ok((asset, rig))
 }
 
 pub(crate) fn start_weights(path: Option<&Path>, rig: &Rig) -> Result<Vec<f64>, Failure> {
-    path.map_or_else(|| Ok(vec![0.0; rig.targets().len()]), |path| slider_weights::read(path, rig))
+    path.map_or_else(
+        || Ok(vec![0.0; rig.targets().len()]),
+        |path| slider_weights::read(path, rig),
+    )
 }
 
 /// For each slider the one of the same name on the other side.
 pub(crate) fn mirrored_sliders(rig: &Rig) -> Vec<Option<usize>> {
-    let names: Vec<&str> = rig.targets().iter().map(|target| target.name.as_str()).collect();
+    let names: Vec<&str> = rig
+        .targets()
+        .iter()
+        .map(|target| target.name.as_str())
+        .collect();
     SliderPairs::by_name(&names).partners().to_vec()
 }
 
@@ -132,7 +163,12 @@ fn protected(rig: &Rig, args: &Args) -> Result<Vec<u32>, Failure> {
     let mut vertices = Vec::new();
     for &(vertex, radius) in &args.protect {
         rig.neutral().require_vertex(vertex).map_err(failed)?;
-        vertices.extend(geodesics.disc(&[SurfacePoint::Vertex(vertex as u32)], radius).map_err(failed)?.vertices);
+        vertices.extend(
+            geodesics
+                .disc(&[SurfacePoint::Vertex(vertex as u32)], radius)
+                .map_err(failed)?
+                .vertices,
+        );
     }
     vertices.sort_unstable();
     vertices.dedup();
@@ -140,14 +176,22 @@ fn protected(rig: &Rig, args: &Args) -> Result<Vec<u32>, Failure> {
 }
 
 pub(crate) fn parse_pin(text: &str) -> Result<(usize, DVec3), String> {
-    vertex_and_triple(text).map_err(|what| format!("'{text}' is not a pin: {what}; write V:dx,dy,dz, as in 1204:0,0.5,0"))
+    vertex_and_triple(text).map_err(|what| {
+        format!("'{text}' is not a pin: {what}; write V:dx,dy,dz, as in 1204:0,0.5,0")
+    })
 }
 
 /// `V:x,y,z`, or what is wrong with it.
 pub(crate) fn vertex_and_triple(text: &str) -> Result<(usize, DVec3), String> {
     let (vertex, triple) = text.split_once(':').ok_or("there is no colon")?;
-    let vertex = vertex.trim().parse().map_err(|_| format!("'{vertex}' is not a vertex"))?;
-    let numbers: Option<Vec<f64>> = triple.split(',').map(|part| part.trim().parse().ok()).collect();
+    let vertex = vertex
+        .trim()
+        .parse()
+        .map_err(|_| format!("'{vertex}' is not a vertex"))?;
+    let numbers: Option<Vec<f64>> = triple
+        .split(',')
+        .map(|part| part.trim().parse().ok())
+        .collect();
     match numbers.as_deref() {
         Some(&[x, y, z]) => Ok((vertex, DVec3::new(x, y, z))),
         _ => Err(format!("'{triple}' is not three numbers")),
@@ -157,6 +201,11 @@ pub(crate) fn vertex_and_triple(text: &str) -> Result<(usize, DVec3), String> {
 fn parse_region(text: &str) -> Result<(usize, f64), String> {
     let wrong = || format!("'{text}' is not V:R, a vertex and a radius, as in 1204:2.5");
     let (vertex, radius) = text.split_once(':').ok_or_else(wrong)?;
-    let radius = radius.trim().parse().ok().filter(|r: &f64| *r >= 0.0 && r.is_finite()).ok_or_else(wrong)?;
+    let radius = radius
+        .trim()
+        .parse()
+        .ok()
+        .filter(|r: &f64| *r >= 0.0 && r.is_finite())
+        .ok_or_else(wrong)?;
     Ok((vertex.trim().parse().map_err(|_| wrong())?, radius))
 }

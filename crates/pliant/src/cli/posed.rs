@@ -61,7 +61,8 @@ impl Posed<'_> {
         let mut weights = slider_weights::by_name(self.rig, &self.pose.weights);
         if let Some(layer) = &layer {
             layer.add_to(&mut positions, &mut self)?;
-            to.residual.promote(&self, layer, &mut weights, &mut files)?;
+            to.residual
+                .promote(&self, layer, &mut weights, &mut files)?;
             object.insert("residual".into(), layer.describe());
         }
         if let Some(path) = &to.weights_out {
@@ -69,7 +70,12 @@ impl Posed<'_> {
         }
         files.add_asset(&to.out, &self.asset.posed(&positions)?)?;
         files.write()?;
-        let problems = [&self.asset.problems[..], &self.pose.problems, &files.problems].concat();
+        let problems = [
+            &self.asset.problems[..],
+            &self.pose.problems,
+            &files.problems,
+        ]
+        .concat();
         self.describe(&mut object);
         object.insert("weights".into(), Value::Object(weights));
         object.insert("out".into(), json!(to.out.display().to_string()));
@@ -81,26 +87,42 @@ impl Posed<'_> {
         let (pose, why) = (&self.pose, &self.explanation);
         let name = |slider: &usize| self.rig.targets()[*slider].name.clone();
         let misses = self.misses();
-        let pins = self.pins.iter().zip(&pose.pins).zip(&why.unreachable).zip(&misses).map(|(((pin, result), unreachable), miss)| {
-            // Where a coordinate is free, the goal is the nearest place that will do.
-            let goal = if pin.aim == Aim::Point { result.goal } else { result.reached + *miss };
-            json!({
-                "vertex": vertex_of(pin),
-                "goal": goal.to_array(),
-                "reached": result.reached.to_array(),
-                "error": result.error,
-                "unreachable": unreachable.length(),
-            })
-        });
+        let pins = self
+            .pins
+            .iter()
+            .zip(&pose.pins)
+            .zip(&why.unreachable)
+            .zip(&misses)
+            .map(|(((pin, result), unreachable), miss)| {
+                // Where a coordinate is free, the goal is the nearest place that will do.
+                let goal = if pin.aim == Aim::Point {
+                    result.goal
+                } else {
+                    result.reached + *miss
+                };
+                json!({
+                    "vertex": vertex_of(pin),
+                    "goal": goal.to_array(),
+                    "reached": result.reached.to_array(),
+                    "error": result.error,
+                    "unreachable": unreachable.length(),
+                })
+            });
         let moved = why.moves.iter().map(|m| {
-            let shares: Vec<Value> =
-                m.shares.iter().map(|s| json!({"displacement": s.displacement.to_array(), "of_goal": s.of_goal})).collect();
+            let shares: Vec<Value> = m
+                .shares
+                .iter()
+                .map(|s| json!({"displacement": s.displacement.to_array(), "of_goal": s.of_goal}))
+                .collect();
             json!({"slider": name(&m.slider), "from": m.from, "to": m.to, "pins": shares})
         });
         object.insert("method".into(), json!(pose.method));
         object.insert("pins".into(), pins.collect());
         object.insert("active_sliders".into(), json!(pose.active_sliders()));
-        object.insert("at_limit".into(), json!(pose.at_limit.iter().map(name).collect::<Vec<_>>()));
+        object.insert(
+            "at_limit".into(),
+            json!(pose.at_limit.iter().map(name).collect::<Vec<_>>()),
+        );
         object.insert("moved".into(), moved.collect());
         object.insert("kkt".into(), json!(pose.kkt));
         object.insert("iterations".into(), json!(pose.iterations));
@@ -111,24 +133,56 @@ impl Posed<'_> {
     fn told(&self, to: &PosedOutputs, layer: Option<&Layer>) -> String {
         let (pose, why) = (&self.pose, &self.explanation);
         let mut text = String::new();
-        let dragged: Vec<usize> = (0..self.pins.len()).filter(|&k| self.pins[k].displacement != DVec3::ZERO).collect();
-        for m in why.moves.iter().filter(|m| (m.to - m.from).abs() > Pose::ACTIVE / 10.0) {
-            let held = if pose.at_limit.contains(&m.slider) { ", at its limit" } else { "" };
-            let share = |k: &usize| format!("{:+.0} % of the way at {}", 100.0 * m.shares[*k].of_goal, self.pins[*k].place());
+        let dragged: Vec<usize> = (0..self.pins.len())
+            .filter(|&k| self.pins[k].displacement != DVec3::ZERO)
+            .collect();
+        for m in why
+            .moves
+            .iter()
+            .filter(|m| (m.to - m.from).abs() > Pose::ACTIVE / 10.0)
+        {
+            let held = if pose.at_limit.contains(&m.slider) {
+                ", at its limit"
+            } else {
+                ""
+            };
+            let share = |k: &usize| {
+                format!(
+                    "{:+.0} % of the way at {}",
+                    100.0 * m.shares[*k].of_goal,
+                    self.pins[*k].place()
+                )
+            };
             let shares: Vec<String> = dragged.iter().map(share).collect();
             let name = &self.rig.targets()[m.slider].name;
-            let _ = writeln!(text, "  {name:24} {:6.3} → {:6.3}   {}{held}", m.from, m.to, shares.join(", "));
+            let _ = writeln!(
+                text,
+                "  {name:24} {:6.3} → {:6.3}   {}{held}",
+                m.from,
+                m.to,
+                shares.join(", ")
+            );
         }
-        let longest = self.pins.iter().map(|pin| pin.displacement.length()).fold(0.0, f64::max);
+        let longest = self
+            .pins
+            .iter()
+            .map(|pin| pin.displacement.length())
+            .fold(0.0, f64::max);
         for ((pin, result), unreachable) in self.pins.iter().zip(&pose.pins).zip(&why.unreachable) {
             let _ = write!(text, "  {}: {:.4} from its goal", pin.place(), result.error);
             if unreachable.length() > 0.01 * longest {
-                let _ = write!(text, "; the sliders' best for all pins together leaves {:.4}", unreachable.length());
+                let _ = write!(
+                    text,
+                    "; the sliders' best for all pins together leaves {:.4}",
+                    unreachable.length()
+                );
             }
             text.push('\n');
         }
         text.extend(layer.map(|layer| format!("  {}\n", layer.told())));
-        let certificate = pose.kkt.map_or_else(String::new, |kkt| format!(", KKT {kkt:.0e}"));
+        let certificate = pose
+            .kkt
+            .map_or_else(String::new, |kkt| format!(", KKT {kkt:.0e}"));
         let _ = writeln!(
             text,
             "{} in {:.0} µs{certificate}: {} active slider(s); written to {}",

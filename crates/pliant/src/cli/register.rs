@@ -61,7 +61,9 @@ pub(crate) fn run(args: &Args, console: &Console) -> Result<(), Failure> {
     let job = load(&args.recipe)?;
     let bar = console.progress();
     let began = Instant::now();
-    let made = job.run(&bar).map_err(|error| Failure::about(args.recipe.display(), &error))?;
+    let made = job
+        .run(&bar)
+        .map_err(|error| Failure::about(args.recipe.display(), &error))?;
     let ms = milliseconds(began);
     drop(bar);
     let paths = clip_paths(&args.out);
@@ -70,8 +72,17 @@ pub(crate) fn run(args: &Args, console: &Console) -> Result<(), Failure> {
         outputs.add_asset(path, &Asset::from_clip(clip))?;
     }
     outputs.write()?;
-    let problems = [job.problems.clone(), made.problems.clone(), outputs.problems].concat();
-    console.done(described(&made, &paths, ms), &told(&made, &paths, ms), &problems)
+    let problems = [
+        job.problems.clone(),
+        made.problems.clone(),
+        outputs.problems,
+    ]
+    .concat();
+    console.done(
+        described(&made, &paths, ms),
+        &told(&made, &paths, ms),
+        &problems,
+    )
 }
 
 fn load(recipe: &Path) -> Result<RegisterJob, Failure> {
@@ -84,8 +95,14 @@ fn described(made: &ScanRegistration, [low, high]: &[PathBuf; 2], ms: f64) -> Ma
     let mut object = Map::new();
     object.insert("low".into(), json!(low.display().to_string()));
     object.insert("high".into(), json!(high.display().to_string()));
-    object.insert("low_vertices".into(), json!(made.low.reference().vertex_count()));
-    object.insert("high_vertices".into(), json!(made.high.reference().vertex_count()));
+    object.insert(
+        "low_vertices".into(),
+        json!(made.low.reference().vertex_count()),
+    );
+    object.insert(
+        "high_vertices".into(),
+        json!(made.high.reference().vertex_count()),
+    );
     let mut reports = made.reports.iter().map(report_json);
     object.insert("reference".into(), json!(reports.next()));
     object.insert("examples".into(), reports.collect());

@@ -39,7 +39,12 @@ pub(crate) struct Args {
     dry_run: bool,
 
     /// Where to write the rig.
-    #[arg(long, value_name = "FILE", required_unless_present = "dry_run", conflicts_with = "dry_run")]
+    #[arg(
+        long,
+        value_name = "FILE",
+        required_unless_present = "dry_run",
+        conflicts_with = "dry_run"
+    )]
     out: Option<PathBuf>,
 
     /// The neutral mesh of a folder of OBJs, by its file name.
@@ -82,7 +87,12 @@ pub(crate) fn run(args: &Args, console: &Console) -> Result<(), Failure> {
     let mut text = table(&map, &names);
     let mut problems = asset.problems.clone();
     if let Some(out) = &args.out {
-        edited::save(&renamed(&asset, &map, &names)?, out, &mut object, &mut problems)?;
+        edited::save(
+            &renamed(&asset, &map, &names)?,
+            out,
+            &mut object,
+            &mut problems,
+        )?;
         let _ = writeln!(text, "written to {}", out.display());
         return console.done(object, &text, &problems);
     }
@@ -90,9 +100,23 @@ pub(crate) fn run(args: &Args, console: &Console) -> Result<(), Failure> {
 }
 
 fn renamed(asset: &Asset, map: &NameMap, names: &[&str]) -> Result<Asset, Failure> {
-    let new_name = |old: &str| map.pairs.iter().find(|pair| names[pair.source] == old).map_or(old, |pair| &pair.name).to_owned();
+    let new_name = |old: &str| {
+        map.pairs
+            .iter()
+            .find(|pair| names[pair.source] == old)
+            .map_or(old, |pair| &pair.name)
+            .to_owned()
+    };
     let renamed = asset.map_rigs(|object| {
-        let targets: Vec<Target> = object.rig.targets().iter().map(|t| Target { name: new_name(&t.name), ..t.clone() }).collect();
+        let targets: Vec<Target> = object
+            .rig
+            .targets()
+            .iter()
+            .map(|t| Target {
+                name: new_name(&t.name),
+                ..t.clone()
+            })
+            .collect();
         let same: Vec<Option<usize>> = (0..targets.len()).map(Some).collect();
         Ok((object.rig.with_targets_from(targets, &same)?, same))
     });
@@ -113,11 +137,18 @@ fn map_json(map: &NameMap, names: &[&str]) -> Map<String, Value> {
         let (how, score) = how(pair);
         json!({"from": names[pair.source], "to": pair.name, "how": how, "score": score})
     };
-    let split = |(source, into): &(usize, [String; 2])| json!({"slider": names[*source], "into": into});
+    let split =
+        |(source, into): &(usize, [String; 2])| json!({"slider": names[*source], "into": into});
     let merge = |([left, right], name): &([usize; 2], String)| json!({"sliders": [names[*left], names[*right]], "name": name});
     let mut object = Map::new();
     object.insert("renamed".into(), map.pairs.iter().map(pair).collect());
-    object.insert("unmatched_sliders".into(), map.unmatched_sources.iter().map(|&k| json!(names[k])).collect());
+    object.insert(
+        "unmatched_sliders".into(),
+        map.unmatched_sources
+            .iter()
+            .map(|&k| json!(names[k]))
+            .collect(),
+    );
     object.insert("unmatched_names".into(), json!(map.unmatched_names));
     object.insert("to_split".into(), map.to_split.iter().map(split).collect());
     object.insert("to_merge".into(), map.to_merge.iter().map(merge).collect());
@@ -125,28 +156,54 @@ fn map_json(map: &NameMap, names: &[&str]) -> Map<String, Value> {
 }
 
 fn table(map: &NameMap, names: &[&str]) -> String {
-    let width = map.pairs.iter().map(|pair| names[pair.source].chars().count()).max().unwrap_or(0);
+    let width = map
+        .pairs
+        .iter()
+        .map(|pair| names[pair.source].chars().count())
+        .max()
+        .unwrap_or(0);
     let mut text = String::new();
     for pair in &map.pairs {
         let told = match pair.how {
             Likeness::Fuzzy(score) => format!("fuzzy {score:.2}"),
             _ => how(pair).0.to_owned(),
         };
-        let _ = writeln!(text, "{:width$}  {:24} {told}", names[pair.source], pair.name);
+        let _ = writeln!(
+            text,
+            "{:width$}  {:24} {told}",
+            names[pair.source], pair.name
+        );
     }
     let unmatched: Vec<&str> = map.unmatched_sources.iter().map(|&k| names[k]).collect();
-    let _ = writeln!(text, "{} of {} sliders recognised", map.pairs.len(), names.len());
+    let _ = writeln!(
+        text,
+        "{} of {} sliders recognised",
+        map.pairs.len(),
+        names.len()
+    );
     if !unmatched.is_empty() {
         let _ = writeln!(text, "not recognised: {}", unmatched.join(", "));
     }
     if !map.unmatched_names.is_empty() {
-        let _ = writeln!(text, "names without a slider: {}", map.unmatched_names.join(", "));
+        let _ = writeln!(
+            text,
+            "names without a slider: {}",
+            map.unmatched_names.join(", ")
+        );
     }
     for (source, [left, right]) in &map.to_split {
-        let _ = writeln!(text, "'{}' would be {left} and {right}: split it first", names[*source]);
+        let _ = writeln!(
+            text,
+            "'{}' would be {left} and {right}: split it first",
+            names[*source]
+        );
     }
     for ([left, right], name) in &map.to_merge {
-        let _ = writeln!(text, "'{}' and '{}' together would be {name}", names[*left], names[*right]);
+        let _ = writeln!(
+            text,
+            "'{}' and '{}' together would be {name}",
+            names[*left], names[*right]
+        );
     }
     text
 }

@@ -68,7 +68,8 @@ pub(crate) struct Args {
     #[arg(long, default_value = "three-quarter", value_parser = view_parser())]
     view: View,
 
-    /// Numbers to show as colours: one per vertex, face or triangle; or such a row for every frame, of which --frame is shown.
+    /// Numbers to show as colours: one per vertex, face or triangle; or such a row for every
+    /// frame, of which --frame is shown.
     #[arg(long, value_name = "FILE.npy")]
     scalar: Option<PathBuf>,
 
@@ -100,16 +101,26 @@ pub(crate) fn run(args: &Args, console: &Console) -> Result<(), Failure> {
     let mesh = mesh_to_show(&asset, args)?;
     let mut look = Look::default().with_wire(args.wire).with_flat(args.flat);
     if let Some(path) = &args.scalar {
-        look = look.with_scalar(read_scalar(path, &mesh, args)?, scalar_title(path)).with_isolines(args.isolines);
-        look = args.range.map_or(look.clone(), |(low, high)| look.with_range(low, high));
+        look = look
+            .with_scalar(read_scalar(path, &mesh, args)?, scalar_title(path))
+            .with_isolines(args.isolines);
+        look = args
+            .range
+            .map_or(look.clone(), |(low, high)| look.with_range(low, high));
     }
     let shot = Shot::new(args.view, args.size);
     let camera = shot.camera(&mesh, &look);
     let failed = |error: pliant_view::ViewError| Failure::about(&args.asset, &error);
     let png = match args.turntable {
         _ if args.play => play(&asset.clip()?, &shot, &look).map_err(failed)?,
-        None => shot.of(&mesh, &look).and_then(|image| image.to_png()).map_err(failed)?,
-        Some(frames) => shot.turntable(&mesh, &look, frames.into()).and_then(|images| turn(&images)).map_err(failed)?,
+        None => shot
+            .of(&mesh, &look)
+            .and_then(|image| image.to_png())
+            .map_err(failed)?,
+        Some(frames) => shot
+            .turntable(&mesh, &look, frames.into())
+            .and_then(|images| turn(&images))
+            .map_err(failed)?,
     };
     output::write(&args.out, png)?;
     let mut object = Map::new();
@@ -117,12 +128,19 @@ pub(crate) fn run(args: &Args, console: &Console) -> Result<(), Failure> {
     object.insert("size".into(), json!(args.size));
     object.insert("triangles".into(), json!(mesh.triangles().len()));
     object.insert("camera".into(), camera_json(&camera, args.size));
-    console.done(object, &format!("written to {}\n", args.out.display()), &asset.problems)
+    console.done(
+        object,
+        &format!("written to {}\n", args.out.display()),
+        &asset.problems,
+    )
 }
 
-/// The camera as stroke files have it, so that what is drawn on the picture can be sketched; nothing for parallel rays.
+/// The camera as stroke files have it, so that what is drawn on the picture can be sketched;
+/// nothing for parallel rays.
 fn camera_json(camera: &Camera, [width, height]: [usize; 2]) -> Value {
-    let Projection::Perspective { vertical_fov_rad } = camera.projection else { return Value::Null };
+    let Projection::Perspective { vertical_fov_rad } = camera.projection else {
+        return Value::Null;
+    };
     json!({
         "eye": camera.eye.to_array(),
         "target": camera.target.to_array(),
@@ -139,25 +157,37 @@ fn mesh_to_show(asset: &Asset, args: &Args) -> Result<Mesh, Failure> {
         None if !args.weights.is_empty() || args.weights_in.is_some() => posed(asset, args)?,
         None => asset.mesh()?,
     };
-    mesh.require_surface().map_err(|error| Failure::about(&args.asset, &error))?;
+    mesh.require_surface()
+        .map_err(|error| Failure::about(&args.asset, &error))?;
     Ok(mesh)
 }
 
 /// The rig with the named sliders moved.
 fn posed(asset: &Asset, args: &Args) -> Result<Mesh, Failure> {
     let rig = asset.rig()?;
-    let weights = slider_weights::choose(&rig, args.weights_in.as_deref(), &args.weights, &args.asset)?;
-    rig.neutral().posed(rig.evaluate(&weights)).map_err(|error| Failure::about(&args.asset, &error))
+    let weights =
+        slider_weights::choose(&rig, args.weights_in.as_deref(), &args.weights, &args.asset)?;
+    rig.neutral()
+        .posed(rig.evaluate(&weights))
+        .map_err(|error| Failure::about(&args.asset, &error))
 }
 
 /// Every frame of the clip at its own rate, framed by the mesh at rest.
 fn play(clip: &Clip, shot: &Shot, look: &Look) -> Result<Vec<u8>, pliant_view::ViewError> {
     let draw = |frame: &Vec<DVec3>| {
-        let pose = clip.reference().posed(frame.clone()).expect("frames fit their own reference");
+        let pose = clip
+            .reference()
+            .posed(frame.clone())
+            .expect("frames fit their own reference");
         shot.of_pose(&pose, clip.reference(), look)
     };
     let images: Vec<Image> = clip.frames().iter().map(draw).collect::<Result<_, _>>()?;
-    to_apng(&images, (1000.0 / clip.frames_per_second()).round().clamp(1.0, 60_000.0) as u16)
+    to_apng(
+        &images,
+        (1000.0 / clip.frames_per_second())
+            .round()
+            .clamp(1.0, 60_000.0) as u16,
+    )
 }
 
 fn turn(images: &[Image]) -> Result<Vec<u8>, pliant_view::ViewError> {
@@ -166,7 +196,9 @@ fn turn(images: &[Image]) -> Result<Vec<u8>, pliant_view::ViewError> {
 }
 
 pub(crate) fn parse_weight(text: &str) -> Result<(String, f64), String> {
-    let parsed = text.split_once('=').and_then(|(name, weight)| Some((name.trim().to_owned(), weight.trim().parse::<f64>().ok()?)));
+    let parsed = text.split_once('=').and_then(|(name, weight)| {
+        Some((name.trim().to_owned(), weight.trim().parse::<f64>().ok()?))
+    });
     match parsed {
         Some((name, weight)) if weight.is_finite() => Ok((name, weight)),
         _ => Err(format!("'{text}' is not NAME=WEIGHT, as in jawOpen=0.5")),
@@ -174,17 +206,27 @@ pub(crate) fn parse_weight(text: &str) -> Result<(String, f64), String> {
 }
 
 fn read_scalar(path: &Path, mesh: &Mesh, args: &Args) -> Result<Vec<f64>, Failure> {
-    let array = npy::read(&pliant_io::read_file(path)?).map_err(|error| error.in_file(path.display().to_string()))?;
+    let array = npy::read(&pliant_io::read_file(path)?)
+        .map_err(|error| error.in_file(path.display().to_string()))?;
     let asset = &args.asset;
-    let (vertices, faces, triangles) = (mesh.vertex_count(), mesh.face_count(), mesh.triangles().len());
+    let (vertices, faces, triangles) = (
+        mesh.vertex_count(),
+        mesh.face_count(),
+        mesh.triangles().len(),
+    );
     let fits = |count: usize| [vertices, faces, triangles].contains(&count);
     let values = match array.shape[..] {
         // Numbers over time: those of the frame that is shown.
         [frames, count] if fits(count) && !fits(array.values.len()) => {
             let frame = args.frame.unwrap_or(0);
             let row = array.values.chunks_exact(count).nth(frame);
-            row.ok_or_else(|| Failure::could_not(format!("'{}' holds {frames} frames; there is no frame {frame}", path.display())))?
-                .to_vec()
+            row.ok_or_else(|| {
+                Failure::could_not(format!(
+                    "'{}' holds {frames} frames; there is no frame {frame}",
+                    path.display()
+                ))
+            })?
+            .to_vec()
         }
         _ => array.values,
     };
@@ -200,19 +242,30 @@ fn read_scalar(path: &Path, mesh: &Mesh, args: &Args) -> Result<Vec<f64>, Failur
 }
 
 fn scalar_title(path: &Path) -> String {
-    path.file_stem().unwrap_or_default().to_string_lossy().into_owned()
+    path.file_stem()
+        .unwrap_or_default()
+        .to_string_lossy()
+        .into_owned()
 }
 
 /// The named views, so that help lists them.
 fn view_parser() -> impl TypedValueParser<Value = View> {
-    PossibleValuesParser::new(View::NAMED.map(|(name, _)| name)).map(|name| View::from_name(&name).expect("only named views pass"))
+    PossibleValuesParser::new(View::NAMED.map(|(name, _)| name))
+        .map(|name| View::from_name(&name).expect("only named views pass"))
 }
 
 fn parse_range(text: &str) -> Result<(f64, f64), String> {
     let wrong = || format!("'{text}' is not LOW,HIGH, as in 0,0.1");
     let (low, high) = text.split_once(',').ok_or_else(wrong)?;
-    let [low, high] = [low, high].map(|part| part.trim().parse::<f64>().ok().filter(|value| value.is_finite()));
-    low.zip(high).filter(|(low, high)| low < high).ok_or_else(wrong)
+    let [low, high] = [low, high].map(|part| {
+        part.trim()
+            .parse::<f64>()
+            .ok()
+            .filter(|value| value.is_finite())
+    });
+    low.zip(high)
+        .filter(|(low, high)| low < high)
+        .ok_or_else(wrong)
 }
 
 fn parse_spacing(text: &str) -> Result<f64, String> {
@@ -223,9 +276,14 @@ fn parse_spacing(text: &str) -> Result<f64, String> {
 }
 
 fn parse_size(text: &str) -> Result<[usize; 2], String> {
-    let numbers: Option<Vec<usize>> = text.split(['x', 'X', '×']).map(|part| part.trim().parse().ok()).collect();
+    let numbers: Option<Vec<usize>> = text
+        .split(['x', 'X', '×'])
+        .map(|part| part.trim().parse().ok())
+        .collect();
     match numbers.as_deref() {
         Some(&[width, height]) if width > 0 && height > 0 => Ok([width, height]),
-        _ => Err(format!("'{text}' is not WIDTHxHEIGHT in pixels, as in 800x600")),
+        _ => Err(format!(
+            "'{text}' is not WIDTHxHEIGHT in pixels, as in 800x600"
+        )),
     }
 }

@@ -26,8 +26,8 @@ pub(crate) struct Args {
     #[arg(value_name = "NAME", value_parser = names())]
     names: Vec<String>,
 
-    /// The folder of open data, with a folder for each set: ict-facekit, makehuman-face, facecap-head, horse-camel, horse-sequences,
-    /// elastic-cow, samba.
+    /// The folder of open data, with a folder for each set: ict-facekit, makehuman-face,
+    /// facecap-head, horse-camel, horse-sequences, elastic-cow, samba.
     #[arg(long, value_name = "DIR")]
     data: Option<PathBuf>,
 
@@ -39,7 +39,10 @@ pub(crate) struct Args {
 pub(crate) fn run(args: &Args, console: &Console) -> Result<(), Failure> {
     let made = {
         let bar = console.progress();
-        let data = args.data.as_ref().map_or_else(|| Ok(Data::built_in()), Data::in_folder)?;
+        let data = args
+            .data
+            .as_ref()
+            .map_or_else(|| Ok(Data::built_in()), Data::in_folder)?;
         pliant::reproduce::run(&args.names, &data, &args.out, &bar).map_err(failure)?
     };
     let mut text = String::new();
@@ -52,7 +55,11 @@ pub(crate) fn run(args: &Args, console: &Console) -> Result<(), Failure> {
 
 /// The names there are, so that help lists them.
 fn names() -> PossibleValuesParser {
-    PossibleValuesParser::new(REPRODUCTIONS.iter().map(|known| PossibleValue::new(known.name).help(known.title)))
+    PossibleValuesParser::new(
+        REPRODUCTIONS
+            .iter()
+            .map(|known| PossibleValue::new(known.name).help(known.title)),
+    )
 }
 
 fn failure(error: ReproduceError) -> Failure {
@@ -64,7 +71,12 @@ fn failure(error: ReproduceError) -> Failure {
 }
 
 fn object(made: &Reproduced) -> Map<String, Value> {
-    let title = |name: &str| REPRODUCTIONS.iter().find(|known| known.name == name).map_or("", |known| known.title);
+    let title = |name: &str| {
+        REPRODUCTIONS
+            .iter()
+            .find(|known| known.name == name)
+            .map_or("", |known| known.title)
+    };
     let pages = made.pages.iter().map(|(name, file)| json!({"name": name, "title": title(name), "file": file.display().to_string()}));
     let figures =
         made.figures.iter().map(|[page, section, name, value]| json!({"page": page, "section": section, "name": name, "value": value}));

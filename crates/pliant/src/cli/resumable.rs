@@ -36,7 +36,11 @@ impl<'a> Interruptible<'a> {
 
 impl Progress for Interruptible<'_> {
     fn report(&self, stage: &str, done: f64) -> ControlFlow<()> {
-        if self.asked.load(Ordering::SeqCst) { ControlFlow::Break(()) } else { self.bar.report(stage, done) }
+        if self.asked.load(Ordering::SeqCst) {
+            ControlFlow::Break(())
+        } else {
+            self.bar.report(stage, done)
+        }
     }
 }
 
@@ -55,11 +59,21 @@ impl Partial {
         let text = std::fs::read_to_string(&path).ok();
         let taken = text.as_deref().map(|text| log.resume(text));
         match taken {
-            Some(Ok(false)) => problems.push(format!("'{}' belongs to other examples or settings; it was not used", path.display())),
-            Some(Err(_)) => problems.push(format!("'{}' is no log of this version; it was not used", path.display())),
+            Some(Ok(false)) => problems.push(format!(
+                "'{}' belongs to other examples or settings; it was not used",
+                path.display()
+            )),
+            Some(Err(_)) => problems.push(format!(
+                "'{}' is no log of this version; it was not used",
+                path.display()
+            )),
             _ => {}
         }
-        Self { path, resumed: log.len(), ours: taken == Some(Ok(true)) }
+        Self {
+            path,
+            resumed: log.len(),
+            ours: taken == Some(Ok(true)),
+        }
     }
 
     /// Keeps what was found out by work that was cancelled.

@@ -9,8 +9,8 @@ use pliant_io::Asset;
 use pliant_mesh::{Mesh, Progress as _};
 use pliant_rig::Rig;
 use pliant_transfer::{
-    Correspondence, CorrespondenceMethod, CorrespondenceOptions, RigTransfer, RigTransferOptions, ShapeReport, TransferError,
-    TransferredRig,
+    Correspondence, CorrespondenceMethod, CorrespondenceOptions, RigTransfer, RigTransferOptions,
+    ShapeReport, TransferError, TransferredRig,
 };
 use serde_json::{Map, Value, json};
 
@@ -84,25 +84,38 @@ pub(crate) fn run(args: &Args, console: &Console) -> Result<(), Failure> {
     let found = args.correspondence(&rig, &mesh)?;
     let map_ms = milliseconds(began);
     let began = Instant::now();
-    let made = args.transferred(&rig, &mesh, &found, &bar).map_err(|error| Failure::about(&args.target, &error))?;
+    let made = args
+        .transferred(&rig, &mesh, &found, &bar)
+        .map_err(|error| Failure::about(&args.target, &error))?;
     drop(bar);
     let mut object = describe(&made, &found, map_ms, milliseconds(began));
     let mut problems = problems(&from, &asset, &found, &made);
-    edited::save(&asset.with_rig(&made.rig)?, &args.out, &mut object, &mut problems)?;
+    edited::save(
+        &asset.with_rig(&made.rig)?,
+        &args.out,
+        &mut object,
+        &mut problems,
+    )?;
     console.done(object, &told(&made, &found, &args.out), &problems)
 }
 
 impl Args {
     fn correspondence(&self, rig: &Rig, target: &Mesh) -> Result<Correspondence, Failure> {
         let options = CorrespondenceOptions::default().with_method(self.method.into());
-        let markers = self.markers.as_deref().map(|file| read_markers(file, None)).transpose()?;
+        let markers = self
+            .markers
+            .as_deref()
+            .map(|file| read_markers(file, None))
+            .transpose()?;
         let pairs = markers.as_ref().map(|(pairs, _)| pairs);
         let found = Correspondence::find(rig.neutral(), target, pairs, &options);
         let mut found = found.map_err(|error| Failure::about(&self.target, &error))?;
         if markers.is_none() && found.method != CorrespondenceMethod::Identity {
             found.problems.push("without markers lids and lips are seldom found; look at the shapes, or give --markers there".into());
         }
-        found.problems.extend(markers.into_iter().flat_map(|(_, odd)| odd));
+        found
+            .problems
+            .extend(markers.into_iter().flat_map(|(_, odd)| odd));
         Ok(found)
     }
 
@@ -118,19 +131,46 @@ impl Args {
     }
 }
 
-fn problems(from: &Asset, to: &Asset, found: &Correspondence, made: &TransferredRig) -> Vec<String> {
-    [&from.problems, &to.problems, &found.problems, &made.problems].into_iter().flatten().cloned().collect()
+fn problems(
+    from: &Asset,
+    to: &Asset,
+    found: &Correspondence,
+    made: &TransferredRig,
+) -> Vec<String> {
+    [
+        &from.problems,
+        &to.problems,
+        &found.problems,
+        &made.problems,
+    ]
+    .into_iter()
+    .flatten()
+    .cloned()
+    .collect()
 }
 
-fn describe(made: &TransferredRig, found: &Correspondence, map_ms: f64, shapes_ms: f64) -> Map<String, Value> {
-    let names: Vec<&str> = made.rig.targets().iter().map(|target| target.name.as_str()).collect();
+fn describe(
+    made: &TransferredRig,
+    found: &Correspondence,
+    map_ms: f64,
+    shapes_ms: f64,
+) -> Map<String, Value> {
+    let names: Vec<&str> = made
+        .rig
+        .targets()
+        .iter()
+        .map(|target| target.name.as_str())
+        .collect();
     let mut map = report_json(&found.report);
     map["method"] = json!(found.method.name());
     let mut object = Map::new();
     object.insert("targets".into(), json!(names));
     object.insert("vertices".into(), json!(made.rig.neutral().vertex_count()));
     object.insert("map".into(), map);
-    object.insert("shapes".into(), made.shapes.iter().map(shape_json).collect());
+    object.insert(
+        "shapes".into(),
+        made.shapes.iter().map(shape_json).collect(),
+    );
     object.insert("map_ms".into(), json!(map_ms));
     object.insert("shapes_ms".into(), json!(shapes_ms));
     object
@@ -150,10 +190,16 @@ fn shape_json(shape: &ShapeReport) -> Value {
 
 fn told(made: &TransferredRig, found: &Correspondence, out: &Path) -> String {
     let closing: Vec<&ShapeReport> = made.shapes.iter().filter(|shape| shape.pairs > 0).collect();
-    let widest = closing.iter().map(|shape| shape.gap_after).fold(0.0, f64::max);
+    let widest = closing
+        .iter()
+        .map(|shape| shape.gap_after)
+        .fold(0.0, f64::max);
     let gaps = match closing.len() {
         0 => "none of them closes anything".to_owned(),
-        count => format!("{count} close lids or lips, to within {:.3} % of the size", 100.0 * widest),
+        count => format!(
+            "{count} close lids or lips, to within {:.3} % of the size",
+            100.0 * widest
+        ),
     };
     format!(
         "{} targets, {} shapes; {gaps}; {} of {} target triangles uncovered, {} flipped, partners {:.2} % of the diagonal apart; \

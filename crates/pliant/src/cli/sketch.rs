@@ -7,8 +7,9 @@ use clap::ValueEnum;
 use pliant_io::Asset;
 use pliant_mesh::glam::DVec3;
 use pliant_rig::{
-    Aim, CurvePinOptions, Cut, Earlier, EndAim, HorizontalFrame, Pin, PinDepth, PinPlace, Poser, Rig, RigError, SavedStroke, SideStretch,
-    SketchOptions, SketchSurface, SketchedPose, Stroke, StrokePiece, SurfaceCurve, VertexMirror, curve_pins,
+    Aim, CurvePinOptions, Cut, Earlier, EndAim, HorizontalFrame, Pin, PinDepth, PinPlace, Poser,
+    Rig, RigError, SavedStroke, SideStretch, SketchOptions, SketchSurface, SketchedPose, Stroke,
+    StrokePiece, SurfaceCurve, VertexMirror, curve_pins,
 };
 use serde_json::{Map, Value, json};
 
@@ -58,7 +59,8 @@ pub(crate) struct Args {
     #[arg(long, value_name = "S.json")]
     stroke: Vec<PathBuf>,
 
-    /// Where the stroke's line should go, at its depth; one for each --stroke, which then only marks the line.
+    /// Where the stroke's line should go, at its depth; one for each --stroke, which then only
+    /// marks the line.
     #[arg(long, value_name = "T.json", conflicts_with_all = ["beta", "omega", "ends", "depth", "frame"])]
     toward: Vec<PathBuf>,
 
@@ -94,7 +96,8 @@ pub(crate) struct Args {
     #[arg(long, value_enum)]
     pins: Option<Place>,
 
-    /// Fine tuning after the last stroke: pin K of it (0 begin, 1 middle, 2 end) and the way it should go.
+    /// Fine tuning after the last stroke: pin K of it (0 begin, 1 middle, 2 end) and the way it
+    /// should go.
     #[arg(long, value_name = "K:dx,dy,dz", allow_hyphen_values = true, value_parser = parse_pin)]
     drag: Vec<(usize, DVec3)>,
 
@@ -118,7 +121,8 @@ pub(crate) struct Args {
     #[arg(long = "as", id = "name", value_name = "NAME", requires = "save")]
     name: Option<String>,
 
-    /// Vertices that tell where a stroke is: four or more, not in a plane, and the same places in the same order on each face.
+    /// Vertices that tell where a stroke is: four or more, not in a plane, and the same places in
+    /// the same order on each face.
     #[arg(long, value_name = "V,V…", value_delimiter = ',')]
     landmarks: Vec<u32>,
 
@@ -147,7 +151,8 @@ enum Frame {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Ends {
-    /// Against the bow if the sliders can follow at least half of that, as a mouth can; else with it, as a brow.
+    /// Against the bow if the sliders can follow at least half of that, as a mouth can; else with
+    /// it, as a brow.
     Auto,
     /// Out and against the bow: the corners of a ⌣ go up.
     Against,
@@ -158,7 +163,10 @@ enum Ends {
 impl Ends {
     /// The readings of a stroke, the likelier first.
     fn readings(self) -> &'static [(SideStretch, &'static str)] {
-        const ALL: [(SideStretch, &str); 2] = [(SideStretch::Tangent, "against"), (SideStretch::Bow, "with")];
+        const ALL: [(SideStretch, &str); 2] = [
+            (SideStretch::Tangent, "against"),
+            (SideStretch::Bow, "with"),
+        ];
         match self {
             Self::Auto => &ALL,
             Self::Against => &ALL[..1],
@@ -194,18 +202,32 @@ struct Drawn {
 pub(crate) fn run(args: &Args, console: &Console) -> Result<(), Failure> {
     if !args.toward.is_empty() && args.toward.len() != args.stroke.len() {
         let (strokes, goals) = (args.stroke.len(), args.toward.len());
-        return Err(Failure::usage(format!("there are {strokes} --stroke and {goals} --toward; give one for each")));
+        return Err(Failure::usage(format!(
+            "there are {strokes} --stroke and {goals} --toward; give one for each"
+        )));
     }
     let _working = console.working("sketching");
     let (asset, rig) = load_rig(&args.rig, args.neutral.as_deref(), &args.solver)?;
-    rig.neutral().require_surface().map_err(|error| Failure::about(&args.rig, &error))?;
-    let sketcher = Sketcher { args, rig: &rig, mirror: args.symmetric.then(|| sketch_mirror(args, &rig)).transpose()? };
+    rig.neutral()
+        .require_surface()
+        .map_err(|error| Failure::about(&args.rig, &error))?;
+    let sketcher = Sketcher {
+        args,
+        rig: &rig,
+        mirror: args
+            .symmetric
+            .then(|| sketch_mirror(args, &rig))
+            .transpose()?,
+    };
     let start = start_weights(args.weights_in.as_deref(), &rig)?;
     sketcher.run(&asset, start, console)
 }
 
 fn sketch_mirror(args: &Args, rig: &Rig) -> Result<VertexMirror, Failure> {
-    Ok(VertexMirror::by_position(rig.neutral(), symmetry::plane(None, rig.neutral(), &args.rig, "draw both sides yourself")?))
+    Ok(VertexMirror::by_position(
+        rig.neutral(),
+        symmetry::plane(None, rig.neutral(), &args.rig, "draw both sides yourself")?,
+    ))
 }
 
 struct Sketcher<'a> {
@@ -219,9 +241,17 @@ impl Sketcher<'_> {
         let args = self.args;
         let failed = |error: RigError| Failure::about(&args.rig, &error);
         let poser = Poser::new(self.rig).map_err(failed)?;
-        let solver = args.solver.solver(Vec::new(), self.mirror.is_some().then(|| mirrored_sliders(self.rig)));
-        let earlier = if args.let_go { Earlier::LetGo } else { Earlier::Held };
-        let mut face = SketchedPose::new(&poser, start, solver.as_ref(), args.solver.range()).with_earlier(earlier);
+        let solver = args.solver.solver(
+            Vec::new(),
+            self.mirror.is_some().then(|| mirrored_sliders(self.rig)),
+        );
+        let earlier = if args.let_go {
+            Earlier::LetGo
+        } else {
+            Earlier::Held
+        };
+        let mut face = SketchedPose::new(&poser, start, solver.as_ref(), args.solver.range())
+            .with_earlier(earlier);
         let (mut files, mut strokes, mut last) = (Outputs::default(), Vec::new(), Vec::new());
         // All of it: laying strokes on the surface, grabbing and solving.
         let began = Instant::now();
@@ -244,24 +274,50 @@ impl Sketcher<'_> {
         object.insert("stroke_of_pin".into(), json!(drag.strokes));
         let solve_us = began.elapsed().as_secs_f64() * 1e6;
         let (pins, pose, explanation) = (drag.pins, drag.pose, drag.explanation);
-        let posed = Posed { name: &args.rig, asset, rig: self.rig, pins, pose, solve_us, explanation };
+        let posed = Posed {
+            name: &args.rig,
+            asset,
+            rig: self.rig,
+            pins,
+            pose,
+            solve_us,
+            explanation,
+        };
         posed.write(&args.outputs, object, files, console)
     }
 
-    /// Moves the face as a stroke asks; returns the stroke's curve and its pins in the reading that was followed.
-    fn follow(&self, face: &mut SketchedPose<'_>, mut drawn: Drawn, told: &mut Vec<Value>) -> Result<(SurfaceCurve, Vec<Pin>), Failure> {
-        let readings = drawn.readings.iter().map(|pins| self.both_sides(face, pins)).collect::<Result<Vec<_>, _>>()?;
-        let taken = face.draw_first_that_fits(&readings).map_err(|error| Failure::about(&self.args.rig, &error))?;
+    /// Moves the face as a stroke asks; returns the stroke's curve and its pins in the reading that
+    /// was followed.
+    fn follow(
+        &self,
+        face: &mut SketchedPose<'_>,
+        mut drawn: Drawn,
+        told: &mut Vec<Value>,
+    ) -> Result<(SurfaceCurve, Vec<Pin>), Failure> {
+        let readings = drawn
+            .readings
+            .iter()
+            .map(|pins| self.both_sides(face, pins))
+            .collect::<Result<Vec<_>, _>>()?;
+        let taken = face
+            .draw_first_that_fits(&readings)
+            .map_err(|error| Failure::about(&self.args.rig, &error))?;
         if drawn.told.contains_key("radius") {
-            drawn.told.insert("ends".into(), json!(self.args.ends.readings()[taken].1));
+            drawn
+                .told
+                .insert("ends".into(), json!(self.args.ends.readings()[taken].1));
         }
         told.push(Value::Object(drawn.told));
         Ok((drawn.curve, drawn.readings.swap_remove(taken)))
     }
 
     fn both_sides(&self, face: &SketchedPose<'_>, pins: &[Pin]) -> Result<Vec<Pin>, Failure> {
-        let Some(mirror) = &self.mirror else { return Ok(pins.to_vec()) };
-        mirror.mirror_pins(self.rig.neutral(), &face.positions(), pins).map_err(|error| Failure::about(&self.args.rig, &error))
+        let Some(mirror) = &self.mirror else {
+            return Ok(pins.to_vec());
+        };
+        mirror
+            .mirror_pins(self.rig.neutral(), &face.positions(), pins)
+            .map_err(|error| Failure::about(&self.args.rig, &error))
     }
 
     /// The pins of the last stroke once more, held but for those that are dragged.
@@ -273,14 +329,22 @@ impl Sketcher<'_> {
         for &(k, way) in &self.args.drag {
             let count = pins.len();
             let pin = pins.get_mut(k).ok_or_else(|| {
-                Failure::could_not(format!("--drag {k}: the last stroke has {count} pins, counted from 0; name one of them"))
+                Failure::could_not(format!(
+                    "--drag {k}: the last stroke has {count} pins, counted from 0; name one of them"
+                ))
             })?;
             (pin.displacement, pin.aim) = (pin.displacement + way, Aim::Point);
         }
-        face.redraw(&self.both_sides(face, &pins)?).map_err(|error| Failure::about(&self.args.rig, &error))
+        face.redraw(&self.both_sides(face, &pins)?)
+            .map_err(|error| Failure::about(&self.args.rig, &error))
     }
 
-    fn reused(&self, entry: &LibraryEntry, face: &SketchedPose<'_>, files: &mut Outputs) -> Result<Drawn, Failure> {
+    fn reused(
+        &self,
+        entry: &LibraryEntry,
+        face: &SketchedPose<'_>,
+        files: &mut Outputs,
+    ) -> Result<Drawn, Failure> {
         let saved = read_entry(entry)?;
         let shown = format!("{}#{}", entry.file.display(), entry.name);
         let reused = saved.reuse(self.rig.neutral(), &face.positions(), &self.args.landmarks);
@@ -289,11 +353,21 @@ impl Sketcher<'_> {
             let problem = "the landmarks tell size and direction only; four or more that are not in a plane tell the proportions, too";
             files.problems.push(format!("{shown}: {problem}"));
         }
-        Ok(Drawn { readings: vec![reused.pins], curve: reused.curve, told: told_of(json!({ "file": shown })) })
+        Ok(Drawn {
+            readings: vec![reused.pins],
+            curve: reused.curve,
+            told: told_of(json!({ "file": shown })),
+        })
     }
 
     /// The `k`-th stroke on the pose so far.
-    fn drawn(&self, k: usize, path: &Path, face: &SketchedPose<'_>, files: &mut Outputs) -> Result<Drawn, Failure> {
+    fn drawn(
+        &self,
+        k: usize,
+        path: &Path,
+        face: &SketchedPose<'_>,
+        files: &mut Outputs,
+    ) -> Result<Drawn, Failure> {
         let stroke = read_stroke(path)?;
         let failed = |error: RigError| Failure::about(path.display(), &error);
         let positions = face.positions();
@@ -301,27 +375,58 @@ impl Sketcher<'_> {
         match self.args.toward.get(k) {
             None => self.bent(path, &stroke, &surface, files).map_err(failed),
             Some(goal) => {
-                let projected = surface.project(&stroke.camera, &stroke.points).map_err(failed)?;
-                files.problems.extend(projected.cut.as_ref().map(|cut| cut_problem(path, cut)));
-                let curve = SurfaceCurve { closed: self.args.closed, ..projected.curve };
+                let projected = surface
+                    .project(&stroke.camera, &stroke.points)
+                    .map_err(failed)?;
+                files
+                    .problems
+                    .extend(projected.cut.as_ref().map(|cut| cut_problem(path, cut)));
+                let curve = SurfaceCurve {
+                    closed: self.args.closed,
+                    ..projected.curve
+                };
                 let pins = self.pins_toward(&curve, &read_stroke(goal)?, &positions);
                 let pins = pins.map_err(|error| Failure::about(goal.display(), &error))?;
                 let (file, toward) = (path.display().to_string(), goal.display().to_string());
-                let told = told_of(json!({ "file": file, "toward": toward, "cut": projected.cut.as_ref().map(cut_json) }));
-                Ok(Drawn { readings: vec![pins], curve, told })
+                let told = told_of(
+                    json!({ "file": file, "toward": toward, "cut": projected.cut.as_ref().map(cut_json) }),
+                );
+                Ok(Drawn {
+                    readings: vec![pins],
+                    curve,
+                    told,
+                })
             }
         }
     }
 
     /// A stroke that was bent from a straight wire.
-    fn bent(&self, path: &Path, stroke: &Stroke, surface: &SketchSurface, files: &mut Outputs) -> Result<Drawn, RigError> {
+    fn bent(
+        &self,
+        path: &Path,
+        stroke: &Stroke,
+        surface: &SketchSurface,
+        files: &mut Outputs,
+    ) -> Result<Drawn, RigError> {
         let readings =
-            self.args.ends.readings().iter().map(|&(ends, _)| surface.sketch(&stroke.camera, &stroke.points, &self.options(ends)));
+            self.args.ends.readings().iter().map(|&(ends, _)| {
+                surface.sketch(&stroke.camera, &stroke.points, &self.options(ends))
+            });
         let mut sketches = readings.collect::<Result<Vec<_>, _>>()?;
-        let readings = sketches.iter_mut().map(|sketch| std::mem::take(&mut sketch.pins)).collect();
+        let readings = sketches
+            .iter_mut()
+            .map(|sketch| std::mem::take(&mut sketch.pins))
+            .collect();
         let sketch = sketches.swap_remove(0);
-        files.problems.extend(sketch.cut.as_ref().map(|cut| cut_problem(path, cut)));
-        let control_points: Vec<[f64; 3]> = sketch.spline.control_points().iter().map(|p| p.to_array()).collect();
+        files
+            .problems
+            .extend(sketch.cut.as_ref().map(|cut| cut_problem(path, cut)));
+        let control_points: Vec<[f64; 3]> = sketch
+            .spline
+            .control_points()
+            .iter()
+            .map(|p| p.to_array())
+            .collect();
         let told = told_of(json!({
             "file": path.display().to_string(),
             "radius": sketch.radius.is_finite().then_some(sketch.radius),
@@ -330,37 +435,94 @@ impl Sketcher<'_> {
             "cut": sketch.cut.as_ref().map(cut_json),
             "control_points": control_points,
         }));
-        Ok(Drawn { readings, curve: sketch.curve, told })
+        Ok(Drawn {
+            readings,
+            curve: sketch.curve,
+            told,
+        })
     }
 
     /// The goal has no depth of its own: it lies as deep as the line, and depth is free.
-    fn pins_toward(&self, curve: &SurfaceCurve, goal: &Stroke, positions: &[DVec3]) -> Result<Vec<Pin>, RigError> {
+    fn pins_toward(
+        &self,
+        curve: &SurfaceCurve,
+        goal: &Stroke,
+        positions: &[DVec3],
+    ) -> Result<Vec<Pin>, RigError> {
         let mesh = self.rig.neutral();
         let posed = mesh.posed(positions.to_vec())?;
         let points = if curve.closed {
             let places = curve.positions(&posed)?;
-            goal.camera.on_view_plane(&goal.points, places.iter().sum::<DVec3>() / places.len() as f64)?
+            goal.camera.on_view_plane(
+                &goal.points,
+                places.iter().sum::<DVec3>() / places.len() as f64,
+            )?
         } else {
             goal.camera.at_depth_of(&goal.points, &posed, curve)?
         };
-        let place = if self.args.pins == Some(Place::Vertex) { PinPlace::Vertex } else { PinPlace::Surface };
-        let options = CurvePinOptions::default().with_ends(EndAim::Across(goal.camera.forward())).with_pin_place(place);
-        curve_pins(mesh, positions, curve, &points, &options.with_sliding(self.args.slide))
+        let place = if self.args.pins == Some(Place::Vertex) {
+            PinPlace::Vertex
+        } else {
+            PinPlace::Surface
+        };
+        let options = CurvePinOptions::default()
+            .with_ends(EndAim::Across(goal.camera.forward()))
+            .with_pin_place(place);
+        curve_pins(
+            mesh,
+            positions,
+            curve,
+            &points,
+            &options.with_sliding(self.args.slide),
+        )
     }
 
     fn options(&self, ends: SideStretch) -> SketchOptions {
         let args = self.args;
-        let frame = if args.frame == Frame::World { HorizontalFrame::World } else { HorizontalFrame::Curve };
-        let place = if args.pins == Some(Place::Surface) { PinPlace::Surface } else { PinPlace::Vertex };
-        let depth = if args.depth == Depth::Plane { PinDepth::Plane } else { PinDepth::Free };
-        let options = SketchOptions::default().with_middle_scale(args.beta).with_side_scale(args.omega).with_side_stretch(ends);
-        options.with_depth(depth).with_frame(frame).with_pin_place(place)
+        let frame = if args.frame == Frame::World {
+            HorizontalFrame::World
+        } else {
+            HorizontalFrame::Curve
+        };
+        let place = if args.pins == Some(Place::Surface) {
+            PinPlace::Surface
+        } else {
+            PinPlace::Vertex
+        };
+        let depth = if args.depth == Depth::Plane {
+            PinDepth::Plane
+        } else {
+            PinDepth::Free
+        };
+        let options = SketchOptions::default()
+            .with_middle_scale(args.beta)
+            .with_side_scale(args.omega)
+            .with_side_stretch(ends);
+        options
+            .with_depth(depth)
+            .with_frame(frame)
+            .with_pin_place(place)
     }
 
     /// Keeps a stroke in the library that was named.
-    fn keep(&self, curve: &SurfaceCurve, pins: &[Pin], positions: &[DVec3], files: &mut Outputs) -> Result<(), Failure> {
-        let (Some(path), Some(name)) = (&self.args.save, &self.args.name) else { return Ok(()) };
-        let saved = SavedStroke::new(name, self.rig.neutral(), positions, &self.args.landmarks, curve, pins);
+    fn keep(
+        &self,
+        curve: &SurfaceCurve,
+        pins: &[Pin],
+        positions: &[DVec3],
+        files: &mut Outputs,
+    ) -> Result<(), Failure> {
+        let (Some(path), Some(name)) = (&self.args.save, &self.args.name) else {
+            return Ok(());
+        };
+        let saved = SavedStroke::new(
+            name,
+            self.rig.neutral(),
+            positions,
+            &self.args.landmarks,
+            curve,
+            pins,
+        );
         let saved = saved.map_err(|error| Failure::about(&self.args.rig, &error))?;
         files.add(path, library_with(path, saved)?);
         Ok(())
@@ -381,10 +543,21 @@ fn cut_json(cut: &Cut) -> Value {
 
 fn cut_problem(path: &Path, cut: &Cut) -> String {
     let piece = |p: &StrokePiece| {
-        let place = if p.on_model { "on another part" } else { "beside the model" };
-        format!("{:.0} pixels from ({:.0}, {:.0}) to ({:.0}, {:.0}) {place}", p.length_pixels, p.from[0], p.from[1], p.to[0], p.to[1])
+        let place = if p.on_model {
+            "on another part"
+        } else {
+            "beside the model"
+        };
+        format!(
+            "{:.0} pixels from ({:.0}, {:.0}) to ({:.0}, {:.0}) {place}",
+            p.length_pixels, p.from[0], p.from[1], p.to[0], p.to[1]
+        )
     };
     let dropped: Vec<String> = cut.dropped.iter().map(piece).collect();
     let kept = cut.kept.length_pixels;
-    format!("{}: the stroke leaves the surface; {kept:.0} pixels are used, dropped are {}", path.display(), dropped.join(", "))
+    format!(
+        "{}: the stroke leaves the surface; {kept:.0} pixels are used, dropped are {}",
+        path.display(),
+        dropped.join(", ")
+    )
 }

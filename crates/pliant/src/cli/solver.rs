@@ -4,7 +4,8 @@ use std::path::{Path, PathBuf};
 
 use clap::ValueEnum;
 use pliant_rig::{
-    Bounded, Hybrid, Limits, Localized, PoseSolver, PseudoInverse, Range, Rig, RigError, RigSettings, Tikhonov, Transpose, Units,
+    Bounded, Hybrid, Limits, Localized, PoseSolver, PseudoInverse, Range, Rig, RigError,
+    RigSettings, Tikhonov, Transpose, Units,
 };
 
 use super::failure::Failure;
@@ -20,11 +21,13 @@ pub(crate) struct SolverArgs {
     #[arg(long, value_name = "A", default_value_t = Tikhonov::DEFAULT_ALPHA, allow_negative_numbers = true, value_parser = from_zero, help_heading = "Solver")]
     alpha: f64,
 
-    /// Share of the pseudo-inverse in hybrid, or `auto`: the smallest over the largest singular value.
+    /// Share of the pseudo-inverse in hybrid, or `auto`: the smallest over the largest singular
+    /// value.
     #[arg(long, value_name = "G|auto", default_value = "auto", allow_negative_numbers = true, value_parser = parse_gamma, help_heading = "Solver")]
     gamma: Gamma,
 
-    /// Outer radius r_max of localized, in the asset's units; r_min is a fifth of it [default: 1/200 of the size].
+    /// Outer radius r_max of localized, in the asset's units; r_min is a fifth of it [default:
+    /// 1/200 of the size].
     #[arg(long, value_name = "R", allow_negative_numbers = true, value_parser = from_zero, help_heading = "Solver")]
     radius: Option<f64>,
 
@@ -32,11 +35,13 @@ pub(crate) struct SolverArgs {
     #[arg(long, value_enum, default_value_t = RangeArg::Clip, help_heading = "Solver")]
     range: RangeArg,
 
-    /// Parameters relative to the rig, or raw as in the thesis, where scaling the scene changes the weights.
+    /// Parameters relative to the rig, or raw as in the thesis, where scaling the scene changes
+    /// the weights.
     #[arg(long, value_enum, default_value_t = UnitsArg::Relative, help_heading = "Solver")]
     units: UnitsArg,
 
-    /// box: radius around the pins within which motion is cheap, in the asset's units [default: a tenth of the size].
+    /// box: radius around the pins within which motion is cheap, in the asset's units [default: a
+    /// tenth of the size].
     #[arg(long, value_name = "R", allow_negative_numbers = true, value_parser = from_zero, help_heading = "Solver")]
     reach: Option<f64>,
 
@@ -53,7 +58,12 @@ pub(crate) struct SolverArgs {
     settings: Option<PathBuf>,
 
     /// Sliders that stay where they are.
-    #[arg(long, value_name = "NAME,…", value_delimiter = ',', help_heading = "Rig")]
+    #[arg(
+        long,
+        value_name = "NAME,…",
+        value_delimiter = ',',
+        help_heading = "Rig"
+    )]
     lock: Vec<String>,
 
     /// Other limits than 0 to 1.
@@ -102,17 +112,37 @@ struct Gamma(Option<f64>);
 
 impl SolverArgs {
     /// The solver; `protected` and `mirror` are for `box`.
-    pub(crate) fn solver(&self, protected: Vec<u32>, mirror: Option<Vec<Option<usize>>>) -> Box<dyn PoseSolver> {
-        let units = if self.units == UnitsArg::Scene { Units::Scene } else { Units::Relative };
-        let tikhonov = Tikhonov { alpha: self.alpha, units };
+    pub(crate) fn solver(
+        &self,
+        protected: Vec<u32>,
+        mirror: Option<Vec<Option<usize>>>,
+    ) -> Box<dyn PoseSolver> {
+        let units = if self.units == UnitsArg::Scene {
+            Units::Scene
+        } else {
+            Units::Relative
+        };
+        let tikhonov = Tikhonov {
+            alpha: self.alpha,
+            units,
+        };
         match self.method {
             Method::Pinv => Box::new(PseudoInverse),
             Method::Tikhonov => Box::new(tikhonov),
-            Method::Localized => Box::new(Localized { tikhonov, outer_radius: self.radius }),
+            Method::Localized => Box::new(Localized {
+                tikhonov,
+                outer_radius: self.radius,
+            }),
             Method::Transpose => Box::new(Transpose { units }),
-            Method::Hybrid => Box::new(Hybrid { gamma: self.gamma.0, units }),
+            Method::Hybrid => Box::new(Hybrid {
+                gamma: self.gamma.0,
+                units,
+            }),
             Method::Box => {
-                let bounded = Bounded::default().with_reach(self.reach).with_sparsity(self.sparsity).with_damping(self.damping);
+                let bounded = Bounded::default()
+                    .with_reach(self.reach)
+                    .with_sparsity(self.sparsity)
+                    .with_damping(self.damping);
                 let coupled = match mirror {
                     Some(mirror) => bounded.with_symmetry(mirror, 1.0),
                     None => bounded,
@@ -123,14 +153,20 @@ impl SolverArgs {
     }
 
     pub(crate) fn range(&self) -> Range {
-        if self.range == RangeArg::Free { Range::Free } else { Range::Clip }
+        if self.range == RangeArg::Free {
+            Range::Free
+        } else {
+            Range::Clip
+        }
     }
 
     /// The rig with the settings, locks, limits and exclusions that were asked for.
     pub(crate) fn prepare(&self, rig: Rig, asset: &str) -> Result<Rig, Failure> {
         let failed = |error: RigError| Failure::about(asset, &error);
         let rig = match &self.settings {
-            Some(path) => read_settings(path)?.apply(&rig).map_err(|error| Failure::about(path.display(), &error))?,
+            Some(path) => read_settings(path)?
+                .apply(&rig)
+                .map_err(|error| Failure::about(path.display(), &error))?,
             None => rig,
         };
         let mut sliders = rig.sliders().to_vec();
@@ -142,9 +178,14 @@ impl SolverArgs {
         }
         let mut pairs = rig.exclusive_pairs().to_vec();
         for (a, b) in &self.exclusive {
-            pairs.push([rig.slider_named(a).map_err(failed)?, rig.slider_named(b).map_err(failed)?]);
+            pairs.push([
+                rig.slider_named(a).map_err(failed)?,
+                rig.slider_named(b).map_err(failed)?,
+            ]);
         }
-        rig.with_sliders(sliders).and_then(|rig| rig.with_exclusive_pairs(pairs)).map_err(failed)
+        rig.with_sliders(sliders)
+            .and_then(|rig| rig.with_exclusive_pairs(pairs))
+            .map_err(failed)
     }
 }
 
@@ -166,7 +207,9 @@ fn parse_gamma(text: &str) -> Result<Gamma, String> {
     }
     match from_zero(text) {
         Ok(gamma) if gamma <= 1.0 => Ok(Gamma(Some(gamma))),
-        _ => Err(format!("'{text}' is neither 'auto' nor a number from 0 to 1")),
+        _ => Err(format!(
+            "'{text}' is neither 'auto' nor a number from 0 to 1"
+        )),
     }
 }
 
@@ -174,11 +217,22 @@ pub(crate) fn parse_limits(text: &str) -> Result<(String, Limits), String> {
     let wrong = || format!("'{text}' is not NAME=MIN..MAX, as in jawLeft=-1..1");
     let (name, range) = text.split_once('=').ok_or_else(wrong)?;
     let (min, max) = range.split_once("..").ok_or_else(wrong)?;
-    let number = |part: &str| part.trim().parse::<f64>().ok().filter(|n| n.is_finite()).ok_or_else(wrong);
-    Ok((name.trim().to_owned(), Limits::new(number(min)?, number(max)?)))
+    let number = |part: &str| {
+        part.trim()
+            .parse::<f64>()
+            .ok()
+            .filter(|n| n.is_finite())
+            .ok_or_else(wrong)
+    };
+    Ok((
+        name.trim().to_owned(),
+        Limits::new(number(min)?, number(max)?),
+    ))
 }
 
 fn parse_pair(text: &str) -> Result<(String, String), String> {
-    let pair = text.split_once('/').ok_or_else(|| format!("'{text}' is not A/B, as in mouthSmileLeft/mouthFrownLeft"))?;
+    let pair = text
+        .split_once('/')
+        .ok_or_else(|| format!("'{text}' is not A/B, as in mouthSmileLeft/mouthFrownLeft"))?;
     Ok((pair.0.trim().to_owned(), pair.1.trim().to_owned()))
 }

@@ -16,6 +16,7 @@ pub(crate) fn options(neutral: Option<&str>) -> LoadOptions<'_> {
 pub(crate) fn load_surface(locator: &str) -> Result<(Asset, Mesh), Failure> {
     let asset = pliant_io::load(locator, &options(None))?;
     let mesh = asset.mesh()?;
-    mesh.require_surface().map_err(|error| Failure::about(locator, &error))?;
+    mesh.require_surface()
+        .map_err(|error| Failure::about(locator, &error))?;
     Ok((asset, mesh))
 }

@@ -53,15 +53,34 @@ pub(crate) fn run(args: &Args, console: &Console) -> Result<(), Failure> {
     let _working = console.working("splitting");
     let asset = edited::load(&args.rig, args.neutral.as_deref())?;
     let rig = asset.rig()?;
-    let plane = plane(args.plane, rig.neutral(), &args.rig, "name one, as --plane x:0.5")?;
+    let plane = plane(
+        args.plane,
+        rig.neutral(),
+        &args.rig,
+        "name one, as --plane x:0.5",
+    )?;
     let options = SplitOptions::new(&rig, plane);
-    let options = args.width.map_or(options, |width| options.with_width(width));
-    let chosen = if args.target.is_empty() { splittable_targets(&rig, plane) } else { by_name(args, &rig)? };
-    let names: Vec<&str> = chosen.iter().map(|&k| rig.targets()[k].name.as_str()).collect();
+    let options = args
+        .width
+        .map_or(options, |width| options.with_width(width));
+    let chosen = if args.target.is_empty() {
+        splittable_targets(&rig, plane)
+    } else {
+        by_name(args, &rig)?
+    };
+    let names: Vec<&str> = chosen
+        .iter()
+        .map(|&k| rig.targets()[k].name.as_str())
+        .collect();
     // Of the whole rig: one object of it may have no sides to go by.
     let style = SideStyle::of_rig(&rig);
     let made = asset.map_rigs(|object| {
-        let own = object.rig.targets().iter().enumerate().filter(|(_, target)| names.contains(&target.name.as_str()));
+        let own = object
+            .rig
+            .targets()
+            .iter()
+            .enumerate()
+            .filter(|(_, target)| names.contains(&target.name.as_str()));
         let own: Vec<usize> = own.map(|(k, _)| k).collect();
         let SplitRig { rig, sources } = split_rig(&object.rig, &own, &options, &style)?;
         Ok((rig, sources.into_iter().map(Some).collect()))
@@ -75,15 +94,30 @@ pub(crate) fn run(args: &Args, console: &Console) -> Result<(), Failure> {
     object.insert("plane".into(), plane_json(plane));
     edited::save(&made, &args.out, &mut object, &mut problems)?;
     if chosen.is_empty() {
-        problems.push("no target was split: all have a side in their names or move one side only".into());
+        problems.push(
+            "no target was split: all have a side in their names or move one side only".into(),
+        );
     }
-    console.done(object, &format!("split {} targets; written to {}\n", chosen.len(), args.out.display()), &problems)
+    console.done(
+        object,
+        &format!(
+            "split {} targets; written to {}\n",
+            chosen.len(),
+            args.out.display()
+        ),
+        &problems,
+    )
 }
 
 fn by_name(args: &Args, rig: &Rig) -> Result<Vec<usize>, Failure> {
     let find = |name: &String| {
         let place = rig.targets().iter().position(|target| target.name == *name);
-        place.ok_or_else(|| Failure::could_not(format!("{}: it has no target '{name}'; `pliant info` lists them", args.rig)))
+        place.ok_or_else(|| {
+            Failure::could_not(format!(
+                "{}: it has no target '{name}'; `pliant info` lists them",
+                args.rig
+            ))
+        })
     };
     args.target.iter().map(find).collect()
 }

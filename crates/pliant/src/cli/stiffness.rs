@@ -16,7 +16,11 @@ pub(crate) enum StiffnessArg {
 }
 
 pub(crate) fn parse_stiffness(text: &str) -> Result<StiffnessArg, String> {
-    Ok(if matches!(text, "color" | "colour") { StiffnessArg::Color } else { StiffnessArg::File(text.into()) })
+    Ok(if matches!(text, "color" | "colour") {
+        StiffnessArg::Color
+    } else {
+        StiffnessArg::File(text.into())
+    })
 }
 
 impl StiffnessArg {
@@ -25,7 +29,8 @@ impl StiffnessArg {
         match self {
             Self::Color => painted_stiffness(mesh).map_err(|error| Failure::about(name, &error)),
             Self::File(path) => {
-                let array = npy::read(&read_file(path)?).map_err(|error| Failure::about(path.display(), &error))?;
+                let array = npy::read(&read_file(path)?)
+                    .map_err(|error| Failure::about(path.display(), &error))?;
                 Ok(array.values)
             }
         }

@@ -37,7 +37,9 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
         Some(0) => Ok(()),
         // It said why itself.
         Some(_) => Err(Failure::could_not("the studio ended with an error")),
-        None => Err(Failure::could_not("the studio was stopped; what you did is kept, start it again")),
+        None => Err(Failure::could_not(
+            "the studio was stopped; what you did is kept, start it again",
+        )),
     }
 }
 

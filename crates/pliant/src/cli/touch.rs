@@ -81,15 +81,18 @@ pub(crate) struct Args {
     #[arg(long, value_name = "V", required = true, allow_negative_numbers = true)]
     center: Vec<usize>,
 
-    /// How far the patch reaches along the surface, in the asset's units; one for all patches, or one for each in order.
+    /// How far the patch reaches along the surface, in the asset's units; one for all patches, or
+    /// one for each in order.
     #[arg(long, value_name = "R", required = true, allow_negative_numbers = true)]
     radius: Vec<f64>,
 
-    /// What presses: sphere:x,y,z,r, a capsule, cylinder or box, or a closed mesh, which follows its own clip; as often as there are some.
+    /// What presses: sphere:x,y,z,r, a capsule, cylinder or box, or a closed mesh, which follows
+    /// its own clip; as often as there are some.
     #[arg(long, value_name = "FILE|sphere:…|capsule:…|cylinder:…|box:…", allow_hyphen_values = true, value_parser = parse_obstacle)]
     collider: Vec<ObstacleArg>,
 
-    /// Where a collider goes from there, and back; one for each collider in order [default: it stays].
+    /// Where a collider goes from there, and back; one for each collider in order [default: it
+    /// stays].
     #[arg(long, value_name = "dx,dy,dz", allow_hyphen_values = true, value_parser = parse_way)]
     toward: Vec<DVec3>,
 
@@ -113,11 +116,13 @@ pub(crate) struct Args {
     #[arg(long, value_name = "V,V…", value_delimiter = ',')]
     pin: Vec<usize>,
 
-    /// Acceleration of the soft vertices, in the asset's units per second squared: 0,-981,0 for centimetres.
+    /// Acceleration of the soft vertices, in the asset's units per second squared: 0,-981,0 for
+    /// centimetres.
     #[arg(long, value_name = "x,y,z", default_value = "0,0,0", allow_hyphen_values = true, value_parser = parse_way)]
     gravity: DVec3,
 
-    /// How much soft vertices lag behind an animated surface: 0 follows it exactly, 1 has all the inertia of its mass.
+    /// How much soft vertices lag behind an animated surface: 0 follows it exactly, 1 has all the
+    /// inertia of its mass.
     #[arg(long, value_name = "S", default_value_t = 0.0, allow_hyphen_values = true, requires = "animate", value_parser = parse_number)]
     inertia: f64,
 
@@ -133,7 +138,8 @@ pub(crate) struct Args {
     #[arg(long, value_name = "F", default_value_t = TouchJob::DEFAULT_FPS, allow_negative_numbers = true, value_parser = parse_rate)]
     fps: f64,
 
-    /// Play the asset's clip under the touch: its shape in each frame is the one that skin comes back to.
+    /// Play the asset's clip under the touch: its shape in each frame is the one that skin comes
+    /// back to.
     #[arg(long, conflicts_with_all = ["weights", "weights_in"])]
     animate: bool,
 
@@ -153,7 +159,8 @@ pub(crate) struct Args {
     #[arg(long, value_name = "FRAME", requires = "as_target")]
     at: Option<usize>,
 
-    /// Skin keeps out of other parts of the mesh (teeth, eyes), and lips and lids out of each other.
+    /// Skin keeps out of other parts of the mesh (teeth, eyes), and lips and lids out of each
+    /// other.
     #[arg(long)]
     self_contact: bool,
 
@@ -163,7 +170,8 @@ pub(crate) struct Args {
     #[command(flatten)]
     material: MaterialArgs,
 
-    /// Where to write the clip (.glb, .usda, .mdd, .pc2, .frames.npy), or with --as-target the rig (.glb, .usda).
+    /// Where to write the clip (.glb, .usda, .mdd, .pc2, .frames.npy), or with --as-target the rig
+    /// (.glb, .usda).
     #[arg(long, value_name = "CLIP")]
     out: PathBuf,
 }
@@ -173,56 +181,108 @@ pub(crate) fn run(args: &Args, console: &Console) -> Result<(), Failure> {
     let (asset, mesh) = source::load_surface(&args.asset)?;
     asset.require_finite()?;
     let rig = asset.rig()?;
-    let weights = slider_weights::choose(&rig, args.weights_in.as_deref(), &args.weights, &args.asset)?;
+    let weights =
+        slider_weights::choose(&rig, args.weights_in.as_deref(), &args.weights, &args.asset)?;
     let mesh = if weights.iter().all(|w| *w == 0.0) {
         mesh
     } else {
-        mesh.posed(rig.evaluate(&weights)).map_err(|e| Failure::about(&args.asset, &e))?
+        mesh.posed(rig.evaluate(&weights))
+            .map_err(|e| Failure::about(&args.asset, &e))?
     };
     let job = args.job(&asset, mesh)?;
     // An ending that cannot be written is told now rather than after the work.
     pliant_io::plan_save(&args.result(&asset, &rig, &job, None)?, &args.out)?;
     let bar = console.progress();
-    let clip = job.run(&Interruptible::new(&bar)).map_err(|error| args.failed(&error))?;
+    let clip = job
+        .run(&Interruptible::new(&bar))
+        .map_err(|error| args.failed(&error))?;
     drop(bar);
-    let mut problems = [&asset.problems[..], &args.problems(&asset), &clip.problems(&job)].concat();
+    let mut problems = [
+        &asset.problems[..],
+        &args.problems(&asset),
+        &clip.problems(&job),
+    ]
+    .concat();
     let mut object = args.describe(&job, &clip);
-    edited::save(&args.result(&asset, &rig, &job, Some(&clip))?, &args.out, &mut object, &mut problems)?;
+    edited::save(
+        &args.result(&asset, &rig, &job, Some(&clip))?,
+        &args.out,
+        &mut object,
+        &mut problems,
+    )?;
     console.done(object, &args.told(&job, &clip), &problems)
 }
 
 impl Args {
     /// Declines options that cannot go together, and a touch without any.
     fn require_sense(&self) -> Result<(), Failure> {
-        let (patches, radii, colliders, ways) = (self.center.len(), self.radius.len(), self.collider.len(), self.toward.len());
+        let (patches, radii, colliders, ways) = (
+            self.center.len(),
+            self.radius.len(),
+            self.collider.len(),
+            self.toward.len(),
+        );
         if radii != 1 && radii != patches {
-            return Err(Failure::usage(format!("{radii} --radius for {patches} --center; give one for all, or one for each")));
+            return Err(Failure::usage(format!(
+                "{radii} --radius for {patches} --center; give one for all, or one for each"
+            )));
         }
         if ways > colliders {
             return Err(Failure::usage(format!(
                 "{ways} --toward for {colliders} --collider; each way belongs to the collider at its place"
             )));
         }
-        if colliders == 0 && self.pull.is_empty() && self.gravity == DVec3::ZERO && self.inertia == 0.0 {
+        if colliders == 0
+            && self.pull.is_empty()
+            && self.gravity == DVec3::ZERO
+            && self.inertia == 0.0
+        {
             let message = "nothing touches the patch; give a --collider and where it goes --toward, a --pull, --gravity, or --inertia \
                            with --animate";
             return Err(Failure::usage(message));
         }
         self.method.require_sense(&self.material.material())?;
-        if self.as_target.is_some() { output::require_rig_format(&self.out) } else { output::require_clip_format(&self.out) }
+        if self.as_target.is_some() {
+            output::require_rig_format(&self.out)
+        } else {
+            output::require_clip_format(&self.out)
+        }
     }
 
     fn job(&self, asset: &Asset, mesh: Mesh) -> Result<TouchJob, Failure> {
         let radius = |k: usize| self.radius[k.min(self.radius.len() - 1)];
-        let patches = self.center.iter().enumerate().map(|(k, &center)| SoftPatch { center, radius: radius(k) }).collect();
+        let patches = self
+            .center
+            .iter()
+            .enumerate()
+            .map(|(k, &center)| SoftPatch {
+                center,
+                radius: radius(k),
+            })
+            .collect();
         let collider = |(k, solid): (usize, &ObstacleArg)| {
             let (obstacle, motion, motion_secs) = solid.load_timed()?;
-            let collider = Collider::new(obstacle, self.friction).map_err(|error| Failure::about("--friction", &error))?;
-            Ok(TouchCollider { collider, motion, motion_secs, toward: self.toward.get(k).copied().unwrap_or_default() })
+            let collider = Collider::new(obstacle, self.friction)
+                .map_err(|error| Failure::about("--friction", &error))?;
+            Ok(TouchCollider {
+                collider,
+                motion,
+                motion_secs,
+                toward: self.toward.get(k).copied().unwrap_or_default(),
+            })
         };
         Ok(TouchJob {
-            animation: if self.animate { Some(asset.clip()?) } else { None },
-            colliders: self.collider.iter().enumerate().map(collider).collect::<Result<_, Failure>>()?,
+            animation: if self.animate {
+                Some(asset.clip()?)
+            } else {
+                None
+            },
+            colliders: self
+                .collider
+                .iter()
+                .enumerate()
+                .map(collider)
+                .collect::<Result<_, Failure>>()?,
             pulls: self.pull.clone(),
             stroke: match (self.hold, self.let_go) {
                 (true, _) => Stroke::Hold,
@@ -252,28 +312,46 @@ impl Args {
         self.at.unwrap_or_else(|| clip.furthest_frame())
     }
 
-    /// What is written: a clip, or the rig with a target more; before the work, one that says whether that can be.
-    fn result(&self, asset: &Asset, rig: &Rig, job: &TouchJob, clip: Option<&TouchedClip>) -> Result<Asset, Failure> {
+    /// What is written: a clip, or the rig with a target more; before the work, one that says
+    /// whether that can be.
+    fn result(
+        &self,
+        asset: &Asset,
+        rig: &Rig,
+        job: &TouchJob,
+        clip: Option<&TouchedClip>,
+    ) -> Result<Asset, Failure> {
         let Some(name) = &self.as_target else {
             let mut animation = Animation::new("touch", 0);
             animation.frames_per_second = self.fps;
             let first = [job.shape(0).into_owned()];
             let still = asset.posed(&first[0])?;
-            return Ok(still.with_point_clip(animation, clip.map_or(&first[..], |clip| &clip.frames))?);
+            return Ok(
+                still.with_point_clip(animation, clip.map_or(&first[..], |clip| &clip.frames))?
+            );
         };
         if rig.targets().iter().any(|target| target.name == *name) {
-            return Err(Failure::could_not(format!("--as-target {name}: {} has a target of that name already; give another", self.asset)));
+            return Err(Failure::could_not(format!(
+                "--as-target {name}: {} has a target of that name already; give another",
+                self.asset
+            )));
         }
         let count = job.frame_count();
         if let Some(frame) = self.at.filter(|&frame| frame >= count) {
-            return Err(Failure::could_not(format!("--at {frame}: the touch has {count} frames, counted from 0")));
+            return Err(Failure::could_not(format!(
+                "--at {frame}: the touch has {count} frames, counted from 0"
+            )));
         }
         let target = match clip {
-            Some(clip) => job.target(clip, self.target_frame(clip), name).map_err(|error| self.failed(&error))?,
+            Some(clip) => job
+                .target(clip, self.target_frame(clip), name)
+                .map_err(|error| self.failed(&error))?,
             None => Target::from_dense(&**name, [Vec3::X]),
         };
         let targets = rig.targets().iter().cloned().chain([target]).collect();
-        let more = rig.with_targets(targets).map_err(|error| Failure::about(&self.asset, &error))?;
+        let more = rig
+            .with_targets(targets)
+            .map_err(|error| Failure::about(&self.asset, &error))?;
         Ok(asset.with_targets(more.targets())?)
     }
 
@@ -287,20 +365,31 @@ impl Args {
         object.insert("max_penetration".into(), json!(clip.max_penetration()));
         object.insert("max_displacement".into(), json!(clip.max_displacement()));
         object.insert("furthest_frame".into(), json!(clip.furthest_frame()));
-        object.insert("last_displacement".into(), json!(clip.reports.last().map(|report| report.max_displacement)));
+        object.insert(
+            "last_displacement".into(),
+            json!(clip.reports.last().map(|report| report.max_displacement)),
+        );
         object.insert("contacts".into(), json!(most(|report| report.contacts)));
         object.insert("substeps".into(), json!(most(|report| report.substeps)));
         object.insert("select_ms".into(), json!(clip.select_ms));
         object.insert("step_ms".into(), json!(clip.step_ms));
         if let Some(name) = &self.as_target {
-            object.insert("target".into(), json!({"name": name, "frame": self.target_frame(clip)}));
+            object.insert(
+                "target".into(),
+                json!({"name": name, "frame": self.target_frame(clip)}),
+            );
         }
         object
     }
 
     /// For a person.
     fn told(&self, job: &TouchJob, clip: &TouchedClip) -> String {
-        let contacts = clip.reports.iter().map(|report| report.contacts).max().unwrap_or(0);
+        let contacts = clip
+            .reports
+            .iter()
+            .map(|report| report.contacts)
+            .max()
+            .unwrap_or(0);
         let written = match &self.as_target {
             Some(name) => format!("frame {} as target '{name}'", self.target_frame(clip)),
             None => "the clip".into(),
@@ -325,10 +414,12 @@ impl Args {
         // A rig's neutral is what one means by it; a clip without sliders is rather meant to move.
         let still = !self.animate && !asset.clips.is_empty() && asset.target_names().is_empty();
         let still = still.then(|| "the asset's clip is not played; --animate plays it under the touch, ASSET@N is one frame of it".into());
-        let skinned = self.animate && self.as_target.is_some() && asset.objects.iter().any(|object| object.skin.is_some());
+        let skinned = self.animate
+            && self.as_target.is_some()
+            && asset.objects.iter().any(|object| object.skin.is_some());
         let skinned = skinned.then(|| "the target is what the touch adds to the skinned shape; joints would turn it once more".into());
-        let idle =
-            (self.friction > 0.0 && self.collider.is_empty()).then(|| "--friction is felt at colliders only, and there is none".into());
+        let idle = (self.friction > 0.0 && self.collider.is_empty())
+            .then(|| "--friction is felt at colliders only, and there is none".into());
         [still, skinned, idle].into_iter().flatten().collect()
     }
 
@@ -338,10 +429,15 @@ impl Args {
 }
 
 fn parse_way(text: &str) -> Result<DVec3, String> {
-    let numbers: Option<Vec<f64>> = text.split(',').map(|part| part.trim().parse().ok().filter(|n: &f64| n.is_finite())).collect();
+    let numbers: Option<Vec<f64>> = text
+        .split(',')
+        .map(|part| part.trim().parse().ok().filter(|n: &f64| n.is_finite()))
+        .collect();
     match numbers.as_deref() {
         Some(&[x, y, z]) => Ok(DVec3::new(x, y, z)),
-        _ => Err(format!("'{text}' is no direction; give three numbers, as in 0,0,-1.5")),
+        _ => Err(format!(
+            "'{text}' is no direction; give three numbers, as in 0,0,-1.5"
+        )),
     }
 }
 
@@ -351,7 +447,11 @@ fn parse_pull(text: &str) -> Result<(usize, DVec3), String> {
 }
 
 fn parse_number(text: &str) -> Result<f64, String> {
-    text.trim().parse().ok().filter(|n: &f64| n.is_finite()).ok_or_else(|| format!("'{text}' is not a finite number"))
+    text.trim()
+        .parse()
+        .ok()
+        .filter(|n: &f64| n.is_finite())
+        .ok_or_else(|| format!("'{text}' is not a finite number"))
 }
 
 fn parse_rate(text: &str) -> Result<f64, String> {

@@ -8,8 +8,8 @@ use super::solver::from_zero;
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Material")]
 pub(crate) struct MaterialArgs {
-    /// How often its bed alone swings in a second: the more, the stiffer; volume and bending make it quicker still, about twice.
-    /// Jelly has 2, a cheek 5, a forehead 10.
+    /// How often its bed alone swings in a second: the more, the stiffer; volume and bending make
+    /// it quicker still, about twice. Jelly has 2, a cheek 5, a forehead 10.
     #[arg(long, value_name = "HZ", default_value_t = skin().frequency_hz, allow_negative_numbers = true, value_parser = from_zero)]
     frequency: f64,
 
@@ -17,11 +17,13 @@ pub(crate) struct MaterialArgs {
     #[arg(long, value_name = "Z", default_value_t = skin().damping_ratio, allow_negative_numbers = true, value_parser = from_zero)]
     damping: f64,
 
-    /// How far a drag along the surface is felt, as a share of the radius; deep dents, which stretch the skin, are wider with it, too.
+    /// How far a drag along the surface is felt, as a share of the radius; deep dents, which
+    /// stretch the skin, are wider with it, too.
     #[arg(long, value_name = "S", default_value_t = skin().spread, allow_negative_numbers = true, value_parser = from_zero)]
     spread: f64,
 
-    /// How far a dent is felt by bending, as a share of the radius: creases and rims are at least this wide.
+    /// How far a dent is felt by bending, as a share of the radius: creases and rims are at least
+    /// this wide.
     #[arg(long, value_name = "S", default_value_t = skin().roundness, allow_negative_numbers = true, value_parser = from_zero)]
     roundness: f64,
 
@@ -29,7 +31,8 @@ pub(crate) struct MaterialArgs {
     #[arg(long, value_name = "S", default_value_t = skin().depth, allow_negative_numbers = true, value_parser = from_zero)]
     depth: f64,
 
-    /// How firmly that flesh keeps its volume beside what holds it in place: the more, the more it bulges around a dent.
+    /// How firmly that flesh keeps its volume beside what holds it in place: the more, the more it
+    /// bulges around a dent.
     #[arg(long, value_name = "S", default_value_t = skin().volume, allow_negative_numbers = true, value_parser = from_zero)]
     volume: f64,
 

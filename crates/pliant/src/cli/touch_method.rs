@@ -13,12 +13,13 @@ pub(crate) struct MethodArgs {
     #[arg(long, value_enum, default_value_t = MethodArg::Xpbd)]
     method: MethodArg,
 
-    /// xpbd: substeps in a frame [default: as many as the material needs on this mesh, 20 to 60; fewer leave it softer, more cost time].
-    /// Fast colliders get more by themselves.
+    /// xpbd: substeps in a frame [default: as many as the material needs on this mesh, 20 to 60;
+    /// fewer leave it softer, more cost time]. Fast colliders get more by themselves.
     #[arg(long, value_name = "N", value_parser = at_least_one)]
     substeps: Option<usize>,
 
-    /// Sweeps over all constraints in a substep; more substeps are better than more of these [default: 1; verlet: 2].
+    /// Sweeps over all constraints in a substep; more substeps are better than more of these
+    /// [default: 1; verlet: 2].
     #[arg(long, value_name = "N", value_parser = at_least_one)]
     iterations: Option<usize>,
 
@@ -39,7 +40,8 @@ pub(crate) struct MethodArgs {
 enum MethodArg {
     /// Small steps, with stiffness in physical units and steps enough for it.
     Xpbd,
-    /// Position Verlet and projected angles, as in the thesis: one step a frame, without material, pins, pulls, inertia or --self-contact.
+    /// Position Verlet and projected angles, as in the thesis: one step a frame, without material,
+    /// pins, pulls, inertia or --self-contact.
     Verlet,
 }
 
@@ -57,13 +59,17 @@ impl MethodArgs {
     /// Declines what the method does not have.
     pub(crate) fn require_sense(&self, material: &SoftMaterial) -> Result<(), Failure> {
         let alien = match self.method {
-            MethodArg::Xpbd if self.k_damp.is_some() || self.k_cons.is_some() || !self.keep.is_empty() => {
+            MethodArg::Xpbd
+                if self.k_damp.is_some() || self.k_cons.is_some() || !self.keep.is_empty() =>
+            {
                 "--k-damp, --k-cons and --keep belong to --method verlet; take it, or leave them out"
             }
             MethodArg::Verlet if *material != SoftMaterial::default() => {
                 "--method verlet has no material; give it --k-damp, --k-cons and --keep instead of --frequency and the like"
             }
-            MethodArg::Verlet if self.substeps.is_some() => "--method verlet takes one step a frame; leave out --substeps, or raise --fps",
+            MethodArg::Verlet if self.substeps.is_some() => {
+                "--method verlet takes one step a frame; leave out --substeps, or raise --fps"
+            }
             _ => return Ok(()),
         };
         Err(Failure::usage(alien))
@@ -73,8 +79,10 @@ impl MethodArgs {
     pub(crate) fn apply(&self, options: TouchOptions) -> TouchOptions {
         match self.method {
             MethodArg::Xpbd => {
-                let options = options.with_iterations(self.iterations.unwrap_or(TouchOptions::DEFAULT_ITERATIONS));
-                self.substeps.map_or(options.clone(), |substeps| options.with_substeps(substeps))
+                let options = options
+                    .with_iterations(self.iterations.unwrap_or(TouchOptions::DEFAULT_ITERATIONS));
+                self.substeps
+                    .map_or(options.clone(), |substeps| options.with_substeps(substeps))
             }
             MethodArg::Verlet => options.with_method(TouchMethod::Verlet(self.verlet())),
         }
@@ -93,5 +101,8 @@ impl MethodArgs {
 }
 
 fn at_least_one(text: &str) -> Result<usize, String> {
-    text.parse().ok().filter(|n| (1..=10_000).contains(n)).ok_or_else(|| format!("'{text}' is not a whole number from 1 to 10000"))
+    text.parse()
+        .ok()
+        .filter(|n| (1..=10_000).contains(n))
+        .ok_or_else(|| format!("'{text}' is not a whole number from 1 to 10000"))
 }

@@ -111,16 +111,29 @@ pub(crate) fn run(args: &Args, console: &Console) -> Result<(), Failure> {
     let out = out.as_path();
     output::require_clip_format(out)?;
     // An ending that cannot be written is told now rather than after the work.
-    pliant_io::plan_save(&job.asset(&name, &[job.target().positions().to_vec()])?, out)?;
-    let mut made = job.run(&console.progress()).map_err(|error| args.failed(error))?;
+    pliant_io::plan_save(
+        &job.asset(&name, &[job.target().positions().to_vec()])?,
+        out,
+    )?;
+    let mut made = job
+        .run(&console.progress())
+        .map_err(|error| args.failed(error))?;
     let mut object = described(&made, &job);
-    edited::save(&job.asset(&name, &made.motion.frames)?, out, &mut object, &mut made.problems)?;
+    edited::save(
+        &job.asset(&name, &made.motion.frames)?,
+        out,
+        &mut object,
+        &mut made.problems,
+    )?;
     console.done(object, &told(&made, diagonal(&job), out), &made.problems)
 }
 
 fn init(file: &Path, console: &Console) -> Result<(), Failure> {
     if file.exists() {
-        return Err(Failure::could_not(format!("'{}' is there already; name another file, or remove it", file.display())));
+        return Err(Failure::could_not(format!(
+            "'{}' is there already; name another file, or remove it",
+            file.display()
+        )));
     }
     output::write(file, TransferRecipe::TEMPLATE.as_bytes().to_vec())?;
     let mut object = Map::new();
@@ -132,8 +145,16 @@ impl Args {
     /// What is to be done, the name of the clip that comes of it, and where it goes.
     fn job(&self) -> Result<(TransferJob, String, PathBuf), Failure> {
         let Some(file) = &self.recipe else {
-            let (source, target) = self.source.as_deref().zip(self.target.as_deref()).expect("clap asks for both");
-            let recipe = self.over(TransferRecipe::plain(source, target, self.markers.as_deref()));
+            let (source, target) = self
+                .source
+                .as_deref()
+                .zip(self.target.as_deref())
+                .expect("clap asks for both");
+            let recipe = self.over(TransferRecipe::plain(
+                source,
+                target,
+                self.markers.as_deref(),
+            ));
             let job = TransferJob::load(&recipe, None).map_err(|error| self.failed(error))?;
             let name = job.sources()[0].clip.name().to_owned();
             return Ok((job, name, self.out.clone().expect("clap asks for --out")));
@@ -141,11 +162,24 @@ impl Args {
         let (text, folder) = recipe_file::read(file)?;
         let recipe = self.over(TransferRecipe::parse(&text).map_err(|error| self.failed(error))?);
         let folder = folder.unwrap_or(Path::new("."));
-        let Some(out) = self.out.clone().or_else(|| recipe.output.as_ref().map(|output| folder.join(output))) else {
-            return Err(Failure::usage("nowhere to write to; give --out CLIP, or output = \"CLIP\" in the recipe"));
+        let Some(out) = self
+            .out
+            .clone()
+            .or_else(|| recipe.output.as_ref().map(|output| folder.join(output)))
+        else {
+            return Err(Failure::usage(
+                "nowhere to write to; give --out CLIP, or output = \"CLIP\" in the recipe",
+            ));
         };
         let job = TransferJob::load(&recipe, Some(folder)).map_err(|error| self.failed(error))?;
-        Ok((job, file.file_stem().unwrap_or_default().to_string_lossy().into_owned(), out))
+        Ok((
+            job,
+            file.file_stem()
+                .unwrap_or_default()
+                .to_string_lossy()
+                .into_owned(),
+            out,
+        ))
     }
 
     /// The recipe with what the command line says instead.
@@ -178,22 +212,45 @@ fn described(made: &Transferred, job: &TransferJob) -> Map<String, Value> {
         map["candidates"] = found.candidates.iter().map(candidate_json).collect();
         map
     };
-    let Transferred { motion, partings, correspondences, times, .. } = made;
+    let Transferred {
+        motion,
+        partings,
+        correspondences,
+        times,
+        ..
+    } = made;
     let mut object = Map::new();
     object.insert("frames".into(), json!(motion.frames.len()));
     object.insert("vertices".into(), json!(job.target().vertex_count()));
     object.insert("map".into(), report_json(made.worst_map()));
-    object.insert("sources".into(), correspondences.iter().enumerate().map(source).collect());
+    object.insert(
+        "sources".into(),
+        correspondences.iter().enumerate().map(source).collect(),
+    );
     object.insert("map_ms".into(), json!(times.map_ms));
     object.insert("factor_ms".into(), json!(times.factor_ms));
     object.insert("solve_ms_per_frame".into(), json!(made.ms_per_frame()));
     let diagonal = diagonal(job);
     if !partings.is_empty() {
-        object.insert("check_ms_per_frame".into(), json!(times.check_ms / partings.len() as f64));
-        object.insert("intersections".into(), partings.iter().map(|parting| parting.after).collect());
-        object.insert("intersections_before".into(), partings.iter().map(|parting| parting.before).collect());
-        let corrections = partings.iter().map(|parting| parting.largest_correction / diagonal);
-        object.insert("largest_untangling".into(), json!(corrections.fold(0.0, f64::max)));
+        object.insert(
+            "check_ms_per_frame".into(),
+            json!(times.check_ms / partings.len() as f64),
+        );
+        object.insert(
+            "intersections".into(),
+            partings.iter().map(|parting| parting.after).collect(),
+        );
+        object.insert(
+            "intersections_before".into(),
+            partings.iter().map(|parting| parting.before).collect(),
+        );
+        let corrections = partings
+            .iter()
+            .map(|parting| parting.largest_correction / diagonal);
+        object.insert(
+            "largest_untangling".into(),
+            json!(corrections.fold(0.0, f64::max)),
+        );
     }
     if let Some(feet) = &motion.feet {
         object.insert("feet".into(), feet_json(feet, diagonal));
@@ -205,7 +262,8 @@ fn told(made: &Transferred, diagonal: f64, out: &Path) -> String {
     let map = made.worst_map();
     let mut text = String::new();
     if let Some(feet) = made.motion.feet {
-        let [before, after] = [feet.slide_before, feet.slide_after].map(|slide| 100.0 * slide / diagonal);
+        let [before, after] =
+            [feet.slide_before, feet.slide_after].map(|slide| 100.0 * slide / diagonal);
         let _ = writeln!(
             text,
             "feet: {} vertices stand at some time; they slide {after:.2} % of the diagonal, {before:.2} % unheld",
@@ -213,9 +271,17 @@ fn told(made: &Transferred, diagonal: f64, out: &Path) -> String {
         );
     }
     if !made.partings.is_empty() {
-        let cut = |of: fn(&Parting) -> usize| made.partings.iter().filter(|parting| of(parting) > 0).count();
+        let cut = |of: fn(&Parting) -> usize| {
+            made.partings
+                .iter()
+                .filter(|parting| of(parting) > 0)
+                .count()
+        };
         let (before, after) = (cut(|parting| parting.before), cut(|parting| parting.after));
-        let _ = writeln!(text, "self-intersections: {before} frame(s) cut through themselves, {after} in the end");
+        let _ = writeln!(
+            text,
+            "self-intersections: {before} frame(s) cut through themselves, {after} in the end"
+        );
     }
     let _ = writeln!(
         text,
@@ -236,11 +302,17 @@ fn told(made: &Transferred, diagonal: f64, out: &Path) -> String {
 
 /// The unit of the lengths that are told.
 fn diagonal(job: &TransferJob) -> f64 {
-    job.target().bounds().map_or(1.0, |bounds| bounds.diagonal())
+    job.target()
+        .bounds()
+        .map_or(1.0, |bounds| bounds.diagonal())
 }
 
 fn candidate_json(candidate: &AlignmentCandidate) -> Value {
-    let AlignmentCandidate { similarity, misfit, fitted } = candidate;
+    let AlignmentCandidate {
+        similarity,
+        misfit,
+        fitted,
+    } = candidate;
     json!({
         "misfit": misfit,
         "scale": similarity.scale,

@@ -43,7 +43,8 @@ pub(crate) struct Args {
     #[arg(value_name = "RECIPE.toml")]
     recipe: PathBuf,
 
-    /// Other methods to compare with, separated by commas: auto, paper, feng, meshik, arap, or all.
+    /// Other methods to compare with, separated by commas: auto, paper, feng, meshik, arap, or
+    /// all.
     #[arg(long, value_name = "METHODS", value_delimiter = ',', value_parser = parse_rivals)]
     against: Vec<Rivals>,
 }
@@ -56,13 +57,19 @@ enum Rivals {
 }
 
 fn parse_rivals(name: &str) -> Result<Rivals, LearnError> {
-    if name == "all" { Ok(Rivals::All) } else { name.parse().map(Rivals::One) }
+    if name == "all" {
+        Ok(Rivals::All)
+    } else {
+        name.parse().map(Rivals::One)
+    }
 }
 
 /// Each of the asked methods once, without the recipe's own.
 fn rivals(asked: &[Rivals], own: Method) -> Vec<Method> {
     let wanted = |method: &Method| {
-        let named = |rival: &Rivals| matches!(rival, Rivals::All) || matches!(rival, Rivals::One(one) if one == method);
+        let named = |rival: &Rivals| {
+            matches!(rival, Rivals::All) || matches!(rival, Rivals::One(one) if one == method)
+        };
         *method != own && asked.iter().any(named)
     };
     Method::ALL.into_iter().filter(wanted).collect()
@@ -76,8 +83,13 @@ pub(crate) fn run(args: &Args, console: &Console) -> Result<(), Failure> {
     let partial = Partial::open(&args.recipe, &mut log, &mut problems);
     let bar = console.progress();
     let began = Instant::now();
-    let compared = job.compare(&rivals(&args.against, method), &mut log, &Interruptible::new(&bar));
-    let Judged { compared, details } = compared.map_err(|error| partial.failure(&args.recipe, &log, &error))?;
+    let compared = job.compare(
+        &rivals(&args.against, method),
+        &mut log,
+        &Interruptible::new(&bar),
+    );
+    let Judged { compared, details } =
+        compared.map_err(|error| partial.failure(&args.recipe, &log, &error))?;
     let ms = milliseconds(began);
     drop(bar);
     partial.remove();
@@ -87,7 +99,10 @@ pub(crate) fn run(args: &Args, console: &Console) -> Result<(), Failure> {
         .iter()
         .map(|pose| json!({"name": pose.name, "rms": pose.rms, "chosen": pose.chosen.map(|settings| settings.to_string())}))
         .collect();
-    poses.iter_mut().zip(details.iter().flatten()).for_each(|(pose, error)| add_detail(pose, error));
+    poses
+        .iter_mut()
+        .zip(details.iter().flatten())
+        .for_each(|(pose, error)| add_detail(pose, error));
     let mut object = Map::new();
     object.insert("method".into(), json!(method.name()));
     object.insert("chosen".into(), json!(found.chosen()));
@@ -99,19 +114,48 @@ pub(crate) fn run(args: &Args, console: &Console) -> Result<(), Failure> {
         object.insert("mean_detail".into(), mean_detail(details));
     }
     if !compared.rivals.is_empty() {
-        object.insert("against".into(), compared.rivals.iter().map(|rival| (rival.method.name().to_owned(), as_json(rival))).collect());
+        object.insert(
+            "against".into(),
+            compared
+                .rivals
+                .iter()
+                .map(|rival| (rival.method.name().to_owned(), as_json(rival)))
+                .collect(),
+        );
     }
     let by = found.chosen().unwrap_or_else(|| method.name().to_owned());
-    let mut text = if compared.rivals.is_empty() { list(found) } else { table(&compared, method) };
-    let _ = writeln!(text, "{:.5}  mean, by {by}; in {ms:.0} ms", found.mean_rms());
-    compared.rivals.iter().for_each(|rival| text += &verdict(rival, method));
+    let mut text = if compared.rivals.is_empty() {
+        list(found)
+    } else {
+        table(&compared, method)
+    };
+    let _ = writeln!(
+        text,
+        "{:.5}  mean, by {by}; in {ms:.0} ms",
+        found.mean_rms()
+    );
+    compared
+        .rivals
+        .iter()
+        .for_each(|rival| text += &verdict(rival, method));
     if let Some(details) = &details {
-        let [all, base, still] =
-            [|e: &DetailError| e.rms, |e: &DetailError| e.base_rms, |e: &DetailError| e.static_rms].map(|of| mean(details, of));
-        let _ = writeln!(text, "{all:.5}  mean with details; {base:.5} without, {still:.5} with those of the reference pose");
+        let [all, base, still] = [
+            |e: &DetailError| e.rms,
+            |e: &DetailError| e.base_rms,
+            |e: &DetailError| e.static_rms,
+        ]
+        .map(|of| mean(details, of));
+        let _ = writeln!(
+            text,
+            "{all:.5}  mean with details; {base:.5} without, {still:.5} with those of the reference pose"
+        );
     }
     if partial.resumed > 0 {
-        let _ = writeln!(text, "went on from {} results of a run that was cancelled", partial.resumed);
+        let _ = writeln!(
+            text,
+            "went on from {} results of a run that was cancelled",
+            partial.resumed
+        );
     }
     console.done(object, &text, &problems)
 }
@@ -140,7 +184,13 @@ fn mean_detail(details: &[DetailError]) -> Value {
 }
 
 fn as_json(rival: &Rival) -> Value {
-    let PairedTest { pairs, lower, mean_difference, sign_p, rank_p } = rival.test;
+    let PairedTest {
+        pairs,
+        lower,
+        mean_difference,
+        sign_p,
+        rank_p,
+    } = rival.test;
     json!({
         "mean_rms": rival.errors.mean_rms(), "rms": rival.errors.rms(), "mean_difference": mean_difference,
         "better": lower, "pairs": pairs, "sign_p": sign_p, "rank_p": rank_p,
@@ -148,13 +198,18 @@ fn as_json(rival: &Rival) -> Value {
 }
 
 fn list(found: &LeaveOneOut) -> String {
-    found.poses.iter().map(|pose| format!("{:.5}  {}\n", pose.rms, pose.name)).collect()
+    found
+        .poses
+        .iter()
+        .map(|pose| format!("{:.5}  {}\n", pose.rms, pose.name))
+        .collect()
 }
 
 /// Poses by methods.
 fn table(compared: &Comparison, method: Method) -> String {
-    let mut text: String =
-        std::iter::once(method).chain(compared.rivals.iter().map(|r| r.method)).fold(String::new(), |mut row, method| {
+    let mut text: String = std::iter::once(method)
+        .chain(compared.rivals.iter().map(|r| r.method))
+        .fold(String::new(), |mut row, method| {
             let _ = write!(row, "{:<9}", method.name());
             row
         });
@@ -170,7 +225,13 @@ fn table(compared: &Comparison, method: Method) -> String {
 }
 
 fn verdict(rival: &Rival, method: Method) -> String {
-    let PairedTest { pairs, lower, sign_p, rank_p, .. } = rival.test;
+    let PairedTest {
+        pairs,
+        lower,
+        sign_p,
+        rank_p,
+        ..
+    } = rival.test;
     format!(
         "{:.5}  mean of {}; {} is better on {lower} of {pairs} poses: p = {sign_p:.4} by signs, {rank_p:.4} by signed ranks\n",
         rival.errors.mean_rms(),

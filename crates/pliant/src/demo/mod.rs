@@ -87,10 +87,16 @@ pub fn run(out: &Path, progress: &dyn Progress) -> Result<Demo, DemoError> {
         ("surfaces", surfaces::chapter),
     ];
     // Before the work, so that a folder that cannot be is not found out after it.
-    std::fs::create_dir_all(out).map_err(|error| IoError::Write { path: out.to_owned(), source: error })?;
+    std::fs::create_dir_all(out).map_err(|error| IoError::Write {
+        path: out.to_owned(),
+        source: error,
+    })?;
     let mut sections = Vec::new();
     for (k, (name, chapter)) in chapters.iter().enumerate() {
-        if progress.report(name, k as f64 / chapters.len() as f64).is_break() {
+        if progress
+            .report(name, k as f64 / chapters.len() as f64)
+            .is_break()
+        {
             return Err(DemoError::Stopped);
         }
         chapter(&mut sections)?;
@@ -106,15 +112,26 @@ pub fn family_picture() -> Result<Vec<u8>, DemoError> {
 fn page(sections: Vec<Section>) -> Result<Page, DemoError> {
     let text = "Pose, touch, blend, transfer and learn the deformation of a character mesh from examples. These are the built-in models and \
                 what Pliant does with them.";
-    let page = Page::new("Pliant", text).with_picture("pliant.png", "Four built-in models", family_picture()?);
+    let page = Page::new("Pliant", text).with_picture(
+        "pliant.png",
+        "Four built-in models",
+        family_picture()?,
+    );
     Ok(page.with_sections(sections).made_by("pliant demo"))
 }
 
 fn write(out: &Path, page: &Page) -> Result<Demo, DemoError> {
     let files = page.in_folder(out);
     pliant_io::write_files(&files)?;
-    let figures = page.figures().map(|(section, name, value)| (section.to_owned(), name.to_owned(), value.to_owned())).collect();
-    Ok(Demo { index: out.join("index.html"), files: files.into_iter().map(|(path, _)| path).collect(), figures })
+    let figures = page
+        .figures()
+        .map(|(section, name, value)| (section.to_owned(), name.to_owned(), value.to_owned()))
+        .collect();
+    Ok(Demo {
+        index: out.join("index.html"),
+        files: files.into_iter().map(|(path, _)| path).collect(),
+        figures,
+    })
 }
 
 /// The result of `work` and how long it took.
@@ -125,5 +142,9 @@ fn timed<T>(work: impl FnOnce() -> T) -> (T, f64) {
 }
 
 fn milliseconds(value: f64) -> String {
-    if value < 10.0 { format!("{value:.2} ms") } else { format!("{value:.0} ms") }
+    if value < 10.0 {
+        format!("{value:.2} ms")
+    } else {
+        format!("{value:.0} ms")
+    }
 }

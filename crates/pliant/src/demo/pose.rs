@@ -3,18 +3,29 @@
 use pliant_linalg::portable;
 use pliant_mesh::Mesh;
 use pliant_mesh::glam::DVec3;
-use pliant_rig::{Bounded, Evaluator, Pin, Pose, PoseSolver, Poser, Range, ResidualLayer, ResidualOptions, Rig, Tikhonov, Transpose};
-use pliant_view::{Camera, Color, ContactSheet, Framing, Ground, Image, Marker, Scene, Stage, Stroke, View, ViewError};
+use pliant_rig::{
+    Bounded, Evaluator, Pin, Pose, PoseSolver, Poser, Range, ResidualLayer, ResidualOptions, Rig,
+    Tikhonov, Transpose,
+};
+use pliant_view::{
+    Camera, Color, ContactSheet, Framing, Ground, Image, Marker, Scene, Stage, Stroke, View,
+    ViewError,
+};
 
 use super::{DemoError, milliseconds, timed};
 use crate::page::Section;
 use crate::picture::Look;
 
 const SIZE: [usize; 2] = [400, 420];
-const VIEW: View = View::Orbit { azimuth_rad: 0.35, elevation_rad: 0.02 };
+const VIEW: View = View::Orbit {
+    azimuth_rad: 0.35,
+    elevation_rad: 0.02,
+};
 
 pub(super) fn chapter(sections: &mut Vec<Section>) -> Result<(), DemoError> {
-    let rig = pliant_specimens::specimen("head").expect("a head ships with the product").rig;
+    let rig = pliant_specimens::specimen("head")
+        .expect("a head ships with the product")
+        .rig;
     let mut section = Section::new(
         "Pose",
         "Points of the face are dragged, and the sliders follow: few of them, inside their limits, near the hand. A pin is drawn as a dot \
@@ -33,7 +44,11 @@ pub(super) fn chapter(sections: &mut Vec<Section>) -> Result<(), DemoError> {
 /// The vertex that a target moves most.
 fn peak(rig: &Rig, name: &str) -> usize {
     let target = &rig.targets()[rig.slider_named(name).expect("the head has it")];
-    let longest = (0..target.deltas.len()).max_by(|&a, &b| target.deltas[a].length().total_cmp(&target.deltas[b].length()));
+    let longest = (0..target.deltas.len()).max_by(|&a, &b| {
+        target.deltas[a]
+            .length()
+            .total_cmp(&target.deltas[b].length())
+    });
     target.vertices[longest.expect("a target moves something")] as usize
 }
 
@@ -48,30 +63,49 @@ fn smirk(poser: &Poser<'_>, section: &mut Section) -> Result<(), DemoError> {
     let rest = rig.neutral();
     let mut sheet = ContactSheet::new("", 4);
     sheet.push(picture(rest, rest, &pins)?, "pins and their goals");
-    let solvers: [Box<dyn PoseSolver>; 3] = [Box::new(Bounded::default()), Box::new(Tikhonov::default()), Box::new(Transpose::default())];
+    let solvers: [Box<dyn PoseSolver>; 3] = [
+        Box::new(Bounded::default()),
+        Box::new(Tikhonov::default()),
+        Box::new(Transpose::default()),
+    ];
     for solver in &solvers {
         let mut grab = poser.grab(&[], &pins, solver.as_ref(), Range::Clip)?;
         let (pose, ms) = timed(|| grab.solve(&pins.each_ref().map(|pin| pin.displacement)));
-        let caption = format!("{}: {} sliders, {:.0} % off", pose.method, pose.active_sliders(), 100.0 * miss(&pose, &pins));
-        sheet.push(picture(&rest.posed(rig.evaluate(&pose.weights))?, rest, &[])?, caption.as_str());
+        let caption = format!(
+            "{}: {} sliders, {:.0} % off",
+            pose.method,
+            pose.active_sliders(),
+            100.0 * miss(&pose, &pins)
+        );
+        sheet.push(
+            picture(&rest.posed(rig.evaluate(&pose.weights))?, rest, &[])?,
+            caption.as_str(),
+        );
         if pose.method == "box" {
             section.figure("box: one solve", format!("{:.0} µs", 1e3 * ms));
             section.figure("box: KKT", format!("{:.0e}", pose.kkt.unwrap_or(0.0)));
         }
     }
-    section.wide("pose-methods.png", "The same three pins by the default and by two methods of the thesis, clipped.", &sheet.compose()?)?;
+    section.wide(
+        "pose-methods.png",
+        "The same three pins by the default and by two methods of the thesis, clipped.",
+        &sheet.compose()?,
+    )?;
     Ok(())
 }
 
 fn solve(poser: &Poser<'_>, pins: &[Pin], solver: &dyn PoseSolver) -> Result<Pose, DemoError> {
     let displacements: Vec<DVec3> = pins.iter().map(|pin| pin.displacement).collect();
-    Ok(poser.grab(&[], pins, solver, Range::Clip)?.solve(&displacements))
+    Ok(poser
+        .grab(&[], pins, solver, Range::Clip)?
+        .solve(&displacements))
 }
 
 /// What is left of the way, in parts of it.
 fn miss(pose: &Pose, pins: &[Pin]) -> f64 {
     let sum = |lengths: &mut dyn Iterator<Item = f64>| lengths.map(|l| l * l).sum::<f64>().sqrt();
-    sum(&mut pose.pins.iter().map(|pin| pin.error)) / sum(&mut pins.iter().map(|pin| pin.displacement.length()))
+    sum(&mut pose.pins.iter().map(|pin| pin.error))
+        / sum(&mut pins.iter().map(|pin| pin.displacement.length()))
 }
 
 /// A mouth corner dragged round a loop, a brow held.
@@ -86,9 +120,14 @@ fn drag(poser: &Poser<'_>, section: &mut Section) -> Result<(), DemoError> {
     let moments = 28;
     for k in 0..moments {
         let turn = k as f64 / moments as f64 * std::f64::consts::TAU;
-        let way = DVec3::new(0.8 * portable::sin(turn), 0.6 - 0.8 * portable::cos(turn), 0.1 * portable::sin(turn));
+        let way = DVec3::new(
+            0.8 * portable::sin(turn),
+            0.6 - 0.8 * portable::cos(turn),
+            0.1 * portable::sin(turn),
+        );
         let (pose, solve_ms) = timed(|| grab.step(&[way, DVec3::ZERO], 0.2));
-        let ((), ms) = timed(|| evaluator.update(&mut face, &rig.activation().coefficients(&pose.weights)));
+        let ((), ms) =
+            timed(|| evaluator.update(&mut face, &rig.activation().coefficients(&pose.weights)));
         solve_us += 1e3 * solve_ms / moments as f64;
         evaluate_ms += ms / moments as f64;
         let at = pose.pins[0].reached;
@@ -98,7 +137,12 @@ fn drag(poser: &Poser<'_>, section: &mut Section) -> Result<(), DemoError> {
     }
     section.figure("drag: solve", format!("{solve_us:.0} µs"));
     section.figure("drag: evaluate with normals", milliseconds(evaluate_ms));
-    section.moving("pose-drag.png", "A mouth corner dragged round a loop.", &frames, 70)?;
+    section.moving(
+        "pose-drag.png",
+        "A mouth corner dragged round a loop.",
+        &frames,
+        70,
+    )?;
     Ok(())
 }
 
@@ -107,7 +151,9 @@ fn beyond_reach(poser: &Poser<'_>, section: &mut Section) -> Result<(), DemoErro
     let rig = poser.rig();
     let rest = rig.neutral();
     let places = rest.positions();
-    let tip = (0..places.len()).max_by(|&a, &b| places[a].z.total_cmp(&places[b].z)).expect("a head has vertices");
+    let tip = (0..places.len())
+        .max_by(|&a, &b| places[a].z.total_cmp(&places[b].z))
+        .expect("a head has vertices");
     let pins = [Pin::new(tip, DVec3::new(0.4, 0.9, 1.6))];
     let pose = solve(poser, &pins, &Bounded::default())?;
     let mut positions = rig.evaluate(&pose.weights);
@@ -118,13 +164,26 @@ fn beyond_reach(poser: &Poser<'_>, section: &mut Section) -> Result<(), DemoErro
     )?;
     let missing = [pose.pins[0].goal - pose.pins[0].reached];
     let radius = ResidualLayer::suggested_radius(rest, &positions, &missing);
-    let layer = ResidualLayer::factor(rest, &positions, &[pins[0].at], radius, &ResidualOptions::default())?;
+    let layer = ResidualLayer::factor(
+        rest,
+        &positions,
+        &[pins[0].at],
+        radius,
+        &ResidualOptions::default(),
+    )?;
     let ((residual, _), ms) = {
         let (result, ms) = timed(|| layer.residual(&missing));
         (result?, ms)
     };
     residual.apply_to(&mut positions, 1.0)?;
-    section.figure("residual layer", format!("{} vertices in {}", residual.vertices().len(), milliseconds(ms)));
+    section.figure(
+        "residual layer",
+        format!(
+            "{} vertices in {}",
+            residual.vertices().len(),
+            milliseconds(ms)
+        ),
+    );
     section.small(
         "pose-residual.png",
         "A residual layer takes up the rest, within its disc only.",
@@ -145,7 +204,8 @@ fn picture(pose: &Mesh, rest: &Mesh, pins: &[Pin]) -> Result<Image, ViewError> {
         let at = pin.at.position(rest);
         scene = scene.with_marker(Marker::new(at).colored(pin_color()));
         if pin.displacement != DVec3::ZERO {
-            scene = scene.with_stroke(Stroke::new(vec![at, at + pin.displacement]).colored(pin_color()));
+            scene = scene
+                .with_stroke(Stroke::new(vec![at, at + pin.displacement]).colored(pin_color()));
         }
     }
     render(scene, rest)
@@ -154,6 +214,14 @@ fn picture(pose: &Mesh, rest: &Mesh, pins: &[Pin]) -> Result<Image, ViewError> {
 fn render(mut scene: Scene, rest: &Mesh) -> Result<Image, ViewError> {
     scene.backdrop.ground = Ground::None;
     // The face fills the picture; neck and crown may leave it.
-    let face: Vec<DVec3> = rest.positions().iter().copied().filter(|p| p.z > 2.0 && p.y > -12.0 && p.y < 7.0).collect();
-    Stage::prepare(&scene)?.render(&Camera::framing_points(&face, &Framing::new(VIEW, SIZE)), SIZE)
+    let face: Vec<DVec3> = rest
+        .positions()
+        .iter()
+        .copied()
+        .filter(|p| p.z > 2.0 && p.y > -12.0 && p.y < 7.0)
+        .collect();
+    Stage::prepare(&scene)?.render(
+        &Camera::framing_points(&face, &Framing::new(VIEW, SIZE)),
+        SIZE,
+    )
 }

@@ -24,10 +24,19 @@ pub(super) fn head(sections: &mut Vec<Section>) -> Result<(), DemoError> {
         View::ThreeQuarter,
     )?;
     let (sheet, ms) = timed(|| sheet_of_targets(&asset.objects[0].rig));
-    section.wide("head-targets.png", "Every target at full weight; mouthClose on the open jaw that it closes.", &sheet?)?;
+    section.wide(
+        "head-targets.png",
+        "Every target at full weight; mouthClose on the open jaw that it closes.",
+        &sheet?,
+    )?;
     section.figure("targets drawn in", milliseconds(ms));
     let frames = play(&clip(&asset, "performance")?, View::ThreeQuarter, 2)?;
-    section.moving("head-performance.png", "A short performance of its sliders.", &frames, 83)?;
+    section.moving(
+        "head-performance.png",
+        "A short performance of its sliders.",
+        &frames,
+        83,
+    )?;
     sections.push(section);
     Ok(())
 }
@@ -43,23 +52,48 @@ pub(super) fn hand(sections: &mut Vec<Section>) -> Result<(), DemoError> {
     let gestures = clip(&asset, "gestures")?;
     let mut sheet = ContactSheet::new("", 7);
     for (k, name) in gestures.frame_names().iter().enumerate() {
-        let shot = Shot::new(View::Orbit { azimuth_rad: 0.5, elevation_rad: 0.3 }, THUMBNAIL);
-        sheet.push(shot.of_pose(&gestures.mesh_at(k)?, gestures.reference(), &Look::default())?, name.as_str());
+        let shot = Shot::new(
+            View::Orbit {
+                azimuth_rad: 0.5,
+                elevation_rad: 0.3,
+            },
+            THUMBNAIL,
+        );
+        sheet.push(
+            shot.of_pose(
+                &gestures.mesh_at(k)?,
+                gestures.reference(),
+                &Look::default(),
+            )?,
+            name.as_str(),
+        );
     }
-    section.wide("hand-gestures.png", "The gestures, each a pose of one mesh.", &sheet.compose()?)?;
+    section.wide(
+        "hand-gestures.png",
+        "The gestures, each a pose of one mesh.",
+        &sheet.compose()?,
+    )?;
     sections.push(section);
     Ok(())
 }
 
 pub(super) fn quadrupeds(sections: &mut Vec<Section>) -> Result<(), DemoError> {
-    let side = View::Orbit { azimuth_rad: 1.0, elevation_rad: 0.15 };
+    let side = View::Orbit {
+        azimuth_rad: 1.0,
+        elevation_rad: 0.15,
+    };
     let (hound, mut section) = introduce(
         "hound",
         "Hound",
         "A lean hound with a four-beat walk: each paw stays where it is put down while the body passes over it.",
         side,
     )?;
-    section.moving("hound-walk.png", "One cycle of the walk.", &play(&clip(&hound, "walk")?, side, 1)?, 33)?;
+    section.moving(
+        "hound-walk.png",
+        "One cycle of the walk.",
+        &play(&clip(&hound, "walk")?, side, 1)?,
+        33,
+    )?;
     sections.push(section);
     let (tapir, mut section) = introduce(
         "tapir",
@@ -68,7 +102,12 @@ pub(super) fn quadrupeds(sections: &mut Vec<Section>) -> Result<(), DemoError> {
          transferring motion from one to the other.",
         side,
     )?;
-    section.moving("tapir-trunk.png", "The trunk swings.", &play(&clip(&tapir, "trunk")?, side, 1)?, 42)?;
+    section.moving(
+        "tapir-trunk.png",
+        "The trunk swings.",
+        &play(&clip(&tapir, "trunk")?, side, 1)?,
+        42,
+    )?;
     sections.push(section);
     Ok(())
 }
@@ -81,7 +120,12 @@ pub(super) fn bar(sections: &mut Vec<Section>) -> Result<(), DemoError> {
         View::ThreeQuarter,
     )?;
     let frames = play(&clip(&asset, "bend")?, View::ThreeQuarter, 1)?;
-    section.moving("bar-bend.png", "Bending along a circle keeps the length of its axis.", &frames, 60)?;
+    section.moving(
+        "bar-bend.png",
+        "Bending along a circle keeps the length of its axis.",
+        &frames,
+        60,
+    )?;
     sections.push(section);
     Ok(())
 }
@@ -89,38 +133,75 @@ pub(super) fn bar(sections: &mut Vec<Section>) -> Result<(), DemoError> {
 /// Four models side by side: the picture at the top of the page.
 pub(super) fn family() -> Result<Image, DemoError> {
     let mut sheet = ContactSheet::new("", 4);
-    for (name, azimuth_rad) in [("head", 0.5), ("hound", 0.9), ("tapir", 0.75), ("hand", 0.35)] {
+    for (name, azimuth_rad) in [
+        ("head", 0.5),
+        ("hound", 0.9),
+        ("tapir", 0.75),
+        ("hand", 0.35),
+    ] {
         let mesh = crate::load(&format!("specimen:{name}"))?.mesh()?;
-        let shot = Shot::new(View::Orbit { azimuth_rad, elevation_rad: 0.15 }, [360, 360]);
+        let shot = Shot::new(
+            View::Orbit {
+                azimuth_rad,
+                elevation_rad: 0.15,
+            },
+            [360, 360],
+        );
         sheet.push(shot.of(&mesh, &Look::default())?, name);
     }
     Ok(sheet.compose()?)
 }
 
 /// A specimen and a section with its pictures, figures and files.
-fn introduce(name: &str, title: &str, text: &str, view: View) -> Result<(Asset, Section), DemoError> {
+fn introduce(
+    name: &str,
+    title: &str,
+    text: &str,
+    view: View,
+) -> Result<(Asset, Section), DemoError> {
     let (asset, ms) = timed(|| crate::load(&format!("specimen:{name}")));
     let asset = asset?;
     let mesh = asset.mesh()?;
     let mut section = Section::new(title, text);
     section.figure("vertices", mesh.vertex_count().to_string());
     section.figure("faces", mesh.face_count().to_string());
-    section.figure("quads", percent(mesh.faces().filter(|face| face.len() == 4).count(), mesh.face_count()));
+    section.figure(
+        "quads",
+        percent(
+            mesh.faces().filter(|face| face.len() == 4).count(),
+            mesh.face_count(),
+        ),
+    );
     if !asset.target_names().is_empty() {
         section.figure("targets", asset.target_names().len().to_string());
     }
     for clip in &asset.clips {
-        section.figure(&format!("frames of '{}'", clip.name), clip.frame_count.to_string());
+        section.figure(
+            &format!("frames of '{}'", clip.name),
+            clip.frame_count.to_string(),
+        );
     }
     section.figure("made in", milliseconds(ms));
-    section.small(&format!("{name}.png"), "At rest.", &Shot::new(view, SIZE).of(&mesh, &Look::default())?)?;
+    section.small(
+        &format!("{name}.png"),
+        "At rest.",
+        &Shot::new(view, SIZE).of(&mesh, &Look::default())?,
+    )?;
     // From where the model is longest.
     let size = mesh.bounds().map_or(DVec3::ONE, |bounds| bounds.size());
-    let across = if size.x > 1.5 * size.z { View::Front } else { View::Side };
+    let across = if size.x > 1.5 * size.z {
+        View::Front
+    } else {
+        View::Side
+    };
     let wire = Shot::new(across, SIZE).of(&mesh, &Look::default().with_wire(true))?;
     section.small(&format!("{name}-edges.png"), "With its edges.", &wire)?;
     let glb = pliant_io::gltf::write(&asset);
-    section.file(&format!("{name}.glb"), "the mesh with its targets and clips, for any viewer", glb.bytes);
+    section.file(
+        &format!("{name}.glb"),
+        "the mesh with its targets and clips, for any viewer",
+        glb.bytes,
+    );
     Ok((asset, section))
 }
 
@@ -136,18 +217,32 @@ fn percent(part: usize, whole: usize) -> String {
 fn sheet_of_targets(rig: &Rig) -> Result<Image, DemoError> {
     let mut sheet = ContactSheet::new("", 9);
     let moved = rig.targets().iter().flat_map(|target| &target.vertices);
-    let face: Vec<DVec3> = moved.map(|&v| rig.neutral().positions()[v as usize]).collect();
+    let face: Vec<DVec3> = moved
+        .map(|&v| rig.neutral().positions()[v as usize])
+        .collect();
     for (k, target) in rig.targets().iter().enumerate() {
         let mut weights = vec![0.0; rig.targets().len()];
         weights[k] = 1.0;
         if target.name == "mouthClose" {
             // It closes the lips of an open jaw; alone it means nothing.
-            let jaw = rig.targets().iter().position(|other| other.name == "jawOpen");
+            let jaw = rig
+                .targets()
+                .iter()
+                .position(|other| other.name == "jawOpen");
             jaw.into_iter().for_each(|jaw| weights[jaw] = 1.0);
         }
         let posed = rig.neutral().posed(rig.evaluate(&weights))?;
-        let shot = Shot::new(View::Orbit { azimuth_rad: 0.3, elevation_rad: 0.05 }, THUMBNAIL);
-        sheet.push(shot.framed_by(&face, &Look::default().scene(&posed))?, target.name.as_str());
+        let shot = Shot::new(
+            View::Orbit {
+                azimuth_rad: 0.3,
+                elevation_rad: 0.05,
+            },
+            THUMBNAIL,
+        );
+        sheet.push(
+            shot.framed_by(&face, &Look::default().scene(&posed))?,
+            target.name.as_str(),
+        );
     }
     Ok(sheet.compose()?)
 }

@@ -15,8 +15,14 @@ use crate::touch_picture::{TouchPicture, with_soft_region};
 use crate::touched_clip::TouchedClip;
 
 /// In centimetres.
-const CHEEK: SoftPatch = SoftPatch { center: 2134, radius: 4.0 };
-const CHIN: SoftPatch = SoftPatch { center: 1083, radius: 4.0 };
+const CHEEK: SoftPatch = SoftPatch {
+    center: 2134,
+    radius: 4.0,
+};
+const CHIN: SoftPatch = SoftPatch {
+    center: 1083,
+    radius: 4.0,
+};
 const BALL_RADIUS: f64 = 1.5;
 const DEPTH: f64 = 1.1;
 const SETTLE_SECS: f64 = 0.5;
@@ -26,8 +32,14 @@ const FILE_STEP: usize = 2;
 const BACK: f64 = 0.01;
 /// The middle of the pictures of the chin.
 const LOWER_FACE: [f64; 3] = [0.0, -6.0, 5.0];
-const CHEEK_VIEW: View = View::Orbit { azimuth_rad: 0.95, elevation_rad: 0.2 };
-const CHIN_VIEW: View = View::Orbit { azimuth_rad: 0.9, elevation_rad: 0.05 };
+const CHEEK_VIEW: View = View::Orbit {
+    azimuth_rad: 0.95,
+    elevation_rad: 0.2,
+};
+const CHIN_VIEW: View = View::Orbit {
+    azimuth_rad: 0.9,
+    elevation_rad: 0.05,
+};
 
 pub(super) fn chapter(sections: &mut Vec<Section>) -> Result<(), DemoError> {
     let mut section = Section::new(
@@ -45,12 +57,22 @@ pub(super) fn chapter(sections: &mut Vec<Section>) -> Result<(), DemoError> {
 fn cheek(section: &mut Section) -> Result<(), DemoError> {
     let head = crate::load("specimen:head")?.mesh()?;
     let ball = PressingBall::above(&head, CHEEK.center, BALL_RADIUS, DEPTH);
-    let job = TouchJob { colliders: vec![ball.collider()?], settle_secs: SETTLE_SECS, ..TouchJob::new(head, vec![CHEEK]) };
+    let job = TouchJob {
+        colliders: vec![ball.collider()?],
+        settle_secs: SETTLE_SECS,
+        ..TouchJob::new(head, vec![CHEEK])
+    };
     let clip = job.run(&())?;
-    section.figure("soft vertices", format!("{} of {}", clip.patch_vertices, job.mesh.vertex_count()));
+    section.figure(
+        "soft vertices",
+        format!("{} of {}", clip.patch_vertices, job.mesh.vertex_count()),
+    );
     section.figure("patch found in", milliseconds(clip.select_ms));
     section.figure("one frame", milliseconds(clip.step_ms));
-    section.figure("deepest inside the ball", format!("{:.1} µm", 1e4 * clip.max_penetration()));
+    section.figure(
+        "deepest inside the ball",
+        format!("{:.1} µm", 1e4 * clip.max_penetration()),
+    );
     section.figure("back to a tenth of a millimetre", back(&job, &clip));
     section.wide(
         "touch-cheek.png",
@@ -58,14 +80,23 @@ fn cheek(section: &mut Section) -> Result<(), DemoError> {
         &strip(&job, &clip, &ball)?,
     )?;
     let frames = clip.frames.into_iter().step_by(FILE_STEP).collect();
-    let clip = Clip::new("touch", job.mesh, frames)?.with_frames_per_second(job.fps / FILE_STEP as f64);
-    section.file("touched-cheek.glb", "the cheek that gives way", pliant_io::gltf::write(&Asset::from_clip(&clip)).bytes);
+    let clip =
+        Clip::new("touch", job.mesh, frames)?.with_frames_per_second(job.fps / FILE_STEP as f64);
+    section.file(
+        "touched-cheek.glb",
+        "the cheek that gives way",
+        pliant_io::gltf::write(&Asset::from_clip(&clip)).bytes,
+    );
     Ok(())
 }
 
 /// How long after the ball has left the skin is at its place again.
 fn back(job: &TouchJob, clip: &TouchedClip) -> String {
-    let last = clip.reports.iter().rposition(|report| report.max_displacement > BACK).map_or(0, |frame| frame + 1);
+    let last = clip
+        .reports
+        .iter()
+        .rposition(|report| report.max_displacement > BACK)
+        .map_or(0, |frame| frame + 1);
     let secs = last.saturating_sub(job.way_frames() - 1) as f64 / job.fps;
     match last {
         _ if last == clip.frames.len() => format!("not within {SETTLE_SECS} s"),
@@ -75,15 +106,28 @@ fn back(job: &TouchJob, clip: &TouchedClip) -> String {
 }
 
 fn strip(job: &TouchJob, clip: &TouchedClip, ball: &PressingBall) -> Result<Image, DemoError> {
-    let camera = TouchPicture::around(job.mesh.positions()[CHEEK.center], CHEEK.radius, Shot::new(CHEEK_VIEW, [276, 290]));
+    let camera = TouchPicture::around(
+        job.mesh.positions()[CHEEK.center],
+        CHEEK.radius,
+        Shot::new(CHEEK_VIEW, [276, 290]),
+    );
     let (turn, left) = ((job.way_frames() - 1) / 2, job.way_frames() - 1);
     let soft = SoftRegion::select(&job.mesh, &job.patches)?;
     let at = |frame: usize| job.mesh.posed(clip.frames[frame].clone());
     let mut sheet = ContactSheet::new("", 4);
-    sheet.push(camera.draw(ball.shown(with_soft_region(&job.mesh, &soft), 0.0))?, "the soft patch");
-    sheet.push(camera.draw(ball.shown(Look::default().scene(&at(turn)?), 1.0))?, "pressed");
+    sheet.push(
+        camera.draw(ball.shown(with_soft_region(&job.mesh, &soft), 0.0))?,
+        "the soft patch",
+    );
+    sheet.push(
+        camera.draw(ball.shown(Look::default().scene(&at(turn)?), 1.0))?,
+        "pressed",
+    );
     sheet.push(camera.draw(Look::default().scene(&at(turn)?))?, "the dent");
-    sheet.push(camera.draw(ball.shown(Look::default().scene(&at(left)?), 0.0))?, "released");
+    sheet.push(
+        camera.draw(ball.shown(Look::default().scene(&at(left)?), 0.0))?,
+        "released",
+    );
     Ok(sheet.compose()?)
 }
 
@@ -93,23 +137,46 @@ fn chin(section: &mut Section) -> Result<(), DemoError> {
     let head = performance.reference().clone();
     let options = TouchOptions::default().with_inertia(1.0);
     let fps = performance.frames_per_second();
-    let job = TouchJob { animation: Some(performance), options, fps, ..TouchJob::new(head, vec![CHIN]) };
+    let job = TouchJob {
+        animation: Some(performance),
+        options,
+        fps,
+        ..TouchJob::new(head, vec![CHIN])
+    };
     let clip = job.run(&())?;
-    section.figure("chin lags by up to", format!("{:.1} mm", 10.0 * clip.max_displacement()));
+    section.figure(
+        "chin lags by up to",
+        format!("{:.1} mm", 10.0 * clip.max_displacement()),
+    );
     section.figure("one frame of the chin", milliseconds(clip.step_ms));
-    section.moving("touch-chin.png", "The performance, with a chin that swings by its own inertia.", &film(&job, &clip)?, 125)?;
-    section.small("touch-chin-lag.png", "Where it lags most: the performance as it is, and with inertia.", &lag(&job, &clip)?)?;
+    section.moving(
+        "touch-chin.png",
+        "The performance, with a chin that swings by its own inertia.",
+        &film(&job, &clip)?,
+        125,
+    )?;
+    section.small(
+        "touch-chin-lag.png",
+        "Where it lags most: the performance as it is, and with inertia.",
+        &lag(&job, &clip)?,
+    )?;
     Ok(())
 }
 
 fn around_chin(view: View) -> TouchPicture {
-    TouchPicture::around(DVec3::from_array(LOWER_FACE), 1.5 * CHIN.radius, Shot::new(view, [300, 330]))
+    TouchPicture::around(
+        DVec3::from_array(LOWER_FACE),
+        1.5 * CHIN.radius,
+        Shot::new(view, [300, 330]),
+    )
 }
 
 /// Every third frame.
 fn film(job: &TouchJob, clip: &TouchedClip) -> Result<Vec<Image>, DemoError> {
     let camera = around_chin(CHIN_VIEW);
-    let draw = |frame: &Vec<DVec3>| Ok(camera.draw(Look::default().scene(&job.mesh.posed(frame.clone())?))?);
+    let draw = |frame: &Vec<DVec3>| {
+        Ok(camera.draw(Look::default().scene(&job.mesh.posed(frame.clone())?))?)
+    };
     clip.frames.iter().step_by(3).map(draw).collect()
 }
 
@@ -117,8 +184,14 @@ fn film(job: &TouchJob, clip: &TouchedClip) -> Result<Vec<Image>, DemoError> {
 fn lag(job: &TouchJob, clip: &TouchedClip) -> Result<Image, DemoError> {
     let (camera, frame) = (around_chin(View::Side), clip.furthest_frame());
     let mut sheet = ContactSheet::new("", 2);
-    for (name, places) in [("as it is", job.shape(frame).into_owned()), ("with inertia", clip.frames[frame].clone())] {
-        sheet.push(camera.draw(Look::default().scene(&job.mesh.posed(places)?))?, format!("{name}, frame {frame}"));
+    for (name, places) in [
+        ("as it is", job.shape(frame).into_owned()),
+        ("with inertia", clip.frames[frame].clone()),
+    ] {
+        sheet.push(
+            camera.draw(Look::default().scene(&job.mesh.posed(places)?))?,
+            format!("{name}, frame {frame}"),
+        );
     }
     Ok(sheet.compose()?)
 }

@@ -1,10 +1,11 @@
 //! Axes: where a value lies on one, and which values are written beside it.
 //!
-//! **Problem.** A reader takes a number from a plot, so the ends of an axis and its ticks are round numbers that enclose
-//! the data, whatever its size.
+//! **Problem.** A reader takes a number from a plot, so the ends of an axis and its ticks are round
+//! numbers that enclose the data, whatever its size.
 //!
-//! **Equation.** A linear axis steps by 1, 2 or 5 times a power of ten, the finest that needs no more than
-//! `MOST_STEPS` steps; its ends are whole steps. On a logarithmic axis from `a` to `b` the value `v` lies at
+//! **Equation.** A linear axis steps by 1, 2 or 5 times a power of ten, the finest that needs no
+//! more than `MOST_STEPS` steps; its ends are whole steps. On a logarithmic axis from `a` to `b`
+//! the value `v` lies at
 //!
 //! ```text
 //! (log v − log a) / (log b − log a)
@@ -12,10 +13,11 @@
 //!
 //! and the ends are 1, 2 or 5 times a power of ten; over many decades, powers of ten alone.
 //!
-//! **Ours.** Values that an axis cannot hold (NaN, infinity, absurdly large ones, those below zero on a logarithmic
-//! axis) have no position; who draws leaves them out.
+//! **Ours.** Values that an axis cannot hold (NaN, infinity, absurdly large ones, those below zero
+//! on a logarithmic axis) have no position; who draws leaves them out.
 
-/// The most steps between the ends of an axis. Ours: labels of five digits still stand apart on a plot of default size.
+/// The most steps between the ends of an axis. Ours: labels of five digits still stand apart on a
+/// plot of default size.
 const MOST_STEPS: usize = 7;
 /// Beyond this the difference of two values may overflow.
 const LARGEST: f64 = 1e300;
@@ -41,19 +43,32 @@ impl Axis {
     /// A linear axis; the title names the quantity and its unit.
     #[must_use]
     pub fn linear(title: impl Into<String>) -> Self {
-        Self { title: title.into(), kind: Kind::Linear, covered: Vec::new() }
+        Self {
+            title: title.into(),
+            kind: Kind::Linear,
+            covered: Vec::new(),
+        }
     }
 
     /// A logarithmic axis, for values above zero.
     #[must_use]
     pub fn logarithmic(title: impl Into<String>) -> Self {
-        Self { kind: Kind::Logarithmic, ..Self::linear(title) }
+        Self {
+            kind: Kind::Logarithmic,
+            ..Self::linear(title)
+        }
     }
 
     /// Names side by side; the k-th, counted from 0, stands at the value `k`.
     #[must_use]
-    pub fn categories<S: Into<String>>(title: impl Into<String>, names: impl IntoIterator<Item = S>) -> Self {
-        Self { kind: Kind::Categories(names.into_iter().map(Into::into).collect()), ..Self::linear(title) }
+    pub fn categories<S: Into<String>>(
+        title: impl Into<String>,
+        names: impl IntoIterator<Item = S>,
+    ) -> Self {
+        Self {
+            kind: Kind::Categories(names.into_iter().map(Into::into).collect()),
+            ..Self::linear(title)
+        }
     }
 
     /// The axis reaching over these values too, whatever the data.
@@ -80,8 +95,13 @@ impl Axis {
     /// The axis with ends and ticks for `values`.
     pub(super) fn scale(&self, values: impl IntoIterator<Item = f64>) -> Scale {
         let logarithmic = self.kind == Kind::Logarithmic;
-        let all = values.into_iter().chain(self.covered.iter().copied()).filter(|&v| holds(v, logarithmic));
-        let (low, high) = all.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), v| (low.min(v), high.max(v)));
+        let all = values
+            .into_iter()
+            .chain(self.covered.iter().copied())
+            .filter(|&v| holds(v, logarithmic));
+        let (low, high) = all.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), v| {
+            (low.min(v), high.max(v))
+        });
         let ends = (low <= high).then_some([low, high]);
         match &self.kind {
             Kind::Linear => linear(ends.unwrap_or([0.0, 1.0])),
@@ -108,7 +128,8 @@ pub(super) struct Tick {
 }
 
 impl Scale {
-    /// Where `value` lies, 0 at the low end and 1 at the high one; `None` for what the axis cannot hold.
+    /// Where `value` lies, 0 at the low end and 1 at the high one; `None` for what the axis cannot
+    /// hold.
     pub(super) fn position(&self, value: f64) -> Option<f64> {
         if !holds(value, self.logarithmic) {
             return None;
@@ -119,7 +140,11 @@ impl Scale {
 
     /// Where bars stand: zero, or the low end where there is no zero.
     pub(super) fn ground(&self) -> f64 {
-        if self.logarithmic { self.low } else { 0.0_f64.clamp(self.low, self.high) }
+        if self.logarithmic {
+            self.low
+        } else {
+            0.0_f64.clamp(self.low, self.high)
+        }
     }
 }
 
@@ -130,12 +155,26 @@ fn holds(value: f64, logarithmic: bool) -> bool {
 fn linear([low, high]: [f64; 2]) -> Scale {
     let [low, high] = widened(low, high);
     let step = round_step((high - low) / MOST_STEPS as f64);
-    // A hair inwards, so that an end that is a whole step but for rounding does not gain another one.
+    // A hair inwards, so that an end that is a whole step but for rounding does not gain another
+    // one.
     let first = (low / step + 1e-9).floor();
     let last = (high / step - 1e-9).ceil();
-    let values: Vec<f64> = (0..=(last - first) as usize).map(|k| (first + k as f64) * step).collect();
-    let ticks = values.iter().map(|&value| Tick { value, label: label_in_steps(value, step, low.abs().max(high.abs())) }).collect();
-    Scale { low: first * step, high: last * step, ticks, logarithmic: false }
+    let values: Vec<f64> = (0..=(last - first) as usize)
+        .map(|k| (first + k as f64) * step)
+        .collect();
+    let ticks = values
+        .iter()
+        .map(|&value| Tick {
+            value,
+            label: label_in_steps(value, step, low.abs().max(high.abs())),
+        })
+        .collect();
+    Scale {
+        low: first * step,
+        high: last * step,
+        ticks,
+        logarithmic: false,
+    }
 }
 
 /// Ends with something between them.
@@ -153,7 +192,9 @@ fn widened(low: f64, high: f64) -> [f64; 2] {
 /// The least of 1, 2 and 5 times a power of ten that is not below `least`.
 fn round_step(least: f64) -> f64 {
     let power = 10.0_f64.powf(least.log10().floor());
-    let step = [1.0, 2.0, 5.0].into_iter().find(|m| m * power >= least * (1.0 - 1e-9));
+    let step = [1.0, 2.0, 5.0]
+        .into_iter()
+        .find(|m| m * power >= least * (1.0 - 1e-9));
     step.unwrap_or(10.0) * power
 }
 
@@ -163,18 +204,42 @@ fn logarithmic_scale([low, high]: [f64; 2]) -> Scale {
     let every = ((last - first) as usize).div_ceil(MOST_STEPS).max(1) as i32;
     let decades = (first..=last + every).step_by(every as usize);
     let mut values: Vec<f64> = match fine {
-        true => decades.flat_map(|d| [1.0, 2.0, 5.0].map(|m| m * power_of_ten(d))).collect(),
+        true => decades
+            .flat_map(|d| [1.0, 2.0, 5.0].map(|m| m * power_of_ten(d)))
+            .collect(),
         false => decades.map(power_of_ten).collect(),
     };
     // The last tick at or below the data, the first at or above it, and those between.
-    let start = values.iter().rposition(|&v| v <= low * (1.0 + 1e-9)).unwrap_or(0);
-    let end = values.iter().position(|&v| v >= high * (1.0 - 1e-9)).unwrap_or(values.len() - 1).max(start + 1);
+    let start = values
+        .iter()
+        .rposition(|&v| v <= low * (1.0 + 1e-9))
+        .unwrap_or(0);
+    let end = values
+        .iter()
+        .position(|&v| v >= high * (1.0 - 1e-9))
+        .unwrap_or(values.len() - 1)
+        .max(start + 1);
     values.truncate(end + 1);
     values.drain(..start);
     let ends = [values[0], values[values.len() - 1]];
     let plain = ends[0] >= 1e-4 && ends[1] < 1e6;
-    let ticks = values.iter().map(|&value| Tick { value, label: if plain { plain_label(value) } else { scientific(value, 0) } }).collect();
-    Scale { low: ends[0], high: ends[1], ticks, logarithmic: true }
+    let ticks = values
+        .iter()
+        .map(|&value| Tick {
+            value,
+            label: if plain {
+                plain_label(value)
+            } else {
+                scientific(value, 0)
+            },
+        })
+        .collect();
+    Scale {
+        low: ends[0],
+        high: ends[1],
+        ticks,
+        logarithmic: true,
+    }
 }
 
 /// The exponent of the greatest power of ten that is not above `value`.
@@ -195,8 +260,20 @@ fn power_of_ten(exponent: i32) -> f64 {
 fn side_by_side(names: &[String], ends: Option<[f64; 2]>) -> Scale {
     let last = names.len().max(1) as f64 - 1.0;
     let [low, high] = ends.map_or([0.0, last], |[low, high]| [low.min(0.0), high.max(last)]);
-    let ticks = names.iter().enumerate().map(|(k, name)| Tick { value: k as f64, label: name.clone() }).collect();
-    Scale { low: low - 0.5, high: high + 0.5, ticks, logarithmic: false }
+    let ticks = names
+        .iter()
+        .enumerate()
+        .map(|(k, name)| Tick {
+            value: k as f64,
+            label: name.clone(),
+        })
+        .collect();
+    Scale {
+        low: low - 0.5,
+        high: high + 0.5,
+        ticks,
+        logarithmic: false,
+    }
 }
 
 /// A tick of a linear axis, with as many decimals as its step needs.
@@ -225,18 +302,34 @@ pub(super) fn readable(value: f64) -> String {
     if size != 0.0 && !(1e-4..1e7).contains(&size) {
         return scientific(value, 3);
     }
-    let whole = if size < 1.0 { 0 } else { size.log10().floor() as usize };
-    let leading_zeros = if size == 0.0 || size >= 1.0 { 0 } else { (-size.log10()).ceil() as usize };
+    let whole = if size < 1.0 {
+        0
+    } else {
+        size.log10().floor() as usize
+    };
+    let leading_zeros = if size == 0.0 || size >= 1.0 {
+        0
+    } else {
+        (-size.log10()).ceil() as usize
+    };
     let decimals = (3 + leading_zeros).saturating_sub(whole);
     let text = format!("{value:.decimals$}");
-    signed(if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.') } else { &text })
+    signed(if text.contains('.') {
+        text.trim_end_matches('0').trim_end_matches('.')
+    } else {
+        &text
+    })
 }
 
 /// `m·10ⁿ` with at most `digits` decimals in `m`.
 fn scientific(value: f64, digits: usize) -> String {
     let text = format!("{value:.digits$e}");
     let (mantissa, exponent) = text.split_once('e').expect("a number in scientific form");
-    let mantissa = if mantissa.contains('.') { mantissa.trim_end_matches('0').trim_end_matches('.') } else { mantissa };
+    let mantissa = if mantissa.contains('.') {
+        mantissa.trim_end_matches('0').trim_end_matches('.')
+    } else {
+        mantissa
+    };
     match mantissa {
         "0" | "-0" => "0".to_owned(),
         "1" => format!("10{}", raised(exponent)),
@@ -248,12 +341,17 @@ fn scientific(value: f64, digits: usize) -> String {
 /// A whole number in raised digits.
 fn raised(exponent: &str) -> String {
     const DIGITS: [char; 10] = ['⁰', '¹', '²', '³', '⁴', '⁵', '⁶', '⁷', '⁸', '⁹'];
-    exponent.chars().map(|c| c.to_digit(10).map_or('⁻', |digit| DIGITS[digit as usize])).collect()
+    exponent
+        .chars()
+        .map(|c| c.to_digit(10).map_or('⁻', |digit| DIGITS[digit as usize]))
+        .collect()
 }
 
 /// With a true minus sign, and none before zero; thousands of five digits and more set apart.
 fn signed(number: &str) -> String {
-    let (negative, size) = number.strip_prefix('-').map_or((false, number), |rest| (true, rest));
+    let (negative, size) = number
+        .strip_prefix('-')
+        .map_or((false, number), |rest| (true, rest));
     let zero = size.chars().all(|c| c == '0' || c == '.');
     let (whole, rest) = size.split_at(size.find('.').unwrap_or(size.len()));
     let mut grouped = String::new();
@@ -263,7 +361,10 @@ fn signed(number: &str) -> String {
         }
         grouped.push(digit);
     }
-    format!("{}{grouped}{rest}", if negative && !zero { "−" } else { "" })
+    format!(
+        "{}{grouped}{rest}",
+        if negative && !zero { "−" } else { "" }
+    )
 }
 
 #[cfg(test)]
@@ -278,67 +379,172 @@ mod tests {
     fn ticks_enclose_the_data_whatever_its_size() {
         let sizes = [1e-200, 3e-7, 0.02, 1.0, 17.0, 9562.0, 4.4e9, 1e200];
         for (k, &size) in sizes.iter().enumerate() {
-            for [a, b] in [[0.0, 1.0], [-1.0, 1.0], [0.31, 0.34], [-7.0, -2.0], [1.0, 1.0]] {
+            for [a, b] in [
+                [0.0, 1.0],
+                [-1.0, 1.0],
+                [0.31, 0.34],
+                [-7.0, -2.0],
+                [1.0, 1.0],
+            ] {
                 let ends = [a * size, b * size];
                 let scale = Axis::linear("").scale(ends);
                 let (first, last) = (&scale.ticks[0], &scale.ticks[scale.ticks.len() - 1]);
-                assert!(first.value <= ends[0] + 1e-8 * size && last.value >= ends[1] - 1e-8 * size, "{k}: {ends:?} in {scale:?}");
-                assert!((2..=MOST_STEPS + 3).contains(&scale.ticks.len()), "{scale:?}");
+                assert!(
+                    first.value <= ends[0] + 1e-8 * size && last.value >= ends[1] - 1e-8 * size,
+                    "{k}: {ends:?} in {scale:?}"
+                );
+                assert!(
+                    (2..=MOST_STEPS + 3).contains(&scale.ticks.len()),
+                    "{scale:?}"
+                );
                 assert_eq!((first.value, last.value), (scale.low, scale.high));
-                assert!(ends.iter().all(|&v| (-1e-7..=1.0 + 1e-7).contains(&scale.position(v).unwrap())));
+                assert!(
+                    ends.iter()
+                        .all(|&v| (-1e-7..=1.0 + 1e-7).contains(&scale.position(v).unwrap()))
+                );
                 let unlike: std::collections::BTreeSet<_> = labels(&scale).into_iter().collect();
-                assert_eq!(unlike.len(), scale.ticks.len(), "two ticks read alike: {scale:?}");
+                assert_eq!(
+                    unlike.len(),
+                    scale.ticks.len(),
+                    "two ticks read alike: {scale:?}"
+                );
             }
         }
     }
 
     #[test]
     fn steps_are_one_two_or_five_times_a_power_of_ten() {
-        assert_eq!(labels(&Axis::linear("").scale([0.0, 1.0])), ["0.0", "0.2", "0.4", "0.6", "0.8", "1.0"]);
-        assert_eq!(labels(&Axis::linear("").scale([-3.0, 11.0])), ["−4", "−2", "0", "2", "4", "6", "8", "10", "12"]);
-        assert_eq!(labels(&Axis::linear("").scale([0.0, 30_000.0])), ["0", "5000", "10,000", "15,000", "20,000", "25,000", "30,000"]);
-        assert_eq!(labels(&Axis::linear("").scale([0.0, 4e-5])), ["0", "10⁻⁵", "2·10⁻⁵", "3·10⁻⁵", "4·10⁻⁵"]);
+        assert_eq!(
+            labels(&Axis::linear("").scale([0.0, 1.0])),
+            ["0.0", "0.2", "0.4", "0.6", "0.8", "1.0"]
+        );
+        assert_eq!(
+            labels(&Axis::linear("").scale([-3.0, 11.0])),
+            ["−4", "−2", "0", "2", "4", "6", "8", "10", "12"]
+        );
+        assert_eq!(
+            labels(&Axis::linear("").scale([0.0, 30_000.0])),
+            [
+                "0", "5000", "10,000", "15,000", "20,000", "25,000", "30,000"
+            ]
+        );
+        assert_eq!(
+            labels(&Axis::linear("").scale([0.0, 4e-5])),
+            ["0", "10⁻⁵", "2·10⁻⁵", "3·10⁻⁵", "4·10⁻⁵"]
+        );
     }
 
     #[test]
     fn a_logarithmic_axis_places_by_ratio() {
         let scale = Axis::logarithmic("").scale([1.0, 1e4]);
         assert_eq!([scale.low, scale.high], [1.0, 1e4]);
-        for (value, place) in [(1.0, 0.0), (10.0, 0.25), (100.0, 0.5), (10.0_f64.sqrt(), 0.125), (1e4, 1.0)] {
+        for (value, place) in [
+            (1.0, 0.0),
+            (10.0, 0.25),
+            (100.0, 0.5),
+            (10.0_f64.sqrt(), 0.125),
+            (1e4, 1.0),
+        ] {
             assert!((scale.position(value).unwrap() - place).abs() < 1e-12);
         }
         assert_eq!(labels(&scale), ["1", "10", "100", "1000", "10,000"]);
-        assert_eq!(labels(&Axis::logarithmic("").scale([0.015, 0.3])), ["0.01", "0.02", "0.05", "0.1", "0.2", "0.5"]);
+        assert_eq!(
+            labels(&Axis::logarithmic("").scale([0.015, 0.3])),
+            ["0.01", "0.02", "0.05", "0.1", "0.2", "0.5"]
+        );
     }
 
     #[test]
     fn a_logarithmic_axis_encloses_its_data_too() {
-        for [low, high] in [[3.0, 4.0], [1.0, 1.0], [0.02, 0.02], [1e-290, 1e290], [7e-9, 5e3], [999.0, 1001.0], [1e-3, 1e-3]] {
+        for [low, high] in [
+            [3.0, 4.0],
+            [1.0, 1.0],
+            [0.02, 0.02],
+            [1e-290, 1e290],
+            [7e-9, 5e3],
+            [999.0, 1001.0],
+            [1e-3, 1e-3],
+        ] {
             let scale = Axis::logarithmic("").scale([low, high]);
-            assert!(scale.low <= low * (1.0 + 1e-8) && scale.high >= high * (1.0 - 1e-8) && scale.low < scale.high, "{scale:?}");
-            assert!(scale.ticks.len() <= 12, "{} ticks from {low} to {high}", scale.ticks.len());
+            assert!(
+                scale.low <= low * (1.0 + 1e-8)
+                    && scale.high >= high * (1.0 - 1e-8)
+                    && scale.low < scale.high,
+                "{scale:?}"
+            );
+            assert!(
+                scale.ticks.len() <= 12,
+                "{} ticks from {low} to {high}",
+                scale.ticks.len()
+            );
         }
     }
 
     #[test]
     fn what_an_axis_cannot_hold_has_no_position() {
-        let (linear, log) = (Axis::linear("").scale([0.0, f64::NAN, 1.0]), Axis::logarithmic("").scale([1.0, -5.0, f64::INFINITY, 10.0]));
-        assert_eq!([linear.low, linear.high, log.low, log.high], [0.0, 1.0, 1.0, 10.0]);
-        assert!([f64::NAN, f64::INFINITY, -f64::INFINITY, 1e305].iter().all(|&v| linear.position(v).is_none()));
-        assert!([0.0, -1.0, f64::NAN].iter().all(|&v| log.position(v).is_none()));
+        let (linear, log) = (
+            Axis::linear("").scale([0.0, f64::NAN, 1.0]),
+            Axis::logarithmic("").scale([1.0, -5.0, f64::INFINITY, 10.0]),
+        );
+        assert_eq!(
+            [linear.low, linear.high, log.low, log.high],
+            [0.0, 1.0, 1.0, 10.0]
+        );
+        assert!(
+            [f64::NAN, f64::INFINITY, -f64::INFINITY, 1e305]
+                .iter()
+                .all(|&v| linear.position(v).is_none())
+        );
+        assert!(
+            [0.0, -1.0, f64::NAN]
+                .iter()
+                .all(|&v| log.position(v).is_none())
+        );
     }
 
     #[test]
     fn names_stand_in_the_middle_of_equal_parts() {
         let scale = Axis::categories("", ["a", "b", "c", "d"]).scale([]);
-        let places: Vec<f64> = scale.ticks.iter().map(|tick| scale.position(tick.value).unwrap()).collect();
+        let places: Vec<f64> = scale
+            .ticks
+            .iter()
+            .map(|tick| scale.position(tick.value).unwrap())
+            .collect();
         assert_eq!(places, [0.125, 0.375, 0.625, 0.875]);
         assert_eq!(Axis::categories("", [""; 0]).scale([]).ticks, []);
     }
 
     #[test]
     fn values_are_shown_with_four_digits() {
-        let shown = [0.0, -0.0, 1.0, -2.5, 0.015, 9562.0, 26_719.0, 1.0 / 3.0, 1e-9, -1.5e12, f64::NAN].map(readable);
-        assert_eq!(shown, ["0", "0", "1", "−2.5", "0.015", "9562", "26,719", "0.3333", "10⁻⁹", "−1.5·10¹²", "not a number"]);
+        let shown = [
+            0.0,
+            -0.0,
+            1.0,
+            -2.5,
+            0.015,
+            9562.0,
+            26_719.0,
+            1.0 / 3.0,
+            1e-9,
+            -1.5e12,
+            f64::NAN,
+        ]
+        .map(readable);
+        assert_eq!(
+            shown,
+            [
+                "0",
+                "0",
+                "1",
+                "−2.5",
+                "0.015",
+                "9562",
+                "26,719",
+                "0.3333",
+                "10⁻⁹",
+                "−1.5·10¹²",
+                "not a number"
+            ]
+        );
     }
 }

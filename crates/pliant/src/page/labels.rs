@@ -2,8 +2,9 @@
 //!
 //! **Problem.** A label should touch its point and cover neither another point nor another label.
 //!
-//! **Ours.** Each label in turn takes the first of a few places around its point that is free: right, left, above, below,
-//! and the corners. Where none is free it stays to the right, so that none is lost.
+//! **Ours.** Each label in turn takes the first of a few places around its point that is free:
+//! right, left, above, below, and the corners. Where none is free it stays to the right, so that
+//! none is lost.
 
 use super::svg::text_width;
 
@@ -40,13 +41,25 @@ pub(super) struct Label<'a> {
 }
 
 /// Every label at its place.
-pub(super) fn place_labels<'a>(points: &[([f64; 2], Option<&'a str>)], size: f64, bounds: &Box2) -> Vec<Label<'a>> {
-    let mut taken: Vec<Box2> = points.iter().map(|([x, y], _)| Box2 { min: [x - MARK, y - MARK], max: [x + MARK, y + MARK] }).collect();
+pub(super) fn place_labels<'a>(
+    points: &[([f64; 2], Option<&'a str>)],
+    size: f64,
+    bounds: &Box2,
+) -> Vec<Label<'a>> {
+    let mut taken: Vec<Box2> = points
+        .iter()
+        .map(|([x, y], _)| Box2 {
+            min: [x - MARK, y - MARK],
+            max: [x + MARK, y + MARK],
+        })
+        .collect();
     let mut placed = Vec::new();
     for (point, label) in points {
         let Some(label) = *label else { continue };
         let places = places_around(*point, [text_width(label, size), size]);
-        let free = places.iter().find(|(place, _)| bounds.holds(place) && !taken.iter().any(|other| other.meets(place)));
+        let free = places.iter().find(|(place, _)| {
+            bounds.holds(place) && !taken.iter().any(|other| other.meets(place))
+        });
         let (place, anchor) = *free.unwrap_or(&places[0]);
         let x = match anchor {
             "start" => place.min[0],
@@ -54,7 +67,11 @@ pub(super) fn place_labels<'a>(points: &[([f64; 2], Option<&'a str>)], size: f64
             _ => 0.5 * (place.min[0] + place.max[0]),
         };
         // The baseline is above the lower side by what letters such as g hang below it.
-        placed.push(Label { place: [x, place.max[1] - 0.2 * size], anchor, text: label });
+        placed.push(Label {
+            place: [x, place.max[1] - 0.2 * size],
+            anchor,
+            text: label,
+        });
         taken.push(place);
     }
     placed
@@ -73,14 +90,25 @@ fn places_around([x, y]: [f64; 2], [width, height]: [f64; 2]) -> [(Box2, &'stati
         ([left + MARK, above], "end"),
         ([left + MARK, below], "end"),
     ];
-    corners.map(|([x, y], anchor)| (Box2 { min: [x, y], max: [x + width, y + height] }, anchor))
+    corners.map(|([x, y], anchor)| {
+        (
+            Box2 {
+                min: [x, y],
+                max: [x + width, y + height],
+            },
+            anchor,
+        )
+    })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    const BOUNDS: Box2 = Box2 { min: [0.0, 0.0], max: [400.0, 300.0] };
+    const BOUNDS: Box2 = Box2 {
+        min: [0.0, 0.0],
+        max: [400.0, 300.0],
+    };
 
     fn boxes(placed: &[Label<'_>], size: f64) -> Vec<Box2> {
         let corner = |label: &Label<'_>| {
@@ -92,14 +120,21 @@ mod tests {
             };
             let left = label.place[0] - before * width;
             // A hair smaller, for rounding.
-            Box2 { min: [left + 1e-9, label.place[1] - 0.8 * size + 1e-9], max: [left + width - 1e-9, label.place[1] + 0.2 * size - 1e-9] }
+            Box2 {
+                min: [left + 1e-9, label.place[1] - 0.8 * size + 1e-9],
+                max: [left + width - 1e-9, label.place[1] + 0.2 * size - 1e-9],
+            }
         };
         placed.iter().map(corner).collect()
     }
 
     #[test]
     fn labels_of_near_points_do_not_cover_each_other() {
-        let points = [([100.0, 100.0], Some("first")), ([112.0, 102.0], Some("second")), ([106.0, 90.0], Some("third"))];
+        let points = [
+            ([100.0, 100.0], Some("first")),
+            ([112.0, 102.0], Some("second")),
+            ([106.0, 90.0], Some("third")),
+        ];
         let placed = place_labels(&points, 11.0, &BOUNDS);
         let boxes = boxes(&placed, 11.0);
         for (k, a) in boxes.iter().enumerate() {

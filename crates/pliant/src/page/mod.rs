@@ -1,5 +1,5 @@
-//! Pages of words, figures, tables, plots, pictures and files: one HTML file, with its pictures beside it, that needs no
-//! network.
+//! Pages of words, figures, tables, plots, pictures and files: one HTML file, with its pictures
+//! beside it, that needs no network.
 //!
 //! ```
 //! use pliant::page::{Axis, Best, Marks, Page, Plot, Section, Series, Table};
@@ -82,7 +82,12 @@ impl Section {
     /// A section with its first words.
     #[must_use]
     pub fn new(title: impl Into<String>, text: impl Into<String>) -> Self {
-        Self { title: title.into(), text: text.into(), parts: vec![Part::default()], ..Self::default() }
+        Self {
+            title: title.into(),
+            text: text.into(),
+            parts: vec![Part::default()],
+            ..Self::default()
+        }
     }
 
     /// A figure with its name, at the top of the section.
@@ -95,10 +100,13 @@ impl Section {
         self.problems.push(text.into());
     }
 
-    /// Words below all that is here; what is added next stands below them. Between two paragraphs tables come first, then
-    /// plots, wide pictures, small ones and files.
+    /// Words below all that is here; what is added next stands below them. Between two paragraphs
+    /// tables come first, then plots, wide pictures, small ones and files.
     pub fn paragraph(&mut self, text: impl Into<String>) {
-        self.parts.push(Part { text: text.into(), ..Part::default() });
+        self.parts.push(Part {
+            text: text.into(),
+            ..Part::default()
+        });
     }
 
     /// A table.
@@ -126,7 +134,13 @@ impl Section {
     }
 
     /// A moving picture beside others.
-    pub fn moving(&mut self, file: &str, caption: &str, frames: &[Image], frame_millis: u16) -> Result<(), ViewError> {
+    pub fn moving(
+        &mut self,
+        file: &str,
+        caption: &str,
+        frames: &[Image],
+        frame_millis: u16,
+    ) -> Result<(), ViewError> {
         let file = File::new(file, caption, to_apng(frames, frame_millis)?);
         self.part().small.push(file);
         Ok(())
@@ -140,7 +154,9 @@ impl Section {
 
     /// A way to another page, relative to this one.
     pub fn link(&mut self, address: &str, words: &str) {
-        self.part().links.push((address.to_owned(), words.to_owned()));
+        self.part()
+            .links
+            .push((address.to_owned(), words.to_owned()));
     }
 
     fn part(&mut self) -> &mut Part {
@@ -148,11 +164,21 @@ impl Section {
     }
 
     fn write_html(&self, number: usize, html: &mut String) {
-        let _ = writeln!(html, "<section id=\"s{number}\">\n<h2>{}</h2>\n<p>{}</p>", escaped(&self.title), escaped(&self.text));
+        let _ = writeln!(
+            html,
+            "<section id=\"s{number}\">\n<h2>{}</h2>\n<p>{}</p>",
+            escaped(&self.title),
+            escaped(&self.text)
+        );
         if !self.figures.is_empty() {
             html.push_str("<dl>");
             for (name, value) in &self.figures {
-                let _ = write!(html, "<div><dt>{}</dt><dd>{}</dd></div>", escaped(name), escaped(value));
+                let _ = write!(
+                    html,
+                    "<div><dt>{}</dt><dd>{}</dd></div>",
+                    escaped(name),
+                    escaped(value)
+                );
             }
             html.push_str("</dl>\n");
         }
@@ -173,7 +199,12 @@ impl Part {
         if !self.plots.is_empty() {
             html.push_str("<div class=\"plots\">");
             for (plot, caption) in &self.plots {
-                let _ = write!(html, "<figure>{}<figcaption>{}</figcaption></figure>", svg::inline(plot), escaped(caption));
+                let _ = write!(
+                    html,
+                    "<figure>{}<figcaption>{}</figcaption></figure>",
+                    svg::inline(plot),
+                    escaped(caption)
+                );
             }
             html.push_str("</div>\n");
         }
@@ -188,10 +219,20 @@ impl Part {
         }
         html.push_str("<p class=\"files\">");
         for File { name, caption, .. } in &self.files {
-            let _ = write!(html, "<a href=\"{0}\" download>{0}</a> <span>{1}</span> ", escaped(name), escaped(caption));
+            let _ = write!(
+                html,
+                "<a href=\"{0}\" download>{0}</a> <span>{1}</span> ",
+                escaped(name),
+                escaped(caption)
+            );
         }
         for (address, words) in &self.links {
-            let _ = write!(html, "<a href=\"{}\">{}</a> ", escaped(address), escaped(words));
+            let _ = write!(
+                html,
+                "<a href=\"{}\">{}</a> ",
+                escaped(address),
+                escaped(words)
+            );
         }
         html.push_str("</p>\n");
     }
@@ -203,7 +244,11 @@ impl Part {
 
 impl File {
     fn new(name: &str, caption: &str, bytes: Vec<u8>) -> Self {
-        Self { name: name.to_owned(), caption: caption.to_owned(), bytes }
+        Self {
+            name: name.to_owned(),
+            caption: caption.to_owned(),
+            bytes,
+        }
     }
 }
 
@@ -214,7 +259,10 @@ fn write_pictures(pictures: &[File], class: &str, html: &mut String) {
     let _ = write!(html, "<div class=\"{class}\">");
     for File { name, caption, .. } in pictures {
         let (file, caption) = (escaped(name), escaped(caption));
-        let _ = write!(html, "<figure><img src=\"{file}\" alt=\"{caption}\" loading=\"lazy\"><figcaption>{caption}</figcaption></figure>");
+        let _ = write!(
+            html,
+            "<figure><img src=\"{file}\" alt=\"{caption}\" loading=\"lazy\"><figcaption>{caption}</figcaption></figure>"
+        );
     }
     html.push_str("</div>\n");
 }
@@ -223,7 +271,11 @@ impl Page {
     /// A page without sections, on light paper.
     #[must_use]
     pub fn new(title: impl Into<String>, text: impl Into<String>) -> Self {
-        Self { title: title.into(), text: text.into(), ..Self::default() }
+        Self {
+            title: title.into(),
+            text: text.into(),
+            ..Self::default()
+        }
     }
 
     /// The page with one more section.
@@ -243,25 +295,37 @@ impl Page {
     /// The command that makes the page, for its last line.
     #[must_use]
     pub fn made_by(self, command: impl Into<String>) -> Self {
-        Self { made_by: command.into(), ..self }
+        Self {
+            made_by: command.into(),
+            ..self
+        }
     }
 
     /// Dark where the reader's screen is.
     #[must_use]
     pub fn dark_too(self) -> Self {
-        Self { dark_too: true, ..self }
+        Self {
+            dark_too: true,
+            ..self
+        }
     }
 
     /// The page with a picture at its top, as a PNG.
     #[must_use]
     pub fn with_picture(self, file: &str, caption: &str, png: Vec<u8>) -> Self {
-        Self { picture: Some(File::new(file, caption, png)), ..self }
+        Self {
+            picture: Some(File::new(file, caption, png)),
+            ..self
+        }
     }
 
     /// The page with a way back to the page above it.
     #[must_use]
     pub fn with_way_up(self, address: &str, words: &str) -> Self {
-        Self { up: Some((address.to_owned(), words.to_owned())), ..self }
+        Self {
+            up: Some((address.to_owned(), words.to_owned())),
+            ..self
+        }
     }
 
     /// What the page is about.
@@ -278,7 +342,12 @@ impl Page {
 
     /// Every figure: its section, its name and its value.
     pub fn figures<'a>(&'a self) -> impl Iterator<Item = (&'a str, &'a str, &'a str)> {
-        let named = |section: &'a Section| section.figures.iter().map(move |(name, value)| (&*section.title, &**name, &**value));
+        let named = |section: &'a Section| {
+            section
+                .figures
+                .iter()
+                .map(move |(name, value)| (&*section.title, &**name, &**value))
+        };
         self.sections.iter().flat_map(named)
     }
 
@@ -289,13 +358,19 @@ impl Page {
 
     /// Every problem that a section names.
     pub fn problems(&self) -> impl Iterator<Item = &str> {
-        self.sections.iter().flat_map(|section| &section.problems).map(String::as_str)
+        self.sections
+            .iter()
+            .flat_map(|section| &section.problems)
+            .map(String::as_str)
     }
 
     /// The page and the files beside it as they will lie in `folder`, the page last.
     #[must_use]
     pub fn in_folder(&self, folder: &Path) -> Vec<(PathBuf, Vec<u8>)> {
-        let mut files: Vec<_> = self.files().map(|(name, bytes)| (folder.join(name), bytes.to_vec())).collect();
+        let mut files: Vec<_> = self
+            .files()
+            .map(|(name, bytes)| (folder.join(name), bytes.to_vec()))
+            .collect();
         files.push((folder.join("index.html"), self.html().into_bytes()));
         files
     }
@@ -309,11 +384,21 @@ impl Page {
     pub fn html(&self) -> String {
         let mut html = self.head();
         if let Some(File { name, caption, .. }) = &self.picture {
-            let _ = writeln!(html, "<figure><img src=\"{}\" alt=\"{}\"></figure>", escaped(name), escaped(caption));
+            let _ = writeln!(
+                html,
+                "<figure><img src=\"{}\" alt=\"{}\"></figure>",
+                escaped(name),
+                escaped(caption)
+            );
         }
         html.push_str("<nav>");
         if let Some((address, words)) = &self.up {
-            let _ = write!(html, "<a href=\"{}\">{}</a>", escaped(address), escaped(words));
+            let _ = write!(
+                html,
+                "<a href=\"{}\">{}</a>",
+                escaped(address),
+                escaped(words)
+            );
         }
         for (k, section) in self.sections.iter().enumerate() {
             let _ = write!(html, "<a href=\"#s{k}\">{}</a>", escaped(&section.title));
@@ -327,9 +412,16 @@ impl Page {
     }
 
     fn head(&self) -> String {
-        let (title, text, light) = (escaped(&self.title), escaped(&self.text), palette::LIGHT.variables());
+        let (title, text, light) = (
+            escaped(&self.title),
+            escaped(&self.text),
+            palette::LIGHT.variables(),
+        );
         let dark = match self.dark_too {
-            true => format!("@media (prefers-color-scheme: dark) {{ :root {{ color-scheme: dark; {} }} }}\n", palette::DARK.variables()),
+            true => format!(
+                "@media (prefers-color-scheme: dark) {{ :root {{ color-scheme: dark; {} }} }}\n",
+                palette::DARK.variables()
+            ),
             false => String::new(),
         };
         format!(
@@ -380,8 +472,20 @@ mod tests {
         section.problem("<i>");
         section.paragraph("</p>");
         section.link("a\"b", "<u>");
-        let html = Page::new("</title>", "</header>").with_section(section).made_by("<code>").html();
-        let safe = ["&lt;b&gt;", "a &amp; b", "&quot;1&quot;", "&lt;i&gt;", "&lt;/p&gt;", "a&quot;b", "&lt;u&gt;", "&lt;/title&gt;"];
+        let html = Page::new("</title>", "</header>")
+            .with_section(section)
+            .made_by("<code>")
+            .html();
+        let safe = [
+            "&lt;b&gt;",
+            "a &amp; b",
+            "&quot;1&quot;",
+            "&lt;i&gt;",
+            "&lt;/p&gt;",
+            "a&quot;b",
+            "&lt;u&gt;",
+            "&lt;/title&gt;",
+        ];
         assert!(safe.iter().all(|text| html.contains(text)), "{html}");
         assert_eq!(html.matches("</header>").count(), 1);
         assert_eq!(html.matches("<code>").count(), 1);
@@ -409,6 +513,11 @@ mod tests {
     #[test]
     fn only_pages_that_say_so_turn_dark() {
         assert!(!Page::new("a", "b").html().contains("prefers-color-scheme"));
-        assert!(Page::new("a", "b").dark_too().html().contains("prefers-color-scheme: dark"));
+        assert!(
+            Page::new("a", "b")
+                .dark_too()
+                .html()
+                .contains("prefers-color-scheme: dark")
+        );
     }
 }

@@ -1,8 +1,8 @@
 //! Plots as plain SVG: lines, points and bars over linear, logarithmic and named axes.
 //!
-//! A plot always shows all of its data: axes reach over it, and what an axis cannot hold (NaN, infinity, zero on a
-//! logarithmic axis) is left out, with a gap in a line that would pass through. Series differ in colour, dash and mark, so
-//! that none needs the colour alone.
+//! A plot always shows all of its data: axes reach over it, and what an axis cannot hold (NaN,
+//! infinity, zero on a logarithmic axis) is left out, with a gap in a line that would pass through.
+//! Series differ in colour, dash and mark, so that none needs the colour alone.
 
 use super::axis::Axis;
 use super::svg;
@@ -35,7 +35,8 @@ pub enum Marks {
     Points,
     /// Both.
     LineAndPoints,
-    /// A bar from zero to each point; bars of several series stand side by side around each whole number of `x`.
+    /// A bar from zero to each point; bars of several series stand side by side around each whole
+    /// number of `x`.
     Bars,
 }
 
@@ -68,7 +69,14 @@ impl Plot {
     /// A plot without series.
     #[must_use]
     pub fn new(title: impl Into<String>, x: Axis, y: Axis) -> Self {
-        Self { title: title.into(), x, y, series: Vec::new(), rules: Vec::new(), size: Self::DEFAULT_SIZE.map(|side| side as f64) }
+        Self {
+            title: title.into(),
+            x,
+            y,
+            series: Vec::new(),
+            rules: Vec::new(),
+            size: Self::DEFAULT_SIZE.map(|side| side as f64),
+        }
     }
 
     /// The plot with one more series.
@@ -81,15 +89,22 @@ impl Plot {
     /// The plot with a line across at the height `y`, such as a limit or a published value.
     #[must_use]
     pub fn with_rule(mut self, y: f64, name: impl Into<String>) -> Self {
-        self.rules.push(Rule { y, name: name.into() });
+        self.rules.push(Rule {
+            y,
+            name: name.into(),
+        });
         self
     }
 
-    /// Width and height in pixels, not below [`LEAST_SIZE`](Self::LEAST_SIZE). Default: [`DEFAULT_SIZE`](Self::DEFAULT_SIZE).
+    /// Width and height in pixels, not below [`LEAST_SIZE`](Self::LEAST_SIZE). Default:
+    /// [`DEFAULT_SIZE`](Self::DEFAULT_SIZE).
     #[must_use]
     pub fn with_size(self, size: [usize; 2]) -> Self {
         let [width, height] = Self::LEAST_SIZE;
-        Self { size: [size[0].max(width) as f64, size[1].max(height) as f64], ..self }
+        Self {
+            size: [size[0].max(width) as f64, size[1].max(height) as f64],
+            ..self
+        }
     }
 
     /// What the plot is about.
@@ -106,25 +121,63 @@ impl Plot {
 
     /// The plot in words, for those who cannot see it.
     pub(super) fn description(&self) -> String {
-        let kinds = self.series.iter().map(|series| format!("{} ({} {})", series.name, series.points.len(), series.marks.word()));
+        let kinds = self.series.iter().map(|series| {
+            format!(
+                "{} ({} {})",
+                series.name,
+                series.points.len(),
+                series.marks.word()
+            )
+        });
         let kinds: Vec<String> = kinds.collect();
-        let rules = self.rules.iter().map(|rule| format!("; a line across at {}", rule.name));
-        format!("{} over {}: {}{}", self.y.title(), self.x.title(), kinds.join(", "), rules.collect::<String>())
+        let rules = self
+            .rules
+            .iter()
+            .map(|rule| format!("; a line across at {}", rule.name));
+        format!(
+            "{} over {}: {}{}",
+            self.y.title(),
+            self.x.title(),
+            kinds.join(", "),
+            rules.collect::<String>()
+        )
     }
 }
 
 impl Series {
     /// A series of points in their order.
     #[must_use]
-    pub fn new(name: impl Into<String>, marks: Marks, points: impl IntoIterator<Item = [f64; 2]>) -> Self {
-        let points = points.into_iter().map(|[x, y]| Point { x, y, ..Point::default() }).collect();
-        Self { name: name.into(), marks, points }
+    pub fn new(
+        name: impl Into<String>,
+        marks: Marks,
+        points: impl IntoIterator<Item = [f64; 2]>,
+    ) -> Self {
+        let points = points
+            .into_iter()
+            .map(|[x, y]| Point {
+                x,
+                y,
+                ..Point::default()
+            })
+            .collect();
+        Self {
+            name: name.into(),
+            marks,
+            points,
+        }
     }
 
     /// Bars of these heights at 0, 1, 2 and so on: one for each name of an axis of categories.
     #[must_use]
     pub fn bars(name: impl Into<String>, heights: impl IntoIterator<Item = f64>) -> Self {
-        Self::new(name, Marks::Bars, heights.into_iter().enumerate().map(|(k, height)| [k as f64, height]))
+        Self::new(
+            name,
+            Marks::Bars,
+            heights
+                .into_iter()
+                .enumerate()
+                .map(|(k, height)| [k as f64, height]),
+        )
     }
 
     /// The series with words beside its points, in their order.

@@ -1,8 +1,8 @@
 //! A plot as SVG text.
 //!
-//! Coordinates are pixels with one decimal and y downwards. Colours are CSS variables of the page around the plot, or of the
-//! file itself. Widths of text are estimated, since nobody is there to measure them: what stands beside text gets room to
-//! spare.
+//! Coordinates are pixels with one decimal and y downwards. Colours are CSS variables of the page
+//! around the plot, or of the file itself. Widths of text are estimated, since nobody is there to
+//! measure them: what stands beside text gets room to spare.
 
 use std::fmt::Write;
 
@@ -86,30 +86,71 @@ impl Frame {
         let points = || plot.series.iter().flat_map(|series| &series.points);
         let x = plot.x.scale(points().map(|point| point.x));
         let spans = points().filter_map(|point| point.interval).flatten();
-        let ground = plot.series.iter().any(|series| series.marks == Marks::Bars).then_some(0.0);
-        let y = plot.y.scale(points().map(|point| point.y).chain(spans).chain(plot.rules.iter().map(|rule| rule.y)).chain(ground));
-        let widest = |scale: &Scale| scale.ticks.iter().map(|tick| text_width(&tick.label, TEXT_PX)).fold(0.0, f64::max);
+        let ground = plot
+            .series
+            .iter()
+            .any(|series| series.marks == Marks::Bars)
+            .then_some(0.0);
+        let y = plot.y.scale(
+            points()
+                .map(|point| point.y)
+                .chain(spans)
+                .chain(plot.rules.iter().map(|rule| rule.y))
+                .chain(ground),
+        );
+        let widest = |scale: &Scale| {
+            scale
+                .ticks
+                .iter()
+                .map(|tick| text_width(&tick.label, TEXT_PX))
+                .fold(0.0, f64::max)
+        };
         let [width, height] = plot.size;
         let left = LEFT + widest(&y) + 8.0;
         // Half of the last label of a numeric axis hangs over.
         let right = width
             - MARGIN
-            - if plot.x.names().is_some() { 0.0 } else { 0.5 * text_width(x.ticks.last().map_or("", |tick| &tick.label), TEXT_PX) };
+            - if plot.x.names().is_some() {
+                0.0
+            } else {
+                0.5 * text_width(x.ticks.last().map_or("", |tick| &tick.label), TEXT_PX)
+            };
         let room = (right - left) / x.ticks.len().max(1) as f64;
         let turned = plot.x.names().is_some() && widest(&x) > room - 4.0;
-        let names = if turned { (0.75 * widest(&x)).min(0.4 * height) + 14.0 } else { 20.0 };
+        let names = if turned {
+            (0.75 * widest(&x)).min(0.4 * height) + 14.0
+        } else {
+            20.0
+        };
         let title = if plot.x.title().is_empty() { 0.0 } else { 20.0 };
-        let top = legend_bottom + if plot.y.title().is_empty() { 12.0 } else { 31.0 };
+        let top = legend_bottom
+            + if plot.y.title().is_empty() {
+                12.0
+            } else {
+                31.0
+            };
         let bottom = (height - MARGIN - names - title).max(top + 20.0);
-        Self { left, right, top, bottom, x, y, turned }
+        Self {
+            left,
+            right,
+            top,
+            bottom,
+            x,
+            y,
+            turned,
+        }
     }
 
     fn across(&self, x: f64) -> Option<f64> {
-        self.x.position(x).map(|place| self.left + place * (self.right - self.left))
+        self.x
+            .position(x)
+            .map(|place| self.left + place * (self.right - self.left))
     }
 
     fn down(&self, y: f64) -> Option<f64> {
-        self.y.position(y).map(|place| self.bottom + place * (self.top - self.bottom))
+        self.y
+            .position(y)
+            .map(|place| self.bottom + place * (self.top - self.bottom))
     }
 
     fn place(&self, [x, y]: [f64; 2]) -> Option<[f64; 2]> {
@@ -124,15 +165,23 @@ struct Canvas {
 impl Canvas {
     fn text(&mut self, [x, y]: [f64; 2], class: &str, anchor: &str, text: &str) {
         let (x, y) = (px(x), px(y));
-        let _ = writeln!(self.svg, "<text class=\"{class}\" x=\"{x}\" y=\"{y}\" text-anchor=\"{anchor}\">{}</text>", escaped(text));
+        let _ = writeln!(
+            self.svg,
+            "<text class=\"{class}\" x=\"{x}\" y=\"{y}\" text-anchor=\"{anchor}\">{}</text>",
+            escaped(text)
+        );
     }
 
     fn segment(&mut self, class: &str, [x1, y1]: [f64; 2], [x2, y2]: [f64; 2]) {
         let [x1, y1, x2, y2] = [x1, y1, x2, y2].map(px);
-        let _ = writeln!(self.svg, "<path class=\"{class}\" d=\"M{x1} {y1}L{x2} {y2}\"/>");
+        let _ = writeln!(
+            self.svg,
+            "<path class=\"{class}\" d=\"M{x1} {y1}L{x2} {y2}\"/>"
+        );
     }
 
-    /// The names of the series in rows below the title; returns where they end. One series needs no legend.
+    /// The names of the series in rows below the title; returns where they end. One series needs no
+    /// legend.
     fn legend(&mut self, plot: &Plot, top: f64) -> f64 {
         const ROW: f64 = 18.0;
         if plot.series.len() < 2 {
@@ -156,10 +205,17 @@ impl Canvas {
     fn sample(&mut self, marks: Marks, k: usize, [x, y]: [f64; 2], width: f64) {
         if marks == Marks::Bars {
             let (x, y, color) = (px(x), px(y - 5.0), color(k));
-            let _ = writeln!(self.svg, "<rect x=\"{x}\" y=\"{y}\" width=\"12.0\" height=\"10.0\" rx=\"1.5\" fill=\"{color}\"/>");
+            let _ = writeln!(
+                self.svg,
+                "<rect x=\"{x}\" y=\"{y}\" width=\"12.0\" height=\"10.0\" rx=\"1.5\" fill=\"{color}\"/>"
+            );
         }
         if marks.has_line() {
-            self.path(&format!("M{} {}L{} {}", px(x), px(y), px(x + width), px(y)), k, "");
+            self.path(
+                &format!("M{} {}L{} {}", px(x), px(y), px(x + width), px(y)),
+                k,
+                "",
+            );
         }
         if marks.has_points() {
             self.mark([x + 0.5 * width, y], k, "");
@@ -168,12 +224,16 @@ impl Canvas {
 
     fn axes(&mut self, plot: &Plot, frame: &Frame) {
         for tick in &frame.y.ticks {
-            let Some(y) = frame.down(tick.value) else { continue };
+            let Some(y) = frame.down(tick.value) else {
+                continue;
+            };
             self.segment("grid", [frame.left, y], [frame.right, y]);
             self.text([frame.left - 7.0, y + 4.0], "soft", "end", &tick.label);
         }
         for tick in &frame.x.ticks {
-            let Some(x) = frame.across(tick.value) else { continue };
+            let Some(x) = frame.across(tick.value) else {
+                continue;
+            };
             if plot.x.names().is_none() {
                 self.segment("grid", [x, frame.top], [x, frame.bottom]);
             }
@@ -182,7 +242,12 @@ impl Canvas {
         let ground = frame.down(frame.y.ground()).unwrap_or(frame.bottom);
         self.segment("axis", [frame.left, ground], [frame.right, ground]);
         self.text([LEFT, frame.top - 13.0], "soft", "start", plot.y.title());
-        self.text([0.5 * (frame.left + frame.right), plot.size[1] - MARGIN], "soft", "middle", plot.x.title());
+        self.text(
+            [0.5 * (frame.left + frame.right), plot.size[1] - MARGIN],
+            "soft",
+            "middle",
+            plot.x.title(),
+        );
     }
 
     /// A label below the horizontal axis: upright, or turned where names need room.
@@ -203,9 +268,18 @@ impl Canvas {
         for (k, place, series) in bar_series(plot) {
             for point in &series.points {
                 let [from, to] = place.map(|offset| frame.across(point.x + offset));
-                let (Some(from), Some(to), Some(y), Some(zero)) = (from, to, frame.down(point.y), frame.down(ground)) else { continue };
+                let (Some(from), Some(to), Some(y), Some(zero)) =
+                    (from, to, frame.down(point.y), frame.down(ground))
+                else {
+                    continue;
+                };
                 let (x, width) = (px(from), px(to - from));
-                let (top, height, color, words) = (px(y.min(zero)), px((y - zero).abs()), color(k), words(plot, series, point));
+                let (top, height, color, words) = (
+                    px(y.min(zero)),
+                    px((y - zero).abs()),
+                    color(k),
+                    words(plot, series, point),
+                );
                 let _ = writeln!(
                     self.svg,
                     "<rect class=\"bar\" x=\"{x}\" y=\"{top}\" width=\"{width}\" height=\"{height}\" fill=\"{color}\"><title>{words}</title></rect>"
@@ -224,7 +298,13 @@ impl Canvas {
         for point in &series.points {
             let place = frame.place([point.x, point.y]);
             if let Some([x, y]) = place {
-                let _ = write!(path, "{}{} {}", if pen_down { 'L' } else { 'M' }, px(x), px(y));
+                let _ = write!(
+                    path,
+                    "{}{} {}",
+                    if pen_down { 'L' } else { 'M' },
+                    px(x),
+                    px(y)
+                );
             }
             pen_down = place.is_some();
         }
@@ -236,9 +316,21 @@ impl Canvas {
     fn path(&mut self, path: &str, k: usize, words: &str) {
         const DASHES: [&str; SERIES] = ["", "7 4", "2 4", "9 4 2 4", "14 4", "4 3 1 3"];
         let dash = DASHES[(k + k / SERIES) % SERIES];
-        let dash = if dash.is_empty() { String::new() } else { format!(" stroke-dasharray=\"{dash}\"") };
-        let title = if words.is_empty() { String::new() } else { format!("<title>{words}</title>") };
-        let _ = writeln!(self.svg, "<path class=\"line\" d=\"{path}\" stroke=\"{}\"{dash}>{title}</path>", color(k));
+        let dash = if dash.is_empty() {
+            String::new()
+        } else {
+            format!(" stroke-dasharray=\"{dash}\"")
+        };
+        let title = if words.is_empty() {
+            String::new()
+        } else {
+            format!("<title>{words}</title>")
+        };
+        let _ = writeln!(
+            self.svg,
+            "<path class=\"line\" d=\"{path}\" stroke=\"{}\"{dash}>{title}</path>",
+            color(k)
+        );
     }
 
     fn points(&mut self, series: &Series, k: usize, frame: &Frame) {
@@ -246,17 +338,32 @@ impl Canvas {
             return;
         }
         for point in &series.points {
-            let Some([x, y]) = frame.place([point.x, point.y]) else { continue };
+            let Some([x, y]) = frame.place([point.x, point.y]) else {
+                continue;
+            };
             self.span(point, x, frame);
             if series.marks.has_points() {
-                self.mark([x, y], k, &format!("{}: {}, {}", escaped(&series.name), readable(point.x), readable(point.y)));
+                self.mark(
+                    [x, y],
+                    k,
+                    &format!(
+                        "{}: {}, {}",
+                        escaped(&series.name),
+                        readable(point.x),
+                        readable(point.y)
+                    ),
+                );
             }
         }
     }
 
     /// The interval of a point, as a line with caps.
     fn span(&mut self, point: &Point, x: f64, frame: &Frame) {
-        let Some([Some(low), Some(high)]) = point.interval.map(|ends| ends.map(|end| frame.down(end))) else { return };
+        let Some([Some(low), Some(high)]) =
+            point.interval.map(|ends| ends.map(|end| frame.down(end)))
+        else {
+            return;
+        };
         self.segment("span", [x, low], [x, high]);
         for y in [low, high] {
             self.segment("span", [x - 4.0, y], [x + 4.0, y]);
@@ -272,7 +379,11 @@ impl Canvas {
             4 => &[[0.0, 1.2], [1.1, -0.8], [-1.1, -0.8]],
             _ => &[[-1.3, -0.45], [1.3, -0.45], [1.3, 0.45], [-1.3, 0.45]],
         };
-        let title = if words.is_empty() { String::new() } else { format!("<title>{words}</title>") };
+        let title = if words.is_empty() {
+            String::new()
+        } else {
+            format!("<title>{words}</title>")
+        };
         let color = color(k);
         let _ = if corners.is_empty() {
             writeln!(
@@ -283,15 +394,23 @@ impl Canvas {
                 px(MARK_RADIUS)
             )
         } else {
-            let corner = |[u, v]: &[f64; 2]| format!("{} {}", px(x + MARK_RADIUS * u), px(y + MARK_RADIUS * v));
+            let corner = |[u, v]: &[f64; 2]| {
+                format!("{} {}", px(x + MARK_RADIUS * u), px(y + MARK_RADIUS * v))
+            };
             let corners: Vec<String> = corners.iter().map(corner).collect();
-            writeln!(self.svg, "<path class=\"mark\" d=\"M{}Z\" fill=\"{color}\">{title}</path>", corners.join("L"))
+            writeln!(
+                self.svg,
+                "<path class=\"mark\" d=\"M{}Z\" fill=\"{color}\">{title}</path>",
+                corners.join("L")
+            )
         };
     }
 
     fn rules(&mut self, plot: &Plot, frame: &Frame) {
         for rule in &plot.rules {
-            let Some(y) = frame.down(rule.y) else { continue };
+            let Some(y) = frame.down(rule.y) else {
+                continue;
+            };
             self.segment("rule", [frame.left, y], [frame.right, y]);
             self.text([frame.right, y - 4.0], "name", "end", &rule.name);
         }
@@ -302,11 +421,22 @@ impl Canvas {
         let mut points = Vec::new();
         let offsets = bar_series(plot);
         for (k, series) in plot.series.iter().enumerate() {
-            let middle = offsets.iter().find(|(bar, ..)| *bar == k).map_or(0.0, |(_, [from, to], _)| 0.5 * (from + to));
-            let placed = series.points.iter().filter_map(|point| Some((frame.place([point.x + middle, point.y])?, point.label.as_deref())));
+            let middle = offsets
+                .iter()
+                .find(|(bar, ..)| *bar == k)
+                .map_or(0.0, |(_, [from, to], _)| 0.5 * (from + to));
+            let placed = series.points.iter().filter_map(|point| {
+                Some((
+                    frame.place([point.x + middle, point.y])?,
+                    point.label.as_deref(),
+                ))
+            });
             points.extend(placed);
         }
-        let bounds = Box2 { min: [frame.left, frame.top - 8.0], max: [plot.size[0] - 2.0, frame.bottom] };
+        let bounds = Box2 {
+            min: [frame.left, frame.top - 8.0],
+            max: [plot.size[0] - 2.0, frame.bottom],
+        };
         for label in place_labels(&points, NAME_PX, &bounds) {
             self.text(label.place, "name", label.anchor, label.text);
         }
@@ -315,15 +445,28 @@ impl Canvas {
 
 /// The series of bars with their number among all series and their place around a whole number.
 fn bar_series(plot: &Plot) -> Vec<(usize, [f64; 2], &Series)> {
-    let bars: Vec<(usize, &Series)> = plot.series.iter().enumerate().filter(|(_, series)| series.marks == Marks::Bars).collect();
+    let bars: Vec<(usize, &Series)> = plot
+        .series
+        .iter()
+        .enumerate()
+        .filter(|(_, series)| series.marks == Marks::Bars)
+        .collect();
     let width = BARS_FILL / bars.len().max(1) as f64;
     let place = |bar: usize| [bar, bar + 1].map(|side| width * side as f64 - 0.5 * BARS_FILL);
-    bars.iter().enumerate().map(|(bar, &(k, series))| (k, place(bar), series)).collect()
+    bars.iter()
+        .enumerate()
+        .map(|(bar, &(k, series))| (k, place(bar), series))
+        .collect()
 }
 
 /// A bar in words, as they appear under the pointer.
 fn words(plot: &Plot, series: &Series, point: &Point) -> String {
-    let name = plot.x.names().and_then(|names| names.get(point.x as usize)).cloned().unwrap_or_else(|| readable(point.x));
+    let name = plot
+        .x
+        .names()
+        .and_then(|names| names.get(point.x as usize))
+        .cloned()
+        .unwrap_or_else(|| readable(point.x));
     escaped(&format!("{}, {name}: {}", series.name, readable(point.y)))
 }
 

@@ -1,4 +1,5 @@
-//! Tables: a caption, a header and rows of text, numbers to the right, the best of a column set off.
+//! Tables: a caption, a header and rows of text, numbers to the right, the best of a column set
+//! off.
 
 use std::fmt::Write;
 
@@ -31,9 +32,17 @@ pub enum Best {
 impl Table {
     /// A table without rows.
     #[must_use]
-    pub fn new<S: Into<String>>(caption: impl Into<String>, header: impl IntoIterator<Item = S>) -> Self {
+    pub fn new<S: Into<String>>(
+        caption: impl Into<String>,
+        header: impl IntoIterator<Item = S>,
+    ) -> Self {
         let header: Vec<String> = header.into_iter().map(Into::into).collect();
-        Self { caption: caption.into(), best: vec![None; header.len()], header, rows: Vec::new() }
+        Self {
+            caption: caption.into(),
+            best: vec![None; header.len()],
+            header,
+            rows: Vec::new(),
+        }
     }
 
     /// The table with the best number of a column, counted from 0, set off.
@@ -42,7 +51,10 @@ impl Table {
     /// If there is no such column.
     #[must_use]
     pub fn with_best(mut self, column: usize, best: Best) -> Self {
-        assert!(column < self.header.len(), "column {column} is beyond the header");
+        assert!(
+            column < self.header.len(),
+            "column {column} is beyond the header"
+        );
         self.best[column] = Some(best);
         self
     }
@@ -55,7 +67,8 @@ impl Table {
         self.add(cells.into_iter().map(Into::into).collect(), false);
     }
 
-    /// Adds a row of numbers that others published: it looks different and never holds the best of a column.
+    /// Adds a row of numbers that others published: it looks different and never holds the best of
+    /// a column.
     ///
     /// # Panics
     /// If it has not one cell per column.
@@ -64,7 +77,11 @@ impl Table {
     }
 
     fn add(&mut self, cells: Vec<String>, quoted: bool) {
-        assert_eq!(cells.len(), self.header.len(), "a row has one cell per column");
+        assert_eq!(
+            cells.len(),
+            self.header.len(),
+            "a row has one cell per column"
+        );
         self.rows.push(Row { cells, quoted });
     }
 
@@ -88,33 +105,61 @@ impl Table {
     pub(super) fn write_html(&self, html: &mut String) {
         let _ = write!(html, "<figure class=\"table\"><table>\n<thead><tr>");
         for (column, name) in self.header.iter().enumerate() {
-            let class = if self.is_numeric(column) { " class=\"number\"" } else { "" };
+            let class = if self.is_numeric(column) {
+                " class=\"number\""
+            } else {
+                ""
+            };
             let _ = write!(html, "<th scope=\"col\"{class}>{}</th>", escaped(name));
         }
         html.push_str("</tr></thead>\n<tbody>\n");
-        let best: Vec<Option<f64>> = (0..self.header.len()).map(|column| self.best_of(column)).collect();
+        let best: Vec<Option<f64>> = (0..self.header.len())
+            .map(|column| self.best_of(column))
+            .collect();
         for row in &self.rows {
-            html.push_str(if row.quoted { "<tr class=\"quoted\">" } else { "<tr>" });
+            html.push_str(if row.quoted {
+                "<tr class=\"quoted\">"
+            } else {
+                "<tr>"
+            });
             for (column, cell) in row.cells.iter().enumerate() {
-                let is_best = !row.quoted && best[column].is_some() && number_in(cell) == best[column];
+                let is_best =
+                    !row.quoted && best[column].is_some() && number_in(cell) == best[column];
                 let right = number_in(cell).is_some() || self.is_numeric(column);
-                let class =
-                    ["", " class=\"number\"", " class=\"best\"", " class=\"number best\""][usize::from(right) + 2 * usize::from(is_best)];
+                let class = [
+                    "",
+                    " class=\"number\"",
+                    " class=\"best\"",
+                    " class=\"number best\"",
+                ][usize::from(right) + 2 * usize::from(is_best)];
                 let _ = write!(html, "<td{class}>{}</td>", escaped(cell));
             }
             html.push_str("</tr>\n");
         }
-        let _ = writeln!(html, "</tbody></table><figcaption>{}</figcaption></figure>", escaped(&self.caption));
+        let _ = writeln!(
+            html,
+            "</tbody></table><figcaption>{}</figcaption></figure>",
+            escaped(&self.caption)
+        );
     }
 
     /// Whether a column holds numbers and gaps only.
     fn is_numeric(&self, column: usize) -> bool {
-        let mut cells = self.rows.iter().map(|row| row.cells[column].as_str()).filter(|cell| !is_gap(cell)).peekable();
+        let mut cells = self
+            .rows
+            .iter()
+            .map(|row| row.cells[column].as_str())
+            .filter(|cell| !is_gap(cell))
+            .peekable();
         cells.peek().is_some() && cells.all(|cell| number_in(cell).is_some())
     }
 
     fn best_of(&self, column: usize) -> Option<f64> {
-        let numbers = self.rows.iter().filter(|row| !row.quoted).filter_map(|row| number_in(&row.cells[column]));
+        let numbers = self
+            .rows
+            .iter()
+            .filter(|row| !row.quoted)
+            .filter_map(|row| number_in(&row.cells[column]));
         match self.best[column]? {
             Best::Least => numbers.min_by(f64::total_cmp),
             Best::Greatest => numbers.max_by(f64::total_cmp),
@@ -129,9 +174,15 @@ fn is_gap(cell: &str) -> bool {
 /// The number that a cell begins with, as in `−1,204.5 ms`; none in words or in `3D`.
 fn number_in(cell: &str) -> Option<f64> {
     let first = cell.split_whitespace().next()?;
-    let digits = first.trim_end_matches('%').replace('−', "-").replace(',', "");
+    let digits = first
+        .trim_end_matches('%')
+        .replace('−', "-")
+        .replace(',', "");
     let looks = digits.starts_with(|c: char| c.is_ascii_digit() || "+-.".contains(c));
-    digits.parse::<f64>().ok().filter(|value| looks && value.is_finite())
+    digits
+        .parse::<f64>()
+        .ok()
+        .filter(|value| looks && value.is_finite())
 }
 
 #[cfg(test)]
@@ -146,8 +197,30 @@ mod tests {
 
     #[test]
     fn numbers_are_read_with_signs_thousands_and_units() {
-        let read = ["−1,204.5 ms", "12%", "0.2 %", "1e-3", "+3", ".5", "", "–", "head", "3D", "inf", "nan", "-"].map(number_in);
-        let numbers = [Some(-1204.5), Some(12.0), Some(0.2), Some(1e-3), Some(3.0), Some(0.5)];
+        let read = [
+            "−1,204.5 ms",
+            "12%",
+            "0.2 %",
+            "1e-3",
+            "+3",
+            ".5",
+            "",
+            "–",
+            "head",
+            "3D",
+            "inf",
+            "nan",
+            "-",
+        ]
+        .map(number_in);
+        let numbers = [
+            Some(-1204.5),
+            Some(12.0),
+            Some(0.2),
+            Some(1e-3),
+            Some(3.0),
+            Some(0.5),
+        ];
         assert_eq!(read[..6], numbers);
         assert_eq!(read[6..], [None; 7]);
     }
@@ -159,7 +232,10 @@ mod tests {
         table.push(["b", "1.5"]);
         table.push_quoted(["the paper's", "0.5"]);
         let html = html(&table);
-        assert!(html.contains("<td class=\"number best\">1.5</td>"), "{html}");
+        assert!(
+            html.contains("<td class=\"number best\">1.5</td>"),
+            "{html}"
+        );
         assert_eq!(html.matches("best").count(), 1, "{html}");
     }
 
@@ -169,8 +245,17 @@ mod tests {
         table.push(["a", "2.5", "8"]);
         table.push(["b", "–", "none"]);
         let html = html(&table);
-        assert!(html.contains("<th scope=\"col\" class=\"number\">ms</th>") && html.contains("<td class=\"number\">–</td>"), "{html}");
-        assert!(html.contains("<th scope=\"col\">note</th>") && html.contains("<td>none</td>") && html.contains("<td>b</td>"), "{html}");
+        assert!(
+            html.contains("<th scope=\"col\" class=\"number\">ms</th>")
+                && html.contains("<td class=\"number\">–</td>"),
+            "{html}"
+        );
+        assert!(
+            html.contains("<th scope=\"col\">note</th>")
+                && html.contains("<td>none</td>")
+                && html.contains("<td>b</td>"),
+            "{html}"
+        );
     }
 
     #[test]
@@ -178,7 +263,13 @@ mod tests {
         let mut table = Table::new("a < b & c", ["<th>", "\"q\""]);
         table.push(["</td>", "&"]);
         let html = html(&table);
-        for text in ["a &lt; b &amp; c", "&lt;th&gt;", "&quot;q&quot;", "<td>&lt;/td&gt;</td>", "<td>&amp;</td>"] {
+        for text in [
+            "a &lt; b &amp; c",
+            "&lt;th&gt;",
+            "&quot;q&quot;",
+            "<td>&lt;/td&gt;</td>",
+            "<td>&amp;</td>",
+        ] {
             assert!(html.contains(text), "{text} in {html}");
         }
     }

@@ -16,7 +16,10 @@ use pliant_physics::PhysicsError;
 use super::{Chapter, Data, ReproduceError, numerals, told};
 use crate::page::Section;
 
-pub(super) fn sections(data: &Data, progress: &dyn Progress) -> Result<Vec<Section>, ReproduceError> {
+pub(super) fn sections(
+    data: &Data,
+    progress: &dyn Progress,
+) -> Result<Vec<Section>, ReproduceError> {
     let chapters: [Chapter<&Data>; 7] = [
         ("times", times::section),
         ("shrinking", shrinking::section),
@@ -26,10 +29,18 @@ pub(super) fn sections(data: &Data, progress: &dyn Progress) -> Result<Vec<Secti
         ("pulled vertex", pulled::section),
         ("results", results::section),
     ];
-    told(data, &chapters, data.missing(results::SHARED.iter().map(|pair| pair.locator)), progress)
+    told(
+        data,
+        &chapters,
+        data.missing(results::SHARED.iter().map(|pair| pair.locator)),
+        progress,
+    )
 }
 
 /// Names the model in an error.
 fn failed<E: Into<PhysicsError>>(model: &str) -> impl Fn(E) -> ReproduceError + use<'_, E> {
-    move |error| ReproduceError::Physics { model: model.to_owned(), source: error.into() }
+    move |error| ReproduceError::Physics {
+        model: model.to_owned(),
+        source: error.into(),
+    }
 }

@@ -2,7 +2,8 @@
 //!
 //! **Equation.** `sₙ₊₁ = a sₙ + c mod 2⁶⁴`; the upper 53 bits of `s` are a fraction.
 //!
-//! **Source.** Knuth, "The Art of Computer Programming", volume 2, section 3.3.4, for MMIX's `a` and `c`.
+//! **Source.** Knuth, "The Art of Computer Programming", volume 2, section 3.3.4, for MMIX's `a`
+//! and `c`.
 
 /// A linear congruential generator.
 #[derive(Debug, Clone)]
@@ -17,7 +18,10 @@ impl Lcg {
 
     /// From 0 up to, but not including, 1.
     pub(super) fn unit(&mut self) -> f64 {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        self.0 = self
+            .0
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1_442_695_040_888_963_407);
         (self.0 >> 11) as f64 / (1_u64 << 53) as f64
     }
 
@@ -53,14 +57,19 @@ mod tests {
     fn numbers_fill_their_range_evenly_and_repeat_with_their_seed() {
         let numbers = |seed| {
             let mut lcg = Lcg::new(seed);
-            (0..4000).map(|_| lcg.between(2.0, 3.0)).collect::<Vec<f64>>()
+            (0..4000)
+                .map(|_| lcg.between(2.0, 3.0))
+                .collect::<Vec<f64>>()
         };
         let first = numbers(1);
         assert_eq!(first, numbers(1));
         assert_ne!(first, numbers(2));
         let mean = first.iter().sum::<f64>() / 4000.0;
         // Five standard errors of the mean of 4000 uniform numbers.
-        assert!((mean - 2.5).abs() < 5.0 * (1.0_f64 / 12.0 / 4000.0).sqrt(), "{mean}");
+        assert!(
+            (mean - 2.5).abs() < 5.0 * (1.0_f64 / 12.0 / 4000.0).sqrt(),
+            "{mean}"
+        );
         assert!(first.iter().all(|x| (2.0..3.0).contains(x)));
     }
 

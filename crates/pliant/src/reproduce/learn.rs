@@ -1,4 +1,5 @@
-//! Huang and others' paper: a detailed mesh that a few control points drive, learned from a handful of examples.
+//! Huang and others' paper: a detailed mesh that a few control points drive, learned from a handful
+//! of examples.
 
 mod creases;
 mod effectors;
@@ -23,7 +24,10 @@ struct Cast {
     shared: Vec<Set>,
 }
 
-pub(super) fn sections(data: &Data, progress: &dyn Progress) -> Result<Vec<Section>, ReproduceError> {
+pub(super) fn sections(
+    data: &Data,
+    progress: &dyn Progress,
+) -> Result<Vec<Section>, ReproduceError> {
     let chapters: [Chapter<&Cast>; 6] = [
         ("times", times::section),
         ("poses left out", left_out::section),
@@ -33,11 +37,22 @@ pub(super) fn sections(data: &Data, progress: &dyn Progress) -> Result<Vec<Secti
         ("end effectors", effectors::section),
     ];
     let progress = after_models(progress, chapters.len())?;
-    let cast = Cast { hand: Set::hand()?, shared: Set::shared(data)? };
-    told(&cast, &chapters, data.missing(set::SHARED.iter().map(|shared| shared.locator)), &progress)
+    let cast = Cast {
+        hand: Set::hand()?,
+        shared: Set::shared(data)?,
+    };
+    told(
+        &cast,
+        &chapters,
+        data.missing(set::SHARED.iter().map(|shared| shared.locator)),
+        &progress,
+    )
 }
 
 /// Names the model in an error.
 fn failed<E: Into<LearnError>>(model: &str) -> impl Fn(E) -> ReproduceError + use<'_, E> {
-    move |error| ReproduceError::Learn { model: model.to_owned(), source: error.into() }
+    move |error| ReproduceError::Learn {
+        model: model.to_owned(),
+        source: error.into(),
+    }
 }

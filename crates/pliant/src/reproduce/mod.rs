@@ -1,4 +1,5 @@
-//! The papers' tables and figures again, on models that everybody can have, with the published values beside ours.
+//! The papers' tables and figures again, on models that everybody can have, with the published
+//! values beside ours.
 //!
 //! Every reproduction is one page. No file is written until all pages are made.
 
@@ -162,18 +163,31 @@ pub struct Reproduced {
     pub problems: Vec<String>,
 }
 
-/// Makes the reproductions called `names`, all of them if there are none, in the folder `out`, which is created where it
-/// does not exist.
-pub fn run(names: &[impl AsRef<str>], data: &Data, out: &Path, progress: &dyn Progress) -> Result<Reproduced, ReproduceError> {
+/// Makes the reproductions called `names`, all of them if there are none, in the folder `out`,
+/// which is created where it does not exist.
+pub fn run(
+    names: &[impl AsRef<str>],
+    data: &Data,
+    out: &Path,
+    progress: &dyn Progress,
+) -> Result<Reproduced, ReproduceError> {
     let chosen = chosen(names)?;
     require_folder(out)?;
     let mut pages = Vec::new();
     for (k, reproduction) in chosen.iter().enumerate() {
-        let part = ProgressPart { whole: progress, begin: k as f64 / chosen.len() as f64, size: 1.0 / chosen.len() as f64 };
+        let part = ProgressPart {
+            whole: progress,
+            begin: k as f64 / chosen.len() as f64,
+            size: 1.0 / chosen.len() as f64,
+        };
         let sections = (reproduction.make)(data, &part)?;
-        let page =
-            Page::new(reproduction.title, reproduction.paper).with_sections(sections).with_way_up("../index.html", "All reproductions");
-        pages.push(page.dark_too().made_by(format!("pliant reproduce {}", reproduction.name)));
+        let page = Page::new(reproduction.title, reproduction.paper)
+            .with_sections(sections)
+            .with_way_up("../index.html", "All reproductions");
+        pages.push(
+            page.dark_too()
+                .made_by(format!("pliant reproduce {}", reproduction.name)),
+        );
     }
     write(out, &chosen, pages)
 }
@@ -182,23 +196,38 @@ pub fn run(names: &[impl AsRef<str>], data: &Data, out: &Path, progress: &dyn Pr
 type Chapter<C> = (&'static str, fn(C) -> Result<Section, ReproduceError>);
 
 /// The sections of a page about `cast`, one after the other; the first tells the `problems`.
-fn told<C: Copy>(cast: C, chapters: &[Chapter<C>], problems: Vec<String>, progress: &dyn Progress) -> Result<Vec<Section>, ReproduceError> {
+fn told<C: Copy>(
+    cast: C,
+    chapters: &[Chapter<C>],
+    problems: Vec<String>,
+    progress: &dyn Progress,
+) -> Result<Vec<Section>, ReproduceError> {
     let mut sections = Vec::with_capacity(chapters.len());
     for (k, (name, chapter)) in chapters.iter().enumerate() {
         go_on(progress, name, k as f64 / chapters.len() as f64)?;
         sections.push(chapter(cast)?);
     }
     if let Some(first) = sections.first_mut() {
-        problems.into_iter().for_each(|problem| first.problem(problem));
+        problems
+            .into_iter()
+            .for_each(|problem| first.problem(problem));
     }
     Ok(sections)
 }
 
-/// What is left of `progress` for so many chapters once their models were loaded, which counts as one.
-fn after_models(progress: &dyn Progress, chapters: usize) -> Result<ProgressPart<'_>, ReproduceError> {
+/// What is left of `progress` for so many chapters once their models were loaded, which counts as
+/// one.
+fn after_models(
+    progress: &dyn Progress,
+    chapters: usize,
+) -> Result<ProgressPart<'_>, ReproduceError> {
     go_on(progress, "models", 0.0)?;
     let begin = 1.0 / (chapters + 1) as f64;
-    Ok(ProgressPart { whole: progress, begin, size: 1.0 - begin })
+    Ok(ProgressPart {
+        whole: progress,
+        begin,
+        size: 1.0 - begin,
+    })
 }
 
 fn go_on(progress: &dyn Progress, stage: &str, done: f64) -> Result<(), ReproduceError> {
@@ -210,12 +239,24 @@ fn go_on(progress: &dyn Progress, stage: &str, done: f64) -> Result<(), Reproduc
 
 /// The reproductions of these names in their own order, each once.
 fn chosen(names: &[impl AsRef<str>]) -> Result<Vec<&'static Reproduction>, ReproduceError> {
-    let is_known = |name: &str| REPRODUCTIONS.iter().any(|reproduction| reproduction.name == name);
+    let is_known = |name: &str| {
+        REPRODUCTIONS
+            .iter()
+            .any(|reproduction| reproduction.name == name)
+    };
     if let Some(unknown) = names.iter().map(AsRef::as_ref).find(|name| !is_known(name)) {
-        let known: Vec<&str> = REPRODUCTIONS.iter().map(|reproduction| reproduction.name).collect();
-        return Err(ReproduceError::Unknown { name: unknown.to_owned(), known: known.join(", ") });
+        let known: Vec<&str> = REPRODUCTIONS
+            .iter()
+            .map(|reproduction| reproduction.name)
+            .collect();
+        return Err(ReproduceError::Unknown {
+            name: unknown.to_owned(),
+            known: known.join(", "),
+        });
     }
-    let asked = |reproduction: &&Reproduction| names.is_empty() || names.iter().any(|name| name.as_ref() == reproduction.name);
+    let asked = |reproduction: &&Reproduction| {
+        names.is_empty() || names.iter().any(|name| name.as_ref() == reproduction.name)
+    };
     Ok(REPRODUCTIONS.iter().filter(asked).collect())
 }
 
@@ -223,37 +264,66 @@ fn chosen(names: &[impl AsRef<str>]) -> Result<Vec<&'static Reproduction>, Repro
 fn require_folder(out: &Path) -> Result<(), IoError> {
     let there = out.ancestors().find(|path| path.exists());
     match there {
-        Some(path) if !path.is_dir() => {
-            Err(IoError::Write { path: out.to_owned(), source: std::io::Error::other(format!("'{}' is not a folder", path.display())) })
-        }
+        Some(path) if !path.is_dir() => Err(IoError::Write {
+            path: out.to_owned(),
+            source: std::io::Error::other(format!("'{}' is not a folder", path.display())),
+        }),
         _ => Ok(()),
     }
 }
 
-fn write(out: &Path, chosen: &[&Reproduction], pages: Vec<Page>) -> Result<Reproduced, ReproduceError> {
+fn write(
+    out: &Path,
+    chosen: &[&Reproduction],
+    pages: Vec<Page>,
+) -> Result<Reproduced, ReproduceError> {
     let mut files = Vec::new();
     for (reproduction, page) in chosen.iter().zip(&pages) {
         files.extend(page.in_folder(&out.join(reproduction.name)));
     }
     files.extend(listing(chosen, &pages).in_folder(out));
-    let folders = chosen.iter().map(|reproduction| out.join(reproduction.name));
+    let folders = chosen
+        .iter()
+        .map(|reproduction| out.join(reproduction.name));
     in_new_folders(folders.collect(), || pliant_io::write_files(&files))?;
     let figures = chosen.iter().zip(&pages).flat_map(|(reproduction, page)| {
-        page.figures().map(|(section, name, value)| [reproduction.name, section, name, value].map(str::to_owned))
+        page.figures().map(|(section, name, value)| {
+            [reproduction.name, section, name, value].map(str::to_owned)
+        })
     });
     Ok(Reproduced {
         index: out.join("index.html"),
-        pages: chosen.iter().map(|r| (r.name.to_owned(), out.join(r.name).join("index.html"))).collect(),
+        pages: chosen
+            .iter()
+            .map(|r| (r.name.to_owned(), out.join(r.name).join("index.html")))
+            .collect(),
         figures: figures.collect(),
-        problems: pages.iter().flat_map(Page::problems).map(str::to_owned).collect(),
+        problems: pages
+            .iter()
+            .flat_map(Page::problems)
+            .map(str::to_owned)
+            .collect(),
         contents: pages,
     })
 }
 
-/// Makes the folders and does `work`; where either fails, folders that were not there before go again.
-fn in_new_folders(folders: Vec<PathBuf>, work: impl FnOnce() -> Result<(), IoError>) -> Result<(), IoError> {
-    let new: Vec<&Path> = folders.iter().flat_map(|folder| folder.ancestors()).filter(|path| !path.exists()).collect();
-    let made = folders.iter().try_for_each(|path| fs::create_dir_all(path).map_err(|source| IoError::Write { path: path.clone(), source }));
+/// Makes the folders and does `work`; where either fails, folders that were not there before go
+/// again.
+fn in_new_folders(
+    folders: Vec<PathBuf>,
+    work: impl FnOnce() -> Result<(), IoError>,
+) -> Result<(), IoError> {
+    let new: Vec<&Path> = folders
+        .iter()
+        .flat_map(|folder| folder.ancestors())
+        .filter(|path| !path.exists())
+        .collect();
+    let made = folders.iter().try_for_each(|path| {
+        fs::create_dir_all(path).map_err(|source| IoError::Write {
+            path: path.clone(),
+            source,
+        })
+    });
     let done = made.and_then(|()| work());
     if done.is_err() {
         // Ancestors follow what they hold; a folder that is not empty stays.
@@ -264,10 +334,15 @@ fn in_new_folders(folders: Vec<PathBuf>, work: impl FnOnce() -> Result<(), IoErr
 
 /// The page that lists all others.
 fn listing(chosen: &[&Reproduction], pages: &[Page]) -> Page {
-    let mut listing = Page::new("Reproductions", "The papers' tables and figures on open data, with the published values beside ours.");
+    let mut listing = Page::new(
+        "Reproductions",
+        "The papers' tables and figures on open data, with the published values beside ours.",
+    );
     for (reproduction, page) in chosen.iter().zip(pages) {
         let mut section = Section::new(reproduction.title, reproduction.paper);
-        page.figures().take(6).for_each(|(_, name, value)| section.figure(name, value));
+        page.figures()
+            .take(6)
+            .for_each(|(_, name, value)| section.figure(name, value));
         section.link(&format!("{}/index.html", reproduction.name), "open");
         listing = listing.with_section(section);
     }
@@ -284,14 +359,19 @@ mod tests {
         assert_eq!(names(chosen(&["pose", "pose"]).unwrap()), ["pose"]);
         assert_eq!(chosen(&[""; 0]).unwrap().len(), REPRODUCTIONS.len());
         let message = chosen(&["pose", "prose"]).unwrap_err().to_string();
-        assert!(message.contains("'prose'") && message.contains("pose"), "{message}");
+        assert!(
+            message.contains("'prose'") && message.contains("pose"),
+            "{message}"
+        );
     }
 
     #[test]
     fn folders_made_for_work_that_failed_go_again() {
         let place = tempfile::tempdir().unwrap();
         let deep = place.path().join("a").join("b");
-        let failed = in_new_folders(vec![deep.clone()], || Err(IoError::Missing { path: deep.clone() }));
+        let failed = in_new_folders(vec![deep.clone()], || {
+            Err(IoError::Missing { path: deep.clone() })
+        });
         assert!(failed.is_err() && !place.path().join("a").exists() && place.path().exists());
         in_new_folders(vec![deep.clone()], || Ok(())).unwrap();
         assert!(deep.is_dir());

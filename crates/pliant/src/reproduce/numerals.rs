@@ -11,8 +11,17 @@ pub(super) struct Quartiles {
 impl Quartiles {
     pub(super) fn of(mut values: Vec<f64>) -> Self {
         values.sort_unstable_by(f64::total_cmp);
-        let at = |share: f64| values.get((share * values.len().saturating_sub(1) as f64).round() as usize).copied().unwrap_or(0.0);
-        Self { low: at(0.25), median: at(0.5), high: at(0.75) }
+        let at = |share: f64| {
+            values
+                .get((share * values.len().saturating_sub(1) as f64).round() as usize)
+                .copied()
+                .unwrap_or(0.0)
+        };
+        Self {
+            low: at(0.25),
+            median: at(0.5),
+            high: at(0.75),
+        }
     }
 }
 
@@ -22,7 +31,11 @@ pub(super) fn median(values: impl IntoIterator<Item = f64>) -> f64 {
 
 /// Zero of no values.
 pub(super) fn mean(values: impl IntoIterator<Item = f64>) -> f64 {
-    let (count, sum) = values.into_iter().fold((0_usize, 0.0), |(count, sum), value| (count + 1, sum + value));
+    let (count, sum) = values
+        .into_iter()
+        .fold((0_usize, 0.0), |(count, sum), value| {
+            (count + 1, sum + value)
+        });
     sum / count.max(1) as f64
 }
 
@@ -67,12 +80,19 @@ pub(super) fn grouped(count: usize) -> String {
 /// A name that fits below a bar.
 pub(super) fn shortened(name: &str) -> String {
     const MOST: usize = 19;
-    if name.chars().count() <= MOST { name.to_owned() } else { name.chars().take(MOST - 1).chain(['…']).collect() }
+    if name.chars().count() <= MOST {
+        name.to_owned()
+    } else {
+        name.chars().take(MOST - 1).chain(['…']).collect()
+    }
 }
 
 /// A name that a file can have: lower-case letters, digits and dashes.
 pub(super) fn file_stem(name: &str) -> String {
-    name.to_lowercase().chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '-' }).collect()
+    name.to_lowercase()
+        .chars()
+        .map(|c| if c.is_ascii_alphanumeric() { c } else { '-' })
+        .collect()
 }
 
 #[cfg(test)]
@@ -82,26 +102,42 @@ mod tests {
     #[test]
     fn quartiles_are_those_of_the_sorted_values() {
         let quartiles = Quartiles::of(vec![5.0, 1.0, 4.0, 2.0, 3.0]);
-        assert_eq!(quartiles, Quartiles { low: 2.0, median: 3.0, high: 4.0 });
+        assert_eq!(
+            quartiles,
+            Quartiles {
+                low: 2.0,
+                median: 3.0,
+                high: 4.0
+            }
+        );
         assert_eq!(Quartiles::of(Vec::new()).median, 0.0);
         assert_eq!((mean([1.0, 2.0, 6.0]), mean([])), (3.0, 0.0));
     }
 
     #[test]
     fn counts_are_grouped_by_thousands() {
-        assert_eq!([0, 999, 1000, 26_719, 1_234_567].map(grouped), ["0", "999", "1,000", "26,719", "1,234,567"]);
+        assert_eq!(
+            [0, 999, 1000, 26_719, 1_234_567].map(grouped),
+            ["0", "999", "1,000", "26,719", "1,234,567"]
+        );
     }
 
     #[test]
     fn long_names_are_cut_and_short_ones_are_not() {
         assert_eq!(shortened("mouthSmile_L"), "mouthSmile_L");
-        assert_eq!(shortened("mouth-depression-retraction"), "mouth-depression-r…");
+        assert_eq!(
+            shortened("mouth-depression-retraction"),
+            "mouth-depression-r…"
+        );
         assert_eq!(file_stem("Face Cap 2"), "face-cap-2");
     }
 
     #[test]
     fn small_numbers_keep_their_digits() {
-        assert_eq!([0.1234, -2.345, 45.67, 678.9].map(rounded), ["0.123", "-2.35", "45.7", "679"]);
+        assert_eq!(
+            [0.1234, -2.345, 45.67, 678.9].map(rounded),
+            ["0.123", "-2.35", "45.7", "679"]
+        );
         assert_eq!([0.00123, 0.123, 1.5].map(percent), ["0.12", "12.3", "150"]);
     }
 }

@@ -29,11 +29,22 @@ use subject::Subject;
 const FACES: [(&str, &str, Option<&str>); 4] = [
     ("built-in head", "specimen:head", None),
     ("Face Cap", "facecap-head/facecap-plain.glb", None),
-    ("MakeHuman", "makehuman-face/base.obj+makehuman-face/expression-units-caucasian", Some("body")),
-    ("ICT FaceKit", "ict-facekit/generic_neutral_mesh.obj+ict-facekit/expressions.delta.npy", None),
+    (
+        "MakeHuman",
+        "makehuman-face/base.obj+makehuman-face/expression-units-caucasian",
+        Some("body"),
+    ),
+    (
+        "ICT FaceKit",
+        "ict-facekit/generic_neutral_mesh.obj+ict-facekit/expressions.delta.npy",
+        None,
+    ),
 ];
 
-pub(super) fn sections(data: &Data, progress: &dyn Progress) -> Result<Vec<Section>, ReproduceError> {
+pub(super) fn sections(
+    data: &Data,
+    progress: &dyn Progress,
+) -> Result<Vec<Section>, ReproduceError> {
     let chapters: [Chapter<&[Subject<'_>]>; 10] = [
         ("geodesic circles", circles::section),
         ("times", times::section),
@@ -61,17 +72,19 @@ fn faces(data: &Data) -> Result<(Vec<Model>, Vec<String>), ReproduceError> {
                 Some(group) => model.only_group(group)?,
                 None => model,
             }),
-            (None, Some(folder)) => {
-                problems.push(format!("{name} is left out: there is no '{}' in '{}'", set_of(locator), folder.display()))
-            }
+            (None, Some(folder)) => problems.push(format!(
+                "{name} is left out: there is no '{}' in '{}'",
+                set_of(locator),
+                folder.display()
+            )),
             (None, None) => {}
         }
     }
     Ok((faces, problems))
 }
 
-/// The share of the largest displacement of a rig below which a vertex counts as still. Ours: scans leave noise where nothing
-/// moves.
+/// The share of the largest displacement of a rig below which a vertex counts as still. Ours: scans
+/// leave noise where nothing moves.
 const STILL: f64 = 0.02;
 
 /// How far the targets move each vertex at most.
@@ -89,14 +102,18 @@ fn reach(model: &Model) -> Vec<f64> {
 fn moving_vertices(model: &Model) -> Vec<u32> {
     let reach = reach(model);
     let least = STILL * reach.iter().copied().fold(0.0, f64::max);
-    (0..reach.len() as u32).filter(|&v| reach[v as usize] > least).collect()
+    (0..reach.len() as u32)
+        .filter(|&v| reach[v as usize] > least)
+        .collect()
 }
 
 /// `count` of the vertices that move, spread over them: the pins that a user might set.
 fn spread_pins(model: &Model, count: usize) -> Vec<SurfacePoint> {
     let moving = moving_vertices(model);
     let count = count.min(moving.len());
-    (0..count).map(|k| SurfacePoint::Vertex(moving[(2 * k + 1) * moving.len() / (2 * count)])).collect()
+    (0..count)
+        .map(|k| SurfacePoint::Vertex(moving[(2 * k + 1) * moving.len() / (2 * count)]))
+        .collect()
 }
 
 /// The diagonal of the part that moves: the face, whatever else the mesh holds.
@@ -108,12 +125,17 @@ fn face_diagonal(model: &Model) -> f64 {
 fn face_box(model: &Model) -> Vec<DVec3> {
     let corners = |Bounds { min, max }| {
         let sides = [min, max];
-        (0..8).map(|k| DVec3::new(sides[k & 1].x, sides[k >> 1 & 1].y, sides[k >> 2].z)).collect()
+        (0..8)
+            .map(|k| DVec3::new(sides[k & 1].x, sides[k >> 1 & 1].y, sides[k >> 2].z))
+            .collect()
     };
     face_bounds(model).map_or_else(Vec::new, corners)
 }
 
 fn face_bounds(model: &Model) -> Option<Bounds> {
-    let places: Vec<DVec3> = moving_vertices(model).iter().map(|&v| model.rig.neutral().positions()[v as usize]).collect();
+    let places: Vec<DVec3> = moving_vertices(model)
+        .iter()
+        .map(|&v| model.rig.neutral().positions()[v as usize])
+        .collect();
     Bounds::of(&places)
 }

@@ -21,8 +21,12 @@ use crate::touch_job::{TouchError, TouchJob};
 use subject::Subject;
 
 /// The middle of the built-in head's left cheek, and how far it is soft, in centimetres.
-const CHEEK: SoftPatch = SoftPatch { center: 2134, radius: 4.0 };
-/// The ball that presses it, and how deep it goes, in parts of the radius of the patch. *Ours*: the thesis tells neither.
+const CHEEK: SoftPatch = SoftPatch {
+    center: 2134,
+    radius: 4.0,
+};
+/// The ball that presses it, and how deep it goes, in parts of the radius of the patch. *Ours*: the
+/// thesis tells neither.
 const BALL: [f64; 2] = [0.35, 0.25];
 
 /// All that is touched.
@@ -32,7 +36,10 @@ struct Cast {
     subjects: Vec<Subject>,
 }
 
-pub(super) fn sections(data: &Data, progress: &dyn Progress) -> Result<Vec<Section>, ReproduceError> {
+pub(super) fn sections(
+    data: &Data,
+    progress: &dyn Progress,
+) -> Result<Vec<Section>, ReproduceError> {
     let chapters: [Chapter<&Cast>; 6] = [
         ("soft areas", selection::section),
         ("steps", steps::section),
@@ -43,8 +50,16 @@ pub(super) fn sections(data: &Data, progress: &dyn Progress) -> Result<Vec<Secti
     ];
     let progress = after_models(progress, chapters.len())?;
     let head = crate::load("specimen:head")?.rig()?;
-    let cast = Cast { subjects: subject::all(&head, data)?, head };
-    told(&cast, &chapters, data.missing([subject::ICT_FACEKIT]), &progress)
+    let cast = Cast {
+        subjects: subject::all(&head, data)?,
+        head,
+    };
+    told(
+        &cast,
+        &chapters,
+        data.missing([subject::ICT_FACEKIT]),
+        &progress,
+    )
 }
 
 /// The ball that presses `patch`.
@@ -56,15 +71,25 @@ fn ball(mesh: &Mesh, patch: &SoftPatch) -> PressingBall {
 /// `patch` pressed by that ball.
 fn pressed(mesh: &Mesh, patch: SoftPatch) -> Result<TouchJob, PhysicsError> {
     let collider = ball(mesh, &patch).collider()?;
-    Ok(TouchJob { colliders: vec![collider], ..TouchJob::new(mesh.clone(), vec![patch]) })
+    Ok(TouchJob {
+        colliders: vec![collider],
+        ..TouchJob::new(mesh.clone(), vec![patch])
+    })
 }
 
 /// The head with its vertices at `places`.
 fn posed_head(head: &Mesh, places: &[DVec3]) -> Result<Mesh, ReproduceError> {
-    head.posed(places.to_vec()).map_err(|source| ReproduceError::Mesh { model: "head".to_owned(), source })
+    head.posed(places.to_vec())
+        .map_err(|source| ReproduceError::Mesh {
+            model: "head".to_owned(),
+            source,
+        })
 }
 
 /// Names the model in an error.
 fn failed<E: Into<TouchError>>(model: &str) -> impl Fn(E) -> ReproduceError + use<'_, E> {
-    move |error| ReproduceError::Touch { model: model.to_owned(), source: error.into() }
+    move |error| ReproduceError::Touch {
+        model: model.to_owned(),
+        source: error.into(),
+    }
 }

@@ -25,11 +25,17 @@ const HORSE_CAMEL_MARKERS: &str = "horse-camel/horse_camel.cons";
 const GALLOP: &str = "horse-sequences/horse-gallop-every2nd.reference.obj+horse-sequences/horse-gallop-every2nd.frames.npy";
 
 /// Where the animals are seen from.
-const SIDE: View = View::Orbit { azimuth_rad: 1.05, elevation_rad: 0.12 };
+const SIDE: View = View::Orbit {
+    azimuth_rad: 1.05,
+    elevation_rad: 0.12,
+};
 /// Where the faces are seen from.
-const FACE: View = View::Orbit { azimuth_rad: 0.3, elevation_rad: 0.04 };
-/// γ for the built-in animals. *Ours*: eq. 1 compares neighbours, so on a mesh of finer triangles each pair bends less; the paper's 0.1
-/// leaves a whole hound as one part, and this one its limbs.
+const FACE: View = View::Orbit {
+    azimuth_rad: 0.3,
+    elevation_rad: 0.04,
+};
+/// γ for the built-in animals. *Ours*: eq. 1 compares neighbours, so on a mesh of finer triangles
+/// each pair bends less; the paper's 0.1 leaves a whole hound as one part, and this one its limbs.
 const FINE_THRESHOLD: f64 = 0.01;
 
 /// All who play.
@@ -49,7 +55,10 @@ struct HorseAndCamel {
     markers: Markers,
 }
 
-pub(super) fn sections(data: &Data, progress: &dyn Progress) -> Result<Vec<Section>, ReproduceError> {
+pub(super) fn sections(
+    data: &Data,
+    progress: &dyn Progress,
+) -> Result<Vec<Section>, ReproduceError> {
     let chapters: [Chapter<&Cast>; 6] = [
         ("times", times::section),
         ("flexibility", bending::section),
@@ -73,14 +82,26 @@ impl Cast {
             None => None,
         };
         let horse_and_camel = match (clip(HORSE)?, clip(CAMEL)?, markers) {
-            (Some(horse), Some(camel), Some(markers)) => Some(HorseAndCamel { horse, camel, markers }),
+            (Some(horse), Some(camel), Some(markers)) => Some(HorseAndCamel {
+                horse,
+                camel,
+                markers,
+            }),
             _ => None,
         };
-        Ok(Self { pair, found, horse_and_camel, gallop: clip(GALLOP)? })
+        Ok(Self {
+            pair,
+            found,
+            horse_and_camel,
+            gallop: clip(GALLOP)?,
+        })
     }
 }
 
 /// Names the model in an error.
 fn failed<E: Into<TransferError>>(model: &str) -> impl Fn(E) -> ReproduceError + use<'_, E> {
-    move |error| ReproduceError::Transfer { model: model.to_owned(), source: error.into() }
+    move |error| ReproduceError::Transfer {
+        model: model.to_owned(),
+        source: error.into(),
+    }
 }

@@ -12,12 +12,20 @@ use tempfile::TempDir;
 pub(crate) const HOUND: &str = "specimen:hound#walk";
 
 pub(crate) fn pliant(args: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_pliant")).args(args).output().expect("the command starts")
+    Command::new(env!("CARGO_BIN_EXE_pliant"))
+        .args(args)
+        .output()
+        .expect("the command starts")
 }
 
 pub(crate) fn json(args: &[&str]) -> Value {
     let output = pliant(&[args, &["--json"]].concat());
-    assert_eq!(output.status.code(), Some(0), "{args:?}: {}", String::from_utf8_lossy(&output.stderr));
+    assert_eq!(
+        output.status.code(),
+        Some(0),
+        "{args:?}: {}",
+        String::from_utf8_lossy(&output.stderr)
+    );
     serde_json::from_slice(&output.stdout).expect("one JSON object on stdout")
 }
 
@@ -29,7 +37,12 @@ pub(crate) fn refusal(code: i32, args: &[&str]) -> String {
 }
 
 pub(crate) fn path(folder: &TempDir, name: &str) -> String {
-    folder.path().join(name).to_str().expect("a temporary path in UTF-8").to_owned()
+    folder
+        .path()
+        .join(name)
+        .to_str()
+        .expect("a temporary path in UTF-8")
+        .to_owned()
 }
 
 pub(crate) fn written(folder: &TempDir, name: &str, content: impl AsRef<[u8]>) -> String {
@@ -39,17 +52,30 @@ pub(crate) fn written(folder: &TempDir, name: &str, content: impl AsRef<[u8]>) -
 }
 
 pub(crate) fn walk() -> Clip {
-    pliant::specimens::specimen("hound").expect("a hound").clips.swap_remove(0)
+    pliant::specimens::specimen("hound")
+        .expect("a hound")
+        .clips
+        .swap_remove(0)
 }
 
 pub(crate) fn tapir() -> Mesh {
-    pliant::specimens::specimen("tapir").expect("a tapir").rig.neutral().clone()
+    pliant::specimens::specimen("tapir")
+        .expect("a tapir")
+        .rig
+        .neutral()
+        .clone()
 }
 
 pub(crate) fn frames_in(file: &str) -> Vec<Vec<DVec3>> {
-    npy::read(&std::fs::read(file).unwrap()).unwrap().into_point_rows("frames").unwrap()
+    npy::read(&std::fs::read(file).unwrap())
+        .unwrap()
+        .into_point_rows("frames")
+        .unwrap()
 }
 
 pub(crate) fn farthest(a: &[DVec3], b: &[DVec3]) -> f64 {
-    a.iter().zip(b).map(|(p, q)| p.distance(*q)).fold(0.0, f64::max)
+    a.iter()
+        .zip(b)
+        .map(|(p, q)| p.distance(*q))
+        .fold(0.0, f64::max)
 }

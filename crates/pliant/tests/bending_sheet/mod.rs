@@ -20,7 +20,11 @@ pub(crate) fn sheet() -> Mesh {
 }
 
 pub(crate) fn bent(amount: f64) -> Vec<DVec3> {
-    sheet().positions().iter().map(|p| *p + DVec3::Z * amount * p.x * p.x).collect()
+    sheet()
+        .positions()
+        .iter()
+        .map(|p| *p + DVec3::Z * amount * p.x * p.x)
+        .collect()
 }
 
 /// Where the points are when it bends.
@@ -33,12 +37,22 @@ pub(crate) fn array(frames: &[Vec<DVec3>]) -> Vec<u8> {
 }
 
 pub(crate) fn frames_of(path: &str) -> Vec<Vec<DVec3>> {
-    npy::read(&fs::read(path).unwrap()).unwrap().into_point_rows("frames").unwrap()
+    npy::read(&fs::read(path).unwrap())
+        .unwrap()
+        .into_point_rows("frames")
+        .unwrap()
 }
 
 pub(crate) fn obj(mesh: &Mesh, positions: &[DVec3]) -> String {
-    let vertices: String = positions.iter().map(|p| format!("v {} {} {}\n", p.x, p.y, p.z)).collect();
-    let faces: String = mesh.triangles().iter().map(|[a, b, c]| format!("f {} {} {}\n", a + 1, b + 1, c + 1)).collect();
+    let vertices: String = positions
+        .iter()
+        .map(|p| format!("v {} {} {}\n", p.x, p.y, p.z))
+        .collect();
+    let faces: String = mesh
+        .triangles()
+        .iter()
+        .map(|[a, b, c]| format!("f {} {} {}\n", a + 1, b + 1, c + 1))
+        .collect();
     vertices + &faces
 }
 
@@ -50,9 +64,23 @@ pub(crate) fn studio(more: &str) -> (TempDir, String) {
 /// As [`studio`], with other control points.
 pub(crate) fn studio_with(control: &str, more: &str) -> (TempDir, String) {
     let folder = folder();
-    fs::write(inside(&folder, "bend.reference.obj"), obj(&sheet(), &bent(0.0))).unwrap();
-    fs::write(inside(&folder, "bend.frames.npy"), array(&AMOUNTS.map(bent))).unwrap();
+    fs::write(
+        inside(&folder, "bend.reference.obj"),
+        obj(&sheet(), &bent(0.0)),
+    )
+    .unwrap();
+    fs::write(
+        inside(&folder, "bend.frames.npy"),
+        array(&AMOUNTS.map(bent)),
+    )
+    .unwrap();
     let recipe = inside(&folder, "bend.toml");
-    fs::write(&recipe, format!("examples = \"bend.reference.obj+bend.frames.npy\"\ncontrol_points = {control}\n{more}")).unwrap();
+    fs::write(
+        &recipe,
+        format!(
+            "examples = \"bend.reference.obj+bend.frames.npy\"\ncontrol_points = {control}\n{more}"
+        ),
+    )
+    .unwrap();
     (folder, recipe)
 }

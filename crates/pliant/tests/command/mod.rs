@@ -7,7 +7,10 @@ use serde_json::Value;
 use tempfile::TempDir;
 
 pub(crate) fn pliant(args: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_pliant")).args(args).output().expect("the command starts")
+    Command::new(env!("CARGO_BIN_EXE_pliant"))
+        .args(args)
+        .output()
+        .expect("the command starts")
 }
 
 pub(crate) fn folder() -> TempDir {
@@ -16,13 +19,23 @@ pub(crate) fn folder() -> TempDir {
 
 /// The path of a file in a folder, as an argument.
 pub(crate) fn inside(folder: &TempDir, name: &str) -> String {
-    folder.path().join(name).to_str().expect("a temporary path in UTF-8").to_owned()
+    folder
+        .path()
+        .join(name)
+        .to_str()
+        .expect("a temporary path in UTF-8")
+        .to_owned()
 }
 
 /// The command does its work and prints one JSON object.
 pub(crate) fn json(args: &[&str]) -> Value {
     let output = pliant(&[args, &["--json"]].concat());
-    assert_eq!(output.status.code(), Some(0), "{args:?}: {}", String::from_utf8_lossy(&output.stderr));
+    assert_eq!(
+        output.status.code(),
+        Some(0),
+        "{args:?}: {}",
+        String::from_utf8_lossy(&output.stderr)
+    );
     serde_json::from_slice(&output.stdout).expect("one JSON object on stdout")
 }
 
@@ -32,6 +45,8 @@ pub(crate) fn declines(args: &[&str], out: &str, words: &[&str]) {
     let message = String::from_utf8_lossy(&output.stderr).into_owned();
     assert_eq!(output.status.code(), Some(1), "{args:?}: {message}");
     assert_eq!(message.trim_end().lines().count(), 1, "{message}");
-    words.iter().for_each(|word| assert!(message.contains(word), "'{word}' in: {message}"));
+    words
+        .iter()
+        .for_each(|word| assert!(message.contains(word), "'{word}' in: {message}"));
     assert!(!Path::new(out).exists(), "nothing is left behind");
 }

@@ -1,20 +1,22 @@
 //! Things near a place, by the cells of a grid.
 //!
-//! **Problem.** Thousands of vertices ask every frame which of thousands of triangles are around them; a search tree takes longer to build
-//! than all of their questions to answer.
+//! **Problem.** Thousands of vertices ask every frame which of thousands of triangles are around
+//! them; a search tree takes longer to build than all of their questions to answer.
 //!
-//! **Form.** A thing is listed in each cell that the box around it meets; lists stand one after the other, and so do those of cells
-//! that follow each other along x.
+//! **Form.** A thing is listed in each cell that the box around it meets; lists stand one after the
+//! other, and so do those of cells that follow each other along x.
 //!
-//! **Source.** Teschner, Heidelberger, Müller, Pomeranets, Gross, "Optimized spatial hashing for collision detection of deformable
-//! objects", 2003, with a plain grid for the hash, since the region is small.
+//! **Source.** Teschner, Heidelberger, Müller, Pomeranets, Gross, "Optimized spatial hashing for
+//! collision detection of deformable objects", 2003, with a plain grid for the hash, since the
+//! region is small.
 
 use std::ops::Range;
 
 use pliant_mesh::Bounds;
 use pliant_mesh::glam::DVec3;
 
-/// Cells along the longest side at most: ours, so that the grid is cleared in a tenth of a millisecond.
+/// Cells along the longest side at most: ours, so that the grid is cleared in a tenth of a
+/// millisecond.
 const MOST_CELLS: f64 = 64.0;
 
 #[derive(Debug, Clone)]
@@ -36,8 +38,14 @@ impl Grid {
     pub(super) fn new(bounds: Bounds, size: f64) -> Option<Self> {
         let cell = size.max(bounds.size().max_element() / MOST_CELLS);
         let is_good = cell > 0.0 && cell.is_finite() && bounds.min.is_finite();
-        let counts = (bounds.size() / cell).to_array().map(|along| along as usize + 1);
-        is_good.then_some(Self { bounds, cell, counts })
+        let counts = (bounds.size() / cell)
+            .to_array()
+            .map(|along| along as usize + 1);
+        is_good.then_some(Self {
+            bounds,
+            cell,
+            counts,
+        })
     }
 
     /// How many cells there are.
@@ -45,10 +53,18 @@ impl Grid {
         self.counts.iter().product()
     }
 
-    /// The cells that meet a box, as runs of consecutive numbers, ascending; none for one that is elsewhere.
-    pub(super) fn runs(&self, Bounds { min, max }: Bounds) -> impl Iterator<Item = Range<usize>> + use<> {
+    /// The cells that meet a box, as runs of consecutive numbers, ascending; none for one that is
+    /// elsewhere.
+    pub(super) fn runs(
+        &self,
+        Bounds { min, max }: Bounds,
+    ) -> impl Iterator<Item = Range<usize>> + use<> {
         let is_here = min.cmple(self.bounds.max).all() && max.cmpge(self.bounds.min).all();
-        let (low, high) = if is_here { (self.cell_of(min), self.cell_of(max)) } else { ([1; 3], [0; 3]) };
+        let (low, high) = if is_here {
+            (self.cell_of(min), self.cell_of(max))
+        } else {
+            ([1; 3], [0; 3])
+        };
         let ([width, height, _], rows) = (self.counts, (high[1] + 1).saturating_sub(low[1]));
         (0..rows * (high[2] + 1).saturating_sub(low[2])).map(move |k| {
             let start = width * (low[1] + k % rows + height * (low[2] + k / rows));
@@ -67,7 +83,11 @@ impl Buckets {
     /// Lists things with these boxes around them.
     pub(super) fn new(grid: &Grid, boxes: &[Bounds]) -> Self {
         let mut starts = vec![0_u32; grid.len() + 1];
-        boxes.iter().flat_map(|bounds| grid.runs(*bounds)).flatten().for_each(|cell| starts[cell + 1] += 1);
+        boxes
+            .iter()
+            .flat_map(|bounds| grid.runs(*bounds))
+            .flatten()
+            .for_each(|cell| starts[cell + 1] += 1);
         for cell in 0..grid.len() {
             starts[cell + 1] += starts[cell];
         }
@@ -101,17 +121,34 @@ mod tests {
     fn boxes_that_meet_share_a_cell() {
         let bounds = |k: f64| {
             let min = DVec3::new((3.0 * k).sin(), (5.0 * k).cos(), (7.0 * k).sin());
-            Bounds { min, max: min + DVec3::new(0.4, 0.2 * (1.0 + k.sin()), 0.1) }
+            Bounds {
+                min,
+                max: min + DVec3::new(0.4, 0.2 * (1.0 + k.sin()), 0.1),
+            }
         };
         let boxes: Vec<Bounds> = (0..80).map(|k| bounds(f64::from(k))).collect();
-        let grid = Grid::new(Bounds { min: DVec3::splat(-0.8), max: DVec3::splat(0.9) }, 0.13).unwrap();
+        let grid = Grid::new(
+            Bounds {
+                min: DVec3::splat(-0.8),
+                max: DVec3::splat(0.9),
+            },
+            0.13,
+        )
+        .unwrap();
         let buckets = Buckets::new(&grid, &boxes);
         let mut met = 0;
         for (a, one) in boxes.iter().enumerate() {
-            let found: Vec<u32> = grid.runs(*one).flat_map(|cells| buckets.order()[buckets.places(cells)].to_vec()).collect();
+            let found: Vec<u32> = grid
+                .runs(*one)
+                .flat_map(|cells| buckets.order()[buckets.places(cells)].to_vec())
+                .collect();
             for (b, other) in boxes.iter().enumerate() {
-                let common = Bounds { min: one.min.max(other.min), max: one.max.min(other.max) };
-                let is_inside = common.min.cmple(DVec3::splat(0.9)).all() && common.max.cmpge(DVec3::splat(-0.8)).all();
+                let common = Bounds {
+                    min: one.min.max(other.min),
+                    max: one.max.min(other.max),
+                };
+                let is_inside = common.min.cmple(DVec3::splat(0.9)).all()
+                    && common.max.cmpge(DVec3::splat(-0.8)).all();
                 if is_inside && common.min.cmple(common.max).all() {
                     assert!(found.contains(&(b as u32)), "{a} {b}");
                     met += usize::from(a != b);
@@ -120,7 +157,20 @@ mod tests {
         }
         assert!(met > 0);
         // And things are in no more cells than their boxes can meet.
-        assert!(buckets.order.len() < 80 * 5 * 5 * 2, "{}", buckets.order.len());
-        assert!(Grid::new(Bounds { min: DVec3::NAN, max: DVec3::ONE }, 1.0).is_none());
+        assert!(
+            buckets.order.len() < 80 * 5 * 5 * 2,
+            "{}",
+            buckets.order.len()
+        );
+        assert!(
+            Grid::new(
+                Bounds {
+                    min: DVec3::NAN,
+                    max: DVec3::ONE
+                },
+                1.0
+            )
+            .is_none()
+        );
     }
 }

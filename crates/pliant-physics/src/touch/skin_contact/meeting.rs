@@ -23,7 +23,13 @@ impl<'a> SkinMeeting<'a> {
     pub(crate) fn new(skin: &'a SkinContact, region: &SoftRegion, now: &[DVec3]) -> Self {
         let node = |&vertex: &u32| Some((vertex, region.node_of(vertex as usize)?));
         let nodes = skin.vertices().iter().filter_map(node).collect();
-        Self { skin, nodes, positions: now.to_vec(), before: now.to_vec(), inverse_masses: vec![0.0; now.len()] }
+        Self {
+            skin,
+            nodes,
+            positions: now.to_vec(),
+            before: now.to_vec(),
+            inverse_masses: vec![0.0; now.len()],
+        }
     }
 
     /// Moves particles of `body` that are too close apart.
@@ -34,7 +40,12 @@ impl<'a> SkinMeeting<'a> {
             self.positions[vertex as usize] = place_of(particle);
             self.inverse_masses[vertex as usize] = particle[3];
         }
-        if self.skin.separate(&mut self.positions, &self.inverse_masses, Some(&self.before)) > 0 {
+        if self.skin.separate(
+            &mut self.positions,
+            &self.inverse_masses,
+            Some(&self.before),
+        ) > 0
+        {
             for &(vertex, node) in &self.nodes {
                 body.push(node, self.positions[vertex as usize]);
             }

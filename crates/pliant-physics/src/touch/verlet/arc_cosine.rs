@@ -1,18 +1,20 @@
 //! The angle between two directions, eight at a time.
 //!
-//! **Problem.** A library's arc cosine takes one number at a time and is rounded differently from system to system. And near 0 and π,
-//! where hinges of a smooth surface are, the cosine alone holds only half of the angle's digits.
+//! **Problem.** A library's arc cosine takes one number at a time and is rounded differently from
+//! system to system. And near 0 and π, where hinges of a smooth surface are, the cosine alone holds
+//! only half of the angle's digits.
 //!
-//! **Equation.** With the cosine `D` and the sine `s = √(1 − D²)`, which is at hand wherever the angle's slope is, the smaller one of
-//! `|D|` and `s` is at most `√½`, and
+//! **Equation.** With the cosine `D` and the sine `s = √(1 − D²)`, which is at hand wherever the
+//! angle's slope is, the smaller one of `|D|` and `s` is at most `√½`, and
 //!
 //! ```text
 //! cos⁻¹ D = sin⁻¹ s  or  π − sin⁻¹ s  where s ≤ |D|,        π/2 − sin⁻¹ D  elsewhere
 //! sin⁻¹ z = z + z t p(t),  t = z² ≤ ½
 //! ```
 //!
-//! **Ours.** `p` is the polynomial of degree 19 through the Taylor series of `(sin⁻¹ z − z) / z³` at the Chebyshev points of `[0, ½]`,
-//! made with eighty digits: off by less than 2·10⁻¹⁸ of the angle. Only products, sums and choices: the same bits on every machine.
+//! **Ours.** `p` is the polynomial of degree 19 through the Taylor series of `(sin⁻¹ z − z) / z³`
+//! at the Chebyshev points of `[0, ½]`, made with eighty digits: off by less than 2·10⁻¹⁸ of the
+//! angle. Only products, sums and choices: the same bits on every machine.
 
 use std::f64::consts::{FRAC_PI_2, PI};
 
@@ -20,11 +22,36 @@ use super::super::lanes::Lanes;
 
 /// `p`, four powers of `t` in a row, lowest first.
 const SERIES: [[f64; 4]; 5] = [
-    [0.166_666_666_666_666_66, 0.075_000_000_000_002_8, 0.044_642_857_142_113_93, 0.030_381_944_522_502_47],
-    [0.022_372_154_765_520_06, 0.017_352_910_485_470_593, 0.013_961_569_507_071_28, 0.011_603_298_700_993_395],
-    [0.009_171_609_990_067_688, 0.013_442_391_811_587_498, -0.025_581_324_215_004_28, 0.171_011_462_200_202_44],
-    [-0.629_713_841_914_128_8, 1.896_318_748_571_737_4, -4.297_586_832_199_174, 7.358_619_925_497_619],
-    [-9.158_597_380_805_83, 7.882_945_092_301_659, -4.201_910_132_386_751, 1.065_665_884_053_500_5],
+    [
+        0.166_666_666_666_666_66,
+        0.075_000_000_000_002_8,
+        0.044_642_857_142_113_93,
+        0.030_381_944_522_502_47,
+    ],
+    [
+        0.022_372_154_765_520_06,
+        0.017_352_910_485_470_593,
+        0.013_961_569_507_071_28,
+        0.011_603_298_700_993_395,
+    ],
+    [
+        0.009_171_609_990_067_688,
+        0.013_442_391_811_587_498,
+        -0.025_581_324_215_004_28,
+        0.171_011_462_200_202_44,
+    ],
+    [
+        -0.629_713_841_914_128_8,
+        1.896_318_748_571_737_4,
+        -4.297_586_832_199_174,
+        7.358_619_925_497_619,
+    ],
+    [
+        -9.158_597_380_805_83,
+        7.882_945_092_301_659,
+        -4.201_910_132_386_751,
+        1.065_665_884_053_500_5,
+    ],
 ];
 
 /// The angle from 0 to π with these cosine and sine.
@@ -33,10 +60,14 @@ pub(super) fn arc_cosine(cosine: Lanes, sine: Lanes) -> Lanes {
     let size = cosine.max(-cosine);
     let nearest = arc_sine(size.min(sine));
     // Signs and offsets rather than cases: each is one choice between two constants.
-    let axis = sine.zip(size, |sine, size| if sine <= size { 0.0 } else { FRAC_PI_2 });
+    let axis = sine.zip(
+        size,
+        |sine, size| if sine <= size { 0.0 } else { FRAC_PI_2 },
+    );
     let sign = sine.zip(size, |sine, size| if sine <= size { 1.0 } else { -1.0 });
     let acute = axis + sign * nearest;
-    cosine.map(|cosine| if cosine < 0.0 { PI } else { 0.0 }) + cosine.map(|cosine| if cosine < 0.0 { -1.0 } else { 1.0 }) * acute
+    cosine.map(|cosine| if cosine < 0.0 { PI } else { 0.0 })
+        + cosine.map(|cosine| if cosine < 0.0 { -1.0 } else { 1.0 }) * acute
 }
 
 /// The arc sine of numbers from 0 to √½.
@@ -64,7 +95,8 @@ mod tests {
         arc_cosine(Lanes::splat(cosine), Lanes::splat(sine)).0[3]
     }
 
-    /// The cosine and the sine are each off by half a unit in the last place of numbers up to one, and the sums are.
+    /// The cosine and the sine are each off by half a unit in the last place of numbers up to one,
+    /// and the sums are.
     const ROUNDING: f64 = 3.0 * f64::EPSILON;
 
     #[test]
@@ -73,7 +105,11 @@ mod tests {
             let cosine = f64::from(k) * 2e-6 - 1.0;
             let sine = ((1.0 - cosine) * (1.0 + cosine)).sqrt();
             let found = angle_of(cosine, sine);
-            assert!((found - cosine.acos()).abs() < ROUNDING, "{cosine}: {found} instead of {}", cosine.acos());
+            assert!(
+                (found - cosine.acos()).abs() < ROUNDING,
+                "{cosine}: {found} instead of {}",
+                cosine.acos()
+            );
         }
     }
 
@@ -81,14 +117,23 @@ mod tests {
     fn angles_too_small_for_their_cosine_are_whole() {
         for exponent in 0..300 {
             let angle = 0.7 * 10_f64.powi(-exponent);
-            assert!((angle_of(angle.cos(), angle.sin()) - angle).abs() <= ROUNDING * angle, "{angle}");
-            assert!((angle_of(-angle.cos(), angle.sin()) - (PI - angle)).abs() <= 2.0 * ROUNDING, "{angle}");
+            assert!(
+                (angle_of(angle.cos(), angle.sin()) - angle).abs() <= ROUNDING * angle,
+                "{angle}"
+            );
+            assert!(
+                (angle_of(-angle.cos(), angle.sin()) - (PI - angle)).abs() <= 2.0 * ROUNDING,
+                "{angle}"
+            );
         }
     }
 
     #[test]
     fn the_axes_are_met_exactly() {
-        assert_eq!((angle_of(1.0, 0.0), angle_of(0.0, 1.0), angle_of(-1.0, 0.0)), (0.0, FRAC_PI_2, PI));
+        assert_eq!(
+            (angle_of(1.0, 0.0), angle_of(0.0, 1.0), angle_of(-1.0, 0.0)),
+            (0.0, FRAC_PI_2, PI)
+        );
     }
 
     #[test]

@@ -1,8 +1,10 @@
 //! Corners of triangles that keep their angle: the shearing constraint.
 //!
-//! **Problem.** Move the three vertices of a triangle so that its angle at one of them is the one at rest.
+//! **Problem.** Move the three vertices of a triangle so that its angle at one of them is the one
+//! at rest.
 //!
-//! **Equation.** At the corner `i`, with its sides `a = q_j − q_i` and `b = q_k − q_i` and `D = a · b / (|a| |b|)`,
+//! **Equation.** At the corner `i`, with its sides `a = q_j − q_i` and `b = q_k − q_i` and `D = a ·
+//! b / (|a| |b|)`,
 //!
 //! ```text
 //! C = cos⁻¹ D − γ        r_j = (a · b / |a|²) a − b        r_k = (a · b / |b|²) b − a        r_i = −r_j − r_k
@@ -12,7 +14,8 @@
 //!
 //! **Source.** Eq. 5.9 of Çetinaslan's thesis, A.3–A.12.
 //!
-//! **Ours.** The thesis' general form is right, the one to compute by is not. There `r = √(1 − D²) ∇C`, which is ours over `|a| |b|`:
+//! **Ours.** The thesis' general form is right, the one to compute by is not. There `r = √(1 − D²)
+//! ∇C`, which is ours over `|a| |b|`:
 //!
 //! | | printed, times `\|a\| \|b\|` | right, times `\|a\| \|b\|` |
 //! |---|---|---|
@@ -21,8 +24,9 @@
 //! | A.9 | `r₃ = −(q_i − q_j)`, which is `a` | `(a · b / \|b\|²) b − a`: likewise |
 //! | A.10–A.12 | | as printed, with these `r`; in A.12 the root's bracket closes too late |
 //!
-//! As printed the corner also stretches its sides, and is driven away from its angle. All three corners of a triangle are projected one
-//! after the other while it is loaded: still one corner at a time, in the order of the triangles.
+//! As printed the corner also stretches its sides, and is driven away from its angle. All three
+//! corners of a triangle are projected one after the other while it is loaded: still one corner at
+//! a time, in the order of the triangles.
 
 use super::super::constraint_group::Constraint;
 use super::super::lanes::{Lanes, Vectors};
@@ -35,13 +39,23 @@ pub(super) struct CornerAngles;
 impl AtRest<3, 3> for CornerAngles {
     #[inline(always)]
     fn measure(&[i, j, k]: &[Vectors; 3]) -> [Lanes; 3] {
-        [corner_angle(&[i, j, k]).angle, corner_angle(&[j, k, i]).angle, corner_angle(&[k, i, j]).angle]
+        [
+            corner_angle(&[i, j, k]).angle,
+            corner_angle(&[j, k, i]).angle,
+            corner_angle(&[k, i, j]).angle,
+        ]
     }
 }
 
 impl Constraint<3, 3, 0> for CornerAngles {
     #[inline(always)]
-    fn project(&self, places: &mut [Vectors; 3], inverse_masses: &[Lanes; 3], parameters: &[Lanes; 3], _: &mut [Lanes; 0]) {
+    fn project(
+        &self,
+        places: &mut [Vectors; 3],
+        inverse_masses: &[Lanes; 3],
+        parameters: &[Lanes; 3],
+        _: &mut [Lanes; 0],
+    ) {
         project_first_of([0, 1, 2], places, inverse_masses, parameters);
         project_first_of([1, 2, 0], places, inverse_masses, parameters);
         project_first_of([2, 0, 1], places, inverse_masses, parameters);
@@ -50,7 +64,12 @@ impl Constraint<3, 3, 0> for CornerAngles {
 
 /// Projects the corner at the first of three vertices of a triangle.
 #[inline(always)]
-fn project_first_of([i, j, k]: [usize; 3], places: &mut [Vectors; 3], inverse_masses: &[Lanes; 3], rest: &[Lanes; 3]) {
+fn project_first_of(
+    [i, j, k]: [usize; 3],
+    places: &mut [Vectors; 3],
+    inverse_masses: &[Lanes; 3],
+    rest: &[Lanes; 3],
+) {
     let mut corner = [places[i], places[j], places[k]];
     let weights = [inverse_masses[i], inverse_masses[j], inverse_masses[k]];
     corner_angle(&corner).correct(&mut corner, &weights, rest[i], Lanes::splat(1.0));
@@ -66,7 +85,13 @@ fn corner_angle(&[i, j, k]: &[Vectors; 3]) -> AngleSlope<3> {
     let inverse_square = inverse(a_square * b_square);
     let share = dot * inverse_square;
     let (at_j, at_k) = (a * (share * b_square) - b, b * (share * a_square) - a);
-    AngleSlope::new(dot, cross, inverse_square, cross, [-at_j - at_k, at_j, at_k])
+    AngleSlope::new(
+        dot,
+        cross,
+        inverse_square,
+        cross,
+        [-at_j - at_k, at_j, at_k],
+    )
 }
 
 #[cfg(test)]
@@ -83,7 +108,13 @@ mod tests {
     struct FirstCorner;
 
     impl Constraint<3, 1, 0> for FirstCorner {
-        fn project(&self, places: &mut [Vectors; 3], inverse_masses: &[Lanes; 3], parameters: &[Lanes; 1], _: &mut [Lanes; 0]) {
+        fn project(
+            &self,
+            places: &mut [Vectors; 3],
+            inverse_masses: &[Lanes; 3],
+            parameters: &[Lanes; 1],
+            _: &mut [Lanes; 0],
+        ) {
             corner_angle(places).correct(places, inverse_masses, parameters[0], Lanes::splat(1.0));
         }
     }
@@ -110,24 +141,42 @@ mod tests {
             let ours = corner_angle(&places.map(lone));
             assert!((ours.angle.0[0] - angle(places)).abs() < 1e-12);
             for (slope, expected) in ours.slopes.iter().zip(difference_slopes(angle, places)) {
-                assert!((slope.lane(0) / ours.factor.0[0]).distance(expected) < 1e-7 * (1.0 + expected.length()), "{seed}");
+                assert!(
+                    (slope.lane(0) / ours.factor.0[0]).distance(expected)
+                        < 1e-7 * (1.0 + expected.length()),
+                    "{seed}"
+                );
             }
         }
     }
 
     #[test]
-    fn the_printed_slopes_are_none_of_the_angle_but_at_right_angles_and_there_have_the_other_sign() {
+    fn the_printed_slopes_are_none_of_the_angle_but_at_right_angles_and_there_have_the_other_sign()
+    {
         for seed in 0..50 {
             let places: [DVec3; 3] = scattered(seed);
             let sine = angle(places).sin();
-            for (printed, slope) in printed_slopes(places).into_iter().zip(difference_slopes(angle, places)).skip(1) {
+            for (printed, slope) in printed_slopes(places)
+                .into_iter()
+                .zip(difference_slopes(angle, places))
+                .skip(1)
+            {
                 let lacking = angle(places).cos().abs() * printed.length();
-                assert!((printed + slope * sine).length() > 0.999 * lacking, "{seed}");
-                assert!((printed - slope * sine).length() > 0.999 * lacking, "{seed}");
+                assert!(
+                    (printed + slope * sine).length() > 0.999 * lacking,
+                    "{seed}"
+                );
+                assert!(
+                    (printed - slope * sine).length() > 0.999 * lacking,
+                    "{seed}"
+                );
             }
         }
         let square = [DVec3::ZERO, DVec3::X * 2.0, DVec3::Y * 3.0];
-        for (printed, slope) in printed_slopes(square).into_iter().zip(difference_slopes(angle, square)) {
+        for (printed, slope) in printed_slopes(square)
+            .into_iter()
+            .zip(difference_slopes(angle, square))
+        {
             assert!((printed + slope).length() < 1e-8);
         }
     }
@@ -138,21 +187,31 @@ mod tests {
             let places: [DVec3; 3] = scattered(seed);
             let (before, rest) = (1e-4, angle(places) - 1e-4);
             let ours = corner_angle(&places.map(lone));
-            let ours = ours.slopes.map(|slope| slope.lane(0) * (angle(places).sin() / ours.factor.0[0]));
+            let ours = ours
+                .slopes
+                .map(|slope| slope.lane(0) * (angle(places).sin() / ours.factor.0[0]));
             let after = |slopes| (angle(printed_correction(places, slopes, rest)) - rest).abs();
             assert!(after(printed_slopes(places)) > before, "{seed}");
             assert!(after(ours) < 0.01 * before, "{seed}");
-            assert!((after(ours.map(|slope| -slope)) / before - 2.0).abs() < 0.01, "{seed}");
+            assert!(
+                (after(ours.map(|slope| -slope)) / before - 2.0).abs() < 0.01,
+                "{seed}"
+            );
         }
     }
 
     #[test]
     fn a_projection_leaves_the_square_of_the_violation() {
-        for (seed, violation) in (0..50).flat_map(|seed| [1e-2, -1e-3, 1e-4].map(|violation| (seed, violation))) {
+        for (seed, violation) in
+            (0..50).flat_map(|seed| [1e-2, -1e-3, 1e-4].map(|violation| (seed, violation)))
+        {
             let places: [DVec3; 3] = scattered(seed);
             let moved = projected(&FirstCorner, places, [1.0; 3], [angle(places) - violation]);
             let left = angle(moved) - angle(places) + violation;
-            assert!(left.abs() < 3.0 * violation * violation, "{seed}: {left} of {violation}");
+            assert!(
+                left.abs() < 3.0 * violation * violation,
+                "{seed}: {left} of {violation}"
+            );
             assert!(torque(&places, &moved).length() < 1e-14);
             assert!((0..3).map(|v| moved[v] - places[v]).sum::<DVec3>().length() < 1e-14);
         }
@@ -166,7 +225,10 @@ mod tests {
         for (first, &rest) in rest.iter().enumerate() {
             let order = [first, (first + 1) % 3, (first + 2) % 3];
             let moved = projected(&FirstCorner, order.map(|v| expected[v]), [1.0; 3], [rest]);
-            order.iter().zip(moved).for_each(|(&v, place)| expected[v] = place);
+            order
+                .iter()
+                .zip(moved)
+                .for_each(|(&v, place)| expected[v] = place);
         }
         assert_eq!(projected(&CornerAngles, places, [1.0; 3], rest), expected);
     }
@@ -176,7 +238,10 @@ mod tests {
         let line = [DVec3::ZERO, DVec3::X, DVec3::X * 3.0];
         let doubled = [DVec3::ZERO, DVec3::ZERO, DVec3::Y];
         for places in [line, doubled, [DVec3::ONE; 3]] {
-            assert_eq!(projected(&CornerAngles, places, [1.0; 3], [1.0, 1.0, 1.0]), places);
+            assert_eq!(
+                projected(&CornerAngles, places, [1.0; 3], [1.0, 1.0, 1.0]),
+                places
+            );
         }
         let sound: [DVec3; 3] = scattered(2);
         let rest = CornerAngles::measure(&[DVec3::ONE; 3].map(lone)).map(|angle| angle.0[0]);

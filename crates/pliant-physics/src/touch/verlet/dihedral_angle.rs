@@ -1,20 +1,23 @@
 //! Hinges that keep their angle: the bending constraint.
 //!
-//! **Problem.** Move the four vertices of two triangles with a common edge so that the angle between them is the one at rest.
+//! **Problem.** Move the four vertices of two triangles with a common edge so that the angle
+//! between them is the one at rest.
 //!
-//! **Equation.** Over the edge `e = q_j − q_i`, with the wings `a = q_k − q_i` and `b = q_l − q_i`, the normals `n_k = e × a` and
-//! `n_l = e × b`, `D = n_k · n_l / (|n_k| |n_l|)` and `σ` the sign of `b · n_k`,
+//! **Equation.** Over the edge `e = q_j − q_i`, with the wings `a = q_k − q_i` and `b = q_l − q_i`,
+//! the normals `n_k = e × a` and `n_l = e × b`, `D = n_k · n_l / (|n_k| |n_l|)` and `σ` the sign of
+//! `b · n_k`,
 //!
 //! ```text
 //! C = cos⁻¹ D − θ        r_k = −σ n_k / |n_k|²        r_l = σ n_l / |n_l|²
 //! r_j = −(a · e / e²) r_k − (b · e / e²) r_l        r_i = −r_j − r_k − r_l
 //! ```
 //!
-//! where `r = ∇C / |e|`; the correction is that of [`AngleSlope`], times `1 − k_cons` (section 5.5). The sine comes from
-//! `|n_k × n_l| = |e| |b · n_k|`.
+//! where `r = ∇C / |e|`; the correction is that of [`AngleSlope`], times `1 − k_cons` (section
+//! 5.5). The sine comes from `|n_k × n_l| = |e| |b · n_k|`.
 //!
-//! **Source.** Eq. 5.10 of Çetinaslan's thesis, A.13–A.25; Müller et al., "Position based dynamics", 2007, appendix A. The short form of
-//! the same slopes: Bridson, Marino, Fedkiw, "Simulation of clothing with folds and wrinkles", 2003.
+//! **Source.** Eq. 5.10 of Çetinaslan's thesis, A.13–A.25; Müller et al., "Position based
+//! dynamics", 2007, appendix A. The short form of the same slopes: Bridson, Marino, Fedkiw,
+//! "Simulation of clothing with folds and wrinkles", 2003.
 //!
 //! **Ours.** Here the thesis is right:
 //!
@@ -25,9 +28,10 @@
 //! | A.22–A.25 | | right; in A.24 the root's bracket closes too late |
 //! | section 5.5 | `Δq (1 − k_cons)` | what is called stiffness makes softer: at 1 nothing bends back. Müller et al. multiply by it |
 //!
-//! Both normals wind the same way about the edge, so that a flat hinge has the angle π, and the angle does not tell to which side it
-//! is folded: a hinge that is folded through to the other side stays there. We keep that. A flat hinge rests for the sweep, as
-//! does one of a triangle without area.
+//! Both normals wind the same way about the edge, so that a flat hinge has the angle π, and the
+//! angle does not tell to which side it is folded: a hinge that is folded through to the other side
+//! stays there. We keep that. A flat hinge rests for the sweep, as does one of a triangle without
+//! area.
 
 use super::super::constraint_group::Constraint;
 use super::super::lanes::{Lanes, Vectors};
@@ -49,8 +53,19 @@ impl AtRest<4, 1> for DihedralAngle {
 
 impl Constraint<4, 1, 0> for DihedralAngle {
     #[inline(always)]
-    fn project(&self, places: &mut [Vectors; 4], inverse_masses: &[Lanes; 4], parameters: &[Lanes; 1], _: &mut [Lanes; 0]) {
-        dihedral_angle(places).correct(places, inverse_masses, parameters[0], Lanes::splat(self.share));
+    fn project(
+        &self,
+        places: &mut [Vectors; 4],
+        inverse_masses: &[Lanes; 4],
+        parameters: &[Lanes; 1],
+        _: &mut [Lanes; 0],
+    ) {
+        dihedral_angle(places).correct(
+            places,
+            inverse_masses,
+            parameters[0],
+            Lanes::splat(self.share),
+        );
     }
 }
 
@@ -62,10 +77,19 @@ fn dihedral_angle(&[i, j, k, l]: &[Vectors; 4]) -> AngleSlope<4> {
     let (inverse_square, inverse_edge) = (inverse(k_square * l_square), inverse(e_square));
     let (side, length) = (b.dot(n_k), e_square.sqrt());
     let sigma = side.map(|side| if side < 0.0 { -1.0 } else { 1.0 });
-    let (at_k, at_l) = (-n_k * (sigma * l_square * inverse_square), n_l * (sigma * k_square * inverse_square));
+    let (at_k, at_l) = (
+        -n_k * (sigma * l_square * inverse_square),
+        n_l * (sigma * k_square * inverse_square),
+    );
     let at_j = -at_k * (a.dot(e) * inverse_edge) - at_l * (b.dot(e) * inverse_edge);
     let slopes = [-at_j - at_k - at_l, at_j, at_k, at_l];
-    AngleSlope::new(n_k.dot(n_l), length * (sigma * side), inverse_square, length * inverse_edge, slopes)
+    AngleSlope::new(
+        n_k.dot(n_l),
+        length * (sigma * side),
+        inverse_square,
+        length * inverse_edge,
+        slopes,
+    )
 }
 
 #[cfg(test)]
@@ -88,7 +112,12 @@ mod tests {
 
     /// Two triangles over the x axis, one of them lifted by `lift` out of the plane of the other.
     fn hinge(lift: f64) -> [DVec3; 4] {
-        [DVec3::ZERO, DVec3::X, DVec3::new(0.3, 1.0, 0.0), DVec3::new(0.6, -lift.cos(), lift.sin())]
+        [
+            DVec3::ZERO,
+            DVec3::X,
+            DVec3::new(0.3, 1.0, 0.0),
+            DVec3::new(0.6, -lift.cos(), lift.sin()),
+        ]
     }
 
     /// A.18–A.21.
@@ -96,7 +125,8 @@ mod tests {
         let [first, second] = normals([i, j, k, l]);
         let (j, k, l, d) = (j - i, k - i, l - i, first.dot(second));
         let areas = [j.cross(k).length(), j.cross(l).length()];
-        let at_j = -(k.cross(second) + first.cross(k) * d) / areas[0] - (l.cross(first) + second.cross(l) * d) / areas[1];
+        let at_j = -(k.cross(second) + first.cross(k) * d) / areas[0]
+            - (l.cross(first) + second.cross(l) * d) / areas[1];
         let at_k = (j.cross(second) + first.cross(j) * d) / areas[0];
         let at_l = (j.cross(first) + second.cross(j) * d) / areas[1];
         [-at_j - at_k - at_l, at_j, at_k, at_l]
@@ -112,19 +142,31 @@ mod tests {
             let (printed, differences) = (printed_slopes(places), difference_slopes(angle, places));
             for v in 0..4 {
                 let tolerance = 1e-6 * (1.0 + differences[v].length());
-                assert!((ours.slopes[v].lane(0) / factor).distance(differences[v]) < tolerance, "{seed}");
-                assert!((printed[v] / sine).distance(differences[v]) < tolerance, "{seed}");
+                assert!(
+                    (ours.slopes[v].lane(0) / factor).distance(differences[v]) < tolerance,
+                    "{seed}"
+                );
+                assert!(
+                    (printed[v] / sine).distance(differences[v]) < tolerance,
+                    "{seed}"
+                );
             }
         }
     }
 
     #[test]
     fn a_projection_leaves_the_square_of_the_violation() {
-        for (lift, violation) in [-2.0, -1.0, 0.4, 1.5].into_iter().flat_map(|lift| [1e-2, -1e-3, 1e-4].map(|v| (lift, v))) {
+        for (lift, violation) in [-2.0, -1.0, 0.4, 1.5]
+            .into_iter()
+            .flat_map(|lift| [1e-2, -1e-3, 1e-4].map(|v| (lift, v)))
+        {
             let places = hinge(lift);
             let moved = projected(&FULL, places, [1.0; 4], [angle(places) - violation]);
             let left = angle(moved) - angle(places) + violation;
-            assert!(left.abs() < 3.0 * violation * violation, "{lift}: {left} of {violation}");
+            assert!(
+                left.abs() < 3.0 * violation * violation,
+                "{lift}: {left} of {violation}"
+            );
             assert!(torque(&places, &moved).length() < 1e-14);
             assert!((0..4).map(|v| moved[v] - places[v]).sum::<DVec3>().length() < 1e-14);
         }
@@ -134,11 +176,19 @@ mod tests {
     fn the_share_scales_the_correction_so_that_a_stiffness_of_one_bends_nothing() {
         let places = hinge(0.7);
         let full = projected(&FULL, places, [1.0; 4], [2.0]);
-        let part = projected(&DihedralAngle { share: 1.0 - 0.75 }, places, [1.0; 4], [2.0]);
+        let part = projected(
+            &DihedralAngle { share: 1.0 - 0.75 },
+            places,
+            [1.0; 4],
+            [2.0],
+        );
         for v in 0..4 {
             assert!((part[v] - places[v]).distance((full[v] - places[v]) * 0.25) < 1e-15);
         }
-        assert_eq!(projected(&DihedralAngle { share: 0.0 }, places, [1.0; 4], [2.0]), places);
+        assert_eq!(
+            projected(&DihedralAngle { share: 0.0 }, places, [1.0; 4], [2.0]),
+            places
+        );
     }
 
     #[test]
@@ -163,10 +213,19 @@ mod tests {
     #[test]
     fn flat_hinges_and_triangles_without_area_rest() {
         let [i, j, k, l] = hinge(0.5);
-        for places in [hinge(0.0), [i, j, j * 2.0, l], [i, i, k, l], [i, j, j * 2.0, -j], [i; 4]] {
+        for places in [
+            hinge(0.0),
+            [i, j, j * 2.0, l],
+            [i, i, k, l],
+            [i, j, j * 2.0, -j],
+            [i; 4],
+        ] {
             assert_eq!(projected(&FULL, places, [1.0; 4], [2.0]), places);
         }
         let rest = DihedralAngle::measure(&[i, j, j * 2.0, l].map(lone))[0].0[0];
-        assert_eq!(projected(&FULL, [i, j, k, l], [1.0; 4], [rest]), [i, j, k, l]);
+        assert_eq!(
+            projected(&FULL, [i, j, k, l], [1.0; 4], [rest]),
+            [i, j, k, l]
+        );
     }
 }

@@ -9,7 +9,8 @@
 //! Δqᵢ = +wᵢ / (wᵢ + wⱼ) C n        Δqⱼ = −wⱼ / (wᵢ + wⱼ) C n
 //! ```
 //!
-//! **Source.** Eq. 5.8 of Çetinaslan's thesis; Müller et al., "Position based dynamics", 2007, eqs. 10 and 11.
+//! **Source.** Eq. 5.8 of Çetinaslan's thesis; Müller et al., "Position based dynamics", 2007, eqs.
+//! 10 and 11.
 //!
 //! **Ours.** The thesis' gradients are right, its corrections are not:
 //!
@@ -20,8 +21,8 @@
 //! | A.1 | `Δqᵢ = −½ C n` | `+½ C n` |
 //! | A.2 | `Δqⱼ = +½ C n` | `−½ C n` |
 //!
-//! As printed an edge that is too long becomes longer, by as much again. An edge whose ends coincide has no direction and rests for the
-//! sweep.
+//! As printed an edge that is too long becomes longer, by as much again. An edge whose ends
+//! coincide has no direction and rests for the sweep.
 
 use super::super::constraint_group::Constraint;
 use super::super::lanes::{Lanes, Vectors};
@@ -39,7 +40,13 @@ impl AtRest<2, 1> for EdgeLength {
 
 impl Constraint<2, 1, 0> for EdgeLength {
     #[inline(always)]
-    fn project(&self, places: &mut [Vectors; 2], inverse_masses: &[Lanes; 2], parameters: &[Lanes; 1], _: &mut [Lanes; 0]) {
+    fn project(
+        &self,
+        places: &mut [Vectors; 2],
+        inverse_masses: &[Lanes; 2],
+        parameters: &[Lanes; 1],
+        _: &mut [Lanes; 0],
+    ) {
         let [w_i, w_j] = *inverse_masses;
         let offset = places[1] - places[0];
         let length = offset.length();
@@ -65,7 +72,10 @@ mod tests {
             let places: [DVec3; 2] = scattered(seed);
             let moved = projected(&EdgeLength, places, [1.0, 1.0], [0.7]);
             assert!((length(moved) - 0.7).abs() < 1e-14);
-            for (slope, (new, old)) in difference_slopes(length, places).iter().zip(moved.iter().zip(places)) {
+            for (slope, (new, old)) in difference_slopes(length, places)
+                .iter()
+                .zip(moved.iter().zip(places))
+            {
                 let expected = *slope * (-0.5 * (length(places) - 0.7));
                 assert!((*new - old).distance(expected) < 1e-8, "{seed}");
             }

@@ -43,15 +43,19 @@ impl VerletOptions {
         Self { damping, ..self }
     }
 
-    /// `k_cons` of section 5.5, from 0 to 1: corrections of bending are multiplied by `1 − k_cons`, so that more of it bends more
-    /// easily. Default: [`DEFAULT_BEND_STIFFNESS`](Self::DEFAULT_BEND_STIFFNESS).
+    /// `k_cons` of section 5.5, from 0 to 1: corrections of bending are multiplied by `1 − k_cons`,
+    /// so that more of it bends more easily. Default:
+    /// [`DEFAULT_BEND_STIFFNESS`](Self::DEFAULT_BEND_STIFFNESS).
     #[must_use]
     pub fn with_bend_stiffness(self, bend_stiffness: f64) -> Self {
-        Self { bend_stiffness, ..self }
+        Self {
+            bend_stiffness,
+            ..self
+        }
     }
 
-    /// How often all constraints are projected in a step; cost is linear in it, and more make the patch stiffer.
-    /// Default: [`DEFAULT_ITERATIONS`](Self::DEFAULT_ITERATIONS).
+    /// How often all constraints are projected in a step; cost is linear in it, and more make the
+    /// patch stiffer. Default: [`DEFAULT_ITERATIONS`](Self::DEFAULT_ITERATIONS).
     #[must_use]
     pub fn with_iterations(self, iterations: usize) -> Self {
         Self { iterations, ..self }
@@ -63,7 +67,8 @@ impl VerletOptions {
         Self { stretch, ..self }
     }
 
-    /// Whether corners of triangles keep their angle, eq. 5.9. Default: they do; paper: figure 5.5 (b).
+    /// Whether corners of triangles keep their angle, eq. 5.9. Default: they do; paper: figure 5.5
+    /// (b).
     #[must_use]
     pub fn with_shear(self, shear: bool) -> Self {
         Self { shear, ..self }
@@ -77,14 +82,26 @@ impl VerletOptions {
 
     pub(crate) fn require(&self) -> Result<(), PhysicsError> {
         let share = |what, value: f64| {
-            if (0.0..=1.0).contains(&value) { Ok(()) } else { Err(PhysicsError::Setting { what, value, bound: "a number from 0 to 1" }) }
+            if (0.0..=1.0).contains(&value) {
+                Ok(())
+            } else {
+                Err(PhysicsError::Setting {
+                    what,
+                    value,
+                    bound: "a number from 0 to 1",
+                })
+            }
         };
         share("k_damp of the method verlet", self.damping)?;
         share("k_cons of the method verlet", self.bend_stiffness)?;
         if self.iterations > 0 {
             Ok(())
         } else {
-            Err(PhysicsError::Setting { what: "the number of iterations", value: 0.0, bound: "one or more" })
+            Err(PhysicsError::Setting {
+                what: "the number of iterations",
+                value: 0.0,
+                bound: "one or more",
+            })
         }
     }
 }

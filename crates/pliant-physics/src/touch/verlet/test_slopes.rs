@@ -12,9 +12,13 @@ pub(super) fn lone(place: DVec3) -> Vectors {
 
 /// Places in the unit cube that are no line, no plane and nowhere near.
 pub(super) fn scattered<const N: usize>(seed: u64) -> [DVec3; N] {
-    let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15).wrapping_add(0x1234_5678_9abc_def1);
+    let mut state = seed
+        .wrapping_mul(0x9e37_79b9_7f4a_7c15)
+        .wrapping_add(0x1234_5678_9abc_def1);
     let mut next = || {
-        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        state = state
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1_442_695_040_888_963_407);
         (state >> 11) as f64 / (1_u64 << 53) as f64
     };
     // Around the corners of a tetrahedron, so that none is degenerate.
@@ -23,7 +27,10 @@ pub(super) fn scattered<const N: usize>(seed: u64) -> [DVec3; N] {
 }
 
 /// The slope of `value` by each place, from differences on both sides.
-pub(super) fn difference_slopes<const N: usize>(value: impl Fn([DVec3; N]) -> f64, places: [DVec3; N]) -> [DVec3; N] {
+pub(super) fn difference_slopes<const N: usize>(
+    value: impl Fn([DVec3; N]) -> f64,
+    places: [DVec3; N],
+) -> [DVec3; N] {
     let step = 1e-6;
     std::array::from_fn(|v| {
         let moved = |axis: DVec3| {
@@ -31,7 +38,9 @@ pub(super) fn difference_slopes<const N: usize>(value: impl Fn([DVec3; N]) -> f6
             places[v] += axis * step;
             value(places)
         };
-        DVec3::AXES.map(|axis| (moved(axis) - moved(-axis)) / (2.0 * step)).into()
+        DVec3::AXES
+            .map(|axis| (moved(axis) - moved(-axis)) / (2.0 * step))
+            .into()
     })
 }
 
@@ -43,11 +52,20 @@ pub(super) fn projected<const N: usize, const P: usize>(
     parameters: [f64; P],
 ) -> [DVec3; N] {
     let mut lanes = places.map(lone);
-    constraint.project(&mut lanes, &inverse_masses.map(Lanes::splat), &parameters.map(Lanes::splat), &mut []);
+    constraint.project(
+        &mut lanes,
+        &inverse_masses.map(Lanes::splat),
+        &parameters.map(Lanes::splat),
+        &mut [],
+    );
     lanes.map(|place| place.lane(5))
 }
 
 /// The angular momentum that a move of unit masses makes.
 pub(super) fn torque(before: &[DVec3], after: &[DVec3]) -> DVec3 {
-    before.iter().zip(after).map(|(old, new)| old.cross(*new - *old)).sum()
+    before
+        .iter()
+        .zip(after)
+        .map(|(old, new)| old.cross(*new - *old))
+        .sum()
 }

@@ -24,14 +24,30 @@ impl Prepared {
     /// Of two opposites one stays where the other is weaker than this part of it. *Ours*.
     const ALIKE: f64 = 0.7;
 
-    /// Two sliders that exclude each other and are both away from zero, of which the drag moved one there that is still free.
+    /// Two sliders that exclude each other and are both away from zero, of which the drag moved one
+    /// there that is still free.
     pub(super) fn clashing_pair(&self, system: &PinSystem<'_>, weights: &[f64]) -> Option<Clash> {
-        let opposites = self.prices.opposites.iter().map(|pair| pair.map(|place| self.candidates[place]));
-        let free = |slider: usize| self.place(slider).is_some_and(|place| self.bounds[place] != [0.0; 2]);
-        let clashes = |pair: &[usize; 2]| {
-            pair.iter().all(|&k| weights[k] != 0.0) && pair.iter().any(|&k| system.weights()[k] == 0.0) && pair.iter().any(|&k| free(k))
+        let opposites = self
+            .prices
+            .opposites
+            .iter()
+            .map(|pair| pair.map(|place| self.candidates[place]));
+        let free = |slider: usize| {
+            self.place(slider)
+                .is_some_and(|place| self.bounds[place] != [0.0; 2])
         };
-        let exclusive = system.rig().exclusive_pairs().iter().copied().find(clashes).map(Clash::Exclusive);
+        let clashes = |pair: &[usize; 2]| {
+            pair.iter().all(|&k| weights[k] != 0.0)
+                && pair.iter().any(|&k| system.weights()[k] == 0.0)
+                && pair.iter().any(|&k| free(k))
+        };
+        let exclusive = system
+            .rig()
+            .exclusive_pairs()
+            .iter()
+            .copied()
+            .find(clashes)
+            .map(Clash::Exclusive);
         exclusive.or_else(|| opposites.into_iter().find(clashes).map(Clash::Opposites))
     }
 
@@ -39,8 +55,8 @@ impl Prepared {
         self.candidates.binary_search(&slider).ok()
     }
 
-    /// Solves without the weaker of two opposites, or without both where they are about as strong: then they were there for what
-    /// they have in common, and the goal asks for neither side.
+    /// Solves without the weaker of two opposites, or without both where they are about as strong:
+    /// then they were there for what they have in common, and the goal asks for neither side.
     pub(super) fn part(
         &mut self,
         pair: [usize; 2],
@@ -59,7 +75,8 @@ impl Prepared {
         self.solve_within(system, displacements, near, weights)
     }
 
-    /// Solves with either slider of a pair sent to zero, keeps the one whose objective is lower, and its bounds.
+    /// Solves with either slider of a pair sent to zero, keeps the one whose objective is lower,
+    /// and its bounds.
     pub(super) fn decide(
         &mut self,
         pair: [usize; 2],
@@ -69,7 +86,10 @@ impl Prepared {
         weights: &mut [f64],
     ) -> Outcome {
         let length = norm(&system.missing(system.weights(), displacements));
-        let places = pair.map(|slider| self.place(slider).filter(|&place| self.bounds[place] != [0.0; 2]));
+        let places = pair.map(|slider| {
+            self.place(slider)
+                .filter(|&place| self.bounds[place] != [0.0; 2])
+        });
         let mut best: Option<(f64, Decision)> = None;
         for place in places.into_iter().flatten() {
             let bounds = std::mem::replace(&mut self.bounds[place], [0.0; 2]);
@@ -77,7 +97,15 @@ impl Prepared {
             self.bounds[place] = bounds;
             let objective = self.objective(system, displacements, weights, &self.x, length);
             if best.as_ref().is_none_or(|(lowest, ..)| objective < *lowest) {
-                best = Some((objective, Decision { place, outcome, weights: weights.to_vec(), x: self.x.clone() }));
+                best = Some((
+                    objective,
+                    Decision {
+                        place,
+                        outcome,
+                        weights: weights.to_vec(),
+                        x: self.x.clone(),
+                    },
+                ));
             }
         }
         let (_, chosen) = best.expect("a clashing pair has a free slider");

@@ -35,12 +35,17 @@ pub(super) fn mend_pose(setup: &mut pose::Setup) {
     for mark in &mut setup.pins {
         mark.goal.take_if(|goal| !is_place(goal));
     }
-    setup.pull.take_if(|pull| !pull.pins.iter().all(can_be_pulled));
+    setup
+        .pull
+        .take_if(|pull| !pull.pins.iter().all(can_be_pulled));
     if let Some(pull) = &mut setup.pull {
         mend_weights(&mut pull.base);
         mend_weights(&mut pull.result);
     }
-    [Some(&mut setup.method), setup.compared.as_mut()].into_iter().flatten().for_each(mend_method);
+    [Some(&mut setup.method), setup.compared.as_mut()]
+        .into_iter()
+        .flatten()
+        .for_each(mend_method);
     setup.sculpt.radius.take_if(|radius| !is_size(*radius));
     let usual = pose::Setup::default().lines;
     mend_number(&mut setup.lines.middle, usual.middle);
@@ -50,8 +55,12 @@ pub(super) fn mend_pose(setup: &mut pose::Setup) {
 fn can_be_pulled(pin: &Pulled) -> bool {
     let can_be_aimed_at = match &pin.aim {
         Aim::Point => true,
-        Aim::Across(direction) | Aim::Along(direction) => is_place(&direction.to_array()) && is_size(direction.length()),
-        Aim::Curve(points) => !points.is_empty() && points.iter().all(|point| is_place(&point.to_array())),
+        Aim::Across(direction) | Aim::Along(direction) => {
+            is_place(&direction.to_array()) && is_size(direction.length())
+        }
+        Aim::Curve(points) => {
+            !points.is_empty() && points.iter().all(|point| is_place(&point.to_array()))
+        }
     };
     is_place(&pin.goal) && can_be_aimed_at
 }
@@ -62,7 +71,9 @@ fn mend_method(method: &mut Method) {
     mend_amount(&mut method.damping, usual.damping);
     mend_amount(&mut method.alpha, usual.alpha);
     method.reach.take_if(|reach| !(0.0..=FAR).contains(reach));
-    method.radius.take_if(|radius| !(0.0..=FAR).contains(radius));
+    method
+        .radius
+        .take_if(|radius| !(0.0..=FAR).contains(radius));
     method.gamma.take_if(|gamma| !(0.0..=1.0).contains(gamma));
 }
 
@@ -77,7 +88,11 @@ pub(super) fn mend_touch(setup: &mut touch::Setup) {
         solid.axis = usual.solid.axis;
     }
     mend_amount(&mut solid.friction, usual.solid.friction);
-    solid.depth = within(solid.depth, [0.0, touch::Solid::MOST_DEPTH], usual.solid.depth);
+    solid.depth = within(
+        solid.depth,
+        [0.0, touch::Solid::MOST_DEPTH],
+        usual.solid.depth,
+    );
     solid.place.take_if(|place| !is_place(place));
     solid.from.take_if(|place| !is_place(place));
     setup.pull.take_if(|pull| !is_place(&pull.offset));
@@ -85,10 +100,15 @@ pub(super) fn mend_touch(setup: &mut touch::Setup) {
     let simulation = &mut setup.simulation;
     mend_number(&mut simulation.gravity, usual.simulation.gravity);
     mend_number(&mut simulation.inertia, usual.simulation.inertia);
-    mend_amount(&mut simulation.verlet_damping, usual.simulation.verlet_damping);
+    mend_amount(
+        &mut simulation.verlet_damping,
+        usual.simulation.verlet_damping,
+    );
     mend_amount(&mut simulation.verlet_bend, usual.simulation.verlet_bend);
     simulation.verlet_iterations = simulation.verlet_iterations.min(MOST_ROUNDS);
-    simulation.substeps = simulation.substeps.map(|substeps| substeps.min(MOST_ROUNDS));
+    simulation.substeps = simulation
+        .substeps
+        .map(|substeps| substeps.min(MOST_ROUNDS));
     mend_skin(&mut setup.material, &usual.material);
 }
 
@@ -106,7 +126,10 @@ fn mend_skin(skin: &mut SoftMaterial, usual: &SoftMaterial) {
 
 fn can_be_baked(recorded: &Recorded) -> bool {
     let starts = (0.0..=f64::from(Timeline::MAX_FRAME)).contains(&recorded.start_frame);
-    starts && recorded.secs() <= LONGEST_PRESS_SECS && !recorded.places.is_empty() && recorded.places.iter().all(is_place)
+    starts
+        && recorded.secs() <= LONGEST_PRESS_SECS
+        && !recorded.places.is_empty()
+        && recorded.places.iter().all(is_place)
 }
 
 /// None, two or three shapes, with shares of one whole.
@@ -119,21 +142,31 @@ pub(super) fn mend_blend(setup: &mut blend::Setup) {
     }
     let shapes = setup.shapes.len();
     mend_shares(&mut setup.weights, shapes);
-    setup.keys.retain(|key| key.frame <= Timeline::MAX_FRAME && key.weights.len() == shapes);
-    setup.keys.iter_mut().for_each(|key| mend_shares(&mut key.weights, shapes));
+    setup
+        .keys
+        .retain(|key| key.frame <= Timeline::MAX_FRAME && key.weights.len() == shapes);
+    setup
+        .keys
+        .iter_mut()
+        .for_each(|key| mend_shares(&mut key.weights, shapes));
     setup.keys.sort_by_key(|key| key.frame);
     setup.keys.dedup_by_key(|key| key.frame);
     setup.obstacles.retain(is_solid);
     mend_amount(&mut setup.friction, usual.friction);
     mend_amount(&mut setup.material.angles, usual.material.angles);
     mend_amount(&mut setup.material.volume, usual.material.volume);
-    if !setup.stiffness.iter().all(|&stiffness| (0.0..=FAR).contains(&f64::from(stiffness))) {
+    if !setup
+        .stiffness
+        .iter()
+        .all(|&stiffness| (0.0..=FAR).contains(&f64::from(stiffness)))
+    {
         setup.stiffness = usual.stiffness;
     }
     setup.bake.steps = setup.bake.steps.clamp(1, Bake::MOST_STEPS);
 }
 
-/// As many shares as shapes, none below zero, that sum to one; all is the first one's where they say nothing.
+/// As many shares as shapes, none below zero, that sum to one; all is the first one's where they
+/// say nothing.
 fn mend_shares(shares: &mut Vec<f64>, shapes: usize) {
     let is_share = |share: &f64| (0.0..=FAR).contains(share);
     let sum: f64 = shares.iter().sum();
@@ -144,7 +177,9 @@ fn mend_shares(shares: &mut Vec<f64>, shapes: usize) {
     if is_whole && is_size(sum) {
         shares.iter_mut().for_each(|share| *share /= sum);
     } else {
-        *shares = (0..shapes).map(|shape| if shape == 0 { 1.0 } else { 0.0 }).collect();
+        *shares = (0..shapes)
+            .map(|shape| if shape == 0 { 1.0 } else { 0.0 })
+            .collect();
     }
 }
 
@@ -157,9 +192,15 @@ fn is_solid(mark: &ObstacleMark) -> bool {
 pub(super) fn mend_transfer(setup: &mut transfer::Setup) {
     for layer in &mut setup.layers {
         layer.at = layer.at.min(Layer::MOST_FRAMES);
-        layer.speed = if is_size(layer.speed) { layer.speed.clamp(1e-3, 1e3) } else { 1.0 };
+        layer.speed = if is_size(layer.speed) {
+            layer.speed.clamp(1e-3, 1e3)
+        } else {
+            1.0
+        };
         layer.ease = within(layer.ease, [0.0, Layer::MOST_FRAMES as f64], 0.0);
-        layer.frames.take_if(|[first, last]| first > last || *last > Layer::MOST_FRAMES);
+        layer
+            .frames
+            .take_if(|[first, last]| first > last || *last > Layer::MOST_FRAMES);
     }
     setup.turns.retain(|turn| is_place(&turn.degrees));
 }
@@ -182,7 +223,11 @@ pub(super) fn mend_learn(setup: &mut learn::Setup) {
     }
     setup.recipe.beta.take_if(|beta| !is_size(*beta));
     if let Some(capture) = &mut setup.capture {
-        capture.scale = if is_size(capture.scale) { capture.scale } else { 1.0 };
+        capture.scale = if is_size(capture.scale) {
+            capture.scale
+        } else {
+            1.0
+        };
         capture.smooth_frames = within(capture.smooth_frames, [0.0, 1e4], 0.0);
     }
 }
@@ -193,11 +238,16 @@ mod tests {
     use crate::document::Document;
     use crate::rooms::{blend, learn, pose, touch};
 
-    /// The document that a text holds, mended: one part of it was wild, and mended once it is sound.
+    /// The document that a text holds, mended: one part of it was wild, and mended once it is
+    /// sound.
     fn mended(text: &str) -> Document {
         let mut document: Document = serde_json::from_str(text).unwrap();
         assert_eq!(mend(&mut document).len(), 1, "{text}");
-        assert_eq!(mend(&mut document), Vec::<String>::new(), "once is enough: {text}");
+        assert_eq!(
+            mend(&mut document),
+            Vec::<String>::new(),
+            "once is enough: {text}"
+        );
         document
     }
 
@@ -209,9 +259,15 @@ mod tests {
             "method": {"sparsity": -1, "alpha": 1e300, "reach": -1}, "sculpt": {"radius": -1}, "lines": {"middle": 1e300}}}"#,
         )
         .pose;
-        assert_eq!((pose.pins.len(), pose.pins[0].goal, pose.pins[1].goal), (2, None, Some([1.0, 2.0, 3.0])));
+        assert_eq!(
+            (pose.pins.len(), pose.pins[0].goal, pose.pins[1].goal),
+            (2, None, Some([1.0, 2.0, 3.0]))
+        );
         assert_eq!((&pose.pull, pose.method), (&None, pose::Method::default()));
-        assert_eq!((pose.sculpt.radius, pose.lines), (None, pose::Setup::default().lines));
+        assert_eq!(
+            (pose.sculpt.radius, pose.lines),
+            (None, pose::Setup::default().lines)
+        );
         assert_eq!(pose.next_stroke(), u32::MAX);
     }
 
@@ -225,10 +281,24 @@ mod tests {
             "material": {"frequency_hz": 1e300}, "simulation": {"gravity": -1e300, "substeps": 4294967295, "verlet_iterations": 4294967295}}}"#,
         )
         .touch;
-        assert_eq!((touch.patches.len(), &touch.recorded, touch.pull), (1, &None, None));
-        assert_eq!(touch.solid, touch::Solid { slenderness: 1000.0, ..touch::Solid::default() });
-        assert_eq!((touch.material, touch.simulation.gravity), (touch::Setup::default().material, 0.0));
-        assert!(touch.simulation.substeps == Some(1000) && touch.simulation.verlet_iterations == 1000);
+        assert_eq!(
+            (touch.patches.len(), &touch.recorded, touch.pull),
+            (1, &None, None)
+        );
+        assert_eq!(
+            touch.solid,
+            touch::Solid {
+                slenderness: 1000.0,
+                ..touch::Solid::default()
+            }
+        );
+        assert_eq!(
+            (touch.material, touch.simulation.gravity),
+            (touch::Setup::default().material, 0.0)
+        );
+        assert!(
+            touch.simulation.substeps == Some(1000) && touch.simulation.verlet_iterations == 1000
+        );
     }
 
     #[test]
@@ -239,11 +309,28 @@ mod tests {
             {"frame": 4, "weights": [-1, 2, 0]}], "obstacles": [{"radius": 0}, {}], "bake": {"steps": 4000000000}}}"#,
         )
         .blend;
-        assert_eq!((blend.shapes.len(), &blend.weights[..]), (3, &[1.0, 0.0, 0.0][..]));
-        let key = |frame, weights: [f64; 3]| blend::BlendKey { frame, weights: weights.to_vec() };
-        assert_eq!(blend.keys, [key(4, [1.0, 0.0, 0.0]), key(9, [0.25, 0.75, 0.0])]);
-        assert_eq!((blend.obstacles.len(), blend.bake.steps, blend.stiffness.len()), (1, blend::Bake::MOST_STEPS, 0));
-        let one = mended(r#"{"blend": {"shapes": [{"target": "smile"}], "weights": [0.5, 0.5]}}"#).blend;
+        assert_eq!(
+            (blend.shapes.len(), &blend.weights[..]),
+            (3, &[1.0, 0.0, 0.0][..])
+        );
+        let key = |frame, weights: [f64; 3]| blend::BlendKey {
+            frame,
+            weights: weights.to_vec(),
+        };
+        assert_eq!(
+            blend.keys,
+            [key(4, [1.0, 0.0, 0.0]), key(9, [0.25, 0.75, 0.0])]
+        );
+        assert_eq!(
+            (
+                blend.obstacles.len(),
+                blend.bake.steps,
+                blend.stiffness.len()
+            ),
+            (1, blend::Bake::MOST_STEPS, 0)
+        );
+        let one =
+            mended(r#"{"blend": {"shapes": [{"target": "smile"}], "weights": [0.5, 0.5]}}"#).blend;
         assert_eq!((one.shapes.len(), &one.weights[..]), (2, &[0.5, 0.5][..]));
     }
 
@@ -256,8 +343,15 @@ mod tests {
         )
         .transfer;
         let most = pliant::transfer::Layer::MOST_FRAMES;
-        let layers: Vec<_> = transfer.layers.iter().map(|layer| (layer.at, layer.speed, layer.frames)).collect();
-        assert_eq!(layers, [(most, 1.0, None), (5, 1e-3, None), (7, 0.5, Some([2, 8]))]);
+        let layers: Vec<_> = transfer
+            .layers
+            .iter()
+            .map(|layer| (layer.at, layer.speed, layer.frames))
+            .collect();
+        assert_eq!(
+            layers,
+            [(most, 1.0, None), (5, 1e-3, None), (7, 0.5, Some([2, 8]))]
+        );
         assert!(transfer.layers[0].ease <= most as f64 && transfer.turns.is_empty());
     }
 
@@ -269,8 +363,23 @@ mod tests {
             "hold": {"Soft": 0}}}}"#,
         )
         .learn;
-        assert_eq!((learn.drive.goals.len(), learn.drive.effectors.len(), learn.recipe.beta), (0, 1, None));
-        assert_eq!((learn.drive.hold, learn.drive.swing_hertz, learn.drive.reach), (learn::HoldAs::Learned, 0.0, 1.0));
-        assert_eq!(learn.capture.map(|capture| (capture.scale, capture.smooth_frames)), Some((1.0, 1e4)));
+        assert_eq!(
+            (
+                learn.drive.goals.len(),
+                learn.drive.effectors.len(),
+                learn.recipe.beta
+            ),
+            (0, 1, None)
+        );
+        assert_eq!(
+            (learn.drive.hold, learn.drive.swing_hertz, learn.drive.reach),
+            (learn::HoldAs::Learned, 0.0, 1.0)
+        );
+        assert_eq!(
+            learn
+                .capture
+                .map(|capture| (capture.scale, capture.smooth_frames)),
+            Some((1.0, 1e4))
+        );
     }
 }

@@ -1,6 +1,7 @@
 //! Files that become shapes: dropped, or chosen in the dialog.
 //!
-//! A file is loaded beside the window. One that should stand beside other shapes is taken only if it is a pose of the same mesh.
+//! A file is loaded beside the window. One that should stand beside other shapes is taken only if
+//! it is a pose of the same mesh.
 
 use std::path::{Path, PathBuf};
 
@@ -17,7 +18,8 @@ use crate::rooms::Cx;
 /// What the room calls files for all its shapes.
 pub(super) const ALL_SHAPES: &str = "blend shapes";
 /// What it calls a file for one of them.
-pub(super) const ONE_SHAPE: [&str; Setup::MOST_SHAPES] = ["blend shape A", "blend shape B", "blend shape C"];
+pub(super) const ONE_SHAPE: [&str; Setup::MOST_SHAPES] =
+    ["blend shape A", "blend shape B", "blend shape C"];
 
 /// Files on their way.
 #[derive(Debug, Default)]
@@ -42,21 +44,40 @@ enum Place {
 impl Arrivals {
     /// Takes a dropped mesh where there are shapes beside which it can stand; says whether it did.
     pub(super) fn accept(&mut self, path: &Path, cx: &mut Cx<'_>) -> bool {
-        let needs_mesh = matches!(Format::of(path), None | Some(Format::Mdd | Format::Pc2 | Format::Npy | Format::Target));
+        let needs_mesh = matches!(
+            Format::of(path),
+            None | Some(Format::Mdd | Format::Pc2 | Format::Npy | Format::Target)
+        );
         let alone = cx.document.blend.shapes.is_empty() && cx.document.character.asset.is_empty();
-        let Some(text) = path.to_str().filter(|_| !needs_mesh && !alone) else { return false };
+        let Some(text) = path.to_str().filter(|_| !needs_mesh && !alone) else {
+            return false;
+        };
         let locators = vec![cx.locator(text)];
-        self.waiting.push(Arrival { locators, place: Place::Next });
+        self.waiting.push(Arrival {
+            locators,
+            place: Place::Next,
+        });
         true
     }
 
     /// Takes the files of a dialog.
     pub(super) fn take(&mut self, what: &str, paths: &[PathBuf], cx: &mut Cx<'_>) {
-        let locators: Vec<Locator> = paths.iter().filter_map(|path| path.to_str()).map(|text| cx.locator(text)).collect();
-        match (ONE_SHAPE.iter().position(|one| *one == what), locators.first().cloned()) {
+        let locators: Vec<Locator> = paths
+            .iter()
+            .filter_map(|path| path.to_str())
+            .map(|text| cx.locator(text))
+            .collect();
+        match (
+            ONE_SHAPE.iter().position(|one| *one == what),
+            locators.first().cloned(),
+        ) {
             (Some(shape), Some(first)) => put_at(shape, &first, cx),
             (None, Some(_)) if what == ALL_SHAPES => {
-                let place = if locators.len() < 2 { Place::Next } else { Place::All };
+                let place = if locators.len() < 2 {
+                    Place::Next
+                } else {
+                    Place::All
+                };
                 self.waiting.push(Arrival { locators, place });
             }
             _ => {}
@@ -70,7 +91,9 @@ impl Arrivals {
 
     /// Puts files that are there into the document, in the order in which they came.
     pub(super) fn update(&mut self, cx: &mut Cx<'_>) {
-        let Some(arrival) = self.waiting.first() else { return };
+        let Some(arrival) = self.waiting.first() else {
+            return;
+        };
         let shapes = arrival.shapes(&cx.document.blend);
         let done = match fitting(&shapes, cx) {
             None => return,
@@ -82,7 +105,9 @@ impl Arrivals {
             Err(sentence) => cx.tell(Notice::trouble(sentence)),
             Ok(shapes) => {
                 let added = shapes.last().map_or("", ShapeMark::name).to_owned();
-                cx.tell(Notice::done(format!("'{added}' is a shape of the blend now.")));
+                cx.tell(Notice::done(format!(
+                    "'{added}' is a shape of the blend now."
+                )));
                 cx.edit("Add shape", move |document| document.blend.choose(shapes));
             }
         }
@@ -92,7 +117,10 @@ impl Arrivals {
 impl Arrival {
     /// The shapes as they will be.
     fn shapes(&self, setup: &Setup) -> Vec<ShapeMark> {
-        let new = self.locators.iter().map(|locator| ShapeMark::asset(locator));
+        let new = self
+            .locators
+            .iter()
+            .map(|locator| ShapeMark::asset(locator));
         let mut shapes = match self.place {
             Place::All => Vec::new(),
             Place::Next if setup.shapes.is_empty() => vec![ShapeMark::neutral()],
@@ -125,7 +153,9 @@ fn fitting(shapes: &[ShapeMark], cx: &mut Cx<'_>) -> Option<Result<(), String>> 
         };
         match &first {
             None => first = Some((shape.name().to_owned(), mesh)),
-            Some((name, other)) if !mesh.same_surface(other) => return Some(Err(misfit(shape.name(), &mesh, name, other))),
+            Some((name, other)) if !mesh.same_surface(other) => {
+                return Some(Err(misfit(shape.name(), &mesh, name, other)));
+            }
             Some(_) => {}
         }
     }
@@ -161,7 +191,9 @@ fn misfit(name: &str, mesh: &Mesh, other_name: &str, other: &Mesh) -> String {
     } else {
         format!("'{name}' has {found} vertices and '{other_name}' has {expected}")
     };
-    format!("{differs}. Shapes of a blend are poses of one mesh; to open the file as the character, go to the Pose room first.")
+    format!(
+        "{differs}. Shapes of a blend are poses of one mesh; to open the file as the character, go to the Pose room first."
+    )
 }
 
 #[cfg(test)]
@@ -175,22 +207,37 @@ mod tests {
 
     #[test]
     fn a_file_comes_after_the_shapes_or_in_place_of_the_last() {
-        let next = Arrival { locators: vec!["new.obj".into()], place: Place::Next };
+        let next = Arrival {
+            locators: vec!["new.obj".into()],
+            place: Place::Next,
+        };
         let mut setup = Setup::default();
         assert_eq!(names(&next.shapes(&setup)), ["Neutral", "new.obj"]);
         setup.shapes = ["a", "b"].map(ShapeMark::target).to_vec();
         assert_eq!(names(&next.shapes(&setup)), ["a", "b", "new.obj"]);
         setup.shapes.push(ShapeMark::target("c"));
         assert_eq!(names(&next.shapes(&setup)), ["a", "b", "new.obj"]);
-        let all = Arrival { locators: ["1", "2", "3", "4"].map(String::from).to_vec(), place: Place::All };
+        let all = Arrival {
+            locators: ["1", "2", "3", "4"].map(String::from).to_vec(),
+            place: Place::All,
+        };
         assert_eq!(names(&all.shapes(&setup)), ["1", "2", "3"]);
     }
 
     #[test]
     fn a_misfit_is_told_by_what_differs() {
-        let (ball, cube) = (icosphere(1), closed_box([1, 1, 1], pliant::mesh::glam::DVec3::ONE));
+        let (ball, cube) = (
+            icosphere(1),
+            closed_box([1, 1, 1], pliant::mesh::glam::DVec3::ONE),
+        );
         let told = misfit("ball.obj", &ball, "Neutral", &cube);
-        assert!(told.starts_with("'ball.obj' has 42 vertices and 'Neutral' has 8. "), "{told}");
-        assert!(misfit("other.obj", &cube, "Neutral", &cube).starts_with("'other.obj' has other faces than 'Neutral'. "));
+        assert!(
+            told.starts_with("'ball.obj' has 42 vertices and 'Neutral' has 8. "),
+            "{told}"
+        );
+        assert!(
+            misfit("other.obj", &cube, "Neutral", &cube)
+                .starts_with("'other.obj' has other faces than 'Neutral'. ")
+        );
     }
 }

@@ -1,14 +1,18 @@
 //! Shapes in balance, found beside the window.
 //!
-//! A hand moves the weights faster than springs settle: the newest weights win. Among obstacles a shape depends on its way, so the worker
-//! keeps its [`SceneBlend`] and walks from where it is to what is wanted, in strides that are shown one by one. Springs are joined once
-//! for a set of shapes; other obstacles start a new walk with the same springs.
+//! A hand moves the weights faster than springs settle: the newest weights win. Among obstacles a
+//! shape depends on its way, so the worker keeps its [`SceneBlend`] and walks from where it is to
+//! what is wanted, in strides that are shown one by one. Springs are joined once for a set of
+//! shapes; other obstacles start a new walk with the same springs.
 
 use std::sync::Arc;
 
 use pliant::mesh::glam::DVec3;
 use pliant::mesh::{ExactGeodesics, Mesh, Progress};
-use pliant::physics::{ContactFrame, Obstacle, ObstacleMotion, PhysicsError, SceneBlend, SceneOptions, linear_blend, vertex_strains};
+use pliant::physics::{
+    ContactFrame, Obstacle, ObstacleMotion, PhysicsError, SceneBlend, SceneOptions, linear_blend,
+    vertex_strains,
+};
 use pliant::rig::{Rig, Target};
 use web_time::Instant;
 
@@ -18,7 +22,8 @@ use super::setup::Setup;
 use crate::view::{Surface, Vertices};
 use crate::work::{Inbox, Latest, Outbox, Wake};
 
-/// The most that weights change between two pictures of a walk among obstacles: ours, ten pictures from shape to shape.
+/// The most that weights change between two pictures of a walk among obstacles: ours, ten pictures
+/// from shape to shape.
 const STRIDE: f64 = 0.1;
 /// How many frames a walk is made ready for, so that weights that are dragged about cost little.
 const WALK: usize = 36;
@@ -34,19 +39,24 @@ pub(super) struct Source {
 
 impl PartialEq for Source {
     fn eq(&self, other: &Self) -> bool {
-        self.target == other.target && (Arc::ptr_eq(&self.rig, &other.rig) || self.same_shape(other))
+        self.target == other.target
+            && (Arc::ptr_eq(&self.rig, &other.rig) || self.same_shape(other))
     }
 }
 
 impl Source {
-    /// Whether rigs that differ elsewhere, such as by a slider that was muted, have this shape alike.
+    /// Whether rigs that differ elsewhere, such as by a slider that was muted, have this shape
+    /// alike.
     fn same_shape(&self, other: &Self) -> bool {
         let (a, b) = (self.rig.neutral(), other.rig.neutral());
         a.same_surface(b) && a.positions() == b.positions() && self.moved() == other.moved()
     }
 
     fn moved(&self) -> Option<&Target> {
-        self.rig.targets().iter().find(|target| target.name == self.target)
+        self.rig
+            .targets()
+            .iter()
+            .find(|target| target.name == self.target)
     }
 }
 
@@ -133,31 +143,44 @@ pub struct Solved {
 #[must_use]
 pub(super) fn start(wake: Wake, joining: Joining) -> Latest<Question, Balanced> {
     let told = wake.clone();
-    Latest::new("Blending", wake, move |inbox: &Inbox<Question>, outbox: &Outbox<Balanced>| {
-        let mut bench: Option<Bench> = None;
-        let mut next = inbox.next();
-        while let Some(question) = next {
-            let watch = joining.begin(&told);
-            let ready = Bench::for_question(bench.take(), &question, &*watch);
-            watch.end();
-            next = match ready {
-                Ok(ready) => serve(bench.insert(ready), &question, inbox, outbox),
-                Err(sentence) => {
-                    outbox.put(Err(sentence));
-                    inbox.next()
-                }
-            };
-        }
-    })
+    Latest::new(
+        "Blending",
+        wake,
+        move |inbox: &Inbox<Question>, outbox: &Outbox<Balanced>| {
+            let mut bench: Option<Bench> = None;
+            let mut next = inbox.next();
+            while let Some(question) = next {
+                let watch = joining.begin(&told);
+                let ready = Bench::for_question(bench.take(), &question, &*watch);
+                watch.end();
+                next = match ready {
+                    Ok(ready) => serve(bench.insert(ready), &question, inbox, outbox),
+                    Err(sentence) => {
+                        outbox.put(Err(sentence));
+                        inbox.next()
+                    }
+                };
+            }
+        },
+    )
 }
 
 /// Walks to the wanted weights, until it is there or something else is wanted; returns that.
-fn serve(bench: &mut Bench, question: &Question, inbox: &Inbox<Question>, outbox: &Outbox<Balanced>) -> Option<Question> {
+fn serve(
+    bench: &mut Bench,
+    question: &Question,
+    inbox: &Inbox<Question>,
+    outbox: &Outbox<Balanced>,
+) -> Option<Question> {
     loop {
         match bench.stride(&question.setup.weights) {
             Ok(balanced) => {
                 let arrived = balanced.weights == question.setup.weights;
-                outbox.put(Ok(Balanced { number: question.number, arrived, ..balanced }));
+                outbox.put(Ok(Balanced {
+                    number: question.number,
+                    arrived,
+                    ..balanced
+                }));
                 if arrived || inbox.waits() {
                     return inbox.next();
                 }
@@ -177,32 +200,54 @@ impl Question {
             let rig = &source.rig;
             let mut positions = rig.neutral().positions().to_vec();
             if !source.target.is_empty() {
-                let target = rig.slider_named(&source.target).map_err(|error| format!("{error}."))?;
+                let target = rig
+                    .slider_named(&source.target)
+                    .map_err(|error| format!("{error}."))?;
                 rig.targets()[target].add_to(1.0, &mut positions);
             }
-            rig.neutral().posed(positions).map_err(|error| error.to_string())
+            rig.neutral()
+                .posed(positions)
+                .map_err(|error| error.to_string())
         };
         self.sources.iter().map(shape).collect()
     }
 
     fn obstacles(&self) -> Result<Vec<Obstacle>, PhysicsError> {
-        self.setup.obstacles.iter().map(super::obstacle::ObstacleMark::solid).collect()
+        self.setup
+            .obstacles
+            .iter()
+            .map(super::obstacle::ObstacleMark::solid)
+            .collect()
     }
 
     /// An error as a sentence about a shape by its name.
     pub(super) fn sentence(&self, error: &PhysicsError) -> String {
         let name = |k: usize| self.setup.shapes.get(k).map_or("?", |shape| shape.name());
         match error {
-            PhysicsError::OtherCount { shape, found, expected } => format!(
+            PhysicsError::OtherCount {
+                shape,
+                found,
+                expected,
+            } => format!(
                 "'{}' has {found} vertices and '{}' has {expected}. Choose shapes that are poses of one mesh.",
                 name(*shape),
                 name(0)
             ),
             PhysicsError::OtherFaces { shape } => {
-                format!("'{}' has other faces than '{}'. Choose shapes that are poses of one mesh.", name(*shape), name(0))
+                format!(
+                    "'{}' has other faces than '{}'. Choose shapes that are poses of one mesh.",
+                    name(*shape),
+                    name(0)
+                )
             }
-            PhysicsError::PerVertex { .. } => "The painted stiffness belongs to another mesh. Clear it and paint it again.".to_owned(),
-            PhysicsError::Stopped => "Joining the shapes was cancelled. Press Try again, or choose other shapes.".to_owned(),
+            PhysicsError::PerVertex { .. } => {
+                "The painted stiffness belongs to another mesh. Clear it and paint it again."
+                    .to_owned()
+            }
+            PhysicsError::Stopped => {
+                "Joining the shapes was cancelled. Press Try again, or choose other shapes."
+                    .to_owned()
+            }
             other => format!("The shapes cannot be blended: {other}."),
         }
     }
@@ -229,10 +274,21 @@ impl Bench {
     ///
     /// # Errors
     /// A sentence about shapes that do not belong together.
-    pub(super) fn for_question(former: Option<Self>, question: &Question, progress: &dyn Progress) -> Result<Self, String> {
+    pub(super) fn for_question(
+        former: Option<Self>,
+        question: &Question,
+        progress: &dyn Progress,
+    ) -> Result<Self, String> {
         let mut bench = match former {
-            Some(bench) if bench.sources == question.sources && bench.setup.same_springs(&question.setup) => {
-                if bench.setup.same_scene(&question.setup) { bench } else { bench.among(question)? }
+            Some(bench)
+                if bench.sources == question.sources
+                    && bench.setup.same_springs(&question.setup) =>
+            {
+                if bench.setup.same_scene(&question.setup) {
+                    bench
+                } else {
+                    bench.among(question)?
+                }
             }
             _ => Self::new(question, progress)?,
         };
@@ -244,16 +300,22 @@ impl Bench {
         let (meshes, setup) = (question.shapes()?, &question.setup);
         let told = |error: PhysicsError| question.sentence(&error);
         let obstacles = question.obstacles().map_err(told)?;
-        let options =
-            SceneOptions::default().with_blend(setup.blend_options()).with_cage(setup.cage.into()).with_contact(setup.contact_options());
-        let options = obstacles.iter().fold(options, |o, obstacle| o.with_obstacle(obstacle.clone(), ObstacleMotion::still()));
+        let options = SceneOptions::default()
+            .with_blend(setup.blend_options())
+            .with_cage(setup.cage.into())
+            .with_contact(setup.contact_options());
+        let options = obstacles.iter().fold(options, |o, obstacle| {
+            o.with_obstacle(obstacle.clone(), ObstacleMotion::still())
+        });
         let scene = SceneBlend::ready_for_walk(&meshes, &options, WALK, progress).map_err(told)?;
         let ground = Ground {
             surface: Surface::of(&meshes[0]),
             notes: scene.notes().to_vec(),
             cage: scene.cage().map(|cage| cage.shapes()[0].vertex_count()),
             geodesics: ExactGeodesics::new(&meshes[0]).ok(),
-            size: meshes[0].bounds().map_or(1.0, |bounds| bounds.size().length()),
+            size: meshes[0]
+                .bounds()
+                .map_or(1.0, |bounds| bounds.size().length()),
             mesh: meshes[0].clone(),
         };
         Ok(Self {
@@ -261,8 +323,14 @@ impl Bench {
             setup: setup.clone(),
             scene,
             ground: Arc::new(ground),
-            sizes: meshes.iter().map(|mesh| [mesh.area(), mesh.signed_volume()]).collect(),
-            shapes: meshes.iter().map(|mesh| mesh.positions().to_vec()).collect(),
+            sizes: meshes
+                .iter()
+                .map(|mesh| [mesh.area(), mesh.signed_volume()])
+                .collect(),
+            shapes: meshes
+                .iter()
+                .map(|mesh| mesh.positions().to_vec())
+                .collect(),
             obstacles,
             weights: None,
         })
@@ -271,9 +339,20 @@ impl Bench {
     fn among(self, question: &Question) -> Result<Self, String> {
         let told = |error: PhysicsError| question.sentence(&error);
         let obstacles = question.obstacles().map_err(told)?;
-        let standing = obstacles.iter().map(|obstacle| (obstacle.clone(), ObstacleMotion::still())).collect();
-        let scene = self.scene.among(standing, &question.setup.contact_options()).map_err(told)?;
-        Ok(Self { scene, obstacles, weights: None, ..self })
+        let standing = obstacles
+            .iter()
+            .map(|obstacle| (obstacle.clone(), ObstacleMotion::still()))
+            .collect();
+        let scene = self
+            .scene
+            .among(standing, &question.setup.contact_options())
+            .map_err(told)?;
+        Ok(Self {
+            scene,
+            obstacles,
+            weights: None,
+            ..self
+        })
     }
 
     /// One stride towards the wanted weights, or all the way where nothing is in it.
@@ -282,7 +361,9 @@ impl Bench {
     /// As [`SceneBlend::step`].
     pub(super) fn stride(&mut self, wanted: &[f64]) -> Result<Balanced, PhysicsError> {
         let weights = match &self.weights {
-            Some(now) if !self.obstacles.is_empty() || self.setup.self_contact => strode(now, wanted, STRIDE),
+            Some(now) if !self.obstacles.is_empty() || self.setup.self_contact => {
+                strode(now, wanted, STRIDE)
+            }
             _ => wanted.to_vec(),
         };
         let begun = Instant::now();
@@ -299,7 +380,12 @@ impl Bench {
         Ok(self.scene.step(weights, 0.0)?.shape.positions)
     }
 
-    fn balanced(&self, weights: Vec<f64>, frame: ContactFrame, begun: Instant) -> Result<Balanced, PhysicsError> {
+    fn balanced(
+        &self,
+        weights: Vec<f64>,
+        frame: ContactFrame,
+        begun: Instant,
+    ) -> Result<Balanced, PhysicsError> {
         let linear = linear_blend(&self.shapes, &weights, self.ground.mesh.vertex_count());
         let report = frame.shape.report;
         let solved = Solved {
@@ -329,7 +415,12 @@ impl Bench {
         Ok(Side {
             vertices: Vertices::of(&mesh, mesh.positions()),
             positions: Arc::new(mesh.positions().to_vec()),
-            strains: Arc::new(strains.iter().map(|&strain| (100.0 * strain) as f32).collect()),
+            strains: Arc::new(
+                strains
+                    .iter()
+                    .map(|&strain| (100.0 * strain) as f32)
+                    .collect(),
+            ),
             figures,
         })
     }
@@ -337,12 +428,19 @@ impl Bench {
 
 /// Weights on the way to others, no further than `stride`.
 fn strode(now: &[f64], wanted: &[f64], stride: f64) -> Vec<f64> {
-    let way = now.iter().zip(wanted).map(|(a, b)| (b - a).abs()).fold(0.0, f64::max);
+    let way = now
+        .iter()
+        .zip(wanted)
+        .map(|(a, b)| (b - a).abs())
+        .fold(0.0, f64::max);
     // Rounding makes no stride of its own.
     if way <= stride * (1.0 + 1e-9) {
         return wanted.to_vec();
     }
-    now.iter().zip(wanted).map(|(a, b)| a + (b - a) * (stride / way)).collect()
+    now.iter()
+        .zip(wanted)
+        .map(|(a, b)| a + (b - a) * (stride / way))
+        .collect()
 }
 
 #[cfg(test)]

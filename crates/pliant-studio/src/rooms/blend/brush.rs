@@ -1,4 +1,5 @@
-//! Tools on the surface: an anchor that is placed, vertices that are fixed, stiffness that is painted.
+//! Tools on the surface: an anchor that is placed, vertices that are fixed, stiffness that is
+//! painted.
 //!
 //! A stroke is a way over the surface; what it covers is found beside the window.
 
@@ -72,7 +73,15 @@ pub(super) struct Brush {
 
 impl Default for Brush {
     fn default() -> Self {
-        Self { tool: Tool::default(), radius: 0.06, erases: false, stiffness: 10.0, stroke: None, pressed: false, worker: None }
+        Self {
+            tool: Tool::default(),
+            radius: 0.06,
+            erases: false,
+            stiffness: 10.0,
+            stroke: None,
+            pressed: false,
+            worker: None,
+        }
     }
 }
 
@@ -111,16 +120,29 @@ impl Brush {
             Coat::Fixed(fixed) => document.blend.fixed = fixed,
             Coat::Stiffness(stiffness) => document.blend.stiffness = stiffness,
         };
-        let edit = Edit { label: label.into(), gesture: Some(gesture), change: Box::new(change) };
-        // After the next press, which may be an undo, it belongs to a step that is there, or nowhere.
-        cx.command(if gesture == cx.gesture { Command::Edit(edit) } else { Command::Amend(edit) });
+        let edit = Edit {
+            label: label.into(),
+            gesture: Some(gesture),
+            change: Box::new(change),
+        };
+        // After the next press, which may be an undo, it belongs to a step that is there, or
+        // nowhere.
+        cx.command(if gesture == cx.gesture {
+            Command::Edit(edit)
+        } else {
+            Command::Amend(edit)
+        });
     }
 
     /// The tools, and what the chosen one needs.
     pub(super) fn tools_ui(&mut self, ui: &mut Ui, cx: &mut Cx<'_>) {
         ui.strong("Tool");
         for tool in Tool::ALL {
-            if ui.selectable_label(self.tool == tool, tool.label()).on_hover_text(tool.hint()).clicked() {
+            if ui
+                .selectable_label(self.tool == tool, tool.label())
+                .on_hover_text(tool.hint())
+                .clicked()
+            {
                 self.tool = tool;
             }
         }
@@ -142,26 +164,50 @@ impl Brush {
     fn brush_ui(&mut self, ui: &mut Ui) {
         let mut percent = 100.0 * self.radius;
         let label = ui.label("Brush radius");
-        let slider = Slider::new(&mut percent, 0.5..=40.0).logarithmic(true).suffix(" %").max_decimals(1);
-        ui.add(slider).labelled_by(label.id).on_hover_text("As a share of the shape's size, along the surface");
+        let slider = Slider::new(&mut percent, 0.5..=40.0)
+            .logarithmic(true)
+            .suffix(" %")
+            .max_decimals(1);
+        ui.add(slider)
+            .labelled_by(label.id)
+            .on_hover_text("As a share of the shape's size, along the surface");
         self.radius = percent / 100.0;
-        ui.checkbox(&mut self.erases, "Erase").on_hover_text("Take away instead (hold Ctrl)");
+        ui.checkbox(&mut self.erases, "Erase")
+            .on_hover_text("Take away instead (hold Ctrl)");
     }
 
     fn stiffness_ui(&mut self, ui: &mut Ui, cx: &mut Cx<'_>) {
         let label = ui.label("Stiffness");
-        ui.add(Slider::new(&mut self.stiffness, 0.1..=10.0).logarithmic(true).suffix(" ×").max_decimals(2))
-            .labelled_by(label.id)
-            .on_hover_text("Above 1 keeps its shape, below 1 gives way");
+        ui.add(
+            Slider::new(&mut self.stiffness, 0.1..=10.0)
+                .logarithmic(true)
+                .suffix(" ×")
+                .max_decimals(2),
+        )
+        .labelled_by(label.id)
+        .on_hover_text("Above 1 keeps its shape, below 1 gives way");
         ui.add_enabled_ui(!cx.document.blend.stiffness.is_empty(), |ui| {
-            if ui.button("Clear stiffness").on_hover_text("The same everywhere").clicked() {
-                cx.edit("Clear stiffness", |document| document.blend.stiffness = Shared::default());
+            if ui
+                .button("Clear stiffness")
+                .on_hover_text("The same everywhere")
+                .clicked()
+            {
+                cx.edit("Clear stiffness", |document| {
+                    document.blend.stiffness = Shared::default()
+                });
             }
         });
     }
 
-    /// Works with the tool at the pointer, on the first model. Says whether the left button is in use.
-    pub(super) fn canvas_ui(&mut self, on: &On<'_>, ui: &Ui, cx: &mut Cx<'_>, ground: &Arc<Ground>) -> bool {
+    /// Works with the tool at the pointer, on the first model. Says whether the left button is in
+    /// use.
+    pub(super) fn canvas_ui(
+        &mut self,
+        on: &On<'_>,
+        ui: &Ui,
+        cx: &mut Cx<'_>,
+        ground: &Arc<Ground>,
+    ) -> bool {
         match self.tool {
             Tool::Select => false,
             Tool::Anchor => {
@@ -175,7 +221,10 @@ impl Brush {
     fn paint(&mut self, on: &On<'_>, ui: &Ui, cx: &mut Cx<'_>, ground: &Arc<Ground>) -> bool {
         let canvas = on.canvas;
         let hit = canvas.pointer().and_then(|place| shape_under(on, place));
-        let pressed = canvas.tool_drag_started().then(|| canvas.press_origin()).flatten();
+        let pressed = canvas
+            .tool_drag_started()
+            .then(|| canvas.press_origin())
+            .flatten();
         let begins = pressed.or_else(|| canvas.pointer().filter(|_| canvas.tool_clicked()));
         if let Some(place) = begins.filter(|&place| shape_under(on, place).is_some()) {
             let erases = self.erases || ui.input(|input| input.modifiers.command);
@@ -186,14 +235,16 @@ impl Brush {
         }
         let used = self.pressed;
         if let Some(place) = canvas.pointer().filter(|_| used) {
-            let spacing = DAB_SPACING * hit.map_or(MOST_SPACING, |hit| self.radius_on_screen(on, &hit, ground));
+            let spacing = DAB_SPACING
+                * hit.map_or(MOST_SPACING, |hit| self.radius_on_screen(on, &hit, ground));
             self.draw_to(place, spacing, on, cx);
         }
         self.pressed &= ui.input(|input| input.pointer.primary_down());
         used
     }
 
-    /// Begins a stroke. One that begins before the last has dried goes on with that, so that nothing of it is lost.
+    /// Begins a stroke. One that begins before the last has dried goes on with that, so that
+    /// nothing of it is lost.
     fn begin(&mut self, place: Pos2, erases: bool, cx: &Cx<'_>, ground: &Arc<Ground>) {
         let setup = &cx.document.blend;
         let stiffness = (self.tool == Tool::Stiffness).then_some(self.stiffness as f32);
@@ -209,9 +260,17 @@ impl Brush {
             last: place,
             rests: false,
         };
-        let wet = self.stroke.take().filter(|stroke| self.busy() && stroke.goes_on_as(&fresh));
+        let wet = self
+            .stroke
+            .take()
+            .filter(|stroke| self.busy() && stroke.goes_on_as(&fresh));
         self.stroke = Some(match wet {
-            Some(wet) => Stroke { gesture: fresh.gesture, last: place, rests: false, ..wet },
+            Some(wet) => Stroke {
+                gesture: fresh.gesture,
+                last: place,
+                rests: false,
+                ..wet
+            },
             None => fresh,
         });
         self.pressed = true;
@@ -219,34 +278,53 @@ impl Brush {
 
     /// Covers all the way from the last place of the stroke.
     fn draw_to(&mut self, place: Pos2, spacing: f32, on: &On<'_>, cx: &Cx<'_>) {
-        let Some(stroke) = &mut self.stroke else { return };
+        let Some(stroke) = &mut self.stroke else {
+            return;
+        };
         let from = std::mem::replace(&mut stroke.last, place);
         if from == place && stroke.rests {
             return;
         }
         stroke.rests = true;
         stroke.scene = on.scene.clone();
-        stroke.dabs.extend(dabs(from, place, spacing).map(|dab| on.canvas.view.ray(dab)));
-        self.worker.get_or_insert_with(|| stroke::start(cx.wake.clone())).ask(stroke.clone());
+        stroke
+            .dabs
+            .extend(dabs(from, place, spacing).map(|dab| on.canvas.view.ray(dab)));
+        self.worker
+            .get_or_insert_with(|| stroke::start(cx.wake.clone()))
+            .ask(stroke.clone());
     }
 
     fn radius_on_screen(&self, on: &On<'_>, hit: &Hit, ground: &Ground) -> f32 {
-        (self.radius * ground.size / on.canvas.view.world_per_pixel(hit.position).max(f64::MIN_POSITIVE)) as f32
+        (self.radius * ground.size
+            / on.canvas
+                .view
+                .world_per_pixel(hit.position)
+                .max(f64::MIN_POSITIVE)) as f32
     }
 
     fn ring(&self, on: &On<'_>, ui: &Ui, hit: &Hit, ground: &Ground) {
         ui.ctx().set_cursor_icon(CursorIcon::Crosshair);
         if let Some(at) = on.canvas.view.project(hit.position) {
             let radius = self.radius_on_screen(on, hit, ground);
-            on.canvas.painter.circle_stroke(at, radius, Line::new(2.5, Color32::from_black_alpha(120)));
-            on.canvas.painter.circle_stroke(at, radius, Line::new(1.0, Color32::WHITE));
+            on.canvas.painter.circle_stroke(
+                at,
+                radius,
+                Line::new(2.5, Color32::from_black_alpha(120)),
+            );
+            on.canvas
+                .painter
+                .circle_stroke(at, radius, Line::new(1.0, Color32::WHITE));
         }
     }
 }
 
-/// Places from one to another, the first left out unless it is both, no further apart than `spacing` as long as they are few.
+/// Places from one to another, the first left out unless it is both, no further apart than
+/// `spacing` as long as they are few.
 fn dabs(from: Pos2, to: Pos2, spacing: f32) -> impl Iterator<Item = Pos2> {
-    let count = (from.distance(to) / spacing.max(1.0)).ceil().clamp(1.0, MOST_DABS) as usize;
+    let count = (from.distance(to) / spacing.max(1.0))
+        .ceil()
+        .clamp(1.0, MOST_DABS) as usize;
     (1..=count).map(move |k| from + (to - from) * (k as f32 / count as f32))
 }
 
@@ -266,7 +344,11 @@ fn anchor_ui(ui: &mut Ui, cx: &mut Cx<'_>) {
         ui.weak("Fixed vertices hold the shape in its place.");
     }
     ui.add_enabled_ui(!setup.anchor.is_empty(), |ui| {
-        if ui.button("Anchor in the middle").on_hover_text("Hold the shape in its middle, as by default").clicked() {
+        if ui
+            .button("Anchor in the middle")
+            .on_hover_text("Hold the shape in its middle, as by default")
+            .clicked()
+        {
             cx.edit("Place anchor", |document| document.blend.anchor.clear());
         }
     });
@@ -277,17 +359,23 @@ fn fixed_ui(ui: &mut Ui, cx: &mut Cx<'_>) {
     ui.label(format!("{count} vertices fixed"));
     ui.add_enabled_ui(count > 0, |ui| {
         if ui.button("Free all vertices").clicked() {
-            cx.edit("Free all vertices", |document| document.blend.fixed = Arc::default());
+            cx.edit("Free all vertices", |document| {
+                document.blend.fixed = Arc::default()
+            });
         }
     });
 }
 
 fn place_anchor(on: &On<'_>, ui: &Ui, cx: &mut Cx<'_>) {
-    let Some(hit) = on.canvas.pointer().and_then(|place| shape_under(on, place)) else { return };
+    let Some(hit) = on.canvas.pointer().and_then(|place| shape_under(on, place)) else {
+        return;
+    };
     ui.ctx().set_cursor_icon(CursorIcon::Crosshair);
     if on.canvas.tool_clicked() {
         let (vertex, adds) = (hit.vertex, ui.input(|input| input.modifiers.shift));
-        cx.edit("Place anchor", move |document| set_anchor(&mut document.blend, vertex, adds));
+        cx.edit("Place anchor", move |document| {
+            set_anchor(&mut document.blend, vertex, adds)
+        });
     }
 }
 
@@ -305,12 +393,26 @@ fn set_anchor(setup: &mut Setup, vertex: u32, adds: bool) {
 pub(super) fn anchor_marks(on: &On<'_>, anchor: &[u32], positions: &[DVec3]) {
     let painter = &on.canvas.painter;
     for place in anchor.iter().filter_map(|&v| positions.get(v as usize)) {
-        let Some(at) = on.canvas.view.project(*place) else { continue };
+        let Some(at) = on.canvas.view.project(*place) else {
+            continue;
+        };
         let color = Color32::from_rgb(120, 200, 255);
         painter.circle(at, 6.0, color, Line::new(1.5, Color32::from_gray(20)));
-        painter.line_segment([at - vec2(0.0, 4.0), at + vec2(0.0, 4.0)], Line::new(1.5, Color32::from_gray(20)));
-        painter.line_segment([at - vec2(4.0, 0.0), at + vec2(4.0, 0.0)], Line::new(1.5, Color32::from_gray(20)));
-        painter.text(at + vec2(10.0, 0.0), Align2::LEFT_CENTER, "Anchor", FontId::proportional(12.0), color);
+        painter.line_segment(
+            [at - vec2(0.0, 4.0), at + vec2(0.0, 4.0)],
+            Line::new(1.5, Color32::from_gray(20)),
+        );
+        painter.line_segment(
+            [at - vec2(4.0, 0.0), at + vec2(4.0, 0.0)],
+            Line::new(1.5, Color32::from_gray(20)),
+        );
+        painter.text(
+            at + vec2(10.0, 0.0),
+            Align2::LEFT_CENTER,
+            "Anchor",
+            FontId::proportional(12.0),
+            color,
+        );
     }
 }
 
@@ -323,7 +425,11 @@ mod tests {
         let (from, to) = (Pos2::new(3.0, 4.0), Pos2::new(63.0, 84.0));
         let places: Vec<Pos2> = std::iter::once(from).chain(dabs(from, to, 8.0)).collect();
         assert_eq!(places.last(), Some(&to));
-        assert!(places.windows(2).all(|pair| pair[0].distance(pair[1]) <= 8.001));
+        assert!(
+            places
+                .windows(2)
+                .all(|pair| pair[0].distance(pair[1]) <= 8.001)
+        );
         assert_eq!(dabs(to, to, 8.0).collect::<Vec<_>>(), [to]);
     }
 }

@@ -21,7 +21,11 @@ impl Joining {
 
     /// Shows the bar of work that was begun and is not over: most questions need none.
     pub(super) fn show(&self, cx: &mut Cx<'_>) {
-        let begun = self.begun.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let begun = self
+            .begun
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .take();
         cx.watches.extend(begun.filter(|watch| !watch.over()));
     }
 }

@@ -54,7 +54,12 @@ pub const SHORTCUTS: &[crate::help::Sheet] = &[(
 )];
 
 /// The keys of the tools, as in the Pose room.
-const TOOL_KEYS: [(Key, Tool); 4] = [(Key::Q, Tool::Select), (Key::W, Tool::Anchor), (Key::E, Tool::Fix), (Key::R, Tool::Stiffness)];
+const TOOL_KEYS: [(Key, Tool); 4] = [
+    (Key::Q, Tool::Select),
+    (Key::W, Tool::Anchor),
+    (Key::E, Tool::Fix),
+    (Key::R, Tool::Stiffness),
+];
 
 /// The room.
 #[derive(Default)]
@@ -116,14 +121,21 @@ impl BlendRoom {
             return;
         }
         let number = self.asked.as_ref().map_or(1, |asked| asked.number + 1);
-        let question = Question { number, sources, setup: setup.clone() };
-        self.worker.get_or_insert_with(|| balance::start(cx.wake.clone(), self.joining.clone())).ask(question.clone());
+        let question = Question {
+            number,
+            sources,
+            setup: setup.clone(),
+        };
+        self.worker
+            .get_or_insert_with(|| balance::start(cx.wake.clone(), self.joining.clone()))
+            .ask(question.clone());
         (self.asked, self.waiting) = (Some(question), true);
         self.trouble.clear();
     }
 
     fn keys(&mut self, ui: &Ui, cx: &mut Cx<'_>) {
-        let plain = |key: Key| ui.input(|input| input.key_pressed(key) && input.modifiers.is_none());
+        let plain =
+            |key: Key| ui.input(|input| input.key_pressed(key) && input.modifiers.is_none());
         if plain(Key::Delete) {
             self.obstacles.delete(cx);
         }
@@ -134,8 +146,20 @@ impl BlendRoom {
 
     /// Size of the shapes, and a place above them.
     fn extent(&self) -> (f64, DVec3) {
-        let bounds = self.shown.as_ref().and_then(|shown| shown.ground.mesh.bounds());
-        bounds.map_or((2.0, DVec3::Y), |b| (b.size().length(), DVec3::new(b.center().x, b.max.y + 0.15 * b.size().length(), b.center().z)))
+        let bounds = self
+            .shown
+            .as_ref()
+            .and_then(|shown| shown.ground.mesh.bounds());
+        bounds.map_or((2.0, DVec3::Y), |b| {
+            (
+                b.size().length(),
+                DVec3::new(
+                    b.center().x,
+                    b.max.y + 0.15 * b.size().length(),
+                    b.center().z,
+                ),
+            )
+        })
     }
 }
 
@@ -185,7 +209,12 @@ impl Room for BlendRoom {
             None if self.trouble.is_empty() => _ = ui.weak("Joining the shapes by springs …"),
             None => {
                 ui.colored_label(ui.visuals().error_fg_color, &self.trouble);
-                if self.asked.is_some() && ui.button("Try again").on_hover_text("Join the shapes by springs once more").clicked() {
+                if self.asked.is_some()
+                    && ui
+                        .button("Try again")
+                        .on_hover_text("Join the shapes by springs once more")
+                        .clicked()
+                {
                     self.asked = None;
                     self.trouble.clear();
                 }
@@ -202,13 +231,23 @@ impl Room for BlendRoom {
 
     fn panes(&mut self, cx: &mut Cx<'_>) -> Vec<Pane> {
         self.picture.link_cameras(cx);
-        let models: Vec<_> = self.obstacles.models(&cx.document.blend.obstacles).collect();
-        let empty = if self.trouble.is_empty() { "Joining the shapes by springs …" } else { &self.trouble };
-        self.picture.panes(cx, self.shown.as_ref(), self.brush.tool, &models, empty)
+        let models: Vec<_> = self
+            .obstacles
+            .models(&cx.document.blend.obstacles)
+            .collect();
+        let empty = if self.trouble.is_empty() {
+            "Joining the shapes by springs …"
+        } else {
+            &self.trouble
+        };
+        self.picture
+            .panes(cx, self.shown.as_ref(), self.brush.tool, &models, empty)
     }
 
     fn canvas_ui(&mut self, on: &On<'_>, ui: &mut Ui, cx: &mut Cx<'_>) -> bool {
-        let Some(shown) = self.shown.clone() else { return false };
+        let Some(shown) = self.shown.clone() else {
+            return false;
+        };
         let side = self.picture.side(on.pane, &shown);
         anchor_marks(on, &cx.document.blend.anchor, &side.positions);
         if self.picture.is_physical(on.pane) && self.obstacles.gizmo_ui(on, ui, cx) {
@@ -219,7 +258,8 @@ impl Room for BlendRoom {
         }
         if self.brush.tool == Tool::Select && on.canvas.tool_clicked() {
             let hit = on.canvas.pointer().and_then(|place| on.pick(place));
-            self.obstacles.select(hit.and_then(|hit| hit.model.checked_sub(1)));
+            self.obstacles
+                .select(hit.and_then(|hit| hit.model.checked_sub(1)));
         }
         self.brush.canvas_ui(on, ui, cx, &shown.ground)
     }
@@ -238,11 +278,17 @@ impl Room for BlendRoom {
     }
 
     fn exports(&mut self, cx: &mut Cx<'_>) -> Vec<Exportable> {
-        let (Some(shown), Some(asked)) = (&self.shown, &self.asked) else { return Vec::new() };
+        let (Some(shown), Some(asked)) = (&self.shown, &self.asked) else {
+            return Vec::new();
+        };
         bake::exports(cx, shown, &asked.sources)
     }
 
     fn busy(&self) -> bool {
-        self.waiting || self.brush.busy() || self.picture.busy() || self.baker.busy() || self.arrivals.busy()
+        self.waiting
+            || self.brush.busy()
+            || self.picture.busy()
+            || self.baker.busy()
+            || self.arrivals.busy()
     }
 }

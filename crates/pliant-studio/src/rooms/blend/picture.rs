@@ -60,9 +60,27 @@ struct PlayedFrame {
 
 impl Default for Picture {
     fn default() -> Self {
-        let (layout, colors, scale, cameras) = (Layout::default(), Colors::default(), StrainScale::default(), Vec::new());
-        let (fixed, stiffness, strain, played, wanted, player) = (None, None, None, None, None, None);
-        Self { layout, colors, scale, linked: true, cameras, fixed, stiffness, strain, played, wanted, player }
+        let (layout, colors, scale, cameras) = (
+            Layout::default(),
+            Colors::default(),
+            StrainScale::default(),
+            Vec::new(),
+        );
+        let (fixed, stiffness, strain, played, wanted, player) =
+            (None, None, None, None, None, None);
+        Self {
+            layout,
+            colors,
+            scale,
+            linked: true,
+            cameras,
+            fixed,
+            stiffness,
+            strain,
+            played,
+            wanted,
+            player,
+        }
     }
 }
 
@@ -73,24 +91,36 @@ impl Picture {
     /// Pictures, colours and cameras.
     pub(super) fn look_ui(&mut self, ui: &mut Ui) {
         ui.strong("View");
-        ComboBox::from_label("Pictures").selected_text(layout_label(self.layout)).show_ui(ui, |ui| {
-            for layout in [Layout::SideBySide, Layout::Linear, Layout::Physical] {
-                ui.selectable_value(&mut self.layout, layout, layout_label(layout));
-            }
-        });
+        ComboBox::from_label("Pictures")
+            .selected_text(layout_label(self.layout))
+            .show_ui(ui, |ui| {
+                for layout in [Layout::SideBySide, Layout::Linear, Layout::Physical] {
+                    ui.selectable_value(&mut self.layout, layout, layout_label(layout));
+                }
+            });
         let mut strain = self.colors == Colors::Strain;
-        ui.checkbox(&mut strain, "Strain colours").on_hover_text("Red is stretched, blue is pressed together");
+        ui.checkbox(&mut strain, "Strain colours")
+            .on_hover_text("Red is stretched, blue is pressed together");
         self.colors = if strain { Colors::Strain } else { Colors::Clay };
         if strain {
             self.scale.scale_ui(ui);
         }
-        ui.checkbox(&mut self.linked, "Same camera").on_hover_text("Both pictures turn together");
+        ui.checkbox(&mut self.linked, "Same camera")
+            .on_hover_text("Both pictures turn together");
     }
 
     /// Lets the camera that was moved take the other along.
     pub(super) fn link_cameras(&mut self, cx: &mut Cx<'_>) {
-        let Some([first, second]) = cx.desk.cameras.get_mut(&RoomName::Blend).map(|seen| &mut seen[..]) else { return };
-        let moved = |k: usize, camera: &Camera| self.cameras.get(k).is_some_and(|before| before != camera);
+        let Some([first, second]) = cx
+            .desk
+            .cameras
+            .get_mut(&RoomName::Blend)
+            .map(|seen| &mut seen[..])
+        else {
+            return;
+        };
+        let moved =
+            |k: usize, camera: &Camera| self.cameras.get(k).is_some_and(|before| before != camera);
         if self.linked && self.layout == Layout::SideBySide {
             if moved(1, &second.camera) && !moved(0, &first.camera) {
                 first.camera = second.camera;
@@ -110,25 +140,65 @@ impl Picture {
     /// What a pane shows.
     #[must_use]
     pub(super) fn side<'a>(&self, pane: usize, balanced: &'a Balanced) -> &'a Side {
-        if self.is_physical(pane) { &balanced.physical } else { &balanced.linear }
+        if self.is_physical(pane) {
+            &balanced.physical
+        } else {
+            &balanced.linear
+        }
     }
 
     /// The pictures, with obstacles in them.
-    pub(super) fn panes(&mut self, cx: &Cx<'_>, shown: Option<&Arc<Balanced>>, tool: Tool, obstacles: &[Model], empty: &str) -> Vec<Pane> {
-        let count = if self.layout == Layout::SideBySide { 2 } else { 1 };
+    pub(super) fn panes(
+        &mut self,
+        cx: &Cx<'_>,
+        shown: Option<&Arc<Balanced>>,
+        tool: Tool,
+        obstacles: &[Model],
+        empty: &str,
+    ) -> Vec<Pane> {
+        let count = if self.layout == Layout::SideBySide {
+            2
+        } else {
+            1
+        };
         let subject = format!("{} {:?}", asset_of(cx.document), cx.document.blend.shapes);
         let played = self.played_frame(cx, shown);
         let paints = shown.map(|balanced| self.paints(cx, balanced, tool));
         let pane = |k: usize| {
-            let title = if self.is_physical(k) { "Physical" } else { "Linear" };
-            let mut pane = Pane { title: title.into(), subject: subject.clone(), empty: empty.into(), ..Pane::default() };
+            let title = if self.is_physical(k) {
+                "Physical"
+            } else {
+                "Linear"
+            };
+            let mut pane = Pane {
+                title: title.into(),
+                subject: subject.clone(),
+                empty: empty.into(),
+                ..Pane::default()
+            };
             if let Some((balanced, [linear, physical])) = shown.zip(paints.as_ref()) {
                 let side = self.side(k, balanced);
                 let take = played.clone().filter(|_| self.is_physical(k));
-                let own = if self.is_physical(k) { physical } else { linear };
-                let paint = if take.is_some() { Paint::Plain(Model::CLAY) } else { own.clone() };
-                let model = Model::new(balanced.ground.surface.clone(), take.unwrap_or_else(|| side.vertices.clone())).with_paint(paint);
-                pane.scene = Scene { models: std::iter::once(model).chain(obstacles.iter().cloned()).collect() };
+                let own = if self.is_physical(k) {
+                    physical
+                } else {
+                    linear
+                };
+                let paint = if take.is_some() {
+                    Paint::Plain(Model::CLAY)
+                } else {
+                    own.clone()
+                };
+                let model = Model::new(
+                    balanced.ground.surface.clone(),
+                    take.unwrap_or_else(|| side.vertices.clone()),
+                )
+                .with_paint(paint);
+                pane.scene = Scene {
+                    models: std::iter::once(model)
+                        .chain(obstacles.iter().cloned())
+                        .collect(),
+                };
             }
             pane
         };
@@ -140,22 +210,41 @@ impl Picture {
         let (setup, count) = (&cx.document.blend, balanced.linear.positions.len());
         match tool {
             Tool::Fix => {
-                let known = self.fixed.take().filter(|(of, size, _)| Arc::ptr_eq(of, &setup.fixed) && *size == count);
-                let (.., paint) =
-                    self.fixed.insert(known.unwrap_or_else(|| (setup.fixed.clone(), count, fixed_paint(&setup.fixed, count))));
+                let known = self
+                    .fixed
+                    .take()
+                    .filter(|(of, size, _)| Arc::ptr_eq(of, &setup.fixed) && *size == count);
+                let (.., paint) = self.fixed.insert(known.unwrap_or_else(|| {
+                    (setup.fixed.clone(), count, fixed_paint(&setup.fixed, count))
+                }));
                 [paint.clone(), paint.clone()]
             }
             Tool::Stiffness => {
-                let known = self.stiffness.take().filter(|(of, size, _)| of.is(&setup.stiffness) && *size == count);
-                let make = || (setup.stiffness.clone(), count, stiffness_paint(&setup.stiffness, count));
+                let known = self
+                    .stiffness
+                    .take()
+                    .filter(|(of, size, _)| of.is(&setup.stiffness) && *size == count);
+                let make = || {
+                    (
+                        setup.stiffness.clone(),
+                        count,
+                        stiffness_paint(&setup.stiffness, count),
+                    )
+                };
                 let (.., paint) = self.stiffness.insert(known.unwrap_or_else(make));
                 [paint.clone(), paint.clone()]
             }
             Tool::Select | Tool::Anchor if self.colors == Colors::Strain => {
-                let known = self.strain.take().filter(|(of, _)| Arc::ptr_eq(of, balanced));
-                let (_, most) = self.strain.insert(known.unwrap_or_else(|| (balanced.clone(), most_strain(balanced))));
+                let known = self
+                    .strain
+                    .take()
+                    .filter(|(of, _)| Arc::ptr_eq(of, balanced));
+                let (_, most) = self
+                    .strain
+                    .insert(known.unwrap_or_else(|| (balanced.clone(), most_strain(balanced))));
                 self.scale.fit(*most);
-                [&balanced.linear, &balanced.physical].map(|side| strain_paint(side, self.scale.range()))
+                [&balanced.linear, &balanced.physical]
+                    .map(|side| strain_paint(side, self.scale.range()))
             }
             Tool::Select | Tool::Anchor => [const { Paint::Plain(Model::CLAY) }; 2],
         }
@@ -167,28 +256,46 @@ impl Picture {
         self.player.as_ref().is_some_and(Latest::busy)
     }
 
-    /// The frame of the take that plays, if it is one of these shapes; the one before it until it is ready.
-    fn played_frame(&mut self, cx: &Cx<'_>, shown: Option<&Arc<Balanced>>) -> Option<Arc<Vertices>> {
+    /// The frame of the take that plays, if it is one of these shapes; the one before it until it
+    /// is ready.
+    fn played_frame(
+        &mut self,
+        cx: &Cx<'_>,
+        shown: Option<&Arc<Balanced>>,
+    ) -> Option<Arc<Vertices>> {
         // A frame that cannot be read is not shown: the take's own panel says why.
         if let Some(Ok(played)) = self.player.as_ref().and_then(Latest::answer) {
             self.played = Some(played);
         }
         let (timeline, ground) = (&cx.document.timeline, &shown?.ground);
-        let take = timeline.take(timeline.playing_take.as_deref()?).filter(|take| take.of == asset_of(cx.document))?;
-        let TakeFrames::Made(blob) = &take.frames else { return None };
+        let take = timeline
+            .take(timeline.playing_take.as_deref()?)
+            .filter(|take| take.of == asset_of(cx.document))?;
+        let TakeFrames::Made(blob) = &take.frames else {
+            return None;
+        };
         if !cx.clock.playing || take.frame_count == 0 {
             return None;
         }
         let frame = (cx.clock.frame.max(0.0) as usize).min(take.frame_count as usize - 1);
-        let wanted = PlayedFrame { blob: blob.clone(), frame };
+        let wanted = PlayedFrame {
+            blob: blob.clone(),
+            frame,
+        };
         if self.wanted.as_ref() != Some(&wanted) {
-            let worker = self.player.get_or_insert_with(|| Latest::new("Playing", cx.wake.clone(), play));
+            let worker = self
+                .player
+                .get_or_insert_with(|| Latest::new("Playing", cx.wake.clone(), play));
             worker.ask((wanted.clone(), ground.clone()));
             self.wanted = Some(wanted);
         }
-        let fits =
-            |(of, vertices): &&(PlayedFrame, Arc<Vertices>)| of.blob == *blob && vertices.positions.len() == ground.mesh.vertex_count();
-        self.played.as_ref().filter(fits).map(|(_, vertices)| vertices.clone())
+        let fits = |(of, vertices): &&(PlayedFrame, Arc<Vertices>)| {
+            of.blob == *blob && vertices.positions.len() == ground.mesh.vertex_count()
+        };
+        self.played
+            .as_ref()
+            .filter(fits)
+            .map(|(_, vertices)| vertices.clone())
     }
 }
 
@@ -196,9 +303,14 @@ impl Picture {
 fn play(inbox: &Inbox<(PlayedFrame, Arc<Ground>)>, outbox: &Outbox<(PlayedFrame, Arc<Vertices>)>) {
     while let Some((wanted, ground)) = inbox.next() {
         let positions = made_frame(&wanted.blob, wanted.frame, ground.mesh.vertex_count());
-        let positions = positions.map(|positions| positions.iter().map(|p| p.as_dvec3()).collect::<Vec<_>>());
+        let positions =
+            positions.map(|positions| positions.iter().map(|p| p.as_dvec3()).collect::<Vec<_>>());
         let vertices = positions.map(|positions| Vertices::of(&ground.mesh, &positions));
-        outbox.put(vertices.map(|vertices| (wanted, vertices)).ok_or_else(|| "The take is of another mesh.".to_owned()));
+        outbox.put(
+            vertices
+                .map(|vertices| (wanted, vertices))
+                .ok_or_else(|| "The take is of another mesh.".to_owned()),
+        );
     }
 }
 
@@ -213,12 +325,22 @@ fn fixed_paint(fixed: &[u32], count: usize) -> Paint {
 }
 
 fn stiffness_paint(stiffness: &[f32], count: usize) -> Paint {
-    let exponents: Vec<f64> = (0..count).map(|v| stiffness.get(v).map_or(0.0, |k| f64::from(k.log10()))).collect();
-    Paint::Heat(Heat::new(&exponents, HeatMap::Diverging, "Stiffness", "log 10").with_range([-1.0, 1.0]))
+    let exponents: Vec<f64> = (0..count)
+        .map(|v| stiffness.get(v).map_or(0.0, |k| f64::from(k.log10())))
+        .collect();
+    Paint::Heat(
+        Heat::new(&exponents, HeatMap::Diverging, "Stiffness", "log 10").with_range([-1.0, 1.0]),
+    )
 }
 
 fn strain_paint(side: &Side, range: [f32; 2]) -> Paint {
-    Paint::Heat(Heat { values: side.strains.clone(), range, label: "Strain".into(), unit: "%".into(), map: HeatMap::Diverging })
+    Paint::Heat(Heat {
+        values: side.strains.clone(),
+        range,
+        label: "Strain".into(),
+        unit: "%".into(),
+        map: HeatMap::Diverging,
+    })
 }
 
 fn layout_label(layout: Layout) -> &'static str {

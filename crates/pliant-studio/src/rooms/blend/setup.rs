@@ -3,7 +3,9 @@
 use std::sync::Arc;
 
 pub use pliant::physics::WeightKey as BlendKey;
-use pliant::physics::{BlendOptions, CageSize, ContactOptions, EnergyTerms, InteriorOptions, InteriorPoints, Lengths};
+use pliant::physics::{
+    BlendOptions, CageSize, ContactOptions, EnergyTerms, InteriorOptions, InteriorPoints, Lengths,
+};
 use serde::{Deserialize, Serialize};
 
 use super::obstacle::ObstacleMark;
@@ -49,7 +51,11 @@ impl Setup {
 
     /// Visits every name of an asset.
     pub fn for_each_locator(&mut self, visit: &mut dyn FnMut(&mut Locator)) {
-        self.shapes.iter_mut().map(|shape| &mut shape.asset).filter(|asset| !asset.is_empty()).for_each(visit);
+        self.shapes
+            .iter_mut()
+            .map(|shape| &mut shape.asset)
+            .filter(|asset| !asset.is_empty())
+            .for_each(visit);
     }
 }
 
@@ -139,13 +145,21 @@ pub enum Way {
 
 impl Default for Material {
     fn default() -> Self {
-        Self { body: Body::Solid, angles: 0.0, volume: 0.0, interior: true }
+        Self {
+            body: Body::Solid,
+            angles: 0.0,
+            volume: 0.0,
+            interior: true,
+        }
     }
 }
 
 impl Default for Bake {
     fn default() -> Self {
-        Self { way: Way::default(), steps: 24 }
+        Self {
+            way: Way::default(),
+            steps: 24,
+        }
     }
 }
 
@@ -164,13 +178,19 @@ impl ShapeMark {
     /// A target of the character.
     #[must_use]
     pub fn target(name: &str) -> Self {
-        Self { asset: Locator::new(), target: name.into() }
+        Self {
+            asset: Locator::new(),
+            target: name.into(),
+        }
     }
 
     /// An asset as it stands.
     #[must_use]
     pub fn asset(locator: &str) -> Self {
-        Self { asset: locator.into(), target: String::new() }
+        Self {
+            asset: locator.into(),
+            target: String::new(),
+        }
     }
 
     /// What it is called in the panel.
@@ -185,10 +205,13 @@ impl ShapeMark {
 }
 
 impl Setup {
-    /// Chooses shapes anew. A shape that comes has no weight, and one that goes leaves its weight to the others, in keys, too.
+    /// Chooses shapes anew. A shape that comes has no weight, and one that goes leaves its weight
+    /// to the others, in keys, too.
     pub fn choose(&mut self, shapes: Vec<ShapeMark>) {
         share_among(&mut self.weights, shapes.len());
-        self.keys.iter_mut().for_each(|key| share_among(&mut key.weights, shapes.len()));
+        self.keys
+            .iter_mut()
+            .for_each(|key| share_among(&mut key.weights, shapes.len()));
         self.shapes = shapes;
     }
 
@@ -210,7 +233,9 @@ impl Setup {
     /// How obstacles and shapes meet.
     #[must_use]
     pub fn contact_options(&self) -> ContactOptions {
-        ContactOptions::default().with_friction(self.friction).with_self_contact(self.self_contact)
+        ContactOptions::default()
+            .with_friction(self.friction)
+            .with_self_contact(self.self_contact)
     }
 
     /// Puts the weights at a frame, in place of those that were there.
@@ -222,7 +247,8 @@ impl Setup {
         }
     }
 
-    /// Whether two setups differ in no more than weights, keys and takes: the same springs between the same obstacles.
+    /// Whether two setups differ in no more than weights, keys and takes: the same springs between
+    /// the same obstacles.
     #[must_use]
     pub fn same_scene(&self, other: &Self) -> bool {
         self.same_springs(other) && self.same_surroundings(other)
@@ -231,16 +257,19 @@ impl Setup {
     /// Whether two setups of the same shapes have the same springs.
     #[must_use]
     pub fn same_springs(&self, other: &Self) -> bool {
-        (&self.shapes, &self.anchor, &self.fixed, &self.stiffness) == (&other.shapes, &other.anchor, &other.fixed, &other.stiffness)
+        (&self.shapes, &self.anchor, &self.fixed, &self.stiffness)
+            == (&other.shapes, &other.anchor, &other.fixed, &other.stiffness)
             && (self.material, self.solver, self.cage) == (other.material, other.solver, other.cage)
     }
 
     fn same_surroundings(&self, other: &Self) -> bool {
-        (&self.obstacles, self.friction, self.self_contact) == (&other.obstacles, other.friction, other.self_contact)
+        (&self.obstacles, self.friction, self.self_contact)
+            == (&other.obstacles, other.friction, other.self_contact)
     }
 }
 
-/// Weights of another number of shapes: they sum to one, and all is the first one's where nothing is left.
+/// Weights of another number of shapes: they sum to one, and all is the first one's where nothing
+/// is left.
 fn share_among(weights: &mut Vec<f64>, shapes: usize) {
     if weights.len() == shapes {
         return;
@@ -256,7 +285,11 @@ fn share_among(weights: &mut Vec<f64>, shapes: usize) {
 
 impl Material {
     fn interior(self) -> InteriorOptions {
-        if self.interior { InteriorOptions::default() } else { InteriorOptions::default().with_points(InteriorPoints::None) }
+        if self.interior {
+            InteriorOptions::default()
+        } else {
+            InteriorOptions::default().with_points(InteriorPoints::None)
+        }
     }
 }
 
@@ -270,7 +303,11 @@ impl From<Material> for EnergyTerms {
         if material.angles > 0.0 {
             terms = terms.with_angles(material.angles);
         }
-        if material.volume > 0.0 { terms.with_volume(material.volume) } else { terms }
+        if material.volume > 0.0 {
+            terms.with_volume(material.volume)
+        } else {
+            terms
+        }
     }
 }
 
@@ -300,20 +337,41 @@ mod tests {
 
     #[test]
     fn a_shell_with_angles_and_volume_is_the_published_one() {
-        let material = Material { body: Body::Shell, angles: 1.0, volume: 1.0, interior: true };
+        let material = Material {
+            body: Body::Shell,
+            angles: 1.0,
+            volume: 1.0,
+            interior: true,
+        };
         assert_eq!(EnergyTerms::from(material), EnergyTerms::shell());
-        assert_eq!(EnergyTerms::from(Material::default()), EnergyTerms::springs());
+        assert_eq!(
+            EnergyTerms::from(Material::default()),
+            EnergyTerms::springs()
+        );
     }
 
     #[test]
     fn weights_and_keys_are_no_other_scene_but_paint_and_obstacles_are() {
-        let setup = Setup { shapes: vec![ShapeMark::neutral(); 2], weights: vec![1.0, 0.0], ..Setup::default() };
-        let mut moved = Setup { weights: vec![0.5, 0.5], ..setup.clone() };
+        let setup = Setup {
+            shapes: vec![ShapeMark::neutral(); 2],
+            weights: vec![1.0, 0.0],
+            ..Setup::default()
+        };
+        let mut moved = Setup {
+            weights: vec![0.5, 0.5],
+            ..setup.clone()
+        };
         moved.set_key(4);
         assert!(setup.same_scene(&moved));
-        let painted = Setup { stiffness: vec![1.0, 2.0].into(), ..setup.clone() };
+        let painted = Setup {
+            stiffness: vec![1.0, 2.0].into(),
+            ..setup.clone()
+        };
         assert!(!setup.same_springs(&painted));
-        let obstructed = Setup { obstacles: vec![ObstacleMark::default()], ..setup.clone() };
+        let obstructed = Setup {
+            obstacles: vec![ObstacleMark::default()],
+            ..setup.clone()
+        };
         assert!(setup.same_springs(&obstructed) && !setup.same_scene(&obstructed));
     }
 
@@ -325,8 +383,15 @@ mod tests {
         setup.choose(vec![ShapeMark::neutral(), ShapeMark::target("twisted")]);
         assert_eq!(setup.weights, [0.25, 0.75]);
         setup.set_key(5);
-        setup.choose(vec![ShapeMark::neutral(), ShapeMark::target("twisted"), ShapeMark::asset("a.obj")]);
-        assert_eq!((&setup.weights[..], &setup.keys[0].weights[..]), (&[0.25, 0.75, 0.0][..], &[0.25, 0.75, 0.0][..]));
+        setup.choose(vec![
+            ShapeMark::neutral(),
+            ShapeMark::target("twisted"),
+            ShapeMark::asset("a.obj"),
+        ]);
+        assert_eq!(
+            (&setup.weights[..], &setup.keys[0].weights[..]),
+            (&[0.25, 0.75, 0.0][..], &[0.25, 0.75, 0.0][..])
+        );
         setup.weights = vec![0.125, 0.375, 0.5];
         setup.choose(setup.shapes[..2].to_vec());
         assert_eq!(setup.weights, [0.25, 0.75]);

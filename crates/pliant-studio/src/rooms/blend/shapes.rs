@@ -40,7 +40,11 @@ pub(super) fn sources(cx: &mut Cx<'_>) -> Sources {
             match (cx.posed, cx.document.character.asset.is_empty()) {
                 (Some(posed), _) => posed.rig.clone(),
                 (None, false) => return Sources::Coming,
-                (None, true) => return Sources::Missing("There is no character yet. Open a rig, or choose files as shapes.".into()),
+                (None, true) => {
+                    return Sources::Missing(
+                        "There is no character yet. Open a rig, or choose files as shapes.".into(),
+                    );
+                }
             }
         } else {
             match cx.library.get(&shape.asset) {
@@ -50,9 +54,15 @@ pub(super) fn sources(cx: &mut Cx<'_>) -> Sources {
             }
         };
         if !shape.target.is_empty() && rig.slider_named(&shape.target).is_err() {
-            return Sources::Missing(format!("The rig has no target '{}'. Choose another shape.", shape.target));
+            return Sources::Missing(format!(
+                "The rig has no target '{}'. Choose another shape.",
+                shape.target
+            ));
         }
-        found.push(Source { rig, target: shape.target.clone() });
+        found.push(Source {
+            rig,
+            target: shape.target.clone(),
+        });
     }
     Sources::Ready(found)
 }
@@ -80,17 +90,29 @@ impl Chooser {
             shape_ui(ui, cx, k, typed, shape);
         }
         ui.horizontal(|ui| {
-            if shapes.len() == 2 && ui.button("Add third shape").on_hover_text("Blend in a triangle; it has no weight yet").clicked() {
+            if shapes.len() == 2
+                && ui
+                    .button("Add third shape")
+                    .on_hover_text("Blend in a triangle; it has no weight yet")
+                    .clicked()
+            {
                 let third = next_shape(cx, &shapes);
                 shapes.push(third);
             }
-            if shapes.len() == 3 && ui.button("Remove shape C").on_hover_text("Blend along a line").clicked() {
+            if shapes.len() == 3
+                && ui
+                    .button("Remove shape C")
+                    .on_hover_text("Blend along a line")
+                    .clicked()
+            {
                 shapes.pop();
             }
         });
         if shapes != cx.document.blend.shapes {
             self.typed = Default::default();
-            cx.edit("Choose shape", move |document| document.blend.choose(shapes));
+            cx.edit("Choose shape", move |document| {
+                document.blend.choose(shapes)
+            });
         }
     }
 }
@@ -100,45 +122,84 @@ fn first_shapes_ui(ui: &mut Ui, cx: &mut Cx<'_>, shapes: &mut Vec<ShapeMark>) {
     ui.weak("Blend two or three poses of one mesh: targets of the character, files, or frames of clips.");
     let able = !cx.document.character.asset.is_empty();
     let targets = ui.add_enabled(able, Button::new("Blend targets of the character"));
-    let targets = targets.on_disabled_hover_text("There is no character yet: open one, or blend files.");
+    let targets =
+        targets.on_disabled_hover_text("There is no character yet: open one, or blend files.");
     if targets.clicked() {
         *shapes = vec![ShapeMark::neutral()];
         shapes.push(next_shape(cx, shapes));
     }
-    if ui.button("Blend files…").on_hover_text("Choose two or three files that are poses of one mesh").clicked() {
+    if ui
+        .button("Blend files…")
+        .on_hover_text("Choose two or three files that are poses of one mesh")
+        .clicked()
+    {
         let (title, action) = ("Choose two or three shapes".into(), "Blend".into());
-        let request = Request { title, action, kinds: asset_kinds(), ..Request::default() };
-        cx.command(Command::AskFiles(Wanted { what: ALL_SHAPES, request }));
+        let request = Request {
+            title,
+            action,
+            kinds: asset_kinds(),
+            ..Request::default()
+        };
+        cx.command(Command::AskFiles(Wanted {
+            what: ALL_SHAPES,
+            request,
+        }));
     }
-    if ui.button("Blend a bar").on_hover_text("Try it on what is built in: a bar that bends").clicked() {
-        *shapes = vec![ShapeMark::asset("specimen:bar"), ShapeMark::asset("specimen:bar#bend@24")];
+    if ui
+        .button("Blend a bar")
+        .on_hover_text("Try it on what is built in: a bar that bends")
+        .clicked()
+    {
+        *shapes = vec![
+            ShapeMark::asset("specimen:bar"),
+            ShapeMark::asset("specimen:bar#bend@24"),
+        ];
     }
 }
 
-fn shape_ui(ui: &mut Ui, cx: &mut Cx<'_>, k: usize, typed: &mut Option<String>, shape: &mut ShapeMark) {
+fn shape_ui(
+    ui: &mut Ui,
+    cx: &mut Cx<'_>,
+    k: usize,
+    typed: &mut Option<String>,
+    shape: &mut ShapeMark,
+) {
     let (letter, targets) = (LETTERS[k], targets_of(cx, shape));
-    ComboBox::from_label(format!("Shape {letter}")).selected_text(shape.name()).width(160.0).show_ui(ui, |ui| {
-        let still = if shape.asset.is_empty() { "Neutral" } else { "As it stands" };
-        ui.selectable_value(&mut shape.target, String::new(), still);
-        for target in targets {
-            ui.selectable_value(&mut shape.target, target.clone(), target);
-        }
-        ui.separator();
-        if shape.asset.is_empty() {
-            if ui.button("From a file …").clicked() {
-                *shape = ShapeMark::asset(BUILT_IN[0]);
+    ComboBox::from_label(format!("Shape {letter}"))
+        .selected_text(shape.name())
+        .width(160.0)
+        .show_ui(ui, |ui| {
+            let still = if shape.asset.is_empty() {
+                "Neutral"
+            } else {
+                "As it stands"
+            };
+            ui.selectable_value(&mut shape.target, String::new(), still);
+            for target in targets {
+                ui.selectable_value(&mut shape.target, target.clone(), target);
             }
-        } else if ui.button("From the character").clicked() {
-            *shape = ShapeMark::neutral();
-        }
-    });
+            ui.separator();
+            if shape.asset.is_empty() {
+                if ui.button("From a file …").clicked() {
+                    *shape = ShapeMark::asset(BUILT_IN[0]);
+                }
+            } else if ui.button("From the character").clicked() {
+                *shape = ShapeMark::neutral();
+            }
+        });
     if !shape.asset.is_empty() {
         file_ui(ui, cx, k, typed, shape);
     }
 }
 
 /// The file of a shape: typed, browsed for, or built in.
-fn file_ui(ui: &mut Ui, cx: &mut Cx<'_>, k: usize, typed: &mut Option<String>, shape: &mut ShapeMark) {
+fn file_ui(
+    ui: &mut Ui,
+    cx: &mut Cx<'_>,
+    k: usize,
+    typed: &mut Option<String>,
+    shape: &mut ShapeMark,
+) {
     let name = format!("File of shape {}", LETTERS[k]);
     let field = AssetField {
         name: &name,
@@ -150,7 +211,10 @@ fn file_ui(ui: &mut Ui, cx: &mut Cx<'_>, k: usize, typed: &mut Option<String>, s
     };
     let text = typed.get_or_insert_with(|| shape.asset.clone());
     if let Some(chosen) = asset_field_ui(ui, &field, text, cx) {
-        *shape = ShapeMark { asset: cx.locator(&chosen), target: String::new() };
+        *shape = ShapeMark {
+            asset: cx.locator(&chosen),
+            target: String::new(),
+        };
         *typed = None;
     } else if !ui.ctx().egui_wants_keyboard_input() {
         // What was typed and left counts no more than what undo took back.
@@ -163,18 +227,37 @@ fn targets_of(cx: &mut Cx<'_>, shape: &ShapeMark) -> Vec<String> {
         "" => cx.posed.map(|posed| posed.rig.clone()),
         asset => cx.library.ready(asset).map(|loaded| loaded.rig.clone()),
     };
-    rig.map_or(Vec::new(), |rig| rig.targets().iter().map(|target| target.name.clone()).collect())
+    rig.map_or(Vec::new(), |rig| {
+        rig.targets()
+            .iter()
+            .map(|target| target.name.clone())
+            .collect()
+    })
 }
 
-/// The next shape that the last one's rig offers: a target that is not blended yet, or the rig as it stands.
+/// The next shape that the last one's rig offers: a target that is not blended yet, or the rig as
+/// it stands.
 fn next_shape(cx: &mut Cx<'_>, shapes: &[ShapeMark]) -> ShapeMark {
     let last = shapes.last().cloned().unwrap_or_default();
     let targets = targets_of(cx, &last);
-    let after = targets.iter().position(|target| *target == last.target).map_or(0, |at| at + 1);
+    let after = targets
+        .iter()
+        .position(|target| *target == last.target)
+        .map_or(0, |at| at + 1);
     let (before, behind) = targets.split_at(after);
-    let mark = |target: &String| ShapeMark { asset: last.asset.clone(), target: target.clone() };
-    let free = behind.iter().chain(before).map(mark).find(|mark| !shapes.contains(mark));
-    free.unwrap_or(ShapeMark { target: String::new(), ..last })
+    let mark = |target: &String| ShapeMark {
+        asset: last.asset.clone(),
+        target: target.clone(),
+    };
+    let free = behind
+        .iter()
+        .chain(before)
+        .map(mark)
+        .find(|mark| !shapes.contains(mark));
+    free.unwrap_or(ShapeMark {
+        target: String::new(),
+        ..last
+    })
 }
 
 /// How much of each shape: a slider for two, a triangle for three.
@@ -187,21 +270,39 @@ pub(super) fn weights_ui(ui: &mut Ui, cx: &mut Cx<'_>) {
         _ => None,
     };
     if let Some(weights) = moved {
-        cx.edit_by_hand("Blend shapes", move |document| document.blend.weights = weights);
+        cx.edit_by_hand("Blend shapes", move |document| {
+            document.blend.weights = weights
+        });
     }
 }
 
 fn slider_ui(ui: &mut Ui, setup: &Setup, b: f64) -> Option<Vec<f64>> {
     let mut percent = 100.0 * b;
     ui.spacing_mut().slider_width = (ui.available_width() - 110.0).max(80.0);
-    let slider = Slider::new(&mut percent, 0.0..=100.0).suffix(" %").fixed_decimals(0).text("Weight");
-    let moved = ui.add(slider).on_hover_text("From the first shape to the second").changed();
-    let [first, second, ..] = &setup.shapes[..] else { return None };
-    let jumps = [(0.0, first.name()), (50.0, "Half way"), (100.0, second.name())];
+    let slider = Slider::new(&mut percent, 0.0..=100.0)
+        .suffix(" %")
+        .fixed_decimals(0)
+        .text("Weight");
+    let moved = ui
+        .add(slider)
+        .on_hover_text("From the first shape to the second")
+        .changed();
+    let [first, second, ..] = &setup.shapes[..] else {
+        return None;
+    };
+    let jumps = [
+        (0.0, first.name()),
+        (50.0, "Half way"),
+        (100.0, second.name()),
+    ];
     let mut jumped = false;
     ui.horizontal(|ui| {
         for (goal, name) in jumps {
-            if ui.small_button(name).on_hover_text(format!("{goal:.0} %")).clicked() {
+            if ui
+                .small_button(name)
+                .on_hover_text(format!("{goal:.0} %"))
+                .clicked()
+            {
                 (percent, jumped) = (goal, true);
             }
         }
@@ -211,12 +312,19 @@ fn slider_ui(ui: &mut Ui, setup: &Setup, b: f64) -> Option<Vec<f64>> {
 
 fn triangle_of_three_ui(ui: &mut Ui, setup: &Setup, weights: [f64; 3]) -> Option<Vec<f64>> {
     let names = [0, 1, 2].map(|k| setup.shapes.get(k).map_or("", ShapeMark::name));
-    let mut moved = ui.vertical_centered(|ui| triangle_ui(ui, "Blend of three shapes", names, weights)).inner.map(|w| w.to_vec());
+    let mut moved = ui
+        .vertical_centered(|ui| triangle_ui(ui, "Blend of three shapes", names, weights))
+        .inner
+        .map(|w| w.to_vec());
     ui.horizontal_wrapped(|ui| {
         for (k, name) in names.into_iter().enumerate() {
             let mut percent = 100.0 * weights[k];
-            let field =
-                DragValue::new(&mut percent).range(0.0..=100.0).speed(0.5).prefix(format!("{name} ")).suffix(" %").fixed_decimals(0);
+            let field = DragValue::new(&mut percent)
+                .range(0.0..=100.0)
+                .speed(0.5)
+                .prefix(format!("{name} "))
+                .suffix(" %")
+                .fixed_decimals(0);
             let field = ui.add(field).on_hover_text(format!("How much of {name}"));
             let info = || eframe::egui::WidgetInfo {
                 label: Some(format!("How much of {name}")),

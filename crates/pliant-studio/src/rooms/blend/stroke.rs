@@ -1,9 +1,11 @@
 //! What a stroke of the brush covers, found beside the window.
 //!
-//! A stroke remembers what was there before it and how much of each vertex it covered, so that a slow hand paints the same as a fast one.
+//! A stroke remembers what was there before it and how much of each vertex it covered, so that a
+//! slow hand paints the same as a fast one.
 //!
-//! **Ours.** Rays and distances along a big surface take longer than a frame. The whole stroke so far is the question and the newest
-//! one wins; the worker keeps what it covered already, so that each dab is looked up once.
+//! **Ours.** Rays and distances along a big surface take longer than a frame. The whole stroke so
+//! far is the question and the newest one wins; the worker keeps what it covered already, so that
+//! each dab is looked up once.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -68,21 +70,28 @@ pub(super) enum Coat {
 impl Stroke {
     /// Whether another stroke that follows at once is more of the same.
     pub(super) fn goes_on_as(&self, next: &Self) -> bool {
-        let alike = (self.radius, self.paint) == (next.radius, next.paint) && Arc::ptr_eq(&self.ground, &next.ground);
+        let alike = (self.radius, self.paint) == (next.radius, next.paint)
+            && Arc::ptr_eq(&self.ground, &next.ground);
         alike && self.gesture + 1 == next.gesture
     }
 }
 
 /// Starts the worker.
 pub(super) fn start(wake: Wake) -> Latest<Stroke, Painted> {
-    Latest::new("The brush", wake, |inbox: &Inbox<Stroke>, outbox: &Outbox<Painted>| {
-        let mut easel: Option<Easel> = None;
-        while let Some(stroke) = inbox.next() {
-            let kept = easel.take().filter(|easel| Arc::ptr_eq(&easel.ground, &stroke.ground));
-            let easel = easel.insert(kept.unwrap_or_else(|| Easel::new(&stroke.ground)));
-            outbox.put(Ok(easel.painted(&stroke)));
-        }
-    })
+    Latest::new(
+        "The brush",
+        wake,
+        |inbox: &Inbox<Stroke>, outbox: &Outbox<Painted>| {
+            let mut easel: Option<Easel> = None;
+            while let Some(stroke) = inbox.next() {
+                let kept = easel
+                    .take()
+                    .filter(|easel| Arc::ptr_eq(&easel.ground, &stroke.ground));
+                let easel = easel.insert(kept.unwrap_or_else(|| Easel::new(&stroke.ground)));
+                outbox.put(Ok(easel.painted(&stroke)));
+            }
+        },
+    )
 }
 
 /// A shape and what the stroke on it has covered so far.
@@ -99,7 +108,13 @@ struct Easel {
 impl Easel {
     fn new(ground: &Arc<Ground>) -> Self {
         let geodesics = ground.geodesics.clone();
-        Self { ground: ground.clone(), geodesics, serial: 0, done: 0, covered: BTreeMap::new() }
+        Self {
+            ground: ground.clone(),
+            geodesics,
+            serial: 0,
+            done: 0,
+            covered: BTreeMap::new(),
+        }
     }
 
     fn painted(&mut self, stroke: &Stroke) -> Painted {
@@ -115,17 +130,39 @@ impl Easel {
             None => Coat::Fixed(Arc::new(fixes(fixed, &self.covered, stroke.paint.erases))),
             Some(painted) => {
                 let painted = if stroke.paint.erases { 1.0 } else { painted };
-                Coat::Stiffness(stiffens(stiffness, &self.covered, painted, self.ground.mesh.vertex_count()).into())
+                Coat::Stiffness(
+                    stiffens(
+                        stiffness,
+                        &self.covered,
+                        painted,
+                        self.ground.mesh.vertex_count(),
+                    )
+                    .into(),
+                )
             }
         };
-        Painted { gesture: stroke.gesture, coat }
+        Painted {
+            gesture: stroke.gesture,
+            coat,
+        }
     }
 
     /// Covers what is within the radius, less towards its rim.
     fn cover(&mut self, stroke: &Stroke, dab: &Ray) {
-        let Some(hit) = stroke.scene.pick(dab).filter(|hit| hit.model == 0) else { return };
-        let source = SurfacePoint::InTriangle(TrianglePoint { triangle: hit.triangle, barycentric: hit.barycentric });
-        let Some(Ok(disc)) = self.geodesics.as_mut().map(|geodesics| geodesics.disc(&[source], stroke.radius)) else { return };
+        let Some(hit) = stroke.scene.pick(dab).filter(|hit| hit.model == 0) else {
+            return;
+        };
+        let source = SurfacePoint::InTriangle(TrianglePoint {
+            triangle: hit.triangle,
+            barycentric: hit.barycentric,
+        });
+        let Some(Ok(disc)) = self
+            .geodesics
+            .as_mut()
+            .map(|geodesics| geodesics.disc(&[source], stroke.radius))
+        else {
+            return;
+        };
         for (&vertex, &distance) in disc.vertices.iter().zip(&disc.distances) {
             let covered = self.covered.entry(vertex).or_insert(0.0);
             *covered = covered.max(falloff(distance / stroke.radius) as f32);
@@ -141,7 +178,11 @@ fn falloff(share: f64) -> f64 {
 
 /// The fixed vertices after a stroke.
 fn fixes(before: &[u32], covered: &BTreeMap<u32, f32>, erases: bool) -> Vec<u32> {
-    let mut fixed: Vec<u32> = before.iter().copied().filter(|vertex| !covered.contains_key(vertex)).collect();
+    let mut fixed: Vec<u32> = before
+        .iter()
+        .copied()
+        .filter(|vertex| !covered.contains_key(vertex))
+        .collect();
     if !erases {
         fixed.extend(covered.keys());
         fixed.sort_unstable();
@@ -149,15 +190,29 @@ fn fixes(before: &[u32], covered: &BTreeMap<u32, f32>, erases: bool) -> Vec<u32>
     fixed
 }
 
-/// The stiffness after a stroke: geometrically between what was there and what is painted. Empty where all is alike again.
-fn stiffens(before: &[f32], covered: &BTreeMap<u32, f32>, painted: f32, vertex_count: usize) -> Vec<f32> {
-    let mut map = if before.len() == vertex_count { before.to_vec() } else { vec![1.0; vertex_count] };
+/// The stiffness after a stroke: geometrically between what was there and what is painted. Empty
+/// where all is alike again.
+fn stiffens(
+    before: &[f32],
+    covered: &BTreeMap<u32, f32>,
+    painted: f32,
+    vertex_count: usize,
+) -> Vec<f32> {
+    let mut map = if before.len() == vertex_count {
+        before.to_vec()
+    } else {
+        vec![1.0; vertex_count]
+    };
     for (&vertex, &covered) in covered {
         if let Some(value) = map.get_mut(vertex as usize) {
             *value = value.powf(1.0 - covered) * painted.powf(covered);
         }
     }
-    if map.iter().all(|value| (value - 1.0).abs() < 1e-3) { Vec::new() } else { map }
+    if map.iter().all(|value| (value - 1.0).abs() < 1e-3) {
+        Vec::new()
+    } else {
+        map
+    }
 }
 
 #[cfg(test)]
@@ -183,13 +238,22 @@ mod tests {
     #[test]
     fn stiffness_goes_in_ratios_from_what_was_there_to_what_is_painted() {
         let painted = stiffens(&BEFORE, &covered(&[(0, 1.0), (1, 0.5)]), 9.0, 3);
-        assert!(painted.iter().zip([9.0, 6.0, 1.0]).all(|(a, b)| (a - b).abs() < 1e-5), "{painted:?}");
+        assert!(
+            painted
+                .iter()
+                .zip([9.0, 6.0, 1.0])
+                .all(|(a, b)| (a - b).abs() < 1e-5),
+            "{painted:?}"
+        );
         assert!(stiffens(&BEFORE, &covered(&[(1, 1.0)]), 1.0, 3).is_empty());
     }
 
     #[test]
     fn paint_of_another_mesh_is_not_kept() {
-        assert_eq!(stiffens(&BEFORE, &covered(&[(0, 1.0)]), 2.0, 4), [2.0, 1.0, 1.0, 1.0]);
+        assert_eq!(
+            stiffens(&BEFORE, &covered(&[(0, 1.0)]), 2.0, 4),
+            [2.0, 1.0, 1.0, 1.0]
+        );
     }
 
     /// A stroke over a ball of radius 1, seen from far along z.
@@ -203,13 +267,19 @@ mod tests {
             size: 2.0,
             mesh: mesh.clone(),
         };
-        let ray = |k: usize| Ray { origin: DVec3::new(0.02 + 0.1 * k as f64, 0.03, 9.0), direction: DVec3::NEG_Z };
+        let ray = |k: usize| Ray {
+            origin: DVec3::new(0.02 + 0.1 * k as f64, 0.03, 9.0),
+            direction: DVec3::NEG_Z,
+        };
         Stroke {
             serial: 3,
             gesture: 7,
             ground: Arc::new(ground),
             radius: 0.2,
-            paint: Paint { erases: false, stiffness: None },
+            paint: Paint {
+                erases: false,
+                stiffness: None,
+            },
             before: Default::default(),
             scene: Scene::of(Model::of(&mesh)),
             dabs: (0..dabs).map(ray).collect(),
@@ -223,15 +293,31 @@ mod tests {
         let whole = stroke(5);
         let mut growing = Easel::new(&whole.ground);
         for dabs in 1..=5 {
-            growing.painted(&Stroke { dabs: whole.dabs[..dabs].to_vec(), ..whole.clone() });
+            growing.painted(&Stroke {
+                dabs: whole.dabs[..dabs].to_vec(),
+                ..whole.clone()
+            });
         }
         let mut at_once = Easel::new(&whole.ground);
-        let Coat::Fixed(fixed) = at_once.painted(&whole).coat else { panic!("it fixes") };
+        let Coat::Fixed(fixed) = at_once.painted(&whole).coat else {
+            panic!("it fixes")
+        };
         assert_eq!(growing.covered, at_once.covered);
         // Along a sphere of radius 1 the distance is the angle; polyhedra are a little shorter.
-        let places: Vec<DVec3> = whole.dabs.iter().map(|dab| dab.origin.with_z((1.0 - dab.origin.x.powi(2)).sqrt()).normalize()).collect();
+        let places: Vec<DVec3> = whole
+            .dabs
+            .iter()
+            .map(|dab| {
+                dab.origin
+                    .with_z((1.0 - dab.origin.x.powi(2)).sqrt())
+                    .normalize()
+            })
+            .collect();
         for (vertex, place) in whole.ground.mesh.positions().iter().enumerate() {
-            let nearest = places.iter().map(|at| at.angle_between(*place)).fold(f64::INFINITY, f64::min);
+            let nearest = places
+                .iter()
+                .map(|at| at.angle_between(*place))
+                .fold(f64::INFINITY, f64::min);
             let inside = fixed.binary_search(&(vertex as u32)).is_ok();
             assert!(inside || nearest > 0.97 * whole.radius, "{nearest} is near");
             assert!(!inside || nearest < 1.03 * whole.radius, "{nearest} is far");
@@ -241,7 +327,11 @@ mod tests {
     #[test]
     fn another_stroke_begins_with_nothing_covered() {
         let first = stroke(5);
-        let second = Stroke { serial: 4, dabs: first.dabs[4..].to_vec(), ..first.clone() };
+        let second = Stroke {
+            serial: 4,
+            dabs: first.dabs[4..].to_vec(),
+            ..first.clone()
+        };
         let mut easel = Easel::new(&first.ground);
         easel.painted(&first);
         easel.painted(&second);

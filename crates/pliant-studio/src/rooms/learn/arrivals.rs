@@ -40,7 +40,9 @@ impl Role {
             "json" | "toml" => Some(Self::Skeleton),
             "npy" => Some(Self::Capture),
             _ if holds_markers(path) => Some(Self::Capture),
-            _ => Format::of(path).filter(|format| format.can_read()).map(|_| Self::Example),
+            _ => Format::of(path)
+                .filter(|format| format.can_read())
+                .map(|_| Self::Example),
         }
     }
 }
@@ -85,7 +87,9 @@ impl Arrivals {
 
     /// Reads a model.
     pub(super) fn take_model(&mut self, path: PathBuf, cx: &Cx<'_>) {
-        self.model = Some(Task::start("Reading a model", cx.wake.clone(), move |_| Loaded::read(&path)));
+        self.model = Some(Task::start("Reading a model", cx.wake.clone(), move |_| {
+            Loaded::read(&path)
+        }));
     }
 
     /// Whether files are being looked into.
@@ -97,7 +101,10 @@ impl Arrivals {
     /// Looks into files, and puts what they are into the document. Says what came.
     pub(super) fn update(&mut self, poses: Option<&Arc<PoseSet>>, cx: &mut Cx<'_>) -> Option<Came> {
         if self.looking.is_none() && !self.examples.is_empty() {
-            let (files, folder) = (std::mem::take(&mut self.examples), absolute(cx.library.folder()));
+            let (files, folder) = (
+                std::mem::take(&mut self.examples),
+                absolute(cx.library.folder()),
+            );
             let first = cx.document.learn.recipe.sources.first().cloned();
             let work = move |_: &_| Ok(Examples::in_files(&files, first.as_deref(), &folder));
             self.looking = Some(Task::start("Looking into files", cx.wake.clone(), work));
@@ -123,21 +130,30 @@ impl Arrivals {
 impl Examples {
     /// Files whose mesh is that of `first`, or of the first of them.
     fn in_files(files: &[PathBuf], first: Option<&str>, folder: &Path) -> Self {
-        let options = LoadOptions::default().with_specimens(&pliant::BuiltIn).with_folder(folder);
+        let options = LoadOptions::default()
+            .with_specimens(&pliant::BuiltIn)
+            .with_folder(folder);
         let counted = |locator: &str| {
-            let mesh = pliant::io::load(locator, &options).and_then(|asset| asset.mesh()).map_err(|error| error.to_string())?;
+            let mesh = pliant::io::load(locator, &options)
+                .and_then(|asset| asset.mesh())
+                .map_err(|error| error.to_string())?;
             Ok::<_, String>([mesh.vertex_count(), mesh.face_count()])
         };
         let mut expected = first.and_then(|first| counted(first).ok());
         let mut found = Self::default();
         for path in files {
             let Some(text) = path.to_str() else {
-                found.declined.push(format!("'{}' has a name that is no text; rename it.", path.display()));
+                found.declined.push(format!(
+                    "'{}' has a name that is no text; rename it.",
+                    path.display()
+                ));
                 continue;
             };
             match counted(text) {
                 Err(sentence) => found.declined.push(sentence),
-                Ok(counts) if *expected.get_or_insert(counts) == counts => found.sources.push(text.to_owned()),
+                Ok(counts) if *expected.get_or_insert(counts) == counts => {
+                    found.sources.push(text.to_owned())
+                }
                 Ok([vertices, faces]) => {
                     let [known, known_faces] = expected.unwrap_or_default();
                     let name = shown(path);
@@ -154,17 +170,32 @@ impl Examples {
     /// One step of the document and one sentence; says whether there was something.
     fn keep(self, cx: &mut Cx<'_>) -> bool {
         let Self { sources, declined } = self;
-        let names: Vec<String> = sources.iter().map(|source| shown(Path::new(source))).collect();
-        let done = (!names.is_empty()).then(|| format!("Added {} to learn from.", names.join(", ")));
-        let told = done.into_iter().chain(declined.iter().cloned()).collect::<Vec<_>>().join(" ");
-        cx.tell(if declined.is_empty() { Notice::done(told) } else { Notice::trouble(told) });
+        let names: Vec<String> = sources
+            .iter()
+            .map(|source| shown(Path::new(source)))
+            .collect();
+        let done =
+            (!names.is_empty()).then(|| format!("Added {} to learn from.", names.join(", ")));
+        let told = done
+            .into_iter()
+            .chain(declined.iter().cloned())
+            .collect::<Vec<_>>()
+            .join(" ");
+        cx.tell(if declined.is_empty() {
+            Notice::done(told)
+        } else {
+            Notice::trouble(told)
+        });
         if sources.is_empty() {
             return false;
         }
         sources.iter().for_each(|source| cx.library.reload(source));
         cx.edit("Add examples", move |document| {
             let known = &mut document.learn.recipe.sources;
-            let fresh: Vec<Locator> = sources.into_iter().filter(|source| !known.contains(source)).collect();
+            let fresh: Vec<Locator> = sources
+                .into_iter()
+                .filter(|source| !known.contains(source))
+                .collect();
             known.extend(fresh);
         });
         true
@@ -174,8 +205,10 @@ impl Examples {
 impl Loaded {
     fn read(path: &Path) -> Result<Self, String> {
         let name = shown(path);
-        let bytes = std::fs::read(path).map_err(|error| format!("'{name}' cannot be read: {error}."))?;
-        let model = Model::from_bytes(&bytes).map_err(|error| format!("'{name}' is no model that can be driven: {error}."))?;
+        let bytes =
+            std::fs::read(path).map_err(|error| format!("'{name}' cannot be read: {error}."))?;
+        let model = Model::from_bytes(&bytes)
+            .map_err(|error| format!("'{name}' is no model that can be driven: {error}."))?;
         let options = model.options();
         let of = Recipe {
             points: model.control().vertices().to_vec(),
@@ -185,7 +218,11 @@ impl Loaded {
             beta: Some(options.beta()),
             bones: Some(options.bones()),
             exact: options.exact(),
-            details: if model.detail().is_some() { Details::Smoothing } else { Details::None },
+            details: if model.detail().is_some() {
+                Details::Smoothing
+            } else {
+                Details::None
+            },
             ..Recipe::default()
         };
         let vertices = model.examples().reference().vertex_count();
@@ -193,29 +230,61 @@ impl Loaded {
             model: Blob::new(bytes, "safetensors"),
             of,
             problems: Vec::new(),
-            chosen: model.chosen().map_or_else(String::new, |settings| settings.to_string()),
+            chosen: model
+                .chosen()
+                .map_or_else(String::new, |settings| settings.to_string()),
             examples: model.examples().count(),
             bones: model.bone_count(),
             fit_error: model.fit_error(),
             secs: 0.0,
         };
-        Ok(Self { name, vertices, trained })
+        Ok(Self {
+            name,
+            vertices,
+            trained,
+        })
     }
 
     /// The model takes the place of what was set up; examples of the same mesh stay.
     fn keep(self, poses: Option<&Arc<PoseSet>>, cx: &mut Cx<'_>) {
-        let Self { name, vertices, mut trained } = self;
+        let Self {
+            name,
+            vertices,
+            mut trained,
+        } = self;
         if poses.is_some_and(|poses| poses.mesh.vertex_count() == vertices) {
-            let Recipe { sources, rest, left_out, .. } = cx.document.learn.recipe.clone();
-            trained.of = Recipe { sources, rest, left_out, ..trained.of };
+            let Recipe {
+                sources,
+                rest,
+                left_out,
+                ..
+            } = cx.document.learn.recipe.clone();
+            trained.of = Recipe {
+                sources,
+                rest,
+                left_out,
+                ..trained.of
+            };
         }
-        cx.tell(Notice::done(format!("{name} is driven now by its {} control points.", trained.of.points.len())));
+        cx.tell(Notice::done(format!(
+            "{name} is driven now by its {} control points.",
+            trained.of.points.len()
+        )));
         cx.edit("Load model", move |document: &mut Document| {
             let setup = &mut document.learn;
             let points = trained.of.points.len();
             setup.skeleton.take_if(|skeleton| !leads(skeleton, points));
-            let by = if setup.skeleton.is_some() { DrivenBy::Effectors } else { DrivenBy::Points };
-            setup.drive = Drive { by, goals: Vec::new(), effectors: Vec::new(), ..setup.drive.clone() };
+            let by = if setup.skeleton.is_some() {
+                DrivenBy::Effectors
+            } else {
+                DrivenBy::Points
+            };
+            setup.drive = Drive {
+                by,
+                goals: Vec::new(),
+                effectors: Vec::new(),
+                ..setup.drive.clone()
+            };
             (setup.judged, setup.trains_itself) = (None, false);
             setup.recipe = trained.of.clone();
             setup.trained = Some(trained);
@@ -225,7 +294,11 @@ impl Loaded {
 
 /// Whether a skeleton has a joint for each of so many control points, and for no others.
 fn leads(skeleton: &SkeletonFile, points: usize) -> bool {
-    let mut controls: Vec<usize> = skeleton.joints.iter().filter_map(|joint| joint.control).collect();
+    let mut controls: Vec<usize> = skeleton
+        .joints
+        .iter()
+        .filter_map(|joint| joint.control)
+        .collect();
     controls.sort_unstable();
     controls.dedup();
     controls.into_iter().eq(0..points)
@@ -238,9 +311,18 @@ mod tests {
     #[test]
     fn files_have_roles_by_their_endings() {
         let role = |name: &str| Role::of(Path::new(name));
-        assert_eq!((role("a.SafeTensors"), role("b.json")), (Some(Role::Model), Some(Role::Skeleton)));
-        assert_eq!(["a.c3d", "b.bvh", "c.csv", "d.npy"].map(role), [Some(Role::Capture); 4]);
-        assert_eq!((role("pose.obj"), role("notes.txt"), role("none")), (Some(Role::Example), None, None));
+        assert_eq!(
+            (role("a.SafeTensors"), role("b.json")),
+            (Some(Role::Model), Some(Role::Skeleton))
+        );
+        assert_eq!(
+            ["a.c3d", "b.bvh", "c.csv", "d.npy"].map(role),
+            [Some(Role::Capture); 4]
+        );
+        assert_eq!(
+            (role("pose.obj"), role("notes.txt"), role("none")),
+            (Some(Role::Example), None, None)
+        );
     }
 
     #[test]
@@ -251,21 +333,40 @@ mod tests {
             pliant::io::save(&pliant::load(specimen).unwrap(), &path).unwrap();
             path
         };
-        let files = [save("specimen:bar", "bar.obj"), save("specimen:tapir", "tapir.obj"), save("specimen:bar", "again.obj")];
+        let files = [
+            save("specimen:bar", "bar.obj"),
+            save("specimen:tapir", "tapir.obj"),
+            save("specimen:bar", "again.obj"),
+        ];
         let found = Examples::in_files(&files, None, folder.path());
         assert_eq!(found.sources.len(), 2);
-        assert!(found.declined.len() == 1 && found.declined[0].contains("tapir.obj"), "{found:?}");
+        assert!(
+            found.declined.len() == 1 && found.declined[0].contains("tapir.obj"),
+            "{found:?}"
+        );
         let found = Examples::in_files(&files, Some("specimen:tapir"), folder.path());
-        assert_eq!(found.sources, [files[1].to_str().unwrap()], "those that are there already decide");
+        assert_eq!(
+            found.sources,
+            [files[1].to_str().unwrap()],
+            "those that are there already decide"
+        );
     }
 
     #[test]
     fn a_file_that_is_no_model_is_told_by_name() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("odd.safetensors");
-        assert!(Loaded::read(&path).unwrap_err().contains("'odd.safetensors' cannot be read"));
+        assert!(
+            Loaded::read(&path)
+                .unwrap_err()
+                .contains("'odd.safetensors' cannot be read")
+        );
         std::fs::write(&path, b"nothing").unwrap();
-        assert!(Loaded::read(&path).unwrap_err().contains("'odd.safetensors' is no model that can be driven"));
+        assert!(
+            Loaded::read(&path)
+                .unwrap_err()
+                .contains("'odd.safetensors' is no model that can be driven")
+        );
     }
 
     #[test]

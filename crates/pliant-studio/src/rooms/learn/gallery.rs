@@ -17,7 +17,13 @@ const FIELD: AssetField<'_> = AssetField {
     name: "Example file",
     hint: "File with poses",
     help: "A clip or a mesh, such as poses.glb.",
-    built_in: &["specimen:hand", "specimen:hand:smooth", "specimen:bar", "specimen:hound", "specimen:tapir"],
+    built_in: &[
+        "specimen:hand",
+        "specimen:hand:smooth",
+        "specimen:bar",
+        "specimen:hound",
+        "specimen:tapir",
+    ],
     what: EXAMPLES,
     kinds: asset_kinds,
 };
@@ -72,12 +78,17 @@ impl Gallery {
         for source in cx.document.learn.recipe.sources.clone() {
             ui.horizontal(|ui| {
                 let remove = ui.small_button("×");
-                remove.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Button, true, format!("Remove {source}")));
+                remove.widget_info(|| {
+                    egui::WidgetInfo::labeled(egui::Role::Button, true, format!("Remove {source}"))
+                });
                 if remove.on_hover_text("Learn from it no more").clicked() {
                     let source = source.clone();
-                    cx.edit("Remove source", move |document| remove_source(&mut document.learn.recipe, &source));
+                    cx.edit("Remove source", move |document| {
+                        remove_source(&mut document.learn.recipe, &source)
+                    });
                 }
-                ui.add(egui::Label::new(&source).truncate()).on_hover_text(&source);
+                ui.add(egui::Label::new(&source).truncate())
+                    .on_hover_text(&source);
             });
         }
         if let Some(source) = asset_field_ui(ui, &FIELD, &mut self.typed, cx) {
@@ -92,10 +103,20 @@ impl Gallery {
         let key = |key: Key| free && ui.input(|input| input.key_pressed(key));
         let (back, on) = (key(Key::ArrowUp), key(Key::ArrowDown));
         ui.horizontal(|ui| {
-            if ui.button("Previous").on_hover_text("Previous example (Up)").clicked() || back {
+            if ui
+                .button("Previous")
+                .on_hover_text("Previous example (Up)")
+                .clicked()
+                || back
+            {
                 self.shown = (self.shown + count - 1) % count;
             }
-            if ui.button("Next").on_hover_text("Next example (Down)").clicked() || on {
+            if ui
+                .button("Next")
+                .on_hover_text("Next example (Down)")
+                .clicked()
+                || on
+            {
                 self.shown = (self.shown + 1) % count;
             }
         });
@@ -106,10 +127,21 @@ impl Gallery {
         let rest = poses.rest(recipe);
         let mut wish = None;
         for (k, pose) in poses.poses.iter().enumerate() {
-            let picture = self.thumbnails.get(k, ui.ctx()).map(|texture| egui::Image::new((texture.id(), THUMBNAIL)).corner_radius(4));
-            let height = if picture.is_some() { THUMBNAIL.y + 6.0 } else { ui.spacing().interact_size.y };
-            let (row, size) = (egui::Layout::left_to_right(egui::Align::Center), egui::vec2(ui.available_width(), height));
-            // A clip has thousands of poses, and what is not in sight needs its place only. That at rest may be higher than it says.
+            let picture = self
+                .thumbnails
+                .get(k, ui.ctx())
+                .map(|texture| egui::Image::new((texture.id(), THUMBNAIL)).corner_radius(4));
+            let height = if picture.is_some() {
+                THUMBNAIL.y + 6.0
+            } else {
+                ui.spacing().interact_size.y
+            };
+            let (row, size) = (
+                egui::Layout::left_to_right(egui::Align::Center),
+                egui::vec2(ui.available_width(), height),
+            );
+            // A clip has thousands of poses, and what is not in sight needs its place only. That at
+            // rest may be higher than it says.
             if k != rest && !ui.is_rect_visible(egui::Rect::from_min_size(ui.cursor().min, size)) {
                 ui.allocate_space(size);
                 continue;
@@ -117,20 +149,36 @@ impl Gallery {
             ui.allocate_ui_with_layout(size, row, |ui| {
                 let mut used = !recipe.left_out.contains(&pose.id);
                 let tick = ui.add_enabled(k != rest, egui::Checkbox::without_text(&mut used));
-                tick.widget_info(|| egui::WidgetInfo::selected(egui::Role::CheckBox, k != rest, used, format!("Learn from {}", pose.name)));
+                tick.widget_info(|| {
+                    egui::WidgetInfo::selected(
+                        egui::Role::CheckBox,
+                        k != rest,
+                        used,
+                        format!("Learn from {}", pose.name),
+                    )
+                });
                 if tick.on_hover_text("Learn from this pose").changed() {
                     wish = Some((pose.id.clone(), used));
                 }
-                if ui.add(card(pose, picture, used, k == rest, self.shown == k)).clicked() {
+                if ui
+                    .add(card(pose, picture, used, k == rest, self.shown == k))
+                    .clicked()
+                {
                     self.shown = k;
                 }
             });
         }
         if let Some((id, used)) = wish {
-            cx.edit("Choose examples", move |document| set_used(&mut document.learn.recipe, id, used));
+            cx.edit("Choose examples", move |document| {
+                set_used(&mut document.learn.recipe, id, used)
+            });
         }
         let can = self.shown != rest;
-        if ui.add_enabled(can, egui::Button::new("Use as rest pose")).on_hover_text("Other poses are learned as changes of it").clicked() {
+        if ui
+            .add_enabled(can, egui::Button::new("Use as rest pose"))
+            .on_hover_text("Other poses are learned as changes of it")
+            .clicked()
+        {
             let id = poses.poses[self.shown].id.clone();
             cx.edit("Choose rest pose", move |document| {
                 document.learn.recipe.left_out.remove(&id);
@@ -141,9 +189,23 @@ impl Gallery {
 }
 
 /// The name of a pose, with its picture where there is one.
-fn card<'a>(pose: &Pose, picture: Option<egui::Image<'a>>, used: bool, at_rest: bool, shown: bool) -> egui::Button<'a> {
-    let name = egui::RichText::new(if at_rest { format!("{}\n(at rest)", pose.name) } else { pose.name.clone() });
-    let name = if used { name } else { name.weak().strikethrough() };
+fn card<'a>(
+    pose: &Pose,
+    picture: Option<egui::Image<'a>>,
+    used: bool,
+    at_rest: bool,
+    shown: bool,
+) -> egui::Button<'a> {
+    let name = egui::RichText::new(if at_rest {
+        format!("{}\n(at rest)", pose.name)
+    } else {
+        pose.name.clone()
+    });
+    let name = if used {
+        name
+    } else {
+        name.weak().strikethrough()
+    };
     match picture {
         Some(picture) => egui::Button::selectable(shown, (picture, name)),
         None => egui::Button::selectable(shown, name),
@@ -185,13 +247,27 @@ mod tests {
 
     #[test]
     fn a_source_that_goes_takes_all_its_poses_along() {
-        let id = |asset: &str, frame| PoseId { asset: asset.into(), frame };
-        let mut recipe =
-            Recipe { sources: vec!["a".into(), "b".into()], points: vec![1, 2, 3], rest: Some(id("b", Some(1))), ..Recipe::default() };
+        let id = |asset: &str, frame| PoseId {
+            asset: asset.into(),
+            frame,
+        };
+        let mut recipe = Recipe {
+            sources: vec!["a".into(), "b".into()],
+            points: vec![1, 2, 3],
+            rest: Some(id("b", Some(1))),
+            ..Recipe::default()
+        };
         set_used(&mut recipe, id("a", Some(0)), false);
         set_used(&mut recipe, id("b", Some(0)), false);
         remove_source(&mut recipe, "b");
-        assert_eq!((recipe.rest.clone(), recipe.left_out.len(), recipe.points.len()), (None, 1, 3));
+        assert_eq!(
+            (
+                recipe.rest.clone(),
+                recipe.left_out.len(),
+                recipe.points.len()
+            ),
+            (None, 1, 3)
+        );
         set_used(&mut recipe, id("a", Some(0)), true);
         remove_source(&mut recipe, "a");
         assert_eq!(recipe, Recipe::default());

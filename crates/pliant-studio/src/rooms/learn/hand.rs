@@ -1,7 +1,7 @@
 //! The built-in hand as it opens: points on its back, joints at each of them.
 //!
-//! **Ours.** The points are those of [`hand_landmarks`](pliant::specimens::hand_landmarks), written down because finding them takes
-//! longer than a menu may.
+//! **Ours.** The points are those of [`hand_landmarks`](pliant::specimens::hand_landmarks), written
+//! down because finding them takes longer than a menu may.
 
 use pliant::skeleton_file::{JointEntry, NaturalEntry, RootEntry, SkeletonFile};
 
@@ -45,30 +45,62 @@ const PLAY: &str = "specimen:hand:play";
 /// The examples of this room: a name, and how to make one.
 #[must_use]
 pub fn examples() -> Vec<Example> {
-    vec![("Drive a hand", drive_a_hand), ("Teach a hand", teach_a_hand)]
+    vec![
+        ("Drive a hand", drive_a_hand),
+        ("Teach a hand", teach_a_hand),
+    ]
 }
 
-/// A hand that is learned from its gestures as soon as it is opened, and then driven by its fingertips.
+/// A hand that is learned from its gestures as soon as it is opened, and then driven by its
+/// fingertips.
 #[must_use]
 pub fn drive_a_hand() -> Document {
     let points = POINTS.iter().map(|(_, vertex, _)| *vertex).collect();
-    let recipe = Recipe { sources: vec![SMOOTH.into()], details: Details::Asset(CREASED.into()), points, ..Recipe::default() };
-    let capture = Some(Capture { source: PLAY.into(), ..Capture::default() });
-    let drive = Drive { by: DrivenBy::Effectors, ..Drive::default() };
-    of(Setup { recipe, trains_itself: true, skeleton: Some(skeleton()), drive, capture, ..Setup::default() })
+    let recipe = Recipe {
+        sources: vec![SMOOTH.into()],
+        details: Details::Asset(CREASED.into()),
+        points,
+        ..Recipe::default()
+    };
+    let capture = Some(Capture {
+        source: PLAY.into(),
+        ..Capture::default()
+    });
+    let drive = Drive {
+        by: DrivenBy::Effectors,
+        ..Drive::default()
+    };
+    of(Setup {
+        recipe,
+        trains_itself: true,
+        skeleton: Some(skeleton()),
+        drive,
+        capture,
+        ..Setup::default()
+    })
 }
 
 /// The same hand before anything was chosen.
 #[must_use]
 pub fn teach_a_hand() -> Document {
-    of(Setup { recipe: Recipe { sources: vec![CREASED.into()], ..Recipe::default() }, ..Setup::default() })
+    of(Setup {
+        recipe: Recipe {
+            sources: vec![CREASED.into()],
+            ..Recipe::default()
+        },
+        ..Setup::default()
+    })
 }
 
 fn of(learn: Setup) -> Document {
-    Document { learn, ..Document::default() }
+    Document {
+        learn,
+        ..Document::default()
+    }
 }
 
-/// A joint at each point; a person moves the fingertips and the palm, and the forearm stays where it is.
+/// A joint at each point; a person moves the fingertips and the palm, and the forearm stays where
+/// it is.
 #[must_use]
 pub fn skeleton() -> SkeletonFile {
     let joint = |(k, (name, _, parent)): (usize, &(&str, u32, Option<usize>))| JointEntry {
@@ -81,7 +113,11 @@ pub fn skeleton() -> SkeletonFile {
         stiffness: None,
         limit_degrees: parent.is_none().then_some(0.0),
     };
-    SkeletonFile { joints: POINTS.iter().enumerate().map(joint).collect(), root: RootEntry::Fixed, natural: NaturalEntry::Examples }
+    SkeletonFile {
+        joints: POINTS.iter().enumerate().map(joint).collect(),
+        root: RootEntry::Fixed,
+        natural: NaturalEntry::Examples,
+    }
 }
 
 #[cfg(test)]
@@ -94,7 +130,10 @@ mod tests {
         assert_eq!(points.len(), POINTS.len());
         for (point, joint) in points.iter().zip(&skeleton().joints) {
             let (name, vertex, parent) = POINTS[joint.control.unwrap()];
-            assert_eq!((&*point.name, point.vertex, point.parent), (name, vertex, parent));
+            assert_eq!(
+                (&*point.name, point.vertex, point.parent),
+                (name, vertex, parent)
+            );
             assert_eq!(joint.effector, point.is_tip || point.name == "palm");
         }
     }

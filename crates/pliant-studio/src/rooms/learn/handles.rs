@@ -1,6 +1,9 @@
 //! Round handles over the picture: what a hand takes, moves and lets go.
 
-use eframe::egui::{Align2, Color32, CursorIcon, FontId, Id, Pos2, Rect, Response, Role, Sense, Stroke, Ui, Vec2, WidgetInfo, vec2};
+use eframe::egui::{
+    Align2, Color32, CursorIcon, FontId, Id, Pos2, Rect, Response, Role, Sense, Stroke, Ui, Vec2,
+    WidgetInfo, vec2,
+};
 use pliant::mesh::glam::DVec3;
 
 use crate::rooms::On;
@@ -43,14 +46,30 @@ pub(super) struct Touched {
     pub(super) pointer: Option<Pos2>,
 }
 
-/// Lays handles over the picture and says what a hand does to them; `held` is what it holds from frame to frame.
-pub(super) fn handles_ui(ui: &Ui, on: &On<'_>, handles: &[Handle], gesture: u64, held: &mut Option<Held>) -> Touched {
+/// Lays handles over the picture and says what a hand does to them; `held` is what it holds from
+/// frame to frame.
+pub(super) fn handles_ui(
+    ui: &Ui,
+    on: &On<'_>,
+    handles: &[Handle],
+    gesture: u64,
+    held: &mut Option<Held>,
+) -> Touched {
     let mut touched = Touched::default();
     // Those on the far side first, so that near ones are on top.
-    let (near, far): (Vec<&Handle>, Vec<&Handle>) = handles.iter().partition(|handle| is_near(&on.canvas.view, handle));
+    let (near, far): (Vec<&Handle>, Vec<&Handle>) = handles
+        .iter()
+        .partition(|handle| is_near(&on.canvas.view, handle));
     for handle in far.into_iter().chain(near) {
-        let Some(at) = on.canvas.view.project(handle.place) else { continue };
-        let grip = grip_ui(ui, on.canvas.response.id.with("handle").with(handle.index), at, &handle.label);
+        let Some(at) = on.canvas.view.project(handle.place) else {
+            continue;
+        };
+        let grip = grip_ui(
+            ui,
+            on.canvas.response.id.with("handle").with(handle.index),
+            at,
+            &handle.label,
+        );
         if grip.hovered() {
             touched.hovered = Some(handle.index);
             ui.ctx().set_cursor_icon(CursorIcon::Grab);
@@ -61,7 +80,11 @@ pub(super) fn handles_ui(ui: &Ui, on: &On<'_>, handles: &[Handle], gesture: u64,
         if grip.drag_started() {
             let pointer = ui.input(|input| input.pointer.press_origin()).unwrap_or(at);
             let drag = DragPlane::new(handle.place, handle.normal, pointer);
-            *held = Some(Held { gesture, index: handle.index, drag });
+            *held = Some(Held {
+                gesture,
+                index: handle.index,
+                drag,
+            });
         }
         if held.is_some_and(|held| held.index == handle.index && held.gesture == gesture) {
             touched.pointer = grip.interact_pointer_pos().filter(|_| grip.dragged());
@@ -71,14 +94,20 @@ pub(super) fn handles_ui(ui: &Ui, on: &On<'_>, handles: &[Handle], gesture: u64,
         }
     }
     // Let go, or interrupted by another press.
-    if held.is_some_and(|held| held.gesture != gesture || ui.input(|input| !input.pointer.any_down())) {
+    if held
+        .is_some_and(|held| held.gesture != gesture || ui.input(|input| !input.pointer.any_down()))
+    {
         *held = None;
     }
     touched
 }
 
 fn grip_ui(ui: &Ui, id: Id, at: Pos2, label: &str) -> Response {
-    let grip = ui.interact(Rect::from_center_size(at, Vec2::splat(2.0 * REACH)), id, Sense::click_and_drag());
+    let grip = ui.interact(
+        Rect::from_center_size(at, Vec2::splat(2.0 * REACH)),
+        id,
+        Sense::click_and_drag(),
+    );
     grip.widget_info(|| WidgetInfo::labeled(Role::Button, ui.is_enabled(), label));
     grip
 }
@@ -91,7 +120,8 @@ pub(super) fn is_near(view: &View, handle: &Handle) -> bool {
 impl Held {
     /// Where the handle goes, by the keys that are held.
     pub(super) fn follow(&mut self, ui: &Ui, view: &View, pointer: Pos2) -> DVec3 {
-        self.drag.follow(view, pointer, ui.input(|input| input.modifiers))
+        self.drag
+            .follow(view, pointer, ui.input(|input| input.modifiers))
     }
 }
 
@@ -108,15 +138,33 @@ pub(super) struct Dot {
 
 /// Draws a handle, and words beside it; one on the far side is faint.
 pub(super) fn paint_handle(on: &On<'_>, handle: &Handle, dot: Dot, words: &str) {
-    let Some(at) = on.canvas.view.project(handle.place) else { return };
-    let (fade, edge) = if is_near(&on.canvas.view, handle) { (1.0, 1.5) } else { (0.35, 1.0) };
+    let Some(at) = on.canvas.view.project(handle.place) else {
+        return;
+    };
+    let (fade, edge) = if is_near(&on.canvas.view, handle) {
+        (1.0, 1.5)
+    } else {
+        (0.35, 1.0)
+    };
     let white = Color32::WHITE.gamma_multiply(fade);
-    on.canvas.painter.circle(at, dot.radius, dot.color.gamma_multiply(fade), Stroke::new(edge, white));
+    on.canvas.painter.circle(
+        at,
+        dot.radius,
+        dot.color.gamma_multiply(fade),
+        Stroke::new(edge, white),
+    );
     if dot.ringed {
-        on.canvas.painter.circle_stroke(at, dot.radius + 4.0, Stroke::new(1.5, dot.color));
+        on.canvas
+            .painter
+            .circle_stroke(at, dot.radius + 4.0, Stroke::new(1.5, dot.color));
     }
     if !words.is_empty() {
-        paint_words(on, at + vec2(dot.radius + 4.0, -dot.radius - 2.0), words, fade);
+        paint_words(
+            on,
+            at + vec2(dot.radius + 4.0, -dot.radius - 2.0),
+            words,
+            fade,
+        );
     }
 }
 
@@ -126,6 +174,10 @@ fn paint_words(on: &On<'_>, at: Pos2, words: &str, fade: f32) {
     let color = Color32::WHITE.gamma_multiply(fade);
     let galley = painter.layout_no_wrap(words.to_owned(), FontId::proportional(11.0), color);
     let rect = Align2::LEFT_BOTTOM.anchor_size(at, galley.size());
-    painter.rect_filled(rect.expand2(vec2(3.0, 1.0)), 3.0, Color32::from_black_alpha((150.0 * fade) as u8));
+    painter.rect_filled(
+        rect.expand2(vec2(3.0, 1.0)),
+        3.0,
+        Color32::from_black_alpha((150.0 * fade) as u8),
+    );
     painter.galley(rect.min, galley, color);
 }

@@ -23,7 +23,9 @@ use eframe::egui::Ui;
 use pliant::mesh::glam::DVec3;
 
 pub use hand::{drive_a_hand, examples, skeleton as hand_skeleton, teach_a_hand};
-pub use setup::{Capture, Details, Drive, DrivenBy, ExampleError, HoldAs, Judged, PoseId, Recipe, Setup, Trained};
+pub use setup::{
+    Capture, Details, Drive, DrivenBy, ExampleError, HoldAs, Judged, PoseId, Recipe, Setup, Trained,
+};
 
 use self::arrivals::{Came, Role};
 use super::{Cx, On, Pane, Room, RoomName};
@@ -97,11 +99,27 @@ impl Room for LearnRoom {
         let tool = self.tool(cx);
         for (choice, label, hint, ready) in [
             (Tool::Examples, "1  Examples", "Poses to learn from", true),
-            (Tool::Points, "2  Control points", "Vertices that steer", !cx.document.learn.recipe.sources.is_empty()),
-            (Tool::Drive, "3  Drive", "Move the points; the mesh follows", cx.document.learn.trained.is_some()),
+            (
+                Tool::Points,
+                "2  Control points",
+                "Vertices that steer",
+                !cx.document.learn.recipe.sources.is_empty(),
+            ),
+            (
+                Tool::Drive,
+                "3  Drive",
+                "Move the points; the mesh follows",
+                cx.document.learn.trained.is_some(),
+            ),
         ] {
-            let button = eframe::egui::Button::selectable(tool == choice, label).min_size([ui.available_width(), 26.0].into());
-            if ui.add_enabled(ready, button).on_hover_text(hint).on_disabled_hover_text(hint).clicked() {
+            let button = eframe::egui::Button::selectable(tool == choice, label)
+                .min_size([ui.available_width(), 26.0].into());
+            if ui
+                .add_enabled(ready, button)
+                .on_hover_text(hint)
+                .on_disabled_hover_text(hint)
+                .clicked()
+            {
                 self.tool = Some(choice);
             }
         }
@@ -124,10 +142,13 @@ impl Room for LearnRoom {
 
     fn options_ui(&mut self, ui: &mut Ui, cx: &mut Cx<'_>) {
         if self.tool(cx) == Tool::Drive {
-            self.drive_panel.options_ui(ui, &self.driving, &mut self.capture, cx);
+            self.drive_panel
+                .options_ui(ui, &self.driving, &mut self.capture, cx);
             ui.separator();
         }
-        if let Some(pose) = self.model_panel.options_ui(ui, &self.stock, &mut self.work, cx)
+        if let Some(pose) = self
+            .model_panel
+            .options_ui(ui, &self.stock, &mut self.work, cx)
             && let Some(shown) = self.stock.poses().and_then(|poses| poses.find(&pose))
         {
             self.gallery.shown = shown;
@@ -138,14 +159,31 @@ impl Room for LearnRoom {
     fn panes(&mut self, cx: &mut Cx<'_>) -> Vec<Pane> {
         let recipe = &cx.document.learn.recipe;
         let empty = match (recipe.sources.is_empty(), self.stock.trouble()) {
-            (true, _) => "Drop poses here, or add them on the left: a clip, or meshes of the same topology.".to_owned(),
+            (true, _) => {
+                "Drop poses here, or add them on the left: a clip, or meshes of the same topology."
+                    .to_owned()
+            }
             (false, Some(_)) => "The examples could not be loaded; see the left side.".to_owned(),
             (false, None) => "Loading examples…".to_owned(),
         };
         // A model from a file has no sources.
-        let model = cx.document.learn.trained.as_ref().map(|trained| trained.model.name().to_owned());
-        let subject = recipe.sources.first().cloned().or(model).unwrap_or_default();
-        let mut pane = Pane { empty, subject, ..Pane::default() };
+        let model = cx
+            .document
+            .learn
+            .trained
+            .as_ref()
+            .map(|trained| trained.model.name().to_owned());
+        let subject = recipe
+            .sources
+            .first()
+            .cloned()
+            .or(model)
+            .unwrap_or_default();
+        let mut pane = Pane {
+            empty,
+            subject,
+            ..Pane::default()
+        };
         if let Some(model) = self.model(cx) {
             pane.scene = Scene::of(model);
             self.face_points(&pane.subject, cx);
@@ -156,7 +194,12 @@ impl Room for LearnRoom {
     fn canvas_ui(&mut self, on: &On<'_>, ui: &mut Ui, cx: &mut Cx<'_>) -> bool {
         match (self.tool(cx), self.stock.poses().cloned()) {
             (Tool::Drive, _) => self.driving.canvas_ui(on, ui, cx),
-            (Tool::Points, Some(poses)) => self.picker.canvas_ui(on, ui, &poses.poses[poses.rest(&cx.document.learn.recipe)], cx),
+            (Tool::Points, Some(poses)) => self.picker.canvas_ui(
+                on,
+                ui,
+                &poses.poses[poses.rest(&cx.document.learn.recipe)],
+                cx,
+            ),
             (Tool::Examples | Tool::Points, _) => false,
         }
     }
@@ -239,21 +282,35 @@ impl LearnRoom {
             });
         }
         let poses = self.stock.poses()?;
-        let shown =
-            if tool == Tool::Examples { self.gallery.shown.min(poses.poses.len() - 1) } else { poses.rest(&cx.document.learn.recipe) };
-        Some(Model::new(poses.surface.clone(), poses.poses[shown].vertices.clone()))
+        let shown = if tool == Tool::Examples {
+            self.gallery.shown.min(poses.poses.len() - 1)
+        } else {
+            poses.rest(&cx.document.learn.recipe)
+        };
+        Some(Model::new(
+            poses.surface.clone(),
+            poses.poses[shown].vertices.clone(),
+        ))
     }
 
-    /// Before the camera frames another subject, turns it to the side on which the control points are.
+    /// Before the camera frames another subject, turns it to the side on which the control points
+    /// are.
     fn face_points(&self, subject: &str, cx: &mut Cx<'_>) {
         let seen = cx.desk.cameras.entry(RoomName::Learn).or_default();
         if seen.is_empty() {
             seen.push(Default::default());
         }
-        let Some(poses) = self.stock.poses().filter(|_| seen[0].subject != subject) else { return };
+        let Some(poses) = self.stock.poses().filter(|_| seen[0].subject != subject) else {
+            return;
+        };
         let recipe = &cx.document.learn.recipe;
         let normals = &poses.poses[poses.rest(recipe)].vertices.normals;
-        let mean: DVec3 = recipe.points.iter().filter_map(|&v| normals.get(v as usize)).map(|normal| normal.as_dvec3()).sum();
+        let mean: DVec3 = recipe
+            .points
+            .iter()
+            .filter_map(|&v| normals.get(v as usize))
+            .map(|normal| normal.as_dvec3())
+            .sum();
         let camera = &mut seen[0].camera;
         if mean.dot(camera.axes().back) < 0.0 {
             camera.yaw += std::f64::consts::PI;

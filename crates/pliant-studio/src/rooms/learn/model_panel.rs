@@ -2,7 +2,9 @@
 
 use std::path::PathBuf;
 
-use eframe::egui::{self, Align2, ComboBox, CornerRadius, DragValue, FontId, Rect, Sense, Ui, pos2, vec2};
+use eframe::egui::{
+    self, Align2, ComboBox, CornerRadius, DragValue, FontId, Rect, Sense, Ui, pos2, vec2,
+};
 use pliant::learn::{ControlPoints, Method};
 
 use super::setup::{Details, Judged, PoseId, Recipe, Trained};
@@ -33,7 +35,9 @@ const DETAILS_FIELD: AssetField<'_> = AssetField {
 pub(super) fn take_details(paths: Vec<PathBuf>, cx: &mut Cx<'_>) {
     if let Some(path) = paths.into_iter().next() {
         let locator: Locator = path.display().to_string();
-        cx.edit("Choose details", move |document| document.learn.recipe.details = Details::Asset(locator));
+        cx.edit("Choose details", move |document| {
+            document.learn.recipe.details = Details::Asset(locator)
+        });
     }
 }
 
@@ -45,7 +49,13 @@ pub(super) struct Panel {
 
 impl Panel {
     /// Method, settings, buttons and figures. Returns an example that should be shown.
-    pub(super) fn options_ui(&mut self, ui: &mut Ui, stock: &Stock, work: &mut Work, cx: &mut Cx<'_>) -> Option<PoseId> {
+    pub(super) fn options_ui(
+        &mut self,
+        ui: &mut Ui,
+        stock: &Stock,
+        work: &mut Work,
+        cx: &mut Cx<'_>,
+    ) -> Option<PoseId> {
         ui.strong("Model");
         self.recipe_ui(ui, cx);
         ui.add_space(6.0);
@@ -61,15 +71,20 @@ impl Panel {
 
     fn recipe_ui(&mut self, ui: &mut Ui, cx: &mut Cx<'_>) {
         let mut recipe = cx.document.learn.recipe.clone();
-        ComboBox::from_label("Method").selected_text(label(recipe.method)).show_ui(ui, |ui| {
-            for method in Method::ALL {
-                ui.selectable_value(&mut recipe.method, method, label(method)).on_hover_text(hint(method));
-            }
-        });
+        ComboBox::from_label("Method")
+            .selected_text(label(recipe.method))
+            .show_ui(ui, |ui| {
+                for method in Method::ALL {
+                    ui.selectable_value(&mut recipe.method, method, label(method))
+                        .on_hover_text(hint(method));
+                }
+            });
         self.details_ui(ui, &mut recipe, cx);
         ui.collapsing("More settings", |ui| settings_ui(ui, &mut recipe));
         if recipe != cx.document.learn.recipe {
-            cx.edit_by_hand("Set training", move |document| document.learn.recipe = recipe);
+            cx.edit_by_hand("Set training", move |document| {
+                document.learn.recipe = recipe
+            });
         }
     }
 
@@ -83,18 +98,29 @@ impl Panel {
             Details::Asset(locator) => locator.clone(),
             Details::None | Details::Smoothing => String::new(),
         };
-        ComboBox::from_label("Details").selected_text(name(&recipe.details)).show_ui(ui, |ui| {
-            let none = ui.selectable_value(&mut recipe.details, Details::None, "None");
-            let smoothing = ui.selectable_value(&mut recipe.details, Details::Smoothing, "From the examples");
-            let smoothing = smoothing.on_hover_text("The examples are smoothed; what that takes away is the detail");
-            if none.clicked() || smoothing.clicked() {
-                self.details = None;
-            }
-            let typed = self.details.is_some() || matches!(recipe.details, Details::Asset(_));
-            if ui.selectable_label(typed, "From a file").on_hover_text("The same poses, sculpted or scanned").clicked() {
-                self.details = Some(file.clone());
-            }
-        });
+        ComboBox::from_label("Details")
+            .selected_text(name(&recipe.details))
+            .show_ui(ui, |ui| {
+                let none = ui.selectable_value(&mut recipe.details, Details::None, "None");
+                let smoothing = ui.selectable_value(
+                    &mut recipe.details,
+                    Details::Smoothing,
+                    "From the examples",
+                );
+                let smoothing = smoothing
+                    .on_hover_text("The examples are smoothed; what that takes away is the detail");
+                if none.clicked() || smoothing.clicked() {
+                    self.details = None;
+                }
+                let typed = self.details.is_some() || matches!(recipe.details, Details::Asset(_));
+                if ui
+                    .selectable_label(typed, "From a file")
+                    .on_hover_text("The same poses, sculpted or scanned")
+                    .clicked()
+                {
+                    self.details = Some(file.clone());
+                }
+            });
         if recipe.details != Details::Asset(file.clone()) && self.details.is_none() {
             return;
         }
@@ -102,7 +128,9 @@ impl Panel {
         if let Some(chosen) = asset_field_ui(ui, &DETAILS_FIELD, typed, cx) {
             self.details = None;
             recipe.details = Details::Asset(cx.locator(&chosen));
-        } else if matches!(recipe.details, Details::Asset(_)) && !ui.ctx().egui_wants_keyboard_input() {
+        } else if matches!(recipe.details, Details::Asset(_))
+            && !ui.ctx().egui_wants_keyboard_input()
+        {
             // What was typed and left counts no more than what undo took back.
             self.details = None;
         }
@@ -121,7 +149,9 @@ fn label(method: Method) -> &'static str {
 
 fn hint(method: Method) -> &'static str {
     match method {
-        Method::Auto => "Blends deformations region by region and chooses its settings by leaving examples out",
+        Method::Auto => {
+            "Blends deformations region by region and chooses its settings by leaving examples out"
+        }
         Method::Paper => "Local kernel CCA on abstract bones (Huang et al. 2012)",
         Method::Feng => "Global kernel CCA on abstract bones (Feng, Kim, Yu 2008)",
         Method::MeshIk => "Mesh-based inverse kinematics (Sumner et al. 2005)",
@@ -134,28 +164,62 @@ fn settings_ui(ui: &mut Ui, recipe: &mut Recipe) {
     egui::Grid::new("settings").num_columns(2).show(ui, |ui| {
         let mut count = |text: &str, hint: &str, value: &mut usize, least: usize| {
             let row = ui.label(text);
-            ui.add(DragValue::new(value).range(least..=2000)).labelled_by(row.id).on_hover_text(hint);
+            ui.add(DragValue::new(value).range(least..=2000))
+                .labelled_by(row.id)
+                .on_hover_text(hint);
             ui.end_row();
         };
-        count("Points a bone hears", "k_c: the nearest control points, 7 in the paper", &mut recipe.neighbors, ControlPoints::LEAST);
+        count(
+            "Points a bone hears",
+            "k_c: the nearest control points, 7 in the paper",
+            &mut recipe.neighbors,
+            ControlPoints::LEAST,
+        );
         if recipe.method == Method::Paper {
-            count("Poses of a local model", "k_p: 7 in the paper", &mut recipe.pose_neighbors, 1);
+            count(
+                "Poses of a local model",
+                "k_p: 7 in the paper",
+                &mut recipe.pose_neighbors,
+                1,
+            );
         }
         let mut bones = options.bones();
         count("Bones", "Regions that move by themselves", &mut bones, 1);
         recipe.bones = (bones != options.bones()).then_some(bones).or(recipe.bones);
         let row = ui.label("Follow");
         let mut beta = options.beta();
-        let field = ui.add(DragValue::new(&mut beta).range(1e-3..=1e4).speed(0.5)).labelled_by(row.id);
-        if field.on_hover_text("β: how closely control points are followed").changed() {
+        let field = ui
+            .add(DragValue::new(&mut beta).range(1e-3..=1e4).speed(0.5))
+            .labelled_by(row.id);
+        if field
+            .on_hover_text("β: how closely control points are followed")
+            .changed()
+        {
             recipe.beta = Some(beta);
         }
         ui.end_row();
     });
-    ui.checkbox(&mut recipe.exact, "Examples come back exactly").on_hover_text("An example's own points return it to the last digit");
+    ui.checkbox(&mut recipe.exact, "Examples come back exactly")
+        .on_hover_text("An example's own points return it to the last digit");
     if ui.button("Default settings").clicked() {
-        let Recipe { sources, rest, left_out, points, method, details, .. } = recipe.clone();
-        *recipe = Recipe { sources, rest, left_out, points, method, details, ..Recipe::default() };
+        let Recipe {
+            sources,
+            rest,
+            left_out,
+            points,
+            method,
+            details,
+            ..
+        } = recipe.clone();
+        *recipe = Recipe {
+            sources,
+            rest,
+            left_out,
+            points,
+            method,
+            details,
+            ..Recipe::default()
+        };
     }
 }
 
@@ -168,17 +232,36 @@ fn buttons_ui(ui: &mut Ui, stock: &Stock, work: &mut Work, cx: &mut Cx<'_>) {
             if ui.button("Stop training").clicked() {
                 work.cancel_training();
             }
-        } else if ui.add_enabled(ready, egui::Button::new("Train")).on_hover_text("Learn how the mesh follows its points").clicked() {
+        } else if ui
+            .add_enabled(ready, egui::Button::new("Train"))
+            .on_hover_text("Learn how the mesh follows its points")
+            .clicked()
+        {
             work.train(stock, cx);
         }
         let validate = ui.add_enabled(ready && !work.is_judging(), egui::Button::new("Validate"));
-        if validate.on_hover_text("Leave out each example in turn and predict it from the others").clicked() {
+        if validate
+            .on_hover_text("Leave out each example in turn and predict it from the others")
+            .clicked()
+        {
             work.judge(stock, cx);
         }
-        if ui.button("Load model…").on_hover_text("A .safetensors file that was trained here or by `pliant learn`").clicked() {
+        if ui
+            .button("Load model…")
+            .on_hover_text("A .safetensors file that was trained here or by `pliant learn`")
+            .clicked()
+        {
             let kinds = kinds_of("Models", &["safetensors"]);
-            let request = Request { title: "Load model".into(), action: "Load".into(), kinds, ..Request::default() };
-            cx.command(Command::AskFiles(Wanted { what: MODEL, request }));
+            let request = Request {
+                title: "Load model".into(),
+                action: "Load".into(),
+                kinds,
+                ..Request::default()
+            };
+            cx.command(Command::AskFiles(Wanted {
+                what: MODEL,
+                request,
+            }));
         }
     });
     if let Some(sentence) = missing {
@@ -189,12 +272,18 @@ fn buttons_ui(ui: &mut Ui, stock: &Stock, work: &mut Work, cx: &mut Cx<'_>) {
 /// What is still to be done before training.
 fn missing(recipe: &Recipe, stock: &Stock) -> Option<String> {
     let Some(poses) = stock.poses().filter(|_| stock.ready_for(recipe)) else {
-        return Some(if recipe.sources.is_empty() { "Add examples first.".into() } else { "Examples are loading.".into() });
+        return Some(if recipe.sources.is_empty() {
+            "Add examples first.".into()
+        } else {
+            "Examples are loading.".into()
+        });
     };
     let frames = poses.used(recipe).len() - 1;
     let least = pliant::learn::Examples::LEAST_FRAMES;
     if frames < least {
-        return Some(format!("Use at least {least} examples beside the pose at rest."));
+        return Some(format!(
+            "Use at least {least} examples beside the pose at rest."
+        ));
     }
     let (points, least) = (recipe.points.len(), ControlPoints::LEAST);
     (points < least).then(|| format!("Place at least {least} control points; there are {points}."))
@@ -202,7 +291,10 @@ fn missing(recipe: &Recipe, stock: &Stock) -> Option<String> {
 
 fn trained_ui(ui: &mut Ui, trained: &Trained, outdated: bool) {
     if outdated {
-        ui.colored_label(ui.visuals().warn_fg_color, "Something changed since it was trained. Train again to use it.");
+        ui.colored_label(
+            ui.visuals().warn_fg_color,
+            "Something changed since it was trained. Train again to use it.",
+        );
     }
     let figures = egui::Grid::new("figures").num_columns(2).show(ui, |ui| {
         let mut row = |name: &str, value: String| {
@@ -210,12 +302,24 @@ fn trained_ui(ui: &mut Ui, trained: &Trained, outdated: bool) {
             ui.label(value);
             ui.end_row();
         };
-        row("Trained on", format!("{} examples, {} points", trained.examples, trained.of.points.len()));
+        row(
+            "Trained on",
+            format!(
+                "{} examples, {} points",
+                trained.examples,
+                trained.of.points.len()
+            ),
+        );
         row("Regions", trained.bones.to_string());
-        row("Error on examples", format!("{:.3} % of the longest side", 100.0 * trained.fit_error));
+        row(
+            "Error on examples",
+            format!("{:.3} % of the longest side", 100.0 * trained.fit_error),
+        );
     });
     if trained.secs > 0.0 {
-        figures.response.on_hover_text(format!("Trained in {:.1} s", trained.secs));
+        figures
+            .response
+            .on_hover_text(format!("Trained in {:.1} s", trained.secs));
     }
     if !trained.chosen.is_empty() {
         ui.weak(format!("Chosen: {}", trained.chosen));
@@ -231,15 +335,27 @@ fn judged_ui(ui: &mut Ui, judged: &Judged, outdated: bool) -> Option<PoseId> {
     if outdated {
         ui.weak("Of an earlier recipe; validate again.");
     }
-    ui.label(format!("Mean error {:.2} % of the longest side", 100.0 * judged.mean()));
+    ui.label(format!(
+        "Mean error {:.2} % of the longest side",
+        100.0 * judged.mean()
+    ));
     let worst = judged.worst()?;
-    ui.weak(format!("Worst: {}. More examples like it help most.", worst.name));
+    ui.weak(format!(
+        "Worst: {}. More examples like it help most.",
+        worst.name
+    ));
     ui.add_space(2.0);
     let mut shown = None;
     for error in &judged.errors {
         let share = (error.rms / worst.rms.max(f64::MIN_POSITIVE)) as f32;
         let is_worst = error.pose == worst.pose;
-        if bar_ui(ui, &error.name, share, &format!("{:.2} %", 100.0 * error.rms), is_worst) {
+        if bar_ui(
+            ui,
+            &error.name,
+            share,
+            &format!("{:.2} %", 100.0 * error.rms),
+            is_worst,
+        ) {
             shown = Some(error.pose.clone());
         }
     }
@@ -250,17 +366,47 @@ fn judged_ui(ui: &mut Ui, judged: &Judged, outdated: bool) -> Option<PoseId> {
 fn bar_ui(ui: &mut Ui, name: &str, share: f32, value: &str, is_worst: bool) -> bool {
     let height = ui.text_style_height(&egui::TextStyle::Body) + 2.0;
     let (rect, row) = ui.allocate_exact_size(vec2(ui.available_width(), height), Sense::click());
-    row.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Button, true, format!("Error of {name}: {value}")));
+    row.widget_info(|| {
+        egui::WidgetInfo::labeled(
+            egui::Role::Button,
+            true,
+            format!("Error of {name}: {value}"),
+        )
+    });
     let visuals = ui.visuals();
-    let color = if is_worst { visuals.warn_fg_color } else { visuals.selection.bg_fill };
-    let text = if row.hovered() { visuals.strong_text_color() } else { visuals.text_color() };
+    let color = if is_worst {
+        visuals.warn_fg_color
+    } else {
+        visuals.selection.bg_fill
+    };
+    let text = if row.hovered() {
+        visuals.strong_text_color()
+    } else {
+        visuals.text_color()
+    };
     let font = FontId::proportional(12.0);
     let [left, right] = [0.30, 0.82].map(|part| rect.left() + part * rect.width());
     let painter = ui.painter_at(rect);
-    painter.text(rect.left_center(), Align2::LEFT_CENTER, name, font.clone(), text);
-    let whole = Rect::from_min_max(pos2(left, rect.top() + 3.0), pos2(right, rect.bottom() - 3.0));
-    painter.rect_filled(whole, CornerRadius::same(2), visuals.faint_bg_color.additive());
-    let filled = Rect::from_min_size(whole.min, vec2((whole.width() * share).max(1.0), whole.height()));
+    painter.text(
+        rect.left_center(),
+        Align2::LEFT_CENTER,
+        name,
+        font.clone(),
+        text,
+    );
+    let whole = Rect::from_min_max(
+        pos2(left, rect.top() + 3.0),
+        pos2(right, rect.bottom() - 3.0),
+    );
+    painter.rect_filled(
+        whole,
+        CornerRadius::same(2),
+        visuals.faint_bg_color.additive(),
+    );
+    let filled = Rect::from_min_size(
+        whole.min,
+        vec2((whole.width() * share).max(1.0), whole.height()),
+    );
     painter.rect_filled(filled, CornerRadius::same(2), color);
     painter.text(rect.right_center(), Align2::RIGHT_CENTER, value, font, text);
     row.on_hover_text("Show this example").clicked()

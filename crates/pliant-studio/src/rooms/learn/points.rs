@@ -23,13 +23,23 @@ pub(super) struct Picker {
 
 impl Default for Picker {
     fn default() -> Self {
-        Self { selected: None, held: None, count: 20 }
+        Self {
+            selected: None,
+            held: None,
+            count: 20,
+        }
     }
 }
 
 impl Picker {
     /// Suggest, delete, clear.
-    pub(super) fn tools_ui(&mut self, ui: &mut Ui, stock: &Stock, work: &mut Work, cx: &mut Cx<'_>) {
+    pub(super) fn tools_ui(
+        &mut self,
+        ui: &mut Ui,
+        stock: &Stock,
+        work: &mut Work,
+        cx: &mut Cx<'_>,
+    ) {
         let count = cx.document.learn.recipe.points.len();
         ui.strong("Control points");
         ui.label(match count {
@@ -51,18 +61,31 @@ impl Picker {
         });
         ui.horizontal(|ui| {
             let selected = self.selected.filter(|&k| k < count);
-            if ui.add_enabled(selected.is_some(), egui::Button::new("Delete point")).on_hover_text("Delete").clicked() {
+            if ui
+                .add_enabled(selected.is_some(), egui::Button::new("Delete point"))
+                .on_hover_text("Delete")
+                .clicked()
+            {
                 self.delete(cx);
             }
-            if ui.add_enabled(count > 0, egui::Button::new("Clear points")).clicked() {
+            if ui
+                .add_enabled(count > 0, egui::Button::new("Clear points"))
+                .clicked()
+            {
                 self.selected = None;
-                cx.edit("Clear control points", |document| document.learn.recipe.points.clear());
+                cx.edit("Clear control points", |document| {
+                    document.learn.recipe.points.clear()
+                });
             }
         });
     }
 
     fn delete(&mut self, cx: &mut Cx<'_>) {
-        if let Some(point) = self.selected.take().filter(|&k| k < cx.document.learn.recipe.points.len()) {
+        if let Some(point) = self
+            .selected
+            .take()
+            .filter(|&k| k < cx.document.learn.recipe.points.len())
+        {
             cx.edit("Delete control point", move |document| {
                 let points = &mut document.learn.recipe.points;
                 if point < points.len() {
@@ -73,8 +96,15 @@ impl Picker {
     }
 
     /// Places, moves and shows points on the pose at rest.
-    pub(super) fn canvas_ui(&mut self, on: &On<'_>, ui: &mut Ui, pose: &Pose, cx: &mut Cx<'_>) -> bool {
-        if ui.input(|input| input.key_pressed(Key::Delete)) && !ui.ctx().egui_wants_keyboard_input() {
+    pub(super) fn canvas_ui(
+        &mut self,
+        on: &On<'_>,
+        ui: &mut Ui,
+        pose: &Pose,
+        cx: &mut Cx<'_>,
+    ) -> bool {
+        if ui.input(|input| input.key_pressed(Key::Delete)) && !ui.ctx().egui_wants_keyboard_input()
+        {
             self.delete(cx);
         }
         let points = cx.document.learn.recipe.points.clone();
@@ -83,8 +113,10 @@ impl Picker {
         if touched.pressed.is_some() {
             self.selected = touched.pressed;
         }
-        if let (Some(held), Some(hit)) = (self.held, touched.pointer.and_then(|pointer| on.pick(pointer)))
-            && !points.contains(&hit.vertex)
+        if let (Some(held), Some(hit)) = (
+            self.held,
+            touched.pointer.and_then(|pointer| on.pick(pointer)),
+        ) && !points.contains(&hit.vertex)
         {
             cx.edit_by_hand("Move control point", move |document| {
                 if let Some(vertex) = document.learn.recipe.points.get_mut(held.index) {
@@ -95,20 +127,49 @@ impl Picker {
         self.place(on, ui, &points, pose, touched.hovered.is_some(), cx);
         for handle in &handles {
             let ringed = self.selected == Some(handle.index);
-            let number = if ringed || is_near(&on.canvas.view, handle) { (handle.index + 1).to_string() } else { String::new() };
-            paint_handle(on, handle, Dot { color: POINT, radius: 5.0, ringed }, &number);
+            let number = if ringed || is_near(&on.canvas.view, handle) {
+                (handle.index + 1).to_string()
+            } else {
+                String::new()
+            };
+            paint_handle(
+                on,
+                handle,
+                Dot {
+                    color: POINT,
+                    radius: 5.0,
+                    ringed,
+                },
+                &number,
+            );
         }
         self.held.is_some()
     }
 
     /// A click on the mesh is a new point; one beside it lets go of the selection.
-    fn place(&mut self, on: &On<'_>, ui: &Ui, points: &[u32], pose: &Pose, over_point: bool, cx: &mut Cx<'_>) {
-        let hover = on.canvas.response.hover_pos().filter(|_| self.held.is_none() && !over_point);
+    fn place(
+        &mut self,
+        on: &On<'_>,
+        ui: &Ui,
+        points: &[u32],
+        pose: &Pose,
+        over_point: bool,
+        cx: &mut Cx<'_>,
+    ) {
+        let hover = on
+            .canvas
+            .response
+            .hover_pos()
+            .filter(|_| self.held.is_none() && !over_point);
         let Some(pointer) = hover else { return };
         let hit = on.pick(pointer);
-        if let Some(at) = hit.and_then(|hit| on.canvas.view.project(pose.positions[hit.vertex as usize])) {
+        if let Some(at) =
+            hit.and_then(|hit| on.canvas.view.project(pose.positions[hit.vertex as usize]))
+        {
             ui.ctx().set_cursor_icon(CursorIcon::Crosshair);
-            on.canvas.painter.circle_stroke(at, 4.0, Stroke::new(1.0, Color32::WHITE));
+            on.canvas
+                .painter
+                .circle_stroke(at, 4.0, Stroke::new(1.0, Color32::WHITE));
         }
         if !on.canvas.tool_clicked() {
             return;
@@ -116,7 +177,9 @@ impl Picker {
         self.selected = None;
         if let Some(hit) = hit.filter(|hit| !points.contains(&hit.vertex)) {
             self.selected = Some(points.len());
-            cx.edit("Place control point", move |document| document.learn.recipe.points.push(hit.vertex));
+            cx.edit("Place control point", move |document| {
+                document.learn.recipe.points.push(hit.vertex)
+            });
         }
     }
 }
@@ -125,7 +188,12 @@ fn handles(points: &[u32], pose: &Pose) -> Vec<Handle> {
     let handle = |(index, &vertex): (usize, &u32)| {
         let place = *pose.positions.get(vertex as usize)?;
         let normal = pose.vertices.normals[vertex as usize].as_dvec3();
-        Some(Handle { index, label: format!("Control point {}", index + 1), place, normal })
+        Some(Handle {
+            index,
+            label: format!("Control point {}", index + 1),
+            place,
+            normal,
+        })
     };
     points.iter().enumerate().filter_map(handle).collect()
 }

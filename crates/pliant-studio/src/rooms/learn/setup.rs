@@ -16,7 +16,8 @@ use crate::document::Locator;
 pub struct Setup {
     /// What is learned from, and how.
     pub recipe: Recipe,
-    /// Whether training begins by itself as soon as the examples are there: for a document that opens ready to use.
+    /// Whether training begins by itself as soon as the examples are there: for a document that
+    /// opens ready to use.
     pub trains_itself: bool,
     /// The model.
     pub trained: Option<Trained>,
@@ -39,7 +40,10 @@ impl Setup {
         }
         if let Some(judged) = &mut self.judged {
             judged.of.for_each_locator(visit);
-            judged.errors.iter_mut().for_each(|error| visit(&mut error.pose.asset));
+            judged
+                .errors
+                .iter_mut()
+                .for_each(|error| visit(&mut error.pose.asset));
         }
         if let Some(capture) = &mut self.capture {
             visit(&mut capture.source);
@@ -56,7 +60,9 @@ impl Setup {
     /// Whether examples, points or options are others than those of the model.
     #[must_use]
     pub fn is_outdated(&self) -> bool {
-        self.trained.as_ref().is_some_and(|trained| trained.of != self.recipe)
+        self.trained
+            .as_ref()
+            .is_some_and(|trained| trained.of != self.recipe)
     }
 }
 
@@ -109,12 +115,17 @@ impl Default for Recipe {
 
 impl Recipe {
     fn for_each_locator(&mut self, visit: &mut dyn FnMut(&mut Locator)) {
-        self.sources.iter_mut().chain(self.rest.as_mut().map(|pose| &mut pose.asset)).for_each(&mut *visit);
+        self.sources
+            .iter_mut()
+            .chain(self.rest.as_mut().map(|pose| &mut pose.asset))
+            .for_each(&mut *visit);
         // A set sorts by what the visit changes.
-        let left_out = std::mem::take(&mut self.left_out).into_iter().map(|mut pose| {
-            visit(&mut pose.asset);
-            pose
-        });
+        let left_out = std::mem::take(&mut self.left_out)
+            .into_iter()
+            .map(|mut pose| {
+                visit(&mut pose.asset);
+                pose
+            });
         self.left_out = left_out.collect();
         if let Details::Asset(locator) = &mut self.details {
             visit(locator);
@@ -124,10 +135,15 @@ impl Recipe {
     /// What the model is trained with.
     #[must_use]
     pub fn options(&self) -> LearnOptions {
-        let options = LearnOptions::default().with_method(self.method).with_exact(self.exact);
-        let options = options.with_neighbors(self.neighbors).with_pose_neighbors(self.pose_neighbors);
+        let options = LearnOptions::default()
+            .with_method(self.method)
+            .with_exact(self.exact);
+        let options = options
+            .with_neighbors(self.neighbors)
+            .with_pose_neighbors(self.pose_neighbors);
         let options = self.beta.map_or(options, |beta| options.with_beta(beta));
-        self.bones.map_or(options, |bones| options.with_bones(bones))
+        self.bones
+            .map_or(options, |bones| options.with_bones(bones))
     }
 
     /// What the details are trained with.
@@ -223,7 +239,8 @@ pub struct Drive {
     pub goals: Vec<[f64; 3]>,
     /// Where the end effectors are wanted; empty at rest.
     pub effectors: Vec<[f64; 3]>,
-    /// How far along the surface a pulled control point takes others along, over the longest side; zero for none.
+    /// How far along the surface a pulled control point takes others along, over the longest side;
+    /// zero for none.
     pub reach: f64,
     /// Whether details are shown that the model has.
     pub details: bool,
@@ -312,7 +329,13 @@ pub struct Capture {
 
 impl Default for Capture {
     fn default() -> Self {
-        Self { source: String::new(), scale: 1.0, axes: String::new(), aligned: false, smooth_frames: 0.0 }
+        Self {
+            source: String::new(),
+            scale: 1.0,
+            axes: String::new(),
+            aligned: false,
+            smooth_frames: 0.0,
+        }
     }
 }
 
@@ -323,7 +346,10 @@ pub(super) fn as_arrays(places: &[DVec3]) -> Vec<[f64; 3]> {
 
 /// Places as libraries take them.
 pub(super) fn as_places(arrays: &[[f64; 3]]) -> Vec<DVec3> {
-    arrays.iter().map(|array| DVec3::from_array(*array)).collect()
+    arrays
+        .iter()
+        .map(|array| DVec3::from_array(*array))
+        .collect()
 }
 
 /// `#[serde(with = "method_name")]`: a method is written as its name in recipes.
@@ -331,12 +357,19 @@ mod method_name {
     use pliant::learn::Method;
     use serde::{Deserialize, Deserializer, Serializer};
 
-    pub(super) fn serialize<S: Serializer>(method: &Method, serializer: S) -> Result<S::Ok, S::Error> {
+    pub(super) fn serialize<S: Serializer>(
+        method: &Method,
+        serializer: S,
+    ) -> Result<S::Ok, S::Error> {
         serializer.serialize_str(method.name())
     }
 
-    pub(super) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Method, D::Error> {
-        String::deserialize(deserializer)?.parse().map_err(serde::de::Error::custom)
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(
+        deserializer: D,
+    ) -> Result<Method, D::Error> {
+        String::deserialize(deserializer)?
+            .parse()
+            .map_err(serde::de::Error::custom)
     }
 }
 
@@ -348,7 +381,10 @@ mod tests {
     fn a_recipe_comes_back_from_its_text() {
         let recipe = Recipe {
             sources: vec!["specimen:hand".into()],
-            left_out: BTreeSet::from([PoseId { asset: "specimen:hand".into(), frame: Some(3) }]),
+            left_out: BTreeSet::from([PoseId {
+                asset: "specimen:hand".into(),
+                frame: Some(3),
+            }]),
             points: vec![5, 249, 1006],
             method: Method::MeshIk,
             details: Details::Asset("sculpted.glb".into()),
@@ -357,13 +393,26 @@ mod tests {
         let text = serde_json::to_string(&recipe).unwrap();
         assert!(text.contains("\"meshik\""), "{text}");
         assert_eq!(serde_json::from_str::<Recipe>(&text).unwrap(), recipe);
-        assert_eq!(serde_json::from_str::<Setup>("{}").unwrap(), Setup::default());
+        assert_eq!(
+            serde_json::from_str::<Setup>("{}").unwrap(),
+            Setup::default()
+        );
     }
 
     #[test]
     fn the_worst_example_is_the_one_with_the_largest_error() {
-        let error = |name: &str, rms| ExampleError { pose: PoseId { asset: String::new(), frame: None }, name: name.into(), rms };
-        let judged = Judged { of: Recipe::default(), errors: vec![error("fist", 0.1), error("point", 0.4), error("flat", 0.1)] };
+        let error = |name: &str, rms| ExampleError {
+            pose: PoseId {
+                asset: String::new(),
+                frame: None,
+            },
+            name: name.into(),
+            rms,
+        };
+        let judged = Judged {
+            of: Recipe::default(),
+            errors: vec![error("fist", 0.1), error("point", 0.4), error("flat", 0.1)],
+        };
         assert_eq!(judged.worst().map(|worst| &*worst.name), Some("point"));
         assert!((judged.mean() - 0.2).abs() < 1e-15);
     }

@@ -1,4 +1,5 @@
-//! Poses by their sources, gathered beside the window and kept while the document names the same ones.
+//! Poses by their sources, gathered beside the window and kept while the document names the same
+//! ones.
 
 use std::sync::Arc;
 
@@ -61,22 +62,27 @@ impl Stock {
     /// Whether all that a recipe needs is there.
     #[must_use]
     pub(super) fn ready_for(&self, recipe: &Recipe) -> bool {
-        self.poses().is_some() && (!matches!(recipe.details, Details::Asset(_)) || self.detailed().is_some())
+        self.poses().is_some()
+            && (!matches!(recipe.details, Details::Asset(_)) || self.detailed().is_some())
     }
 
     /// Why examples are missing.
     #[must_use]
     pub(super) fn trouble(&self) -> Option<&str> {
-        [&self.base, &self.detailed].into_iter().find_map(|gathering| match &gathering.state {
-            State::Failed(sentence) => Some(sentence.as_str()),
-            State::Waiting | State::Under(_) | State::Here(_) => None,
-        })
+        [&self.base, &self.detailed]
+            .into_iter()
+            .find_map(|gathering| match &gathering.state {
+                State::Failed(sentence) => Some(sentence.as_str()),
+                State::Waiting | State::Under(_) | State::Here(_) => None,
+            })
     }
 
     /// Whether poses are on their way.
     #[must_use]
     pub(super) fn busy(&self) -> bool {
-        [&self.base, &self.detailed].into_iter().any(|gathering| matches!(gathering.state, State::Under(Some(_))))
+        [&self.base, &self.detailed]
+            .into_iter()
+            .any(|gathering| matches!(gathering.state, State::Under(Some(_))))
     }
 }
 
@@ -90,7 +96,10 @@ impl Gathering {
 
     fn update(&mut self, sources: Vec<Locator>, cx: &mut Cx<'_>) {
         if self.sources != sources {
-            *self = Self { sources, state: State::Waiting };
+            *self = Self {
+                sources,
+                state: State::Waiting,
+            };
         }
         if matches!(self.state, State::Waiting) && !self.sources.is_empty() {
             self.begin(cx);

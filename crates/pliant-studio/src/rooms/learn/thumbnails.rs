@@ -15,7 +15,10 @@ const PIXELS: usize = 88;
 /// More poses than this are a motion, of which a list of names says as much.
 const MOST: usize = 64;
 /// From the front, a little from the side and from above.
-const VIEW: View = View::Orbit { azimuth_rad: 0.35, elevation_rad: 0.15 };
+const VIEW: View = View::Orbit {
+    azimuth_rad: 0.35,
+    elevation_rad: 0.15,
+};
 
 /// The pictures of a set of poses.
 #[derive(Default)]
@@ -31,8 +34,16 @@ impl Thumbnails {
     pub(super) fn update(&mut self, poses: &Arc<PoseSet>, cx: &Cx<'_>) {
         if self.of.as_ref().is_none_or(|of| !Arc::ptr_eq(of, poses)) {
             let (of, wanted) = (Some(poses.clone()), poses.clone());
-            let task = (poses.poses.len() <= MOST).then(|| Task::start("Thumbnails", cx.wake.clone(), move |watch| render(&wanted, watch)));
-            *self = Self { of, task, ..Self::default() };
+            let task = (poses.poses.len() <= MOST).then(|| {
+                Task::start("Thumbnails", cx.wake.clone(), move |watch| {
+                    render(&wanted, watch)
+                })
+            });
+            *self = Self {
+                of,
+                task,
+                ..Self::default()
+            };
         }
         // Without pictures the names are there: nothing to tell.
         if let Some(Ok(made)) = Task::finished(&mut self.task) {
@@ -49,7 +60,11 @@ impl Thumbnails {
     /// The picture of a pose.
     pub(super) fn get(&mut self, pose: usize, ctx: &Context) -> Option<&TextureHandle> {
         for (k, image) in self.made.drain(..).enumerate() {
-            self.textures.push(ctx.load_texture(format!("example {k}"), image, TextureOptions::LINEAR));
+            self.textures.push(ctx.load_texture(
+                format!("example {k}"),
+                image,
+                TextureOptions::LINEAR,
+            ));
         }
         self.textures.get(pose)
     }
@@ -61,10 +76,23 @@ fn render(poses: &PoseSet, watch: &Watch) -> Result<Vec<ColorImage>, String> {
         if watch.cancelled() {
             return Err("cancelled".to_owned());
         }
-        let posed = poses.mesh.posed(positions.to_vec()).map_err(|error| error.to_string())?;
-        let image = shot.of_pose(&posed, &poses.mesh, &look).map_err(|error| error.to_string())?;
-        let pixels = image.pixels().iter().map(|&[red, green, blue]| Color32::from_rgb(red, green, blue)).collect();
+        let posed = poses
+            .mesh
+            .posed(positions.to_vec())
+            .map_err(|error| error.to_string())?;
+        let image = shot
+            .of_pose(&posed, &poses.mesh, &look)
+            .map_err(|error| error.to_string())?;
+        let pixels = image
+            .pixels()
+            .iter()
+            .map(|&[red, green, blue]| Color32::from_rgb(red, green, blue))
+            .collect();
         Ok(ColorImage::new(image.size(), pixels))
     };
-    poses.poses.iter().map(|pose| picture(&pose.positions)).collect()
+    poses
+        .poses
+        .iter()
+        .map(|pose| picture(&pose.positions))
+        .collect()
 }

@@ -22,7 +22,8 @@ pub(super) struct Work {
     judging: Option<Task<Judged>>,
     /// Points, and the recipe that they are for.
     suggesting: Option<Task<(Recipe, Vec<u32>)>>,
-    /// The sources that were trained on without being asked: once is enough, also after it was cancelled or taken back.
+    /// The sources that were trained on without being asked: once is enough, also after it was
+    /// cancelled or taken back.
     by_itself: Option<Vec<Locator>>,
 }
 
@@ -37,20 +38,29 @@ impl Work {
     /// Fetches results. Says whether a model came.
     pub(super) fn update(&mut self, stock: &Stock, cx: &mut Cx<'_>) -> bool {
         let setup = &cx.document.learn;
-        let alone = setup.trains_itself && setup.trained.is_none() && self.by_itself.as_ref() != Some(&setup.recipe.sources);
+        let alone = setup.trains_itself
+            && setup.trained.is_none()
+            && self.by_itself.as_ref() != Some(&setup.recipe.sources);
         if alone && stock.ready_for(&setup.recipe) && self.training.is_none() {
             self.by_itself = Some(setup.recipe.sources.clone());
             self.train(stock, cx);
         }
         self.keep_suggested(cx);
         let judged = Task::finished(&mut self.judging);
-        keep(judged, cx, "Validate", |document, judged| document.learn.judged = Some(judged));
+        keep(judged, cx, "Validate", |document, judged| {
+            document.learn.judged = Some(judged)
+        });
         let trained = Task::finished(&mut self.training);
         let came = matches!(trained, Some(Ok(_)));
         keep(trained, cx, "Train", |document, trained| {
             let drive = &mut document.learn.drive;
-            // Other points are wanted elsewhere: a pose of the old model means nothing to the new one.
-            *drive = Drive { goals: Vec::new(), effectors: Vec::new(), ..drive.clone() };
+            // Other points are wanted elsewhere: a pose of the old model means nothing to the new
+            // one.
+            *drive = Drive {
+                goals: Vec::new(),
+                effectors: Vec::new(),
+                ..drive.clone()
+            };
             document.learn.trained = Some(trained);
         });
         came
@@ -62,7 +72,9 @@ impl Work {
         if let Some(Ok((of, _))) = &points
             && (&of.sources, &of.rest) != (&recipe.sources, &recipe.rest)
         {
-            cx.tell(Notice::hint("The examples changed meanwhile; ask for points again."));
+            cx.tell(Notice::hint(
+                "The examples changed meanwhile; ask for points again.",
+            ));
             return;
         }
         if let Some(Ok((_, points))) = &points {
@@ -72,7 +84,12 @@ impl Work {
                 _ => format!("{count} points in place of the {before} that were there; undo brings those back."),
             }));
         }
-        keep(points, cx, "Suggest control points", |document, (_, points)| document.learn.recipe.points = points);
+        keep(
+            points,
+            cx,
+            "Suggest control points",
+            |document, (_, points)| document.learn.recipe.points = points,
+        );
     }
 
     /// Whether something is under way.
@@ -118,7 +135,8 @@ impl Work {
         if let Some(poses) = stock.poses().cloned() {
             let work = move |_: &_| {
                 let mesh = poses.rest_mesh(&recipe)?;
-                let control = suggest_control_points(&mesh, count).map_err(|error| error.to_string())?;
+                let control =
+                    suggest_control_points(&mesh, count).map_err(|error| error.to_string())?;
                 Ok((recipe, control.vertices().to_vec()))
             };
             // No bar: it is over before one could be read.
@@ -144,7 +162,11 @@ fn keep<T: Send + 'static>(
 impl Order {
     fn of(stock: &Stock, recipe: &Recipe) -> Option<Self> {
         let poses = stock.poses()?.clone();
-        stock.ready_for(recipe).then(|| Self { recipe: recipe.clone(), poses, detailed: stock.detailed().cloned() })
+        stock.ready_for(recipe).then(|| Self {
+            recipe: recipe.clone(),
+            poses,
+            detailed: stock.detailed().cloned(),
+        })
     }
 
     fn train(self, progress: &dyn Progress) -> Result<Trained, String> {
@@ -155,12 +177,20 @@ impl Order {
         let detailed = self.detailed_examples(&examples)?;
         let model = match detailed {
             None => Model::train(examples, control, &options, progress),
-            Some(detailed) => Model::train_detailed(detailed, control, &options, &recipe.detail_options(), progress),
+            Some(detailed) => Model::train_detailed(
+                detailed,
+                control,
+                &options,
+                &recipe.detail_options(),
+                progress,
+            ),
         };
         let model = model.map_err(told)?;
         Ok(Trained {
             problems: options.problems(model.examples().reference().vertex_count()),
-            chosen: model.chosen().map_or_else(String::new, |settings| settings.to_string()),
+            chosen: model
+                .chosen()
+                .map_or_else(String::new, |settings| settings.to_string()),
             examples: model.examples().count(),
             bones: model.bone_count(),
             fit_error: model.fit_error(),
@@ -173,22 +203,34 @@ impl Order {
     fn detailed_examples(&self, base: &Examples) -> Result<Option<DetailedExamples>, String> {
         match (&self.recipe.details, &self.detailed) {
             (Details::Smoothing, _) => {
-                let smoothed = DetailedExamples::by_smoothing(base, DetailedExamples::DEFAULT_SMOOTHING);
+                let smoothed =
+                    DetailedExamples::by_smoothing(base, DetailedExamples::DEFAULT_SMOOTHING);
                 smoothed.map(Some).map_err(|error| error.to_string())
             }
-            (Details::Asset(_), Some(detailed)) => self.poses.details(&self.recipe, base.clone(), detailed).map(Some),
+            (Details::Asset(_), Some(detailed)) => self
+                .poses
+                .details(&self.recipe, base.clone(), detailed)
+                .map(Some),
             (Details::None, _) | (Details::Asset(_), None) => Ok(None),
         }
     }
 
     fn judge(self, progress: &dyn Progress) -> Result<Judged, String> {
         let (examples, control) = self.poses.examples(&self.recipe)?;
-        let found = LeaveOneOut::of(examples, control, &self.recipe.options(), progress).map_err(|error| error.to_string())?;
+        let found = LeaveOneOut::of(examples, control, &self.recipe.options(), progress)
+            .map_err(|error| error.to_string())?;
         let used = self.poses.used(&self.recipe);
         let errors = used[1..].iter().zip(found.poses).map(|(&k, error)| {
             let pose = self.poses.poses[k].id.clone();
-            ExampleError { pose, name: error.name, rms: error.rms }
+            ExampleError {
+                pose,
+                name: error.name,
+                rms: error.rms,
+            }
         });
-        Ok(Judged { errors: errors.collect(), of: self.recipe })
+        Ok(Judged {
+            errors: errors.collect(),
+            of: self.recipe,
+        })
     }
 }

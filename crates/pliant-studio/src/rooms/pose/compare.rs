@@ -26,7 +26,14 @@ pub(super) struct Compare {
 
 impl Default for Compare {
     fn default() -> Self {
-        Self { side_by_side: true, instead: false, worker: None, asked: None, posed: None, seen: None }
+        Self {
+            side_by_side: true,
+            instead: false,
+            worker: None,
+            asked: None,
+            posed: None,
+            seen: None,
+        }
     }
 }
 
@@ -50,8 +57,17 @@ pub(super) struct Figures {
 impl Figures {
     /// The figures of a solve.
     pub(super) fn of(solve: &Solve) -> Self {
-        let error = solve.pose.pins.iter().map(|pin| pin.error).fold(0.0, f64::max);
-        Self { sliders: solve.explanation.moves.len(), error_percent: 100.0 * error / solve.size, micros: solve.secs * 1e6 }
+        let error = solve
+            .pose
+            .pins
+            .iter()
+            .map(|pin| pin.error)
+            .fold(0.0, f64::max);
+        Self {
+            sliders: solve.explanation.moves.len(),
+            error_percent: 100.0 * error / solve.size,
+            micros: solve.secs * 1e6,
+        }
     }
 
     fn sentence(&self) -> String {
@@ -76,20 +92,49 @@ impl Compare {
         let setup = &cx.document.pose;
         let (Some(method), Some(pull)) = (setup.compared, &setup.pull) else {
             // What it holds of the rig is worth a second one.
-            *self = Self { side_by_side: self.side_by_side, ..Self::default() };
+            *self = Self {
+                side_by_side: self.side_by_side,
+                ..Self::default()
+            };
             return;
         };
-        let Some(loaded) = cx.library.ready(&cx.document.character.asset) else { return };
-        let asked = Asked { rig: RigSpec { loaded, character: cx.document.character.clone() }, pull: pull.clone(), method };
-        let known = |old: &Asked| old.rig == asked.rig && (&old.pull.base, &old.pull.pins, old.method) == (&pull.base, &pull.pins, method);
+        let Some(loaded) = cx.library.ready(&cx.document.character.asset) else {
+            return;
+        };
+        let asked = Asked {
+            rig: RigSpec {
+                loaded,
+                character: cx.document.character.clone(),
+            },
+            pull: pull.clone(),
+            method,
+        };
+        let known = |old: &Asked| {
+            old.rig == asked.rig
+                && (&old.pull.base, &old.pull.pins, old.method) == (&pull.base, &pull.pins, method)
+        };
         if self.asked.as_ref().is_some_and(known) {
             return;
         }
-        let method = Method { symmetric: method.symmetric || setup.mirrored, ..method };
+        let method = Method {
+            symmetric: method.symmetric || setup.mirrored,
+            ..method
+        };
         let hand = character::Hand::Pull(pull.pins.clone());
-        let drag = Drag { gesture: 0, serial: 0, base: pull.base.clone(), method, hand };
-        let worker = self.worker.get_or_insert_with(|| character::start(cx.wake.clone()));
-        worker.ask(Question { rig: asked.rig.clone(), ask: Ask::Drag(drag) });
+        let drag = Drag {
+            gesture: 0,
+            serial: 0,
+            base: pull.base.clone(),
+            method,
+            hand,
+        };
+        let worker = self
+            .worker
+            .get_or_insert_with(|| character::start(cx.wake.clone()));
+        worker.ask(Question {
+            rig: asked.rig.clone(),
+            ask: Ask::Drag(drag),
+        });
         self.asked = Some(asked);
     }
 
@@ -110,12 +155,16 @@ impl Compare {
 
     /// Both viewports look from the same place, whichever was moved.
     pub(super) fn link_cameras(&mut self, cx: &mut Cx<'_>) {
-        let Some(seen) = cx.desk.cameras.get_mut(&RoomName::Pose) else { return };
+        let Some(seen) = cx.desk.cameras.get_mut(&RoomName::Pose) else {
+            return;
+        };
         if cx.document.pose.compared.is_none() || seen.is_empty() {
             self.seen = None;
             return;
         }
-        let moved = seen.iter().find(|seen| self.seen.as_ref() != Some(seen) && !seen.subject.is_empty());
+        let moved = seen
+            .iter()
+            .find(|seen| self.seen.as_ref() != Some(seen) && !seen.subject.is_empty());
         let shared = moved.unwrap_or(&seen[0]).clone();
         seen.resize_with(seen.len().max(2), Default::default);
         seen.fill(shared.clone());
@@ -141,7 +190,17 @@ impl Compare {
 
 fn caption_ui(on: &On<'_>, solve: &Solve) {
     let painter = &on.canvas.painter;
-    let color = painter.ctx().style_of(painter.ctx().theme()).visuals.strong_text_color();
+    let color = painter
+        .ctx()
+        .style_of(painter.ctx().theme())
+        .visuals
+        .strong_text_color();
     let place = on.canvas.response.rect.center_bottom() - vec2(0.0, 14.0);
-    painter.text(place, Align2::CENTER_BOTTOM, Figures::of(solve).sentence(), FontId::proportional(13.0), color);
+    painter.text(
+        place,
+        Align2::CENTER_BOTTOM,
+        Figures::of(solve).sentence(),
+        FontId::proportional(13.0),
+        color,
+    );
 }

@@ -10,7 +10,14 @@ const LOWER_LIP: u32 = 4867;
 const LEFT_BROW: u32 = 7005;
 
 fn with(pose: Setup) -> Document {
-    Document { character: Character { asset: "specimen:head".into(), ..Character::default() }, pose, ..Document::default() }
+    Document {
+        character: Character {
+            asset: "specimen:head".into(),
+            ..Character::default()
+        },
+        pose,
+        ..Document::default()
+    }
 }
 
 /// The built-in head at rest.
@@ -22,26 +29,50 @@ pub fn head() -> Document {
 /// Pins for a smile: both corners of the mouth move together, and the lower lip stays.
 #[must_use]
 pub fn smile() -> Document {
-    let lip = PinMark { held: true, ..PinMark::new(LOWER_LIP) };
-    with(Setup { pins: vec![PinMark::new(LEFT_MOUTH_CORNER), lip], mirrored: true, ..Setup::default() })
+    let lip = PinMark {
+        held: true,
+        ..PinMark::new(LOWER_LIP)
+    };
+    with(Setup {
+        pins: vec![PinMark::new(LEFT_MOUTH_CORNER), lip],
+        mirrored: true,
+        ..Setup::default()
+    })
 }
 
 /// What sliders do not reach is sculpted, and shown in colours.
 #[must_use]
 pub fn beyond() -> Document {
     let pins = vec![PinMark::new(LEFT_MOUTH_CORNER), PinMark::new(LEFT_BROW)];
-    with(Setup { pins, sculpt: Sculpt { on: true, radius: None }, heat: HeatKind::Unreachable, ..Setup::default() })
+    with(Setup {
+        pins,
+        sculpt: Sculpt {
+            on: true,
+            radius: None,
+        },
+        heat: HeatKind::Unreachable,
+        ..Setup::default()
+    })
 }
 
 /// Two methods side by side, once a pin is dragged.
 #[must_use]
 pub fn two_methods() -> Document {
     let pins = vec![PinMark::new(LEFT_MOUTH_CORNER)];
-    with(Setup { pins, compared: Some(Method::of(MethodKind::PseudoInverse)), ..Setup::default() })
+    with(Setup {
+        pins,
+        compared: Some(Method::of(MethodKind::PseudoInverse)),
+        ..Setup::default()
+    })
 }
 
 /// What the menu offers for this room.
 #[must_use]
 pub fn examples() -> Vec<Example> {
-    vec![("Head", head), ("Smile on both sides", smile), ("Beyond the sliders", beyond), ("Two methods", two_methods)]
+    vec![
+        ("Head", head),
+        ("Smile on both sides", smile),
+        ("Beyond the sliders", beyond),
+        ("Two methods", two_methods),
+    ]
 }

@@ -1,6 +1,9 @@
 //! How pins become weights, as the document remembers it.
 
-use pliant::rig::{Bounded, Hybrid, Localized, PoseSolver, PseudoInverse, Range, Rig, SliderPairs, Tikhonov, Transpose, Units};
+use pliant::rig::{
+    Bounded, Hybrid, Localized, PoseSolver, PseudoInverse, Range, Rig, SliderPairs, Tikhonov,
+    Transpose, Units,
+};
 use serde::{Deserialize, Serialize};
 
 /// A solver and its options.
@@ -13,7 +16,8 @@ pub struct Method {
     pub sparsity: f64,
     /// Bounded: price of moved surface.
     pub damping: f64,
-    /// Bounded: the radius around pins within which motion is cheap, in the asset's units; `None` suits the rig.
+    /// Bounded: the radius around pins within which motion is cheap, in the asset's units; `None`
+    /// suits the rig.
     pub reach: Option<f64>,
     /// Bounded: whether both sides of a face move alike.
     pub symmetric: bool,
@@ -23,7 +27,8 @@ pub struct Method {
     pub radius: Option<f64>,
     /// Hybrid: share of the pseudo-inverse; `None` takes it from the smallest singular value.
     pub gamma: Option<f64>,
-    /// All but bounded: whether options are in the scene's unit, as in the thesis, instead of relative to the rig.
+    /// All but bounded: whether options are in the scene's unit, as in the thesis, instead of
+    /// relative to the rig.
     pub scene_units: bool,
     /// All but bounded: whether weights may leave their limits.
     pub beyond_limits: bool,
@@ -67,7 +72,14 @@ impl Default for Method {
 
 impl MethodKind {
     /// All of them, the default first.
-    pub const ALL: [Self; 6] = [Self::Bounded, Self::Hybrid, Self::Localized, Self::Transpose, Self::Tikhonov, Self::PseudoInverse];
+    pub const ALL: [Self; 6] = [
+        Self::Bounded,
+        Self::Hybrid,
+        Self::Localized,
+        Self::Transpose,
+        Self::Tikhonov,
+        Self::PseudoInverse,
+    ];
 
     /// What the list says.
     #[must_use]
@@ -87,7 +99,9 @@ impl MethodKind {
     pub fn hint(self) -> &'static str {
         match self {
             Self::Bounded => "Stays inside the limits, moves few sliders, near the pins",
-            Self::PseudoInverse => "Reaches the pins exactly, whatever the sliders do (thesis, eq. 4.2)",
+            Self::PseudoInverse => {
+                "Reaches the pins exactly, whatever the sliders do (thesis, eq. 4.2)"
+            }
             Self::Tikhonov => "Least squares with a price on weights (thesis, eq. 3.5)",
             Self::Localized => "Damped, without targets that hardly move a pin (thesis, eq. 3.6)",
             Self::Transpose => "Every slider moves as much as it helps (thesis, eq. 4.5)",
@@ -100,20 +114,36 @@ impl Method {
     /// A method with its usual options.
     #[must_use]
     pub fn of(kind: MethodKind) -> Self {
-        Self { kind, ..Self::default() }
+        Self {
+            kind,
+            ..Self::default()
+        }
     }
 
     /// The solver for a rig, where some vertices should stay: bounded drags do not move them.
     #[must_use]
     pub fn solver(&self, rig: &Rig, held: &[u32]) -> Box<dyn PoseSolver> {
-        let units = if self.scene_units { Units::Scene } else { Units::Relative };
-        let tikhonov = Tikhonov { alpha: self.alpha, units };
+        let units = if self.scene_units {
+            Units::Scene
+        } else {
+            Units::Relative
+        };
+        let tikhonov = Tikhonov {
+            alpha: self.alpha,
+            units,
+        };
         match self.kind {
             MethodKind::PseudoInverse => Box::new(PseudoInverse),
             MethodKind::Tikhonov => Box::new(tikhonov),
-            MethodKind::Localized => Box::new(Localized { tikhonov, outer_radius: self.radius }),
+            MethodKind::Localized => Box::new(Localized {
+                tikhonov,
+                outer_radius: self.radius,
+            }),
             MethodKind::Transpose => Box::new(Transpose { units }),
-            MethodKind::Hybrid => Box::new(Hybrid { gamma: self.gamma, units }),
+            MethodKind::Hybrid => Box::new(Hybrid {
+                gamma: self.gamma,
+                units,
+            }),
             MethodKind::Bounded => Box::new(self.bounded(rig).with_protected(held.to_vec())),
         }
     }
@@ -121,11 +151,18 @@ impl Method {
     /// What becomes of weights outside their limits.
     #[must_use]
     pub fn range(&self) -> Range {
-        if self.beyond_limits { Range::Free } else { Range::Clip }
+        if self.beyond_limits {
+            Range::Free
+        } else {
+            Range::Clip
+        }
     }
 
     fn bounded(&self, rig: &Rig) -> Bounded {
-        let bounded = Bounded::default().with_sparsity(self.sparsity).with_damping(self.damping).with_reach(self.reach);
+        let bounded = Bounded::default()
+            .with_sparsity(self.sparsity)
+            .with_damping(self.damping)
+            .with_reach(self.reach);
         if !self.symmetric {
             return bounded;
         }

@@ -23,12 +23,19 @@ impl Mirror {
     pub(super) fn update(&mut self, cx: &mut Cx<'_>) {
         let asset = &cx.document.character.asset;
         if cx.document.pose.mirrored && *asset != self.of {
-            let Some(loaded) = cx.library.ready(asset) else { return };
+            let Some(loaded) = cx.library.ready(asset) else {
+                return;
+            };
             (self.of, self.found) = (asset.clone(), None);
             self.task = Some(cx.start("Finding the other side", move |_| {
                 let mesh = loaded.rig.neutral();
                 let plane = MirrorPlane::find(mesh);
-                let plane = plane.ok_or_else(|| format!("{}: no plane of symmetry was found; pins act on one side.", loaded.locator))?;
+                let plane = plane.ok_or_else(|| {
+                    format!(
+                        "{}: no plane of symmetry was found; pins act on one side.",
+                        loaded.locator
+                    )
+                })?;
                 Ok(VertexMirror::by_position(mesh, plane))
             }));
         }
@@ -41,7 +48,9 @@ impl Mirror {
 
     /// The map, where mirroring is on and it is known.
     pub(super) fn get(&self, cx: &Cx<'_>) -> Option<Arc<VertexMirror>> {
-        self.found.clone().filter(|_| cx.document.pose.mirrored && self.of == cx.document.character.asset)
+        self.found
+            .clone()
+            .filter(|_| cx.document.pose.mirrored && self.of == cx.document.character.asset)
     }
 
     /// Whether the map is being made.
@@ -52,7 +61,12 @@ impl Mirror {
 
 /// The vertex on the other side; none on the middle line.
 pub(super) fn partner(mirror: &VertexMirror, vertex: u32) -> Option<u32> {
-    mirror.partners().get(vertex as usize).copied().flatten().filter(|&partner| partner != vertex)
+    mirror
+        .partners()
+        .get(vertex as usize)
+        .copied()
+        .flatten()
+        .filter(|&partner| partner != vertex)
 }
 
 /// A direction that matters, seen from the other side.

@@ -68,12 +68,17 @@ impl Setup {
 
     /// Visits every name of an asset.
     pub fn for_each_locator(&mut self, visit: &mut dyn FnMut(&mut Locator)) {
-        let landmarks = std::mem::take(&mut self.landmarks).into_iter().map(|(mut asset, vertices)| {
-            visit(&mut asset);
-            (asset, vertices)
-        });
+        let landmarks =
+            std::mem::take(&mut self.landmarks)
+                .into_iter()
+                .map(|(mut asset, vertices)| {
+                    visit(&mut asset);
+                    (asset, vertices)
+                });
         self.landmarks = landmarks.collect();
-        self.strokes.iter_mut().for_each(|stroke| visit(&mut stroke.asset));
+        self.strokes
+            .iter_mut()
+            .for_each(|stroke| visit(&mut stroke.asset));
     }
 }
 
@@ -112,7 +117,8 @@ pub enum HeatKind {
     Unreachable,
     /// How far the pose is from the neutral.
     Displacement,
-    /// How far along the surface it is from the selected pin, or from the nearest where none is selected.
+    /// How far along the surface it is from the selected pin, or from the nearest where none is
+    /// selected.
     Geodesic,
 }
 
@@ -183,24 +189,42 @@ impl Room for PoseRoom {
     fn panes(&mut self, cx: &mut Cx<'_>) -> Vec<Pane> {
         self.compare.link_cameras(cx);
         let setup = &cx.document.pose;
-        let Some(posed) = cx.posed else { return vec![empty_pane(cx)] };
+        let Some(posed) = cx.posed else {
+            return vec![empty_pane(cx)];
+        };
         let face = self.layer.face(posed);
         let mut first = pane(cx, posed, face.vertices, face.heat);
         first.selection = self.selection_bounds(cx, posed);
-        let Some((method, other)) = setup.compared.zip(self.compare.posed()) else { return vec![first] };
+        let Some((method, other)) = setup.compared.zip(self.compare.posed()) else {
+            return vec![first];
+        };
         let second = pane(cx, other, other.vertices.clone(), None);
         if self.compare.instead {
-            return vec![Pane { title: format!("B: {}", method.kind.label()), ..second }];
+            return vec![Pane {
+                title: format!("B: {}", method.kind.label()),
+                ..second
+            }];
         }
         if !self.compare.side_by_side {
             return vec![first];
         }
         let title = |letter, method: &Method| format!("{letter}: {}", method.kind.label());
-        vec![Pane { title: title('A', &setup.method), ..first }, Pane { title: title('B', &method), ..second }]
+        vec![
+            Pane {
+                title: title('A', &setup.method),
+                ..first
+            },
+            Pane {
+                title: title('B', &method),
+                ..second
+            },
+        ]
     }
 
     fn canvas_ui(&mut self, on: &On<'_>, ui: &mut Ui, cx: &mut Cx<'_>) -> bool {
-        let Some(posed) = cx.posed.cloned() else { return false };
+        let Some(posed) = cx.posed.cloned() else {
+            return false;
+        };
         let is_other = on.pane == 1 || self.compare.instead;
         if on.pane == 0 {
             self.keys(ui, cx);
@@ -226,11 +250,22 @@ impl Room for PoseRoom {
 }
 
 impl PoseRoom {
-    fn tool_ui(&mut self, on: &On<'_>, ui: &mut Ui, posed: &Arc<Posed>, positions: &[DVec3], cx: &mut Cx<'_>) -> bool {
+    fn tool_ui(
+        &mut self,
+        on: &On<'_>,
+        ui: &mut Ui,
+        posed: &Arc<Posed>,
+        positions: &[DVec3],
+        cx: &mut Cx<'_>,
+    ) -> bool {
         let tool = self.tool;
-        let over_pin = on.canvas.press_origin().is_some_and(|p| hand::pin_under(p, on, positions, &cx.document.pose.pins).is_some());
+        let over_pin = on
+            .canvas
+            .press_origin()
+            .is_some_and(|p| hand::pin_under(p, on, positions, &cx.document.pose.pins).is_some());
         // Pins can be adjusted with a pen in the hand, too.
-        let drags_pin = tool == Tool::Pin || self.hand.holds() || (over_pin && !self.strokes.draws());
+        let drags_pin =
+            tool == Tool::Pin || self.hand.holds() || (over_pin && !self.strokes.draws());
         match tool {
             _ if drags_pin && tool != Tool::Landmark => self.hand_ui(on, ui, posed, positions, cx),
             Tool::Stroke | Tool::Curve => self.strokes_ui(on, ui, posed, cx),
@@ -244,7 +279,9 @@ impl PoseRoom {
         if ui.ctx().egui_wants_keyboard_input() {
             return;
         }
-        let pressed = |key: Key| ui.input(|input| input.key_pressed(key) && input.modifiers == Modifiers::NONE);
+        let pressed = |key: Key| {
+            ui.input(|input| input.key_pressed(key) && input.modifiers == Modifiers::NONE)
+        };
         for tool in Tool::ALL.into_iter().filter(|tool| pressed(tool.key())) {
             self.choose_tool(tool);
         }
@@ -261,7 +298,8 @@ impl PoseRoom {
             self.strokes.forget();
             self.hand.selected = None;
         }
-        let instead = ui.input(|input| input.key_down(Key::Backtick)) && cx.document.pose.compared.is_some();
+        let instead =
+            ui.input(|input| input.key_down(Key::Backtick)) && cx.document.pose.compared.is_some();
         if instead != self.compare.instead {
             self.compare.instead = instead;
             ui.ctx().request_repaint();
@@ -283,7 +321,10 @@ impl PoseRoom {
         let mark = cx.document.pose.pins.get(self.hand.selected?)?;
         let (place, whole) = (mark.place(&posed.positions)?, Bounds::of(&posed.positions)?);
         let reach = DVec3::splat(0.12 * whole.diagonal());
-        Some(Bounds { min: place - reach, max: place + reach })
+        Some(Bounds {
+            min: place - reach,
+            max: place + reach,
+        })
     }
 }
 
@@ -294,14 +335,24 @@ fn last_solve<'a>(cx: &Cx<'a>) -> Option<&'a Solve> {
 }
 
 fn toggle_mirrored(cx: &mut Cx<'_>) {
-    let label = if cx.document.pose.mirrored { "Stop mirroring pins" } else { "Mirror pins" };
+    let label = if cx.document.pose.mirrored {
+        "Stop mirroring pins"
+    } else {
+        "Mirror pins"
+    };
     cx.edit(label, |document| document.pose.mirrored ^= true);
 }
 
 fn empty_pane(cx: &Cx<'_>) -> Pane {
-    let empty =
-        if cx.document.character.asset.is_empty() { "Drop a rig here, or choose one in File › Open." } else { "Loading the rig…" };
-    Pane { empty: empty.into(), ..Pane::default() }
+    let empty = if cx.document.character.asset.is_empty() {
+        "Drop a rig here, or choose one in File › Open."
+    } else {
+        "Loading the rig…"
+    };
+    Pane {
+        empty: empty.into(),
+        ..Pane::default()
+    }
 }
 
 fn pane(cx: &Cx<'_>, posed: &Posed, vertices: Arc<Vertices>, heat: Option<Heat>) -> Pane {
@@ -310,5 +361,9 @@ fn pane(cx: &Cx<'_>, posed: &Posed, vertices: Arc<Vertices>, heat: Option<Heat>)
         Some(heat) => model.with_paint(Paint::Heat(heat)),
         None => model,
     };
-    Pane { scene: Scene::of(model), subject: cx.document.character.asset.clone(), ..Pane::default() }
+    Pane {
+        scene: Scene::of(model),
+        subject: cx.document.character.asset.clone(),
+        ..Pane::default()
+    }
 }

@@ -60,25 +60,58 @@ impl Strokes {
     }
 
     /// Shows lines.
-    pub(super) fn paint(&self, on: &On<'_>, posed: &Posed, positions: &[DVec3], tool: Tool, pins: &[PinMark]) {
+    pub(super) fn paint(
+        &self,
+        on: &On<'_>,
+        posed: &Posed,
+        positions: &[DVec3],
+        tool: Tool,
+        pins: &[PinMark],
+    ) {
         let triangles = posed.rig.neutral().triangles();
         let show = |places: &mut dyn Iterator<Item = DVec3>, color: Color32| {
-            let line: Vec<Pos2> = places.filter_map(|place| on.canvas.view.project(place)).collect();
-            on.canvas.painter.add(Shape::line(line, Pen::new(2.5, color)));
+            let line: Vec<Pos2> = places
+                .filter_map(|place| on.canvas.view.project(place))
+                .collect();
+            on.canvas
+                .painter
+                .add(Shape::line(line, Pen::new(2.5, color)));
         };
-        let is_there = |last: &&Arc<Drawn>| last.pulled.iter().all(|pulled| pins.iter().any(|mark| mark.vertex == pulled.vertex));
-        if let Some(last) = self.last.as_ref().filter(is_there).filter(|_| matches!(tool, Tool::Stroke | Tool::Curve)) {
+        let is_there = |last: &&Arc<Drawn>| {
+            last.pulled
+                .iter()
+                .all(|pulled| pins.iter().any(|mark| mark.vertex == pulled.vertex))
+        };
+        if let Some(last) = self
+            .last
+            .as_ref()
+            .filter(is_there)
+            .filter(|_| matches!(tool, Tool::Stroke | Tool::Curve))
+        {
             let place = |point: &SurfacePoint| match point {
                 SurfacePoint::Vertex(vertex) => positions.get(*vertex as usize).copied(),
-                SurfacePoint::InTriangle(point) => is_on(point, triangles.len()).then(|| point.position(triangles, positions)),
+                SurfacePoint::InTriangle(point) => {
+                    is_on(point, triangles.len()).then(|| point.position(triangles, positions))
+                }
             };
-            show(&mut last.curve.points.iter().filter_map(place), INK.gamma_multiply(0.55));
+            show(
+                &mut last.curve.points.iter().filter_map(place),
+                INK.gamma_multiply(0.55),
+            );
         }
         if let Some(source) = self.source.as_ref().filter(|_| tool == Tool::Curve) {
-            let on_face = source.places.iter().filter(|point| is_on(point, triangles.len()));
-            show(&mut on_face.map(|point| point.position(triangles, positions)), INK);
+            let on_face = source
+                .places
+                .iter()
+                .filter(|point| is_on(point, triangles.len()));
+            show(
+                &mut on_face.map(|point| point.position(triangles, positions)),
+                INK,
+            );
         }
-        on.canvas.painter.add(Shape::line(self.line.clone(), Pen::new(3.0, INK)));
+        on.canvas
+            .painter
+            .add(Shape::line(self.line.clone(), Pen::new(3.0, INK)));
     }
 }
 
@@ -88,7 +121,10 @@ fn is_on(point: &TrianglePoint, triangles: usize) -> bool {
 }
 
 fn stroke_of(view: &View, line: &[Pos2]) -> Stroke {
-    Stroke { camera: view.sketch_camera(), points: line.iter().map(|&place| view.to_uv(place)).collect() }
+    Stroke {
+        camera: view.sketch_camera(),
+        points: line.iter().map(|&place| view.to_uv(place)).collect(),
+    }
 }
 
 fn length(line: &[Pos2]) -> f32 {
@@ -97,7 +133,13 @@ fn length(line: &[Pos2]) -> f32 {
 
 impl PoseRoom {
     /// Draws lines. Says whether the left button is in use.
-    pub(super) fn strokes_ui(&mut self, on: &On<'_>, ui: &Ui, posed: &Arc<Posed>, cx: &mut Cx<'_>) -> bool {
+    pub(super) fn strokes_ui(
+        &mut self,
+        on: &On<'_>,
+        ui: &Ui,
+        posed: &Arc<Posed>,
+        cx: &mut Cx<'_>,
+    ) -> bool {
         let canvas = on.canvas;
         let strokes = &mut self.strokes;
         // Where a curve should go may be beside the face.
@@ -107,7 +149,9 @@ impl PoseRoom {
         {
             (strokes.line, strokes.gesture) = (vec![origin], cx.gesture);
         }
-        let (Some(&last), Some(pointer)) = (strokes.line.last(), canvas.pointer()) else { return false };
+        let (Some(&last), Some(pointer)) = (strokes.line.last(), canvas.pointer()) else {
+            return false;
+        };
         ui.ctx().set_cursor_icon(CursorIcon::Crosshair);
         if pointer.distance(last) >= STEP {
             strokes.line.push(pointer);
@@ -128,11 +172,22 @@ impl PoseRoom {
         match (self.tool, self.strokes.source.take()) {
             (Tool::Curve, None) => {
                 let step = line.len().div_ceil(SHOWN_PLACES).max(1);
-                let hits = line.iter().step_by(step).chain(line.last()).filter_map(|&place| on.pick(place));
-                let places = hits.map(|hit| TrianglePoint { triangle: hit.triangle, barycentric: hit.barycentric }).collect();
+                let hits = line
+                    .iter()
+                    .step_by(step)
+                    .chain(line.last())
+                    .filter_map(|&place| on.pick(place));
+                let places = hits
+                    .map(|hit| TrianglePoint {
+                        triangle: hit.triangle,
+                        barycentric: hit.barycentric,
+                    })
+                    .collect();
                 self.strokes.source = Some(Source { stroke, places });
             }
-            (Tool::Curve, Some(source)) => self.ask_line(LineShape::Toward(source.stroke, stroke), posed, cx),
+            (Tool::Curve, Some(source)) => {
+                self.ask_line(LineShape::Toward(source.stroke, stroke), posed, cx)
+            }
             _ => self.ask_line(LineShape::Bent(stroke), posed, cx),
         }
     }
@@ -141,27 +196,64 @@ impl PoseRoom {
     pub(super) fn ask_line(&mut self, shape: LineShape, posed: &Posed, cx: &mut Cx<'_>) {
         let setup = &cx.document.pose;
         let held = setup.held_beside(&[], &posed.positions);
-        let line = Line { shape, options: setup.lines, held: held.clone(), mirror: self.mirror.get(cx) };
+        let line = Line {
+            shape,
+            options: setup.lines,
+            held: held.clone(),
+            mirror: self.mirror.get(cx),
+        };
         let (serial, base, gesture) = (self.next_serial(), weights_of(posed), cx.gesture);
         self.strokes.asked = Some((serial, base.clone(), held));
-        *cx.drag = Some(Drag { gesture, serial, base, method: setup.solving_method(), hand: Hand::Draw(Arc::new(line)) });
+        *cx.drag = Some(Drag {
+            gesture,
+            serial,
+            base,
+            method: setup.solving_method(),
+            hand: Hand::Draw(Arc::new(line)),
+        });
     }
 
     /// Takes in the pins of a line, and pulls them.
     pub(super) fn take_drawn(&mut self, cx: &mut Cx<'_>) {
         let drawn = cx.posed.and_then(|posed| posed.drawn.clone());
-        let answers = |drawn: &Arc<Drawn>| self.strokes.asked.as_ref().is_some_and(|(serial, ..)| *serial == drawn.serial);
-        let Some(drawn) = drawn.filter(answers) else { return };
-        let Some((_, base, held)) = self.strokes.asked.take() else { return };
-        let apart = held.into_iter().filter(|held| drawn.pulled.iter().all(|pin| pin.vertex != held.vertex));
+        let answers = |drawn: &Arc<Drawn>| {
+            self.strokes
+                .asked
+                .as_ref()
+                .is_some_and(|(serial, ..)| *serial == drawn.serial)
+        };
+        let Some(drawn) = drawn.filter(answers) else {
+            return;
+        };
+        let Some((_, base, held)) = self.strokes.asked.take() else {
+            return;
+        };
+        let apart = held
+            .into_iter()
+            .filter(|held| drawn.pulled.iter().all(|pin| pin.vertex != held.vertex));
         let pins: Vec<Pulled> = drawn.pulled.iter().cloned().chain(apart).collect();
         if let Some(remark) = &drawn.remark {
             cx.tell(Notice::hint(remark));
         }
         let (serial, method) = (self.next_serial(), cx.document.pose.solving_method());
-        *cx.drag = Some(Drag { gesture: drawn.gesture, serial, base: base.clone(), method, hand: Hand::Pull(pins.clone()) });
-        let (pull, pulled) = (Pull { base, pins, ..Pull::default() }, drawn.pulled.clone());
-        edit_of(drawn.gesture, "Draw stroke", cx, move |document| document.pose.take_stroke(&pulled, pull));
+        *cx.drag = Some(Drag {
+            gesture: drawn.gesture,
+            serial,
+            base: base.clone(),
+            method,
+            hand: Hand::Pull(pins.clone()),
+        });
+        let (pull, pulled) = (
+            Pull {
+                base,
+                pins,
+                ..Pull::default()
+            },
+            drawn.pulled.clone(),
+        );
+        edit_of(drawn.gesture, "Draw stroke", cx, move |document| {
+            document.pose.take_stroke(&pulled, pull)
+        });
         self.hand.selected = None;
         self.strokes.last = Some(drawn);
     }
@@ -172,9 +264,22 @@ impl Setup {
     fn take_stroke(&mut self, pulled: &[Pulled], pull: Pull) {
         let stroke = Some(self.next_stroke());
         for pin in pulled {
-            let mark = PinMark { goal: Some(pin.goal), stroke, ..PinMark::new(pin.vertex) };
-            match self.pins.iter_mut().find(|known| known.vertex == pin.vertex) {
-                Some(known) => *known = PinMark { held: known.held, ..mark },
+            let mark = PinMark {
+                goal: Some(pin.goal),
+                stroke,
+                ..PinMark::new(pin.vertex)
+            };
+            match self
+                .pins
+                .iter_mut()
+                .find(|known| known.vertex == pin.vertex)
+            {
+                Some(known) => {
+                    *known = PinMark {
+                        held: known.held,
+                        ..mark
+                    }
+                }
                 None => self.pins.push(mark),
             }
         }

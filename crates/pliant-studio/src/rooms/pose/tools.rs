@@ -1,7 +1,8 @@
 //! The panel on the left: tools, pins, strokes.
 
 use eframe::egui::{
-    self, Align, Align2, Atom, Button, Color32, FontId, IdSalt, Layout, Painter, Rect, Response, RichText, Stroke, Ui, Vec2, vec2,
+    self, Align, Align2, Atom, Button, Color32, FontId, IdSalt, Layout, Painter, Rect, Response,
+    RichText, Stroke, Ui, Vec2, vec2,
 };
 
 use super::marks::PinMark;
@@ -24,7 +25,9 @@ impl Tool {
 
     fn hint(self) -> &'static str {
         match self {
-            Self::Pin => "Click to pin, drag to move (Q).\nCtrl: along the normal\nShift: along the skin\nCtrl and Shift: in depth",
+            Self::Pin => {
+                "Click to pin, drag to move (Q).\nCtrl: along the normal\nShift: along the skin\nCtrl and Shift: in depth"
+            }
             Self::Stroke => "Draw a line on the face; the face bends along it (W)",
             Self::Curve => "Draw a line on the face, then where it should go (E)",
             Self::Landmark => "Mark places by which strokes are kept for other faces (R)",
@@ -40,7 +43,9 @@ impl PoseRoom {
         match self.tool {
             Tool::Pin => drag_keys_ui(ui),
             Tool::Stroke => {
-                ui.weak("Draw a smile on the mouth, or an arch on a brow. Drag its pins afterwards.");
+                ui.weak(
+                    "Draw a smile on the mouth, or an arch on a brow. Drag its pins afterwards.",
+                );
             }
             Tool::Curve => self.curve_steps_ui(ui),
             Tool::Landmark => landmark_steps_ui(ui, cx),
@@ -56,14 +61,21 @@ impl PoseRoom {
         let chosen = self.tool;
         ui.with_layout(Layout::top_down_justified(Align::Min), |ui| {
             for tool in Tool::ALL {
-                if tool_button_ui(ui, tool, chosen == tool).on_hover_text(tool.hint()).clicked() && tool != chosen {
+                if tool_button_ui(ui, tool, chosen == tool)
+                    .on_hover_text(tool.hint())
+                    .clicked()
+                    && tool != chosen
+                {
                     self.choose_tool(tool);
                 }
             }
         });
         let mut mirrored = cx.document.pose.mirrored;
         let mirror = ui.checkbox(&mut mirrored, "Mirror pins");
-        if mirror.on_hover_text("Pins and strokes act on both sides (M)").changed() {
+        if mirror
+            .on_hover_text("Pins and strokes act on both sides (M)")
+            .changed()
+        {
             super::toggle_mirrored(cx);
         }
     }
@@ -71,7 +83,11 @@ impl PoseRoom {
     fn curve_steps_ui(&mut self, ui: &mut Ui) {
         if self.strokes.has_source() {
             ui.weak("Now draw where this line should go.");
-            if ui.button("Start over").on_hover_text("Forget the first line (Esc)").clicked() {
+            if ui
+                .button("Start over")
+                .on_hover_text("Forget the first line (Esc)")
+                .clicked()
+            {
                 self.strokes.forget();
             }
         } else {
@@ -85,7 +101,10 @@ impl PoseRoom {
             ui.strong("Pins");
             ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
                 let clear = ui.add_enabled(!pins.is_empty(), Button::new("Clear pins").small());
-                if clear.on_hover_text("Take all pins off; the pose stays").clicked() {
+                if clear
+                    .on_hover_text("Take all pins off; the pose stays")
+                    .clicked()
+                {
                     self.hand.selected = None;
                     cx.edit("Clear pins", |document| {
                         document.pose.pins.clear();
@@ -98,11 +117,14 @@ impl PoseRoom {
             ui.weak("None yet. Drag any place of the face: it is pinned and follows.");
             return;
         }
-        egui::ScrollArea::vertical().id_salt("pins").max_height(220.0).show(ui, |ui| {
-            for (k, mark) in pins.iter().enumerate() {
-                self.pin_row_ui(ui, k, mark, cx);
-            }
-        });
+        egui::ScrollArea::vertical()
+            .id_salt("pins")
+            .max_height(220.0)
+            .show(ui, |ui| {
+                for (k, mark) in pins.iter().enumerate() {
+                    self.pin_row_ui(ui, k, mark, cx);
+                }
+            });
     }
 
     fn pin_row_ui(&mut self, ui: &mut Ui, k: usize, mark: &PinMark, cx: &mut Cx<'_>) {
@@ -111,21 +133,32 @@ impl PoseRoom {
             paint_pin(ui.painter(), place.center(), 0.75, mark.held, 1.0);
             let name = format!("Pin {}", k + 1);
             let row = ui.selectable_label(self.hand.selected == Some(k), name);
-            if row.on_hover_text(format!("Vertex {}", mark.vertex)).clicked() {
+            if row
+                .on_hover_text(format!("Vertex {}", mark.vertex))
+                .clicked()
+            {
                 self.hand.selected = Some(k);
             }
             if mark.goal.is_some() && !mark.held {
-                ui.weak("short").on_hover_text("Its goal is further than the sliders reach; the sculpt layer takes it there");
+                ui.weak("short").on_hover_text(
+                    "Its goal is further than the sliders reach; the sculpt layer takes it there",
+                );
             }
             ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
                 let label = format!("Delete pin {}", k + 1);
-                if named(ui.small_button("×"), &label).on_hover_text(&label).clicked() {
+                if named(ui.small_button("×"), &label)
+                    .on_hover_text(&label)
+                    .clicked()
+                {
                     self.hand.selected = Some(k);
                     self.delete_selected(cx);
                 }
                 let (mut held, label) = (mark.held, format!("Hold pin {}", k + 1));
                 let hint = "It keeps its place while others are dragged (H)";
-                if named(ui.checkbox(&mut held, "Hold"), &label).on_hover_text(hint).changed() {
+                if named(ui.checkbox(&mut held, "Hold"), &label)
+                    .on_hover_text(hint)
+                    .changed()
+                {
                     self.hand.selected = Some(k);
                     self.toggle_held(cx);
                 }
@@ -137,20 +170,38 @@ impl PoseRoom {
 /// A button with an icon before its name and its key after it.
 fn tool_button_ui(ui: &mut Ui, tool: Tool, chosen: bool) -> Response {
     let icon = IdSalt::new("icon");
-    let button = Button::selectable(chosen, (Atom::custom(icon, Vec2::splat(16.0)), tool.label())).atom_ui(ui);
-    let color = ui.style().interact_selectable(&button.response, chosen).text_color();
+    let button = Button::selectable(
+        chosen,
+        (Atom::custom(icon, Vec2::splat(16.0)), tool.label()),
+    )
+    .atom_ui(ui);
+    let color = ui
+        .style()
+        .interact_selectable(&button.response, chosen)
+        .text_color();
     if let Some(rect) = button.rect(icon) {
         paint_icon(ui.painter(), rect, tool, color);
     }
     let end = button.response.rect.right_center() - vec2(8.0, 0.0);
-    ui.painter().text(end, Align2::RIGHT_CENTER, tool.key().name(), FontId::proportional(11.0), color.gamma_multiply(0.6));
+    ui.painter().text(
+        end,
+        Align2::RIGHT_CENTER,
+        tool.key().name(),
+        FontId::proportional(11.0),
+        color.gamma_multiply(0.6),
+    );
     button.response
 }
 
 fn paint_icon(painter: &Painter, rect: Rect, tool: Tool, color: Color32) {
     let at = |x: f32, y: f32| rect.min + vec2(x, y) * rect.size();
     let pen = Stroke::new(1.8, color);
-    let arc = |lift: f32| (0..=8).map(|k| k as f32 / 8.0).map(|x| at(0.05 + 0.9 * x, lift + 1.6 * x * (1.0 - x))).collect::<Vec<_>>();
+    let arc = |lift: f32| {
+        (0..=8)
+            .map(|k| k as f32 / 8.0)
+            .map(|x| at(0.05 + 0.9 * x, lift + 1.6 * x * (1.0 - x)))
+            .collect::<Vec<_>>()
+    };
     match tool {
         Tool::Pin => {
             painter.circle(at(0.5, 0.3), 4.0, color, Stroke::NONE);
@@ -172,20 +223,27 @@ fn paint_icon(painter: &Painter, rect: Rect, tool: Tool, color: Color32) {
 }
 
 fn drag_keys_ui(ui: &mut Ui) {
-    egui::Grid::new("drag keys").num_columns(2).spacing([8.0, 2.0]).show(ui, |ui| {
-        for (keys, way) in DragWay::ALL.map(DragWay::words) {
-            ui.label(RichText::new(keys).small());
-            ui.label(RichText::new(way).small().weak());
-            ui.end_row();
-        }
-    });
+    egui::Grid::new("drag keys")
+        .num_columns(2)
+        .spacing([8.0, 2.0])
+        .show(ui, |ui| {
+            for (keys, way) in DragWay::ALL.map(DragWay::words) {
+                ui.label(RichText::new(keys).small());
+                ui.label(RichText::new(way).small().weak());
+                ui.end_row();
+            }
+        });
 }
 
 fn landmark_steps_ui(ui: &mut Ui, cx: &mut Cx<'_>) {
     let asset = cx.document.character.asset.clone();
     let count = cx.document.pose.landmarks.get(&asset).map_or(0, Vec::len);
     match PLACES.get(count) {
-        Some(place) => ui.weak(format!("Click the {place} ({} of {}).", count + 1, PLACES.len())),
+        Some(place) => ui.weak(format!(
+            "Click the {place} ({} of {}).",
+            count + 1,
+            PLACES.len()
+        )),
         None => ui.weak(format!("{count} landmarks. Click one to remove it.")),
     };
     if count < ENOUGH {

@@ -46,7 +46,11 @@ pub(super) struct Baked {
 
 impl Plan {
     /// Gathers it; the sentence says what is missing.
-    pub(super) fn new(document: &Document, library: &mut Library, posed: &Arc<Posed>) -> Result<Self, String> {
+    pub(super) fn new(
+        document: &Document,
+        library: &mut Library,
+        posed: &Arc<Posed>,
+    ) -> Result<Self, String> {
         let name = match playing_baked(document) {
             Some(baked) => document.touch.baked.get(baked).cloned().flatten(),
             None => document.timeline.playing_take.clone(),
@@ -70,7 +74,11 @@ impl Plan {
         let clip = job.run(watch).map_err(sentence)?;
         let take = Take::made("Touch", self.character.asset.clone(), &clip.frames, job.fps);
         let problem = clip.problems(&job).into_iter().next();
-        Ok(Baked { take, below: self.below.as_ref().map(|(take, _)| take.name.clone()), problem })
+        Ok(Baked {
+            take,
+            below: self.below.as_ref().map(|(take, _)| take.name.clone()),
+            problem,
+        })
     }
 
     fn job(&self) -> Result<TouchJob, String> {
@@ -79,19 +87,34 @@ impl Plan {
         let region = SoftRegion::select(rig.neutral(), &setup.soft_patches()).map_err(sentence)?;
         let fps = self.timeline.frames_per_second;
         let animation = self.animation(rig)?;
-        let mesh = if animation.is_some() { rig.neutral().clone() } else { rig.neutral().posed(self.own_shape()).map_err(sentence)? };
-        let below = self.below.as_ref().map(|(take, _)| self.timeline.frames_of(take.frame_count as usize, take.frames_per_second));
+        let mesh = if animation.is_some() {
+            rig.neutral().clone()
+        } else {
+            rig.neutral().posed(self.own_shape()).map_err(sentence)?
+        };
+        let below = self.below.as_ref().map(|(take, _)| {
+            self.timeline
+                .frames_of(take.frame_count as usize, take.frames_per_second)
+        });
         let last = f64::from(below.unwrap_or(self.timeline.last_frame))
             .max((pressed_secs(setup, fps) * fps).ceil())
             .min(f64::from(Timeline::MAX_FRAME));
-        let pulled = setup.pull.map(|pull| (pull.vertex as usize, DVec3::from_array(pull.offset)));
-        let pulls = pulled.filter(|(vertex, _)| setup.simulation.method == Method::Xpbd && region.node_of(*vertex).is_some());
+        let pulled = setup
+            .pull
+            .map(|pull| (pull.vertex as usize, DVec3::from_array(pull.offset)));
+        let pulls = pulled.filter(|(vertex, _)| {
+            setup.simulation.method == Method::Xpbd && region.node_of(*vertex).is_some()
+        });
         Ok(TouchJob {
             animation,
             region: Some(region),
             colliders: self.collider(last / fps)?.into_iter().collect(),
             pulls: pulls.into_iter().collect(),
-            stroke: if setup.stays { Stroke::Hold } else { Stroke::LetGo },
+            stroke: if setup.stays {
+                Stroke::Hold
+            } else {
+                Stroke::LetGo
+            },
             options: setup.touch_options(),
             frames: Some(last as usize + 1),
             fps,
@@ -105,23 +128,46 @@ impl Plan {
         if setup.recorded.is_none() {
             return Ok(None);
         }
-        let collider = setup.solid.collider(setup.solid_radius(&self.posed), setup.friction()).map_err(sentence)?;
+        let collider = setup
+            .solid
+            .collider(setup.solid_radius(&self.posed), setup.friction())
+            .map_err(sentence)?;
         let samples = (secs * Recorded::RATE).ceil().min(MOST_SAMPLES) as usize;
         let motion = |k: usize| {
-            let place = recorded_place(setup, secs * k as f64 / samples.max(1) as f64, self.timeline.frames_per_second);
-            RigidMotion { translation: place.unwrap_or_default(), ..RigidMotion::IDENTITY }
+            let place = recorded_place(
+                setup,
+                secs * k as f64 / samples.max(1) as f64,
+                self.timeline.frames_per_second,
+            );
+            RigidMotion {
+                translation: place.unwrap_or_default(),
+                ..RigidMotion::IDENTITY
+            }
         };
         let motion = ObstacleMotion::from_frames((0..=samples).map(motion).collect()).lasting(secs);
-        Ok(Some(TouchCollider { collider, motion, motion_secs: secs, toward: DVec3::ZERO }))
+        Ok(Some(TouchCollider {
+            collider,
+            motion,
+            motion_secs: secs,
+            toward: DVec3::ZERO,
+        }))
     }
 
     /// What the character does below the touch; `None` where it stands still.
     fn animation(&self, rig: &Rig) -> Result<Option<Clip>, String> {
         let (frames, fps) = match &self.below {
             Some((_, Some(clip))) => return Ok(Some(clip.clone())),
-            Some((take, None)) => (made_frames(take, rig.neutral().vertex_count())?, take.frames_per_second),
+            Some((take, None)) => (
+                made_frames(take, rig.neutral().vertex_count())?,
+                take.frames_per_second,
+            ),
             None if self.timeline.keys.values().all(|keys| keys.is_empty()) => return Ok(None),
-            None => ((0..=self.timeline.last_frame).map(|k| self.keyed_shape(rig, k)).collect(), self.timeline.frames_per_second),
+            None => (
+                (0..=self.timeline.last_frame)
+                    .map(|k| self.keyed_shape(rig, k))
+                    .collect(),
+                self.timeline.frames_per_second,
+            ),
         };
         let clip = Clip::new("below", rig.neutral().clone(), frames).map_err(sentence)?;
         Ok(Some(clip.with_frames_per_second(fps)))
@@ -130,9 +176,23 @@ impl Plan {
     /// The character's shape at a frame of the keys.
     fn keyed_shape(&self, rig: &Rig, frame: u32) -> Vec<DVec3> {
         let keyed = self.timeline.weights_at(f64::from(frame));
-        let weight = |name: &str| keyed.get(name).copied().unwrap_or_else(|| self.character.shown_weight(name));
-        let weights: Vec<f64> =
-            rig.targets().iter().map(|target| if self.character.is_silent(&target.name) { 0.0 } else { weight(&target.name) }).collect();
+        let weight = |name: &str| {
+            keyed
+                .get(name)
+                .copied()
+                .unwrap_or_else(|| self.character.shown_weight(name))
+        };
+        let weights: Vec<f64> = rig
+            .targets()
+            .iter()
+            .map(|target| {
+                if self.character.is_silent(&target.name) {
+                    0.0
+                } else {
+                    weight(&target.name)
+                }
+            })
+            .collect();
         rig.evaluate(&weights)
     }
 
@@ -144,8 +204,13 @@ impl Plan {
 
 /// How long the hand's press and what follows it last.
 fn pressed_secs(setup: &Setup, fps: f64) -> f64 {
-    let Some(recorded) = &setup.recorded else { return 0.0 };
-    recorded.start_frame / fps + recorded.secs() + if setup.stays { 0.0 } else { RETURN_SECS } + SETTLE_SECS
+    let Some(recorded) = &setup.recorded else {
+        return 0.0;
+    };
+    recorded.start_frame / fps
+        + recorded.secs()
+        + if setup.stays { 0.0 } else { RETURN_SECS }
+        + SETTLE_SECS
 }
 
 /// Where the solid is so many seconds from the first frame: on the hand's way, then there or back.
@@ -153,24 +218,47 @@ pub(super) fn recorded_place(setup: &Setup, secs: f64, fps: f64) -> Option<DVec3
     let recorded = setup.recorded.as_ref()?;
     let since = secs - recorded.start_frame / fps;
     let place = recorded.at(since)?;
-    let gone = if setup.stays { 0.0 } else { ((since - recorded.secs()) / RETURN_SECS).clamp(0.0, 1.0) };
+    let gone = if setup.stays {
+        0.0
+    } else {
+        ((since - recorded.secs()) / RETURN_SECS).clamp(0.0, 1.0)
+    };
     Some(place.lerp(setup.solid.from.map_or(place, DVec3::from_array), gone))
 }
 
 /// The frames of a take that are in a file; `None` for one that was made here.
 fn clip_of(take: &Take, library: &mut Library) -> Result<Option<Clip>, String> {
-    let TakeFrames::Clip(locator) = &take.frames else { return Ok(None) };
-    let Some(loaded) = library.ready(locator) else {
-        return Err(format!("The take {} is still being loaded; wait a moment and bake again.", take.name));
+    let TakeFrames::Clip(locator) = &take.frames else {
+        return Ok(None);
     };
-    loaded.asset.clip().map(Some).map_err(|error| format!("The take {} cannot be touched: {error}.", take.name))
+    let Some(loaded) = library.ready(locator) else {
+        return Err(format!(
+            "The take {} is still being loaded; wait a moment and bake again.",
+            take.name
+        ));
+    };
+    loaded
+        .asset
+        .clip()
+        .map(Some)
+        .map_err(|error| format!("The take {} cannot be touched: {error}.", take.name))
 }
 
 fn made_frames(take: &Take, vertex_count: usize) -> Result<Vec<Vec<DVec3>>, String> {
-    let TakeFrames::Made(blob) = &take.frames else { return Ok(Vec::new()) };
-    let frame = |k: u32| made_frame(blob, k as usize, vertex_count).map(|places| places.iter().map(|p| p.as_dvec3()).collect());
+    let TakeFrames::Made(blob) = &take.frames else {
+        return Ok(Vec::new());
+    };
+    let frame = |k: u32| {
+        made_frame(blob, k as usize, vertex_count)
+            .map(|places| places.iter().map(|p| p.as_dvec3()).collect())
+    };
     let frames: Option<Vec<Vec<DVec3>>> = (0..take.frame_count).map(frame).collect();
-    frames.ok_or_else(|| format!("The take {} belongs to another mesh; play the keys or another take and bake again.", take.name))
+    frames.ok_or_else(|| {
+        format!(
+            "The take {} belongs to another mesh; play the keys or another take and bake again.",
+            take.name
+        )
+    })
 }
 
 #[cfg(test)]
@@ -180,10 +268,21 @@ mod tests {
     #[test]
     fn a_solid_waits_for_its_frame_goes_its_way_and_returns_unless_it_stays() {
         let seen = [(5.0, DVec3::X), (6.0, DVec3::X * 3.0)];
-        let mut setup = Setup { recorded: Recorded::of(12.0, &seen), ..Setup::default() };
+        let mut setup = Setup {
+            recorded: Recorded::of(12.0, &seen),
+            ..Setup::default()
+        };
         setup.solid.from = Some([0.0, 0.0, 0.0]);
         let x = |setup: &Setup, secs: f64| recorded_place(setup, secs, 24.0).unwrap().x;
-        assert_eq!([x(&setup, 0.0), x(&setup, 0.5), x(&setup, 1.0), x(&setup, 1.5)], [1.0, 1.0, 2.0, 3.0]);
+        assert_eq!(
+            [
+                x(&setup, 0.0),
+                x(&setup, 0.5),
+                x(&setup, 1.0),
+                x(&setup, 1.5)
+            ],
+            [1.0, 1.0, 2.0, 3.0]
+        );
         assert_eq!(x(&setup, 1.5 + RETURN_SECS), 0.0);
         setup.stays = true;
         assert_eq!(x(&setup, 9.0), 3.0);

@@ -33,14 +33,26 @@ impl Preset {
         let cheek = SoftMaterial::default();
         match self {
             Self::Cheek => cheek,
-            Self::Firm => SoftMaterial { frequency_hz: 10.0, damping_ratio: 0.6, depth: 0.15, ..cheek },
-            Self::Jelly => SoftMaterial { frequency_hz: 2.5, damping_ratio: 0.1, volume: 3.0, ..cheek },
+            Self::Firm => SoftMaterial {
+                frequency_hz: 10.0,
+                damping_ratio: 0.6,
+                depth: 0.15,
+                ..cheek
+            },
+            Self::Jelly => SoftMaterial {
+                frequency_hz: 2.5,
+                damping_ratio: 0.1,
+                volume: 3.0,
+                ..cheek
+            },
         }
     }
 
     /// The preset with these numbers.
     #[must_use]
     pub fn of(material: &SoftMaterial) -> Option<Self> {
-        Self::ALL.into_iter().find(|preset| preset.material() == *material)
+        Self::ALL
+            .into_iter()
+            .find(|preset| preset.material() == *material)
     }
 }

@@ -129,7 +129,9 @@ impl Room for TouchRoom {
     }
 
     fn canvas_ui(&mut self, on: &On<'_>, ui: &mut Ui, cx: &mut Cx<'_>) -> bool {
-        let Some(posed) = cx.posed.cloned() else { return false };
+        let Some(posed) = cx.posed.cloned() else {
+            return false;
+        };
         self.keys(ui, cx);
         let used = match self.tool {
             Tool::Brush => self.brush.canvas_ui(on, &posed, ui, cx),
@@ -175,7 +177,11 @@ impl TouchRoom {
     fn choose_tool(&mut self, cx: &Cx<'_>) {
         let asset = &cx.document.character.asset;
         if self.subject.as_ref() != Some(asset) {
-            self.tool = if cx.document.touch.patches.is_empty() { Tool::Brush } else { Tool::Press };
+            self.tool = if cx.document.touch.patches.is_empty() {
+                Tool::Brush
+            } else {
+                Tool::Press
+            };
             self.subject = Some(asset.clone());
         }
     }
@@ -184,7 +190,8 @@ impl TouchRoom {
         if ui.ctx().egui_wants_keyboard_input() {
             return;
         }
-        let plain = |key: Key| ui.input(|input| input.key_pressed(key) && input.modifiers.is_none());
+        let plain =
+            |key: Key| ui.input(|input| input.key_pressed(key) && input.modifiers.is_none());
         if let Some(tool) = Tool::ALL.into_iter().find(|tool| plain(tool.key())) {
             self.tool = tool;
         }
@@ -218,24 +225,41 @@ impl TouchRoom {
         if same && (cfg!(feature = "parallel") || !moving) {
             return;
         }
-        if cx.clock.playing && before.is_some_and(|before| !Arc::ptr_eq(&before.posed, &ask.posed)) {
-            let passed = (cx.clock.frame - self.asked_frame) / cx.document.timeline.frames_per_second;
-            ask.playing_secs = Some(if passed > 0.0 && passed <= LONGEST_STEP_SECS { passed } else { STEP_SECS });
+        if cx.clock.playing && before.is_some_and(|before| !Arc::ptr_eq(&before.posed, &ask.posed))
+        {
+            let passed =
+                (cx.clock.frame - self.asked_frame) / cx.document.timeline.frames_per_second;
+            ask.playing_secs = Some(if passed > 0.0 && passed <= LONGEST_STEP_SECS {
+                passed
+            } else {
+                STEP_SECS
+            });
         }
         self.asked_frame = cx.clock.frame;
         (self.asked, self.declined) = (Some(ask.clone()), false);
-        self.worker.get_or_insert_with(|| live::start(cx.wake.clone())).ask(ask);
+        self.worker
+            .get_or_insert_with(|| live::start(cx.wake.clone()))
+            .ask(ask);
     }
 
     fn scene(&self, posed: &Arc<Posed>, cx: &Cx<'_>) -> Scene {
-        let touched = self.touched.as_ref().filter(|touched| Arc::ptr_eq(&touched.posed.surface, &posed.surface));
+        let touched = self
+            .touched
+            .as_ref()
+            .filter(|touched| Arc::ptr_eq(&touched.posed.surface, &posed.surface));
         let vertices = touched.map_or(&posed.vertices, |touched| &touched.vertices);
         let mut face = Model::new(posed.surface.clone(), vertices.clone());
         if let Some(skin) = touched.and_then(|touched| touched.colors.as_ref()) {
             face = face.with_paint(Paint::Colors(skin.colors.clone()));
         }
-        let solid = self.solid_model(posed, cx).map(|model| model.with_paint(Paint::Plain(tools::SOLID_COLOR)).with_opacity(SOLID_OPACITY));
-        Scene { models: std::iter::once(face).chain(solid).collect() }
+        let solid = self.solid_model(posed, cx).map(|model| {
+            model
+                .with_paint(Paint::Plain(tools::SOLID_COLOR))
+                .with_opacity(SOLID_OPACITY)
+        });
+        Scene {
+            models: std::iter::once(face).chain(solid).collect(),
+        }
     }
 
     /// The solid where the shown skin met it, so that neither is ahead of the other.
@@ -250,7 +274,11 @@ impl TouchRoom {
             let place = recorded_place(setup, cx.clock.frame / fps, fps)?;
             return Some(setup.solid.model(setup.solid_radius(posed), place));
         }
-        if let Some(held) = self.touched.as_ref().and_then(|touched| touched.solid.as_ref()) {
+        if let Some(held) = self
+            .touched
+            .as_ref()
+            .and_then(|touched| touched.solid.as_ref())
+        {
             return Some(held.solid.model(held.radius, held.place));
         }
         let (solid, place) = setup.solid_at(posed)?;
@@ -259,9 +287,13 @@ impl TouchRoom {
 
     /// Bakes the last press over the timeline.
     fn bake(&mut self, cx: &mut Cx<'_>) {
-        let Some(posed) = cx.posed.cloned() else { return };
+        let Some(posed) = cx.posed.cloned() else {
+            return;
+        };
         match Plan::new(cx.document, cx.library, &posed) {
-            Ok(plan) => self.baking = Some(cx.start("Baking the touch", move |watch| plan.bake(watch))),
+            Ok(plan) => {
+                self.baking = Some(cx.start("Baking the touch", move |watch| plan.bake(watch)))
+            }
             Err(sentence) => cx.tell(Notice::trouble(sentence)),
         }
     }
@@ -270,15 +302,23 @@ impl TouchRoom {
         match Task::finished(&mut self.baking) {
             None => {}
             Some(Err(sentence)) => cx.tell(Notice::trouble(sentence)),
-            Some(Ok(Baked { take, below, problem })) => {
+            Some(Ok(Baked {
+                take,
+                below,
+                problem,
+            })) => {
                 let count = take.frame_count;
                 cx.edit("Bake touch", move |document| {
                     let name = document.timeline.add_take(take);
                     document.touch.baked.insert(name.clone(), below);
                     document.timeline.playing_take = Some(name);
                 });
-                let done = Notice::done(format!("Baked {count} frames as a take; play it on the timeline."));
-                cx.tell(problem.map_or(done, |problem| Notice::hint(format!("Baked, but {problem}."))));
+                let done = Notice::done(format!(
+                    "Baked {count} frames as a take; play it on the timeline."
+                ));
+                cx.tell(problem.map_or(done, |problem| {
+                    Notice::hint(format!("Baked, but {problem}."))
+                }));
             }
         }
     }
@@ -286,29 +326,48 @@ impl TouchRoom {
     /// Makes a slider of what the touch adds to the character's own shape now.
     fn keep_as_target(&mut self, cx: &mut Cx<'_>) {
         let Some(touched) = &self.touched else { return };
-        let added = added_target(touched, &free_name(&self.target_name, touched, &cx.document.character));
+        let added = added_target(
+            touched,
+            &free_name(&self.target_name, touched, &cx.document.character),
+        );
         cx.tell(Notice::done(format!("Kept as the slider {}.", added.name)));
-        cx.edit("Keep touch as slider", move |document| document.character.added.push(added));
+        cx.edit("Keep touch as slider", move |document| {
+            document.character.added.push(added)
+        });
     }
 }
 
 /// What the skin's colours mean, where viewports have their legends.
 fn legend(on: &On<'_>, tool: Tool, touched: &Touched, cx: &Cx<'_>) {
     let tinted = tool != Tool::Brush && cx.document.touch.shown == Shown::Softness;
-    if let Some(skin) = touched.colors.as_ref().filter(|_| cx.desk.look.legend && !tinted) {
+    if let Some(skin) = touched
+        .colors
+        .as_ref()
+        .filter(|_| cx.desk.look.legend && !tinted)
+    {
         let corner = on.canvas.response.rect.right_bottom() - LEGEND_SIZE - vec2(14.0, 14.0);
-        legend_ui(&on.canvas.painter, Rect::from_min_size(corner, LEGEND_SIZE), &skin.heat);
+        legend_ui(
+            &on.canvas.painter,
+            Rect::from_min_size(corner, LEGEND_SIZE),
+            &skin.heat,
+        );
     }
 }
 
-/// The skin that the document wants; `None` without a character or a patch, and while a take plays that was baked here.
+/// The skin that the document wants; `None` without a character or a patch, and while a take plays
+/// that was baked here.
 fn question(tool: Tool, cx: &Cx<'_>) -> Option<Ask> {
     let (posed, setup) = (cx.posed?, &cx.document.touch);
     let count = posed.positions.len() as u32;
-    if setup.patches.is_empty() || playing_baked(cx.document).is_some() || setup.patches.iter().any(|patch| patch.center >= count) {
+    if setup.patches.is_empty()
+        || playing_baked(cx.document).is_some()
+        || setup.patches.iter().any(|patch| patch.center >= count)
+    {
         return None;
     }
-    let pull = setup.pull.filter(|pull| pull.holds && setup.simulation.method == Method::Xpbd);
+    let pull = setup
+        .pull
+        .filter(|pull| pull.holds && setup.simulation.method == Method::Xpbd);
     let solid = setup.solid_at(posed).map(|(solid, place)| HeldSolid {
         radius: setup.solid_radius(posed),
         friction: setup.friction(),
@@ -330,46 +389,99 @@ fn question(tool: Tool, cx: &Cx<'_>) -> Option<Ask> {
 
 /// What the touch adds to the character's own shape.
 fn added_target(touched: &Touched, name: &str) -> AddedTarget {
-    let way = |&v: &u32| (touched.positions[v as usize] - touched.posed.positions[v as usize]).as_vec3();
-    let moved = || touched.region.vertices().iter().filter(|v| way(v).length_squared() > 0.0);
-    let (vertices, deltas) = (moved().copied().collect(), moved().map(|v| way(v).to_array()).collect());
-    AddedTarget { name: name.to_owned(), vertices: Arc::new(vertices), deltas: Arc::new(deltas) }
+    let way =
+        |&v: &u32| (touched.positions[v as usize] - touched.posed.positions[v as usize]).as_vec3();
+    let moved = || {
+        touched
+            .region
+            .vertices()
+            .iter()
+            .filter(|v| way(v).length_squared() > 0.0)
+    };
+    let (vertices, deltas) = (
+        moved().copied().collect(),
+        moved().map(|v| way(v).to_array()).collect(),
+    );
+    AddedTarget {
+        name: name.to_owned(),
+        vertices: Arc::new(vertices),
+        deltas: Arc::new(deltas),
+    }
 }
 
 /// A name that no slider has: the wanted one, or that with a number.
 fn free_name(wanted: &str, touched: &Touched, character: &Character) -> String {
-    let wanted = if wanted.trim().is_empty() { "touch" } else { wanted.trim() };
+    let wanted = if wanted.trim().is_empty() {
+        "touch"
+    } else {
+        wanted.trim()
+    };
     let taken = |name: &str| {
-        touched.posed.rig.targets().iter().any(|target| target.name == name) || character.added.iter().any(|added| added.name == name)
+        touched
+            .posed
+            .rig
+            .targets()
+            .iter()
+            .any(|target| target.name == name)
+            || character.added.iter().any(|added| added.name == name)
     };
     crate::names::free_name(wanted, taken)
 }
 
-/// The middle of the built-in head's left cheek, and how far it is soft, in centimetres: those of the demo and of the published pictures.
-const CHEEK: Patch = Patch { center: 2134, radius: 4.0 };
+/// The middle of the built-in head's left cheek, and how far it is soft, in centimetres: those of
+/// the demo and of the published pictures.
+const CHEEK: Patch = Patch {
+    center: 2134,
+    radius: 4.0,
+};
 /// The same on its chin.
-const CHIN: Patch = Patch { center: 1083, radius: 4.0 };
+const CHIN: Patch = Patch {
+    center: 1083,
+    radius: 4.0,
+};
 
 /// The head with a soft cheek and a ball ready beside it.
 #[must_use]
 pub fn press_a_cheek() -> Document {
-    head(Setup { patches: vec![CHEEK], ..Setup::default() })
+    head(Setup {
+        patches: vec![CHEEK],
+        ..Setup::default()
+    })
 }
 
 /// The head with a chin of jelly and a finger that drags its skin along.
 #[must_use]
 pub fn finger_on_a_chin() -> Document {
-    let finger = Solid { form: Form::Capsule, friction: 0.6, ..Solid::default() };
-    head(Setup { patches: vec![CHIN], solid: finger, material: Preset::Jelly.material(), ..Setup::default() })
+    let finger = Solid {
+        form: Form::Capsule,
+        friction: 0.6,
+        ..Solid::default()
+    };
+    head(Setup {
+        patches: vec![CHIN],
+        solid: finger,
+        material: Preset::Jelly.material(),
+        ..Setup::default()
+    })
 }
 
 fn head(touch: Setup) -> Document {
-    let character = Character { asset: "specimen:head".into(), ..Character::default() };
-    Document { character, touch, ..Document::default() }
+    let character = Character {
+        asset: "specimen:head".into(),
+        ..Character::default()
+    };
+    Document {
+        character,
+        touch,
+        ..Document::default()
+    }
 }
 
 /// Documents to begin with.
 #[must_use]
 pub fn examples() -> Vec<Example> {
-    vec![("Press a cheek", press_a_cheek), ("A finger on a jelly chin", finger_on_a_chin)]
+    vec![
+        ("Press a cheek", press_a_cheek),
+        ("A finger on a jelly chin", finger_on_a_chin),
+    ]
 }

@@ -17,23 +17,39 @@ pub(super) const FACE: usize = 0;
 /// Where the tool's button went down in this frame.
 pub(super) fn pressed(on: &On<'_>, ui: &Ui) -> Option<Pos2> {
     let down = on.canvas.response.is_pointer_button_down_on() && !on.canvas.navigating;
-    ui.input(|input| (down && input.pointer.primary_pressed() && !input.modifiers.alt).then(|| input.pointer.interact_pos()).flatten())
+    ui.input(|input| {
+        (down && input.pointer.primary_pressed() && !input.modifiers.alt)
+            .then(|| input.pointer.interact_pos())
+            .flatten()
+    })
 }
 
-/// Whether the button is still down, or came up in this frame; otherwise the hand was lost, as when another window took it.
+/// Whether the button is still down, or came up in this frame; otherwise the hand was lost, as when
+/// another window took it.
 pub(super) fn holds(ui: &Ui) -> bool {
     ui.input(|input| input.pointer.primary_down() || input.pointer.primary_released())
 }
 
-/// Asks for a change that belongs to the gesture in which the hand took hold, though keys were pressed since.
-pub(super) fn edit(cx: &mut Cx<'_>, gesture: u64, label: &str, change: impl FnOnce(&mut Document) + Send + 'static) {
-    let edit = Edit { label: label.to_owned(), gesture: Some(gesture), change: Box::new(change) };
+/// Asks for a change that belongs to the gesture in which the hand took hold, though keys were
+/// pressed since.
+pub(super) fn edit(
+    cx: &mut Cx<'_>,
+    gesture: u64,
+    label: &str,
+    change: impl FnOnce(&mut Document) + Send + 'static,
+) {
+    let edit = Edit {
+        label: label.to_owned(),
+        gesture: Some(gesture),
+        change: Box::new(change),
+    };
     cx.command(Command::Edit(edit));
 }
 
 /// What of the face is under a place, through the solid.
 pub(super) fn pick_face(on: &On<'_>, place: Pos2) -> Option<Hit> {
-    on.scene.pick_where(&on.canvas.view.ray(place), |model| model == FACE)
+    on.scene
+        .pick_where(&on.canvas.view.ray(place), |model| model == FACE)
 }
 
 /// The face's normal at a hit, towards the eye.
@@ -44,9 +60,14 @@ pub(super) fn normal_at(on: &On<'_>, place: Pos2, hit: &Hit) -> DVec3 {
 /// A model's normal where a ray hits it, against the ray.
 fn normal_of(model: &Model, ray: &Ray, hit: &Hit) -> DVec3 {
     let corners = model.surface.triangles[hit.triangle as usize];
-    let weighted = |k: usize| model.vertices.normals[corners[k] as usize].as_dvec3() * hit.barycentric[k];
+    let weighted =
+        |k: usize| model.vertices.normals[corners[k] as usize].as_dvec3() * hit.barycentric[k];
     let normal = (weighted(0) + weighted(1) + weighted(2)).normalize_or(-ray.direction);
-    if normal.dot(ray.direction) > 0.0 { -normal } else { normal }
+    if normal.dot(ray.direction) > 0.0 {
+        -normal
+    } else {
+        normal
+    }
 }
 
 /// The character's own skin: what is pressed, as it would be without it.
@@ -61,7 +82,10 @@ pub(super) struct SkinPoint {
 
 impl Skin {
     pub(super) fn of(posed: &Posed) -> Self {
-        Self(Scene::of(Model::new(posed.surface.clone(), posed.vertices.clone())))
+        Self(Scene::of(Model::new(
+            posed.surface.clone(),
+            posed.vertices.clone(),
+        )))
     }
 
     /// Any scene as skin.
@@ -73,27 +97,48 @@ impl Skin {
     /// Where a ray meets it first.
     pub(super) fn at(&self, ray: &Ray) -> Option<SkinPoint> {
         let hit = self.0.pick(ray)?;
-        Some(SkinPoint { place: hit.position, normal: normal_of(&self.0.models[hit.model], ray, &hit) })
+        Some(SkinPoint {
+            place: hit.position,
+            normal: normal_of(&self.0.models[hit.model], ray, &hit),
+        })
     }
 }
 
-/// Where the middle of a patch is on the screen, on the face as it is shown; `None` behind the head.
+/// Where the middle of a patch is on the screen, on the face as it is shown; `None` behind the
+/// head.
 pub(super) fn center(on: &On<'_>, patch: &Patch) -> Option<Pos2> {
     let model = on.scene.models.get(FACE)?;
     let vertex = patch.center as usize;
-    let (place, normal) = (model.vertices.positions.get(vertex)?.as_dvec3(), model.vertices.normals.get(vertex)?.as_dvec3());
-    faces(&on.canvas.view, place, normal).then(|| on.canvas.view.project(place)).flatten()
+    let (place, normal) = (
+        model.vertices.positions.get(vertex)?.as_dvec3(),
+        model.vertices.normals.get(vertex)?.as_dvec3(),
+    );
+    faces(&on.canvas.view, place, normal)
+        .then(|| on.canvas.view.project(place))
+        .flatten()
 }
 
 /// Whether a place of the surface looks at the eye.
 pub(super) fn faces(view: &View, place: DVec3, normal: DVec3) -> bool {
-    view.project(place).is_some_and(|at| view.ray(at).direction.dot(normal) < 0.0)
+    view.project(place)
+        .is_some_and(|at| view.ray(at).direction.dot(normal) < 0.0)
 }
 
 /// Words over the picture that read on any ground.
 pub(super) fn label(painter: &Painter, place: Pos2, anchor: Align2, text: &str, font: FontId) {
-    for side in [Vec2::new(1.0, 1.0), Vec2::new(-1.0, 1.0), Vec2::new(1.0, -1.0), Vec2::new(-1.0, -1.0)] {
-        painter.text(place + side, anchor, text, font.clone(), Color32::from_black_alpha(170));
+    for side in [
+        Vec2::new(1.0, 1.0),
+        Vec2::new(-1.0, 1.0),
+        Vec2::new(1.0, -1.0),
+        Vec2::new(-1.0, -1.0),
+    ] {
+        painter.text(
+            place + side,
+            anchor,
+            text,
+            font.clone(),
+            Color32::from_black_alpha(170),
+        );
     }
     painter.text(place, anchor, text, font, Color32::WHITE);
 }

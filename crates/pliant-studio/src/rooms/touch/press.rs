@@ -1,7 +1,8 @@
 //! The press: a solid in the hand that follows the skin under the pointer and sinks into it.
 //!
-//! **Ours.** A plain drag keeps the solid on the skin as it would be without the solid, since on the dented skin it would sink for ever. It
-//! sinks in during a moment, as a hand does. Beside the face it goes along the screen. Keys move it freely, in the ways of all rooms.
+//! **Ours.** A plain drag keeps the solid on the skin as it would be without the solid, since on
+//! the dented skin it would sink for ever. It sinks in during a moment, as a hand does. Beside the
+//! face it goes along the screen. Keys move it freely, in the ways of all rooms.
 
 use eframe::egui::{Color32, CursorIcon, Modifiers, Pos2, Stroke, Ui, Vec2};
 use pliant::mesh::glam::DVec3;
@@ -40,12 +41,21 @@ impl Press {
     /// Takes the wheel before the camera does.
     pub(super) fn take_wheel(&mut self, ui: &Ui) {
         if self.holds() {
-            self.wheel += f64::from(ui.input_mut(|input| std::mem::take(&mut input.smooth_scroll_delta)).y);
+            self.wheel += f64::from(
+                ui.input_mut(|input| std::mem::take(&mut input.smooth_scroll_delta))
+                    .y,
+            );
         }
     }
 
     /// Moves the solid; says whether the button is in use.
-    pub(super) fn canvas_ui(&mut self, on: &On<'_>, posed: &Posed, ui: &Ui, cx: &mut Cx<'_>) -> bool {
+    pub(super) fn canvas_ui(
+        &mut self,
+        on: &On<'_>,
+        posed: &Posed,
+        ui: &Ui,
+        cx: &mut Cx<'_>,
+    ) -> bool {
         let skin = Skin::of(posed);
         if let Some(place) = pointer::pressed(on, ui) {
             self.take(place, on, &skin, posed, cx);
@@ -55,10 +65,20 @@ impl Press {
             hover(on, ui);
             return false;
         };
-        let (wheel, now) = (std::mem::take(&mut self.wheel), ui.input(|input| input.time));
+        let (wheel, now) = (
+            std::mem::take(&mut self.wheel),
+            ui.input(|input| input.time),
+        );
         let passed = grip.passed(now);
         if let Some(pointer) = on.canvas.pointer() {
-            grip.follow(&skin, &on.canvas.view, pointer, ui.input(|input| input.modifiers), wheel, passed);
+            grip.follow(
+                &skin,
+                &on.canvas.view,
+                pointer,
+                ui.input(|input| input.modifiers),
+                wheel,
+                passed,
+            );
         }
         grip.record(passed);
         if grip.sinks() {
@@ -83,34 +103,58 @@ impl Press {
         let radius = setup.solid_radius(posed);
         let of_solid = on.pick(place).filter(|hit| hit.model != pointer::FACE);
         let view = &on.canvas.view;
-        let (solid, middle, normal) = match (of_solid.and_then(|_| setup.solid_at(posed)), skin.at(&view.ray(place))) {
+        let (solid, middle, normal) = match (
+            of_solid.and_then(|_| setup.solid_at(posed)),
+            skin.at(&view.ray(place)),
+        ) {
             (Some((solid, middle)), _) => {
                 let normal = solid.axis();
                 (solid, middle, normal)
             }
             (None, Some(point)) => {
-                let solid = Solid { from: None, ..setup.solid.turned(point.normal) };
+                let solid = Solid {
+                    from: None,
+                    ..setup.solid.turned(point.normal)
+                };
                 let middle = solid.against(radius, point.place, point.normal, 0.0);
                 (solid, middle, point.normal)
             }
             (None, None) => return,
         };
         let from = solid.from.unwrap_or(middle.to_array());
-        let start_frame = if cx.clock.playing { cx.clock.frame } else { 0.0 };
-        let mut grip = Grip::new(cx.gesture, solid.clone(), radius, middle, normal, place, start_frame);
+        let start_frame = if cx.clock.playing {
+            cx.clock.frame
+        } else {
+            0.0
+        };
+        let mut grip = Grip::new(
+            cx.gesture,
+            solid.clone(),
+            radius,
+            middle,
+            normal,
+            place,
+            start_frame,
+        );
         grip.settle(skin, view, place);
         grip.wanted_depth = grip.depth.max(radius * solid.depth);
         self.grip = Some(grip);
         cx.edit_by_hand("Press", move |document| {
             leave_baked(document);
-            document.touch.solid = Solid { place: Some(middle.to_array()), from: Some(from), ..solid };
+            document.touch.solid = Solid {
+                place: Some(middle.to_array()),
+                from: Some(from),
+                ..solid
+            };
         });
     }
 
     /// The solid stays or goes back, and its way is remembered.
     fn let_go(&mut self, cx: &mut Cx<'_>) {
         let Some(grip) = self.grip.take() else { return };
-        let Some(recorded) = Recorded::of(grip.start_frame, &grip.seen) else { return };
+        let Some(recorded) = Recorded::of(grip.start_frame, &grip.seen) else {
+            return;
+        };
         pointer::edit(cx, grip.gesture, "Press", move |document| {
             let touch = &mut document.touch;
             touch.recorded = Some(recorded);
@@ -125,7 +169,10 @@ impl Press {
         let Some(grip) = &self.grip else { return };
         let view = &on.canvas.view;
         if let (Some(from), Some(to)) = (view.project(grip.start), view.project(grip.place)) {
-            on.canvas.painter.line_segment([from, to], Stroke::new(1.0, Color32::WHITE.gamma_multiply(0.6)));
+            on.canvas.painter.line_segment(
+                [from, to],
+                Stroke::new(1.0, Color32::WHITE.gamma_multiply(0.6)),
+            );
         }
     }
 }
@@ -138,7 +185,8 @@ struct Grip {
     /// Where it was taken, and where it is.
     start: DVec3,
     place: DVec3,
-    /// On the skin: how deep it is and should be, where the skin under it is beside the pointer, and how far it is beside that skin.
+    /// On the skin: how deep it is and should be, where the skin under it is beside the pointer,
+    /// and how far it is beside that skin.
     depth: f64,
     wanted_depth: f64,
     off_pointer: Vec2,
@@ -158,7 +206,15 @@ struct Grip {
 }
 
 impl Grip {
-    fn new(gesture: u64, solid: Solid, radius: f64, middle: DVec3, normal: DVec3, pointer: Pos2, start_frame: f64) -> Self {
+    fn new(
+        gesture: u64,
+        solid: Solid,
+        radius: f64,
+        middle: DVec3,
+        normal: DVec3,
+        pointer: Pos2,
+        start_frame: f64,
+    ) -> Self {
         Self {
             gesture,
             solid,
@@ -183,16 +239,25 @@ impl Grip {
     /// The time since the last frame, as far as it counts.
     fn passed(&mut self, now: f64) -> f64 {
         let passed = now - std::mem::replace(&mut self.last_time, now);
-        if passed.is_nan() { 0.0 } else { passed.clamp(0.0, LONGEST_GAP_SECS) }
+        if passed.is_nan() {
+            0.0
+        } else {
+            passed.clamp(0.0, LONGEST_GAP_SECS)
+        }
     }
 
-    /// Remembers where the solid is. A window that hangs and a hand that rests for long are no part of the way.
+    /// Remembers where the solid is. A window that hangs and a hand that rests for long are no part
+    /// of the way.
     fn record(&mut self, passed: f64) {
         let Some(&(time, place)) = self.seen.last() else {
             self.seen.push((0.0, self.place));
             return;
         };
-        self.rested_secs = if place == self.place { self.rested_secs + passed } else { 0.0 };
+        self.rested_secs = if place == self.place {
+            self.rested_secs + passed
+        } else {
+            0.0
+        };
         if self.rested_secs <= LONGEST_REST_SECS {
             self.seen.push((time + passed, self.place));
         }
@@ -205,23 +270,36 @@ impl Grip {
 
     /// The depth that the wheel chose, in radii.
     fn chosen_depth(&self) -> Option<f64> {
-        self.wheeled.then(|| (self.wanted_depth / self.radius).clamp(0.0, Solid::MOST_DEPTH))
+        self.wheeled
+            .then(|| (self.wanted_depth / self.radius).clamp(0.0, Solid::MOST_DEPTH))
     }
 
-    /// Goes with the pointer: over the skin, or freely while keys are held; nothing jumps between them.
-    fn follow(&mut self, skin: &Skin, view: &View, pointer: Pos2, modifiers: Modifiers, wheel: f64, passed: f64) {
+    /// Goes with the pointer: over the skin, or freely while keys are held; nothing jumps between
+    /// them.
+    fn follow(
+        &mut self,
+        skin: &Skin,
+        view: &View,
+        pointer: Pos2,
+        modifiers: Modifiers,
+        wheel: f64,
+        passed: f64,
+    ) {
         let pushed = wheel * WHEEL * self.radius;
         if DragWay::of(modifiers) == DragWay::Screen {
             if self.free.take().is_some() {
                 self.settle(skin, view, pointer);
             }
             self.wheeled |= wheel != 0.0;
-            self.wanted_depth = (self.wanted_depth + pushed).min(self.depth.max(Solid::MOST_DEPTH * self.radius));
+            self.wanted_depth =
+                (self.wanted_depth + pushed).min(self.depth.max(Solid::MOST_DEPTH * self.radius));
             let step = passed * self.radius / SINK_SECS;
             self.depth += (self.wanted_depth - self.depth).clamp(-step, step);
             self.over(skin, view, pointer);
         } else {
-            let free = self.free.get_or_insert_with(|| DragPlane::new(self.place, self.normal, pointer));
+            let free = self
+                .free
+                .get_or_insert_with(|| DragPlane::new(self.place, self.normal, pointer));
             if wheel != 0.0 {
                 free.push(view, pointer, pushed);
             }
@@ -244,28 +322,52 @@ impl Grip {
 
     /// Where its middle is when it is as deep in the skin at a point as it should be.
     fn pressed_into(&self, point: &SkinPoint) -> DVec3 {
-        self.solid.against(self.radius, point.place, point.normal, -self.depth / self.radius)
+        self.solid.against(
+            self.radius,
+            point.place,
+            point.normal,
+            -self.depth / self.radius,
+        )
     }
 
     /// Goes on over the skin from where it is: the skin under it is followed with the pointer.
     fn settle(&mut self, skin: &Skin, view: &View, pointer: Pos2) {
         let reach = self.solid.reach(self.radius, self.normal);
         // From well outside, since a solid may be deep in the skin.
-        let down = Ray { origin: self.place + self.normal * (3.0 * reach), direction: -self.normal };
-        let below = skin.at(&down).and_then(|point| Some((point, view.project(point.place)?)));
+        let down = Ray {
+            origin: self.place + self.normal * (3.0 * reach),
+            direction: -self.normal,
+        };
+        let below = skin
+            .at(&down)
+            .and_then(|point| Some((point, view.project(point.place)?)));
         let Some((_, at)) = below else { return };
         // What is seen there may be other skin, nearer to the eye.
-        let Some(point) = skin.at(&view.ray(at)) else { return };
+        let Some(point) = skin.at(&view.ray(at)) else {
+            return;
+        };
         self.off_pointer = at - pointer;
-        self.depth = self.solid.reach(self.radius, point.normal) - (self.place - point.place).dot(point.normal);
+        self.depth = self.solid.reach(self.radius, point.normal)
+            - (self.place - point.place).dot(point.normal);
         self.wanted_depth = self.depth;
         self.off_skin = self.place - self.pressed_into(&point);
     }
 }
 
 fn hover(on: &On<'_>, ui: &Ui) {
-    let Some(hit) = on.canvas.response.hover_pos().and_then(|place| on.pick(place)) else { return };
-    ui.ctx().set_cursor_icon(if hit.model == pointer::FACE { CursorIcon::Crosshair } else { CursorIcon::Grab });
+    let Some(hit) = on
+        .canvas
+        .response
+        .hover_pos()
+        .and_then(|place| on.pick(place))
+    else {
+        return;
+    };
+    ui.ctx().set_cursor_icon(if hit.model == pointer::FACE {
+        CursorIcon::Crosshair
+    } else {
+        CursorIcon::Grab
+    });
 }
 
 #[cfg(test)]

@@ -147,7 +147,9 @@ impl Method {
     pub fn hint(self) -> &'static str {
         match self {
             Self::Xpbd => "Stiffness in physical units; nothing ends inside a solid",
-            Self::Verlet => "One step a frame, as in the thesis' chapter 5: no material, friction, pulls, inertia or self-contact",
+            Self::Verlet => {
+                "One step a frame, as in the thesis' chapter 5: no material, friction, pulls, inertia or self-contact"
+            }
         }
     }
 }
@@ -171,7 +173,13 @@ pub enum Shown {
 
 impl Shown {
     /// All of them.
-    pub const ALL: [Self; 5] = [Self::Softness, Self::Displacement, Self::Stretch, Self::Distance, Self::Skin];
+    pub const ALL: [Self; 5] = [
+        Self::Softness,
+        Self::Displacement,
+        Self::Stretch,
+        Self::Distance,
+        Self::Skin,
+    ];
 
     /// What the list says.
     #[must_use]
@@ -192,7 +200,9 @@ impl Shown {
             Self::Softness => "How soft it is, from the rim of a patch to its middle",
             Self::Displacement => "How far it is from its place",
             Self::Stretch => "How much longer or shorter its edges are",
-            Self::Distance => "How far along the surface it is from the middle of the nearest patch, in the mesh's units",
+            Self::Distance => {
+                "How far along the surface it is from the middle of the nearest patch, in the mesh's units"
+            }
             Self::Skin => "No colours",
         }
     }
@@ -213,8 +223,13 @@ impl Recorded {
     pub fn of(start_frame: f64, seen: &[(f64, DVec3)]) -> Option<Self> {
         let (begin, end) = (seen.first()?.0, seen.last()?.0);
         let count = ((end - begin) * Self::RATE).ceil().max(0.0) as usize;
-        let places = (0..=count).map(|k| place_at(seen, begin + k as f64 / Self::RATE).to_array()).collect();
-        Some(Self { start_frame, places: Arc::new(places) })
+        let places = (0..=count)
+            .map(|k| place_at(seen, begin + k as f64 / Self::RATE).to_array())
+            .collect();
+        Some(Self {
+            start_frame,
+            places: Arc::new(places),
+        })
     }
 
     /// Where it is so many seconds after it began; it stays before and after.
@@ -230,17 +245,26 @@ impl Recorded {
 /// Straight from sight to sight, of which there are some.
 fn place_at(seen: &[(f64, DVec3)], time: f64) -> DVec3 {
     let after = seen.partition_point(|(t, _)| *t <= time);
-    let (Some(before), Some(next)) = (after.checked_sub(1).map(|k| seen[k]), seen.get(after)) else {
+    let (Some(before), Some(next)) = (after.checked_sub(1).map(|k| seen[k]), seen.get(after))
+    else {
         return seen[after.min(seen.len() - 1)].1;
     };
-    before.1.lerp(next.1, (time - before.0) / (next.0 - before.0))
+    before
+        .1
+        .lerp(next.1, (time - before.0) / (next.0 - before.0))
 }
 
 impl Setup {
     /// The patches for the simulation.
     #[must_use]
     pub fn soft_patches(&self) -> Vec<SoftPatch> {
-        self.patches.iter().map(|patch| SoftPatch { center: patch.center as usize, radius: patch.radius }).collect()
+        self.patches
+            .iter()
+            .map(|patch| SoftPatch {
+                center: patch.center as usize,
+                radius: patch.radius,
+            })
+            .collect()
     }
 
     /// The options for the simulation; what the method does not know is left out.
@@ -250,9 +274,13 @@ impl Setup {
         let options = TouchOptions::default().with_gravity(DVec3::NEG_Y * simulation.gravity);
         match simulation.method {
             Method::Xpbd => {
-                let options =
-                    options.with_material(self.material).with_inertia(simulation.inertia).with_skin_contact(simulation.self_contact);
-                simulation.substeps.map_or(options.clone(), |substeps| options.with_substeps(substeps.max(1) as usize))
+                let options = options
+                    .with_material(self.material)
+                    .with_inertia(simulation.inertia)
+                    .with_skin_contact(simulation.self_contact);
+                simulation.substeps.map_or(options.clone(), |substeps| {
+                    options.with_substeps(substeps.max(1) as usize)
+                })
             }
             Method::Verlet => {
                 let verlet = VerletOptions::default()
@@ -267,13 +295,22 @@ impl Setup {
     /// The solid's friction, as far as the method has one.
     #[must_use]
     pub fn friction(&self) -> f64 {
-        if self.simulation.method == Method::Verlet { 0.0 } else { self.solid.friction }
+        if self.simulation.method == Method::Verlet {
+            0.0
+        } else {
+            self.solid.friction
+        }
     }
 
     /// Half the thickness of the solid: the chosen one, or one that suits the patches.
     #[must_use]
     pub fn solid_radius(&self, posed: &Posed) -> f64 {
-        let suited = || self.patches.last().map_or_else(|| 0.25 * default_radius(posed), |patch| Solid::SHARE_OF_PATCH * patch.radius);
+        let suited = || {
+            self.patches.last().map_or_else(
+                || 0.25 * default_radius(posed),
+                |patch| Solid::SHARE_OF_PATCH * patch.radius,
+            )
+        };
         self.solid.radius.unwrap_or_else(suited)
     }
 
@@ -282,7 +319,10 @@ impl Setup {
         let deeper = depth - std::mem::replace(&mut self.solid.depth, depth);
         let axis = self.solid.axis();
         if self.stays && self.solid.place != self.solid.from {
-            self.solid.place = self.solid.place.map(|place| (DVec3::from_array(place) - axis * (deeper * radius)).to_array());
+            self.solid.place = self
+                .solid
+                .place
+                .map(|place| (DVec3::from_array(place) - axis * (deeper * radius)).to_array());
         }
     }
 
@@ -293,7 +333,10 @@ impl Setup {
             return Some((self.solid.clone(), DVec3::from_array(place)));
         }
         let center = self.patches.last()?.center as usize;
-        let (point, normal) = (posed.positions.get(center)?, posed.vertices.normals.get(center)?.as_dvec3());
+        let (point, normal) = (
+            posed.positions.get(center)?,
+            posed.vertices.normals.get(center)?.as_dvec3(),
+        );
         let solid = self.solid.turned(normal);
         let place = solid.against(self.solid_radius(posed), *point, normal, Solid::GAP);
         Some((solid, place))
@@ -303,7 +346,11 @@ impl Setup {
 /// The radius of a patch that was clicked, not dragged: ours, a cheek on a head.
 #[must_use]
 pub(super) fn default_radius(posed: &Posed) -> f64 {
-    0.08 * posed.rig.neutral().bounds().map_or(1.0, |bounds| bounds.diagonal())
+    0.08 * posed
+        .rig
+        .neutral()
+        .bounds()
+        .map_or(1.0, |bounds| bounds.diagonal())
 }
 
 /// Shows the character below a baked take again, where one is playing: it is touched anew.
@@ -317,7 +364,11 @@ pub(super) fn leave_baked(document: &mut Document) {
 /// The take playing now, if it was baked here.
 #[must_use]
 pub(super) fn playing_baked(document: &Document) -> Option<&str> {
-    document.timeline.playing_take.as_deref().filter(|take| document.touch.baked.contains_key(*take))
+    document
+        .timeline
+        .playing_take
+        .as_deref()
+        .filter(|take| document.touch.baked.contains_key(*take))
 }
 
 #[cfg(test)]
@@ -326,7 +377,12 @@ mod tests {
 
     #[test]
     fn a_recorded_path_passes_where_the_hand_was_seen() {
-        let seen = [(2.0, DVec3::ZERO), (2.5, DVec3::X), (2.5, DVec3::X * 3.0), (3.0, DVec3::X * 2.0)];
+        let seen = [
+            (2.0, DVec3::ZERO),
+            (2.5, DVec3::X),
+            (2.5, DVec3::X * 3.0),
+            (3.0, DVec3::X * 2.0),
+        ];
         let recorded = Recorded::of(7.0, &seen).unwrap();
         assert_eq!((recorded.secs(), recorded.start_frame), (1.0, 7.0));
         for (secs, x) in [(-1.0, 0.0), (0.0, 0.0), (0.25, 0.5), (1.0, 2.0), (9.0, 2.0)] {
@@ -339,34 +395,81 @@ mod tests {
     #[test]
     fn the_thesis_method_gets_nothing_that_it_declines() {
         let mesh = pliant::mesh::shapes::icosphere(2);
-        let mut setup = Setup { patches: vec![Patch { center: 3, radius: 0.5 }], ..Setup::default() };
-        setup.simulation = Simulation { method: Method::Verlet, inertia: 1.0, self_contact: true, ..setup.simulation };
+        let mut setup = Setup {
+            patches: vec![Patch {
+                center: 3,
+                radius: 0.5,
+            }],
+            ..Setup::default()
+        };
+        setup.simulation = Simulation {
+            method: Method::Verlet,
+            inertia: 1.0,
+            self_contact: true,
+            ..setup.simulation
+        };
         setup.solid.friction = 0.5;
-        let mut touch = pliant::physics::Touch::new(&mesh, &setup.soft_patches(), &setup.touch_options()).unwrap();
+        let mut touch =
+            pliant::physics::Touch::new(&mesh, &setup.soft_patches(), &setup.touch_options())
+                .unwrap();
         let solid = setup.solid.collider(0.1, setup.friction()).unwrap();
         assert!(touch.add_collider(solid).is_ok());
     }
 
     #[test]
     fn depth_moves_a_solid_that_stays_in_the_skin_and_no_other() {
-        let (place, from, axis) = (Some([0.0, 1.0, 0.0]), Some([0.0, 1.2, 0.0]), [0.0, 1.0, 0.0]);
-        let solid = Solid { place, from, axis, depth: 0.5, ..Solid::default() };
-        let mut setup = Setup { solid, stays: true, ..Setup::default() };
+        let (place, from, axis) = (
+            Some([0.0, 1.0, 0.0]),
+            Some([0.0, 1.2, 0.0]),
+            [0.0, 1.0, 0.0],
+        );
+        let solid = Solid {
+            place,
+            from,
+            axis,
+            depth: 0.5,
+            ..Solid::default()
+        };
+        let mut setup = Setup {
+            solid,
+            stays: true,
+            ..Setup::default()
+        };
         setup.press_to(0.9, 0.5);
         let place = DVec3::from_array(setup.solid.place.unwrap());
-        assert!(place.distance(DVec3::Y * (1.0 - 0.4 * 0.5)) < 1e-12, "{place}");
+        assert!(
+            place.distance(DVec3::Y * (1.0 - 0.4 * 0.5)) < 1e-12,
+            "{place}"
+        );
         setup.stays = false;
         setup.press_to(0.1, 0.5);
-        assert_eq!((setup.solid.place, setup.solid.depth), (Some(place.to_array()), 0.1));
+        assert_eq!(
+            (setup.solid.place, setup.solid.depth),
+            (Some(place.to_array()), 0.1)
+        );
     }
 
     #[test]
     fn a_setup_survives_its_text() {
         let recorded = Recorded::of(0.0, &[(0.0, DVec3::ZERO), (0.1, DVec3::ONE)]);
-        let setup =
-            Setup { recorded, stays: true, pull: Some(Pull { vertex: 3, offset: [1.0, 2.0, 3.0], holds: true }), ..Setup::default() };
-        assert_eq!(serde_json::from_str::<Setup>(&serde_json::to_string(&setup).unwrap()).unwrap(), setup);
-        assert_eq!(serde_json::from_str::<Setup>("{}").unwrap(), Setup::default());
+        let setup = Setup {
+            recorded,
+            stays: true,
+            pull: Some(Pull {
+                vertex: 3,
+                offset: [1.0, 2.0, 3.0],
+                holds: true,
+            }),
+            ..Setup::default()
+        };
+        assert_eq!(
+            serde_json::from_str::<Setup>(&serde_json::to_string(&setup).unwrap()).unwrap(),
+            setup
+        );
+        assert_eq!(
+            serde_json::from_str::<Setup>("{}").unwrap(),
+            Setup::default()
+        );
     }
 
     #[test]
@@ -374,11 +477,40 @@ mod tests {
         let text = r#"{ "material": { "frequency_hz": 7.5, "damping_ratio": 0.4, "spread": 0.2, "roundness": 0.1, "shear": 0.6, "area": 0.1,
             "depth": 0.25, "volume": 1.5, "strain_limit": 0.5 }, "solid": { "form": "capsule", "friction": 0.7 } }"#;
         let setup: Setup = serde_json::from_str(text).unwrap();
-        let SoftMaterial { frequency_hz, damping_ratio, spread, roundness, shear, area, depth, volume, strain_limit } = setup.material;
-        let numbers = [frequency_hz, damping_ratio, spread, roundness, shear, area, depth, volume, strain_limit];
+        let SoftMaterial {
+            frequency_hz,
+            damping_ratio,
+            spread,
+            roundness,
+            shear,
+            area,
+            depth,
+            volume,
+            strain_limit,
+        } = setup.material;
+        let numbers = [
+            frequency_hz,
+            damping_ratio,
+            spread,
+            roundness,
+            shear,
+            area,
+            depth,
+            volume,
+            strain_limit,
+        ];
         assert_eq!(numbers, [7.5, 0.4, 0.2, 0.1, 0.6, 0.1, 0.25, 1.5, 0.5]);
-        assert_eq!((setup.solid.friction, setup.solid.depth), (0.7, Solid::DEFAULT_DEPTH));
+        assert_eq!(
+            (setup.solid.friction, setup.solid.depth),
+            (0.7, Solid::DEFAULT_DEPTH)
+        );
         let part: Setup = serde_json::from_str(r#"{ "material": { "volume": 4.0 } }"#).unwrap();
-        assert_eq!(part.material, SoftMaterial { volume: 4.0, ..SoftMaterial::default() });
+        assert_eq!(
+            part.material,
+            SoftMaterial {
+                volume: 4.0,
+                ..SoftMaterial::default()
+            }
+        );
     }
 }

@@ -1,6 +1,7 @@
 //! The colours of touched skin.
 //!
-//! **Ours.** Colours end along the geodesic circle, not along the edges that cross it: a little beyond the radius they fade into plain skin.
+//! **Ours.** Colours end along the geodesic circle, not along the edges that cross it: a little
+//! beyond the radius they fade into plain skin.
 
 use std::sync::Arc;
 
@@ -18,7 +19,8 @@ const LEAST_STRETCH: f64 = 10.0;
 const LEAST_WAY: f64 = 0.05;
 /// How far beyond the radius colours fade, in mean edges.
 const FADE: f64 = 1.5;
-/// How much of the softness is seen while skin is pressed: enough for the disc, little enough for the dent.
+/// How much of the softness is seen while skin is pressed: enough for the disc, little enough for
+/// the dent.
 const TINT: f32 = 0.3;
 
 /// Skin by colour.
@@ -30,15 +32,18 @@ pub struct SkinColors {
     pub colors: Arc<Vec<Color32>>,
 }
 
-/// Maps of one set of patches, with ranges that grow while skin is touched, so that colours do not flicker.
+/// Maps of one set of patches, with ranges that grow while skin is touched, so that colours do not
+/// flicker.
 #[derive(Debug)]
 pub(super) struct SkinMap {
     vertex_count: usize,
     /// Vertices in and around the patches, and how much of the map each shows.
     shares: Vec<(u32, f32)>,
-    /// The same arrays for as long as the patches are, as a tint and in full: the card has them already.
+    /// The same arrays for as long as the patches are, as a tint and in full: the card has them
+    /// already.
     softness: [Option<SkinColors>; 2],
-    /// From the middle of the nearest patch to every vertex, along the surface; measured when it is first looked at.
+    /// From the middle of the nearest patch to every vertex, along the surface; measured when it
+    /// is first looked at.
     distance: Option<SkinColors>,
     most_way: f64,
     most_stretch: f64,
@@ -46,18 +51,49 @@ pub(super) struct SkinMap {
 
 impl SkinMap {
     /// Nothing seen yet.
-    pub(super) fn new(mesh: &Mesh, geodesics: &mut ExactGeodesics, patches: &[SoftPatch]) -> Result<Self, PhysicsError> {
+    pub(super) fn new(
+        mesh: &Mesh,
+        geodesics: &mut ExactGeodesics,
+        patches: &[SoftPatch],
+    ) -> Result<Self, PhysicsError> {
         let beyond = FADE * mesh.mean_edge_length();
-        let wider: Vec<SoftPatch> = patches.iter().map(|patch| SoftPatch { radius: patch.radius + beyond, ..*patch }).collect();
+        let wider: Vec<SoftPatch> = patches
+            .iter()
+            .map(|patch| SoftPatch {
+                radius: patch.radius + beyond,
+                ..*patch
+            })
+            .collect();
         let around = SoftRegion::select_on(mesh, geodesics, &wider)?;
-        let members = around.vertices().iter().zip(around.patch_of()).zip(around.distances());
-        let share = |patch: usize, distance: f64| (1.0 - (distance - patches[patch].radius) / beyond).clamp(0.0, 1.0) as f32;
-        let shares = members.map(|((&vertex, &patch), &distance)| (vertex, share(patch, distance))).collect();
-        Ok(Self { vertex_count: mesh.vertex_count(), shares, softness: [None, None], distance: None, most_way: 0.0, most_stretch: 0.0 })
+        let members = around
+            .vertices()
+            .iter()
+            .zip(around.patch_of())
+            .zip(around.distances());
+        let share = |patch: usize, distance: f64| {
+            (1.0 - (distance - patches[patch].radius) / beyond).clamp(0.0, 1.0) as f32
+        };
+        let shares = members
+            .map(|((&vertex, &patch), &distance)| (vertex, share(patch, distance)))
+            .collect();
+        Ok(Self {
+            vertex_count: mesh.vertex_count(),
+            shares,
+            softness: [None, None],
+            distance: None,
+            most_way: 0.0,
+            most_stretch: 0.0,
+        })
     }
 
     /// The map that is wanted; where skin is not brushed but pressed, its softness is a tint.
-    pub(super) fn colors(&mut self, shown: Shown, brushed: bool, touch: &Touch, shape: &[DVec3]) -> Option<SkinColors> {
+    pub(super) fn colors(
+        &mut self,
+        shown: Shown,
+        brushed: bool,
+        touch: &Touch,
+        shape: &[DVec3],
+    ) -> Option<SkinColors> {
         match shown {
             Shown::Skin => None,
             Shown::Softness => Some(self.softness(brushed, touch)),
@@ -68,14 +104,34 @@ impl SkinMap {
     }
 
     /// Measures how far every vertex is from the middle of the nearest patch, once.
-    pub(super) fn measure(&mut self, geodesics: &mut ExactGeodesics, patches: &[SoftPatch]) -> Result<(), PhysicsError> {
+    pub(super) fn measure(
+        &mut self,
+        geodesics: &mut ExactGeodesics,
+        patches: &[SoftPatch],
+    ) -> Result<(), PhysicsError> {
         if self.distance.is_some() {
             return Ok(());
         }
-        let middles: Vec<SurfacePoint> = patches.iter().map(|patch| SurfacePoint::Vertex(patch.center as u32)).collect();
+        let middles: Vec<SurfacePoint> = patches
+            .iter()
+            .map(|patch| SurfacePoint::Vertex(patch.center as u32))
+            .collect();
         let heat = Heat::of_distances(&geodesics.distances(&middles)?);
-        let colors = heat.values.iter().map(|&value| if value.is_nan() { Model::CLAY } else { heat.color(value) }).collect();
-        self.distance = Some(SkinColors { heat, colors: Arc::new(colors) });
+        let colors = heat
+            .values
+            .iter()
+            .map(|&value| {
+                if value.is_nan() {
+                    Model::CLAY
+                } else {
+                    heat.color(value)
+                }
+            })
+            .collect();
+        self.distance = Some(SkinColors {
+            heat,
+            colors: Arc::new(colors),
+        });
         Ok(())
     }
 
@@ -91,24 +147,46 @@ impl SkinMap {
     }
 
     fn displacement(&mut self, touch: &Touch, shape: &[DVec3]) -> SkinColors {
-        let ways = touch.region().vertices().iter().map(|&v| touch.positions()[v as usize].distance(shape[v as usize]));
+        let ways = touch
+            .region()
+            .vertices()
+            .iter()
+            .map(|&v| touch.positions()[v as usize].distance(shape[v as usize]));
         let values = self.spread(touch, ways);
         let least = LEAST_WAY * touch.region().reaches().iter().copied().fold(0.0, f64::max);
-        self.most_way = values.iter().copied().fold(self.most_way.max(least), f64::max);
-        self.painted(Heat::new(&values, HeatMap::Sequential, "Displacement", "").with_range([0.0, self.most_way as f32]), 1.0)
+        self.most_way = values
+            .iter()
+            .copied()
+            .fold(self.most_way.max(least), f64::max);
+        self.painted(
+            Heat::new(&values, HeatMap::Sequential, "Displacement", "")
+                .with_range([0.0, self.most_way as f32]),
+            1.0,
+        )
     }
 
     fn stretch(&mut self, touch: &Touch) -> SkinColors {
-        let values = self.spread(touch, touch.strains().into_iter().map(|strain| 100.0 * strain));
-        self.most_stretch = values.iter().map(|value| value.abs()).fold(self.most_stretch.max(LEAST_STRETCH), f64::max);
+        let values = self.spread(
+            touch,
+            touch.strains().into_iter().map(|strain| 100.0 * strain),
+        );
+        self.most_stretch = values
+            .iter()
+            .map(|value| value.abs())
+            .fold(self.most_stretch.max(LEAST_STRETCH), f64::max);
         let most = self.most_stretch as f32;
-        self.painted(Heat::new(&values, HeatMap::Diverging, "Stretch", "%").with_range([-most, most]), 1.0)
+        self.painted(
+            Heat::new(&values, HeatMap::Diverging, "Stretch", "%").with_range([-most, most]),
+            1.0,
+        )
     }
 
     /// Values of soft vertices among all; around them there is nothing of it.
     fn spread(&self, touch: &Touch, values: impl Iterator<Item = f64>) -> Vec<f64> {
         let mut all = vec![f64::NAN; self.vertex_count];
-        self.shares.iter().for_each(|&(vertex, _)| all[vertex as usize] = 0.0);
+        self.shares
+            .iter()
+            .for_each(|&(vertex, _)| all[vertex as usize] = 0.0);
         for (&vertex, value) in touch.region().vertices().iter().zip(values) {
             all[vertex as usize] = value;
         }
@@ -121,7 +199,10 @@ impl SkinMap {
             let color = heat.color(heat.values[vertex as usize]);
             colors[vertex as usize] = Model::CLAY.lerp_to_gamma(color, strength * share);
         }
-        SkinColors { heat, colors: Arc::new(colors) }
+        SkinColors {
+            heat,
+            colors: Arc::new(colors),
+        }
     }
 }
 
@@ -134,11 +215,16 @@ mod tests {
     #[test]
     fn colours_are_those_of_the_map_inside_the_rim_and_clay_far_from_it() {
         let mesh = icosphere(4);
-        let patches = [SoftPatch { center: 7, radius: 0.6 }];
+        let patches = [SoftPatch {
+            center: 7,
+            radius: 0.6,
+        }];
         let mut geodesics = ExactGeodesics::new(&mesh).unwrap();
         let mut map = SkinMap::new(&mesh, &mut geodesics, &patches).unwrap();
         let touch = Touch::new(&mesh, &patches, &TouchOptions::default()).unwrap();
-        let skin = map.colors(Shown::Softness, true, &touch, mesh.positions()).unwrap();
+        let skin = map
+            .colors(Shown::Softness, true, &touch, mesh.positions())
+            .unwrap();
         let middle = mesh.positions()[7];
         for (v, place) in mesh.positions().iter().enumerate() {
             let away = middle.angle_between(*place);
@@ -148,24 +234,47 @@ mod tests {
                 assert_eq!(skin.colors[v], Model::CLAY);
             }
         }
-        let again = map.colors(Shown::Softness, true, &touch, mesh.positions()).unwrap();
-        assert!(Arc::ptr_eq(&again.colors, &skin.colors), "the card has it already");
-        assert!(map.colors(Shown::Skin, true, &touch, mesh.positions()).is_none());
+        let again = map
+            .colors(Shown::Softness, true, &touch, mesh.positions())
+            .unwrap();
+        assert!(
+            Arc::ptr_eq(&again.colors, &skin.colors),
+            "the card has it already"
+        );
+        assert!(
+            map.colors(Shown::Skin, true, &touch, mesh.positions())
+                .is_none()
+        );
     }
 
     #[test]
     fn distances_on_a_ball_are_the_angles_to_the_nearest_middle() {
         let mesh = icosphere(4);
-        let patches = [7, 30].map(|center| SoftPatch { center, radius: 0.3 });
+        let patches = [7, 30].map(|center| SoftPatch {
+            center,
+            radius: 0.3,
+        });
         let mut geodesics = ExactGeodesics::new(&mesh).unwrap();
         let mut map = SkinMap::new(&mesh, &mut geodesics, &patches).unwrap();
         let touch = Touch::new(&mesh, &patches, &TouchOptions::default()).unwrap();
-        assert!(map.colors(Shown::Distance, true, &touch, mesh.positions()).is_none(), "nothing is measured before it is looked at");
+        assert!(
+            map.colors(Shown::Distance, true, &touch, mesh.positions())
+                .is_none(),
+            "nothing is measured before it is looked at"
+        );
         map.measure(&mut geodesics, &patches).unwrap();
-        let skin = map.colors(Shown::Distance, true, &touch, mesh.positions()).unwrap();
+        let skin = map
+            .colors(Shown::Distance, true, &touch, mesh.positions())
+            .unwrap();
         for (v, place) in mesh.positions().iter().enumerate() {
-            let angle = [7, 30].map(|center| mesh.positions()[center].angle_between(*place)).into_iter().fold(f64::INFINITY, f64::min);
-            assert!((f64::from(skin.heat.values[v]) - angle).abs() < 0.01 * (1.0 + angle), "vertex {v}");
+            let angle = [7, 30]
+                .map(|center| mesh.positions()[center].angle_between(*place))
+                .into_iter()
+                .fold(f64::INFINITY, f64::min);
+            assert!(
+                (f64::from(skin.heat.values[v]) - angle).abs() < 0.01 * (1.0 + angle),
+                "vertex {v}"
+            );
             assert_eq!(skin.colors[v], skin.heat.color(skin.heat.values[v]));
         }
     }

@@ -86,7 +86,8 @@ impl Default for Solid {
 impl Solid {
     /// How far a solid that is ready is from the skin, in its radii: ours.
     pub const GAP: f64 = 0.15;
-    /// How deep a press goes before anybody chose: ours, a dent that is seen at once and leaves the skin its form.
+    /// How deep a press goes before anybody chose: ours, a dent that is seen at once and leaves the
+    /// skin its form.
     pub const DEFAULT_DEPTH: f64 = 0.75;
     /// The deepest press that is offered.
     pub const MOST_DEPTH: f64 = 2.0;
@@ -119,7 +120,10 @@ impl Solid {
             Form::Capsule => lengthwise + radius,
             Form::Cylinder => lengthwise + radius * self.axis().cross(along).length(),
             Form::Box => {
-                (self.rotation() * DVec3::X).dot(along).abs().mul_add(radius, lengthwise)
+                (self.rotation() * DVec3::X)
+                    .dot(along)
+                    .abs()
+                    .mul_add(radius, lengthwise)
                     + radius * (self.rotation() * DVec3::Y).dot(along).abs()
             }
         }
@@ -163,7 +167,14 @@ impl Solid {
     /// The same with its axis out of a skin with this normal, if it turns that way.
     #[must_use]
     pub fn turned(&self, normal: DVec3) -> Self {
-        if self.upright { Self { axis: normal.normalize_or(DVec3::Z).to_array(), ..self.clone() } } else { self.clone() }
+        if self.upright {
+            Self {
+                axis: normal.normalize_or(DVec3::Z).to_array(),
+                ..self.clone()
+            }
+        } else {
+            self.clone()
+        }
     }
 
     /// Where its middle is when it lies against a skin at `point`, `gap` of its radii away.
@@ -180,21 +191,40 @@ mod tests {
     #[test]
     fn every_form_is_drawn_where_it_collides() {
         for form in Form::ALL {
-            let solid = Solid { form, axis: [0.6, 0.0, 0.8], slenderness: 2.0, ..Solid::default() };
+            let solid = Solid {
+                form,
+                axis: [0.6, 0.0, 0.8],
+                slenderness: 2.0,
+                ..Solid::default()
+            };
             let (radius, place) = (0.7, DVec3::new(1.0, 2.0, 3.0));
-            let (collider, model) = (solid.collider(radius, 0.0).unwrap(), solid.model(radius, place));
+            let (collider, model) = (
+                solid.collider(radius, 0.0).unwrap(),
+                solid.model(radius, place),
+            );
             let found = model.vertices.positions.len() as u32;
             let surface: Vec<DVec3> = (0..found).map(|v| model.position(v) - place).collect();
             let outside: Vec<DVec3> = surface.iter().map(|p| *p * 1.02).collect();
             let inside: Vec<DVec3> = surface.iter().map(|p| *p * 0.98).collect();
-            assert!(collider.obstacle().contacts(&outside, 0.0).is_empty(), "{form:?}");
-            assert_eq!(collider.obstacle().contacts(&inside, 0.0).len(), inside.len(), "{form:?}");
+            assert!(
+                collider.obstacle().contacts(&outside, 0.0).is_empty(),
+                "{form:?}"
+            );
+            assert_eq!(
+                collider.obstacle().contacts(&inside, 0.0).len(),
+                inside.len(),
+                "{form:?}"
+            );
         }
     }
 
     #[test]
     fn a_solid_that_lies_against_the_skin_touches_it_with_its_end() {
-        let solid = Solid { form: Form::Capsule, ..Solid::default() }.turned(DVec3::Y);
+        let solid = Solid {
+            form: Form::Capsule,
+            ..Solid::default()
+        }
+        .turned(DVec3::Y);
         let place = solid.against(0.5, DVec3::ZERO, DVec3::Y, 0.0);
         let lowest = solid.model(0.5, place).bounds().unwrap().min.y;
         assert!(lowest.abs() < 1e-5, "{lowest}");
@@ -203,13 +233,29 @@ mod tests {
     #[test]
     fn a_solid_reaches_as_far_as_it_is_drawn_whichever_way() {
         for form in Form::ALL {
-            let solid = Solid { form, axis: [0.48, 0.6, 0.64], slenderness: 2.0, ..Solid::default() };
+            let solid = Solid {
+                form,
+                axis: [0.48, 0.6, 0.64],
+                slenderness: 2.0,
+                ..Solid::default()
+            };
             let model = solid.model(0.7, DVec3::ZERO);
-            for along in [DVec3::X, DVec3::Y, DVec3::NEG_Z, DVec3::new(0.48, 0.6, 0.64), DVec3::new(0.6, -0.8, 0.0)] {
-                let drawn = (0..model.vertices.positions.len() as u32).map(|v| model.position(v).dot(along)).fold(0.0, f64::max);
+            for along in [
+                DVec3::X,
+                DVec3::Y,
+                DVec3::NEG_Z,
+                DVec3::new(0.48, 0.6, 0.64),
+                DVec3::new(0.6, -0.8, 0.0),
+            ] {
+                let drawn = (0..model.vertices.positions.len() as u32)
+                    .map(|v| model.position(v).dot(along))
+                    .fold(0.0, f64::max);
                 let reach = solid.reach(0.7, along);
                 // What is drawn of round things has corners on the surface, and nothing outside.
-                assert!(drawn <= reach + 1e-5 && drawn > 0.97 * reach, "{form:?} {along}: {drawn} of {reach}");
+                assert!(
+                    drawn <= reach + 1e-5 && drawn > 0.97 * reach,
+                    "{form:?} {along}: {drawn} of {reach}"
+                );
             }
         }
     }

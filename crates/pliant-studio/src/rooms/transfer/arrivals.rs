@@ -49,7 +49,8 @@ pub(super) fn is_known(path: &Path) -> bool {
 }
 
 fn is_recipe(path: &Path) -> bool {
-    path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("toml"))
+    path.extension()
+        .is_some_and(|ending| ending.eq_ignore_ascii_case("toml"))
 }
 
 impl Arrivals {
@@ -64,14 +65,18 @@ impl Arrivals {
         self.task.is_some() || !self.waiting.is_empty()
     }
 
-    /// Looks into files, and puts what they are into the document in one step. Says which source came last.
+    /// Looks into files, and puts what they are into the document in one step. Says which source
+    /// came last.
     pub(super) fn update(&mut self, cx: &mut Cx<'_>) -> Option<usize> {
         if self.task.is_none() && !self.waiting.is_empty() {
             let files = std::mem::take(&mut self.waiting);
             let folder = absolute(cx.library.folder());
             let mesh = first_mesh(&cx.document.transfer, &folder);
-            self.task =
-                Some(Task::start("Looking into files", cx.wake.clone(), move |_| Ok(Found::in_files(&files, mesh.as_deref(), &folder))));
+            self.task = Some(Task::start(
+                "Looking into files",
+                cx.wake.clone(),
+                move |_| Ok(Found::in_files(&files, mesh.as_deref(), &folder)),
+            ));
         }
         match Task::finished(&mut self.task)? {
             Err(sentence) => {
@@ -96,7 +101,11 @@ impl Found {
     fn in_files(files: &[(PathBuf, Place)], mesh: Option<&str>, folder: &Path) -> Self {
         let mut found = Self::default();
         for (path, place) in files {
-            let added = if is_recipe(path) { found.add_recipe(path) } else { found.add_asset(path, *place, mesh, folder) };
+            let added = if is_recipe(path) {
+                found.add_recipe(path)
+            } else {
+                found.add_asset(path, *place, mesh, folder)
+            };
             added.unwrap_or_else(|sentence| found.declined.push(sentence));
         }
         found
@@ -104,32 +113,66 @@ impl Found {
 
     fn add_recipe(&mut self, path: &Path) -> Result<(), String> {
         let (setup, problems) = read_recipe(path)?;
-        self.done.push(format!("Loaded the recipe {}.", shown(path)));
+        self.done
+            .push(format!("Loaded the recipe {}.", shown(path)));
         self.done.extend(problems);
         self.recipe = Some((shown(path), setup));
         Ok(())
     }
 
-    fn add_asset(&mut self, path: &Path, place: Place, mesh: Option<&str>, folder: &Path) -> Result<(), String> {
-        let text = path.to_str().ok_or_else(|| format!("'{}' has a name that is no text; rename it.", path.display()))?;
-        let moves_another = matches!(Format::of(path), Some(Format::Npy | Format::Mdd | Format::Pc2));
+    fn add_asset(
+        &mut self,
+        path: &Path,
+        place: Place,
+        mesh: Option<&str>,
+        folder: &Path,
+    ) -> Result<(), String> {
+        let text = path.to_str().ok_or_else(|| {
+            format!(
+                "'{}' has a name that is no text; rename it.",
+                path.display()
+            )
+        })?;
+        let moves_another = matches!(
+            Format::of(path),
+            Some(Format::Npy | Format::Mdd | Format::Pc2)
+        );
         let locator = match mesh {
             _ if moves_another && place == Place::Target => {
-                return Err(format!("'{}' holds no mesh; drop it on the left to make it a source.", shown(path)));
+                return Err(format!(
+                    "'{}' holds no mesh; drop it on the left to make it a source.",
+                    shown(path)
+                ));
             }
             Some(mesh) if moves_another => format!("{mesh}+{text}"),
             None if moves_another => {
-                return Err(format!("'{}' moves a mesh that it does not hold; add a source from a file first.", shown(path)));
+                return Err(format!(
+                    "'{}' moves a mesh that it does not hold; add a source from a file first.",
+                    shown(path)
+                ));
             }
             _ => text.to_owned(),
         };
-        let options = LoadOptions::default().with_specimens(&pliant::BuiltIn).with_folder(folder);
+        let options = LoadOptions::default()
+            .with_specimens(&pliant::BuiltIn)
+            .with_folder(folder);
         let asset = pliant::io::load(&locator, &options).map_err(|error| error.to_string())?;
         let still = asset.clips.is_empty();
         match place {
-            Place::Source if still => Err(format!("'{}' does not move; drop it on the right to make it the target.", shown(path))),
-            Place::Source => self.add_source(path, &locator, asset.clips.iter().map(|clip| &*clip.name).collect()),
-            Place::Unsaid if !still => self.add_source(path, &locator, asset.clips.iter().map(|clip| &*clip.name).collect()),
+            Place::Source if still => Err(format!(
+                "'{}' does not move; drop it on the right to make it the target.",
+                shown(path)
+            )),
+            Place::Source => self.add_source(
+                path,
+                &locator,
+                asset.clips.iter().map(|clip| &*clip.name).collect(),
+            ),
+            Place::Unsaid if !still => self.add_source(
+                path,
+                &locator,
+                asset.clips.iter().map(|clip| &*clip.name).collect(),
+            ),
             Place::Target | Place::Unsaid => self.set_target(path, locator),
         }
     }
@@ -152,18 +195,38 @@ impl Found {
 
     fn set_target(&mut self, path: &Path, locator: Locator) -> Result<(), String> {
         if let Some(first) = &self.target {
-            return Err(format!("'{}' was left out: '{}' is the target already.", shown(path), shown(Path::new(first))));
+            return Err(format!(
+                "'{}' was left out: '{}' is the target already.",
+                shown(path),
+                shown(Path::new(first))
+            ));
         }
-        self.done.push(format!("{} is the target now.", shown(path)));
+        self.done
+            .push(format!("{} is the target now.", shown(path)));
         self.target = Some(locator);
         Ok(())
     }
 
     /// One step of the document and one sentence.
     fn keep(self, cx: &mut Cx<'_>) -> Option<usize> {
-        let Self { recipe, target, sources, done, declined } = self;
-        let told = done.iter().chain(&declined).cloned().collect::<Vec<_>>().join(" ");
-        cx.tell(if declined.is_empty() { Notice::done(told) } else { Notice::trouble(told) });
+        let Self {
+            recipe,
+            target,
+            sources,
+            done,
+            declined,
+        } = self;
+        let told = done
+            .iter()
+            .chain(&declined)
+            .cloned()
+            .collect::<Vec<_>>()
+            .join(" ");
+        cx.tell(if declined.is_empty() {
+            Notice::done(told)
+        } else {
+            Notice::trouble(told)
+        });
         let label = match (&recipe, &target, sources.len()) {
             (None, None, 0) => return None,
             (Some(_), ..) => "Load recipe",
@@ -171,16 +234,27 @@ impl Found {
             (None, Some(_), 0) => "Choose target",
             (None, Some(_), _) => "Add meshes",
         };
-        sources.iter().chain(&target).for_each(|locator| cx.library.reload(locator));
-        let before = recipe.as_ref().map_or(cx.document.transfer.sources.len(), |(_, setup)| setup.sources.len());
+        sources
+            .iter()
+            .chain(&target)
+            .for_each(|locator| cx.library.reload(locator));
+        let before = recipe
+            .as_ref()
+            .map_or(cx.document.transfer.sources.len(), |(_, setup)| {
+                setup.sources.len()
+            });
         let last = (!sources.is_empty()).then(|| before + sources.len() - 1);
         cx.edit(label, move |document: &mut Document| {
             let setup = &mut document.transfer;
             if let Some((_, read)) = recipe {
                 *setup = read;
             }
-            target.into_iter().for_each(|target| setup.set_target(target));
-            sources.into_iter().for_each(|source| setup.add_source(source));
+            target
+                .into_iter()
+                .for_each(|target| setup.set_target(target));
+            sources
+                .into_iter()
+                .for_each(|source| setup.add_source(source));
         });
         last
     }
@@ -192,7 +266,12 @@ mod tests {
 
     fn files() -> tempfile::TempDir {
         let folder = tempfile::tempdir().unwrap();
-        let save = |specimen: &str, name: &str| drop(pliant::io::save(&pliant::load(specimen).unwrap(), folder.path().join(name)).unwrap());
+        let save = |specimen: &str, name: &str| {
+            drop(
+                pliant::io::save(&pliant::load(specimen).unwrap(), folder.path().join(name))
+                    .unwrap(),
+            )
+        };
         save("specimen:hound#walk", "walk.glb");
         save("specimen:hound#walk", "walk.mdd");
         save("specimen:tapir", "tapir.obj");
@@ -204,14 +283,28 @@ mod tests {
         let folder = files();
         let paths = ["walk.glb", "tapir.obj"].map(|name| (folder.path().join(name), Place::Unsaid));
         let found = Found::in_files(&paths, None, folder.path());
-        assert_eq!((found.sources.len(), found.target.as_deref(), &*found.declined), (1, paths[1].0.to_str(), &[][..]));
+        assert_eq!(
+            (
+                found.sources.len(),
+                found.target.as_deref(),
+                &*found.declined
+            ),
+            (1, paths[1].0.to_str(), &[][..])
+        );
     }
 
     #[test]
     fn a_mesh_that_does_not_move_is_no_source_and_says_where_it_goes() {
         let folder = files();
-        let found = Found::in_files(&[(folder.path().join("tapir.obj"), Place::Source)], None, folder.path());
-        assert!(found.sources.is_empty() && found.declined[0].contains("drop it on the right"), "{found:?}");
+        let found = Found::in_files(
+            &[(folder.path().join("tapir.obj"), Place::Source)],
+            None,
+            folder.path(),
+        );
+        assert!(
+            found.sources.is_empty() && found.declined[0].contains("drop it on the right"),
+            "{found:?}"
+        );
     }
 
     #[test]
@@ -220,8 +313,14 @@ mod tests {
         let cache = [(folder.path().join("walk.mdd"), Place::Source)];
         let mesh = folder.path().join("walk.glb");
         let found = Found::in_files(&cache, mesh.to_str(), folder.path());
-        assert!(found.sources.len() == 1 && found.sources[0].contains("walk.glb+"), "{found:?}");
+        assert!(
+            found.sources.len() == 1 && found.sources[0].contains("walk.glb+"),
+            "{found:?}"
+        );
         let alone = Found::in_files(&cache, None, folder.path());
-        assert!(alone.declined[0].contains("add a source from a file first"), "{alone:?}");
+        assert!(
+            alone.declined[0].contains("add a source from a file first"),
+            "{alone:?}"
+        );
     }
 }

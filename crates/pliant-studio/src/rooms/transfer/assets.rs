@@ -16,7 +16,12 @@ const SOURCE_FIELD: AssetField<'_> = AssetField {
     name: "Source file",
     hint: "file, or file#clip",
     help: "A mesh with an animation; #NAME says which of several clips.",
-    built_in: &["specimen:hound#walk", "specimen:hound#stretch", "specimen:tapir#trunk", "specimen:head"],
+    built_in: &[
+        "specimen:hound#walk",
+        "specimen:hound#stretch",
+        "specimen:tapir#trunk",
+        "specimen:head",
+    ],
     what: SOURCE,
     kinds: asset_kinds,
 };
@@ -26,7 +31,13 @@ const TARGET_FIELD: AssetField<'_> = AssetField {
     name: "Target file",
     hint: "file",
     help: "The mesh that is to move.",
-    built_in: &["specimen:tapir", "specimen:hound", "specimen:hand", "specimen:head", "specimen:bar"],
+    built_in: &[
+        "specimen:tapir",
+        "specimen:hound",
+        "specimen:hand",
+        "specimen:head",
+        "specimen:bar",
+    ],
     what: TARGET,
     kinds: asset_kinds,
 };
@@ -44,8 +55,14 @@ impl Chooser {
     /// Sources and the target.
     pub(super) fn assets_ui(&mut self, ui: &mut Ui, cx: &mut Cx<'_>) {
         let setup = &cx.document.transfer;
-        let (names, target): (Vec<(String, String)>, String) =
-            (setup.sources.iter().map(|source| (source.name.clone(), source.clip.clone())).collect(), setup.target.clone());
+        let (names, target): (Vec<(String, String)>, String) = (
+            setup
+                .sources
+                .iter()
+                .map(|source| (source.name.clone(), source.clip.clone()))
+                .collect(),
+            setup.target.clone(),
+        );
         let shown = self.source(setup);
         ui.strong("Sources");
         if names.is_empty() {
@@ -53,20 +70,36 @@ impl Chooser {
         }
         for (k, (name, clip)) in names.iter().enumerate() {
             ui.horizontal(|ui| {
-                if ui.selectable_label(shown == k, name).on_hover_text(clip).clicked() {
+                if ui
+                    .selectable_label(shown == k, name)
+                    .on_hover_text(clip)
+                    .clicked()
+                {
                     self.source = k;
                 }
-                let remove = ui.add(egui::Button::new("×").frame(false)).on_hover_text("Take this source and its layers out");
-                remove.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Button, true, format!("Remove source {name}")));
+                let remove = ui
+                    .add(egui::Button::new("×").frame(false))
+                    .on_hover_text("Take this source and its layers out");
+                remove.widget_info(|| {
+                    egui::WidgetInfo::labeled(
+                        egui::Role::Button,
+                        true,
+                        format!("Remove source {name}"),
+                    )
+                });
                 if remove.clicked() {
-                    cx.edit("Remove source", move |document| document.transfer.remove_source(k));
+                    cx.edit("Remove source", move |document| {
+                        document.transfer.remove_source(k)
+                    });
                 }
             });
         }
         if let Some(clip) = asset_field_ui(ui, &SOURCE_FIELD, &mut self.source_path, cx) {
             let clip = cx.locator(&clip);
             self.source = names.len();
-            cx.edit("Add source", move |document| document.transfer.add_source(clip));
+            cx.edit("Add source", move |document| {
+                document.transfer.add_source(clip)
+            });
         }
         ui.add_space(8.0);
         ui.strong("Target");
@@ -77,7 +110,9 @@ impl Chooser {
         }
         if let Some(target) = asset_field_ui(ui, &TARGET_FIELD, &mut self.target_path, cx) {
             let target = cx.locator(&target);
-            cx.edit("Choose target", move |document| document.transfer.set_target(target));
+            cx.edit("Choose target", move |document| {
+                document.transfer.set_target(target)
+            });
         }
     }
 

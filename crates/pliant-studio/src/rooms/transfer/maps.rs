@@ -1,4 +1,5 @@
-//! Where each source corresponds to the target: found by a task, and kept for the markers it was found by.
+//! Where each source corresponds to the target: found by a task, and kept for the markers it was
+//! found by.
 
 use std::sync::Arc;
 
@@ -31,7 +32,8 @@ impl PartialEq for MapKey {
     fn eq(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.source, &other.source)
             && Arc::ptr_eq(&self.target, &other.target)
-            && (&self.pairs, self.mirrored, self.method) == (&other.pairs, other.mirrored, other.method)
+            && (&self.pairs, self.mirrored, self.method)
+                == (&other.pairs, other.mirrored, other.method)
     }
 }
 
@@ -39,8 +41,19 @@ impl MapKey {
     /// That of a source as it is set up.
     #[must_use]
     pub(super) fn of(setup: &SourceSetup, source: &Arc<Actor>, target: &Arc<Actor>) -> Self {
-        let SourceSetup { pairs, mirrored, method, .. } = setup;
-        Self { source: source.clone(), target: target.clone(), pairs: pairs.clone(), mirrored: *mirrored, method: *method }
+        let SourceSetup {
+            pairs,
+            mirrored,
+            method,
+            ..
+        } = setup;
+        Self {
+            source: source.clone(),
+            target: target.clone(),
+            pairs: pairs.clone(),
+            mirrored: *mirrored,
+            method: *method,
+        }
     }
 }
 
@@ -65,24 +78,64 @@ impl FoundMap {
         let (markers, _) = all_markers(source, target, &key.pairs, key.mirrored);
         let markers = Some(&markers).filter(|markers| !markers.pairs().is_empty());
         let options = CorrespondenceOptions::default().with_method(key.method.into());
-        let found = Correspondence::find_with_progress(&source.mesh, &target.mesh, markers, &options, progress);
+        let found = Correspondence::find_with_progress(
+            &source.mesh,
+            &target.mesh,
+            markers,
+            &options,
+            progress,
+        );
         let correspondence = found.map_err(|error| error.to_string())?;
-        let bends = source.motion.as_ref().map_or(&[][..], |motion| &motion.flexibility);
+        let bends = source
+            .motion
+            .as_ref()
+            .map_or(&[][..], |motion| &motion.flexibility);
         let carried = match bends {
             [] => vec![f64::NAN; target.mesh.triangles().len()],
-            bends => correspondence.map.filled(&target.mesh).carry(bends, f64::NAN),
+            bends => correspondence
+                .map
+                .filled(&target.mesh)
+                .carry(bends, f64::NAN),
         };
-        let percent: Vec<f64> = correspondence.distances.iter().map(|distance| 100.0 * distance / target.diagonal()).collect();
-        let distance = Heat::new(&target.mesh.vertex_means(&percent), HeatMap::Sequential, "Apart", "% of size").with_range([0.0, WORST]);
-        Ok(Self { flexibility: flexibility_heat(&target.mesh, &carried), correspondence, distance })
+        let percent: Vec<f64> = correspondence
+            .distances
+            .iter()
+            .map(|distance| 100.0 * distance / target.diagonal())
+            .collect();
+        let distance = Heat::new(
+            &target.mesh.vertex_means(&percent),
+            HeatMap::Sequential,
+            "Apart",
+            "% of size",
+        )
+        .with_range([0.0, WORST]);
+        Ok(Self {
+            flexibility: flexibility_heat(&target.mesh, &carried),
+            correspondence,
+            distance,
+        })
     }
 
     /// How good it is.
     pub(super) fn figures_ui(&self, ui: &mut Ui) {
-        let (report, method) = (&self.correspondence.report, self.correspondence.method.name());
-        ui.label(format!("{} of {} triangles without partner", report.uncovered + report.flipped, report.triangles));
-        ui.label(format!("Partners {:.2} % of size apart", 100.0 * report.residual));
-        ui.label(format!("Stretch between neighbours {:.2}×", report.distortion)).on_hover_text("1 is none; above 2 the map is torn");
+        let (report, method) = (
+            &self.correspondence.report,
+            self.correspondence.method.name(),
+        );
+        ui.label(format!(
+            "{} of {} triangles without partner",
+            report.uncovered + report.flipped,
+            report.triangles
+        ));
+        ui.label(format!(
+            "Partners {:.2} % of size apart",
+            100.0 * report.residual
+        ));
+        ui.label(format!(
+            "Stretch between neighbours {:.2}×",
+            report.distortion
+        ))
+        .on_hover_text("1 is none; above 2 the map is torn");
         ui.weak(format!("By {method}"));
         for problem in &self.correspondence.problems {
             ui.colored_label(ui.visuals().warn_fg_color, problem);
@@ -90,7 +143,8 @@ impl FoundMap {
     }
 }
 
-/// Where the colours of distances end, in percent of the target's diagonal: partners this far apart are no partners.
+/// Where the colours of distances end, in percent of the target's diagonal: partners this far apart
+/// are no partners.
 const WORST: f32 = 3.0;
 /// Maps that are kept, so that undo has them at once.
 const KEPT: usize = 8;
@@ -108,13 +162,19 @@ impl Maps {
     /// The map, if it was found.
     #[must_use]
     pub(super) fn get(&self, key: &MapKey) -> Option<Arc<FoundMap>> {
-        self.known.iter().find(|(known, _)| known == key).map(|(_, found)| found.clone())
+        self.known
+            .iter()
+            .find(|(known, _)| known == key)
+            .map(|(_, found)| found.clone())
     }
 
     /// Why there is no map, if someone tried.
     #[must_use]
     pub(super) fn trouble(&self, key: &MapKey) -> Option<&str> {
-        self.given_up.as_ref().filter(|(known, _)| known == key).map(|(_, sentence)| &**sentence)
+        self.given_up
+            .as_ref()
+            .filter(|(known, _)| known == key)
+            .map(|(_, sentence)| &**sentence)
     }
 
     /// Keeps a map.
@@ -132,17 +192,24 @@ impl Maps {
 
     /// Starts to find a map unless it is there, under way, or was given up.
     pub(super) fn want(&mut self, key: &MapKey, name: &str, cx: &mut Cx<'_>) {
-        if self.get(key).is_some() || self.trouble(key).is_some() || self.task.as_ref().is_some_and(|(asked, _)| asked == key) {
+        if self.get(key).is_some()
+            || self.trouble(key).is_some()
+            || self.task.as_ref().is_some_and(|(asked, _)| asked == key)
+        {
             return;
         }
         let work = key.clone();
-        let task = cx.start(format!("Matching {name}"), move |watch| FoundMap::find(&work, watch));
+        let task = cx.start(format!("Matching {name}"), move |watch| {
+            FoundMap::find(&work, watch)
+        });
         self.task = Some((key.clone(), task));
     }
 
     /// Fetches what was found.
     pub(super) fn update(&mut self, cx: &mut Cx<'_>) {
-        let Some((key, task)) = self.task.take() else { return };
+        let Some((key, task)) = self.task.take() else {
+            return;
+        };
         let mut slot = Some(task);
         match Task::finished(&mut slot) {
             Some(Ok(found)) => self.keep(key, Arc::new(found)),

@@ -1,4 +1,5 @@
-//! The marker pairs that count: those that were placed, their images on the other side, and what the check says of each.
+//! The marker pairs that count: those that were placed, their images on the other side, and what
+//! the check says of each.
 
 use std::sync::Arc;
 
@@ -11,11 +12,19 @@ use crate::work::{Inbox, Latest, Outbox, Wake};
 /// What the library adds to the name of an image.
 const IMAGE_SUFFIX: &str = "_mirrored";
 
-/// All pairs, named by their numbers from 1, images after those they belong to; and what is odd about images.
+/// All pairs, named by their numbers from 1, images after those they belong to; and what is odd
+/// about images.
 #[must_use]
-pub(super) fn all_markers(source: &Actor, target: &Actor, pairs: &Pairs, mirrored: bool) -> (Markers, Vec<String>) {
+pub(super) fn all_markers(
+    source: &Actor,
+    target: &Actor,
+    pairs: &Pairs,
+    mirrored: bool,
+) -> (Markers, Vec<String>) {
     let mut placed = Markers::default();
-    let there = |[a, b]: [u32; 2]| (a as usize) < source.mesh.vertex_count() && (b as usize) < target.mesh.vertex_count();
+    let there = |[a, b]: [u32; 2]| {
+        (a as usize) < source.mesh.vertex_count() && (b as usize) < target.mesh.vertex_count()
+    };
     for (k, &pair) in pairs.iter().enumerate().filter(|(_, pair)| there(**pair)) {
         placed.push(Some((k + 1).to_string()), pair.into());
     }
@@ -23,8 +32,17 @@ pub(super) fn all_markers(source: &Actor, target: &Actor, pairs: &Pairs, mirrore
         return (placed, Vec::new());
     }
     let (Some(of_source), Some(of_target)) = (source.plane(), target.plane()) else {
-        let side = if source.plane().is_none() { "source" } else { "target" };
-        return (placed, vec![format!("The {side} is not symmetric: markers are not mirrored.")]);
+        let side = if source.plane().is_none() {
+            "source"
+        } else {
+            "target"
+        };
+        return (
+            placed,
+            vec![format!(
+                "The {side} is not symmetric: markers are not mirrored."
+            )],
+        );
     };
     match mirror_markers(&source.mesh, &target.mesh, &placed, [of_source, of_target]) {
         Ok(both) => (both.markers, both.problems),
@@ -73,13 +91,27 @@ impl Marks {
     /// The pairs as they were placed, before anything is known about them.
     #[must_use]
     pub(super) fn placed(pairs: &Pairs) -> Self {
-        let mark =
-            |(placed, &pair): (usize, &[u32; 2])| Mark { placed, image: false, pair, off: None, mood: Mood::Fine, flaws: Vec::new() };
-        Self { marks: pairs.iter().enumerate().map(mark).collect(), problems: Vec::new() }
+        let mark = |(placed, &pair): (usize, &[u32; 2])| Mark {
+            placed,
+            image: false,
+            pair,
+            off: None,
+            mood: Mood::Fine,
+            flaws: Vec::new(),
+        };
+        Self {
+            marks: pairs.iter().enumerate().map(mark).collect(),
+            problems: Vec::new(),
+        }
     }
 
     fn judged(question: &Question) -> Self {
-        let Question { source, target, pairs, mirrored } = question;
+        let Question {
+            source,
+            target,
+            pairs,
+            mirrored,
+        } = question;
         let (markers, mut problems) = all_markers(source, target, pairs, *mirrored);
         let check = check_markers(&source.mesh, &target.mesh, &markers);
         let (verdicts, refusal) = match check {
@@ -96,16 +128,44 @@ impl Marks {
             let verdict = verdicts.get(k);
             let flaws: &[MarkerFlaw] = verdict.map_or(&[], |verdict| &verdict.flaws);
             Mark {
-                placed: number.unwrap_or(name).parse::<usize>().map_or(0, |number| number.saturating_sub(1)),
+                placed: number
+                    .unwrap_or(name)
+                    .parse::<usize>()
+                    .map_or(0, |number| number.saturating_sub(1)),
                 image: number.is_some(),
                 pair: [a, b],
                 off: verdict.and_then(|verdict| verdict.off),
-                mood: flaws.iter().map(|flaw| if flaw.is_wrong() { Mood::Wrong } else { Mood::Doubtful }).max().unwrap_or(Mood::Fine),
-                flaws: flaws.iter().map(|flaw| flaw.sentence(&markers).replace(IMAGE_SUFFIX, "'")).collect(),
+                mood: flaws
+                    .iter()
+                    .map(|flaw| {
+                        if flaw.is_wrong() {
+                            Mood::Wrong
+                        } else {
+                            Mood::Doubtful
+                        }
+                    })
+                    .max()
+                    .unwrap_or(Mood::Fine),
+                flaws: flaws
+                    .iter()
+                    .map(|flaw| flaw.sentence(&markers).replace(IMAGE_SUFFIX, "'"))
+                    .collect(),
             }
         };
-        let marks = markers.pairs().iter().zip(markers.names()).enumerate().map(mark).collect();
-        Self { marks, problems: problems.into_iter().map(|problem| problem.replace(IMAGE_SUFFIX, "'")).collect() }
+        let marks = markers
+            .pairs()
+            .iter()
+            .zip(markers.names())
+            .enumerate()
+            .map(mark)
+            .collect();
+        Self {
+            marks,
+            problems: problems
+                .into_iter()
+                .map(|problem| problem.replace(IMAGE_SUFFIX, "'"))
+                .collect(),
+        }
     }
 }
 
@@ -119,7 +179,8 @@ struct Question {
 
 impl PartialEq for Question {
     fn eq(&self, other: &Self) -> bool {
-        let actors = Arc::ptr_eq(&self.source, &other.source) && Arc::ptr_eq(&self.target, &other.target);
+        let actors =
+            Arc::ptr_eq(&self.source, &other.source) && Arc::ptr_eq(&self.target, &other.target);
         actors && (&self.pairs, self.mirrored) == (&other.pairs, other.mirrored)
     }
 }
@@ -134,9 +195,20 @@ pub(super) struct Judge {
 
 impl Judge {
     /// What is known about the pairs; without images and verdicts until those are there.
-    pub(super) fn marks(&mut self, actors: [&Arc<Actor>; 2], pairs: &Pairs, mirrored: bool, wake: &Wake) -> Arc<Marks> {
+    pub(super) fn marks(
+        &mut self,
+        actors: [&Arc<Actor>; 2],
+        pairs: &Pairs,
+        mirrored: bool,
+        wake: &Wake,
+    ) -> Arc<Marks> {
         let [source, target] = actors;
-        let question = Question { source: source.clone(), target: target.clone(), pairs: pairs.clone(), mirrored };
+        let question = Question {
+            source: source.clone(),
+            target: target.clone(),
+            pairs: pairs.clone(),
+            mirrored,
+        };
         let worker = self.worker.get_or_insert_with(|| start(wake.clone()));
         if let Some(Ok((answered, marks))) = worker.answer() {
             self.known = Some((answered, Arc::new(marks)));
@@ -159,10 +231,14 @@ impl Judge {
 }
 
 fn start(wake: Wake) -> Latest<Question, (Question, Marks)> {
-    Latest::new("Checking markers", wake, |inbox: &Inbox<Question>, outbox: &Outbox<(Question, Marks)>| {
-        while let Some(question) = inbox.next() {
-            let marks = Marks::judged(&question);
-            outbox.put(Ok((question, marks)));
-        }
-    })
+    Latest::new(
+        "Checking markers",
+        wake,
+        |inbox: &Inbox<Question>, outbox: &Outbox<(Question, Marks)>| {
+            while let Some(question) = inbox.next() {
+                let marks = Marks::judged(&question);
+                outbox.put(Ok((question, marks)));
+            }
+        },
+    )
 }

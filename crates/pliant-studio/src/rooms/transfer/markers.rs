@@ -35,7 +35,11 @@ struct Grip {
 }
 
 /// Changes the pairs of a source of the document.
-pub(super) fn change_pairs(document: &mut Document, source: usize, change: impl FnOnce(&mut Vec<[u32; 2]>)) {
+pub(super) fn change_pairs(
+    document: &mut Document,
+    source: usize,
+    change: impl FnOnce(&mut Vec<[u32; 2]>),
+) {
     if let Some(source) = document.transfer.sources.get_mut(source) {
         let mut pairs = source.pairs.to_vec();
         change(&mut pairs);
@@ -74,16 +78,31 @@ impl MarkerHand {
     }
 
     /// Places, takes, moves and deletes pairs of a source.
-    pub(super) fn canvas_ui(&mut self, on: &On<'_>, marks: &Marks, source: usize, ui: &Ui, cx: &mut Cx<'_>) -> bool {
-        let Some(model) = on.scene.models.first() else { return false };
+    pub(super) fn canvas_ui(
+        &mut self,
+        on: &On<'_>,
+        marks: &Marks,
+        source: usize,
+        ui: &Ui,
+        cx: &mut Cx<'_>,
+    ) -> bool {
+        let Some(model) = on.scene.models.first() else {
+            return false;
+        };
         self.keys(source, ui, cx);
         let canvas = on.canvas;
         if canvas.tool_drag_started()
-            && let Some(mark) = canvas.press_origin().and_then(|pointer| self.near(pointer, on, model, marks))
+            && let Some(mark) = canvas
+                .press_origin()
+                .and_then(|pointer| self.near(pointer, on, model, marks))
         {
             self.selected = Some(mark.placed);
             // Only what was placed is moved; its image follows.
-            self.grip = (!mark.image).then_some(Grip { gesture: cx.gesture, pair: mark.placed, pane: on.pane });
+            self.grip = (!mark.image).then_some(Grip {
+                gesture: cx.gesture,
+                pair: mark.placed,
+                pane: on.pane,
+            });
         }
         if canvas.tool_clicked()
             && let Some(pointer) = canvas.pointer()
@@ -109,13 +128,25 @@ impl MarkerHand {
         }
     }
 
-    /// The first click waits for the one in the other pane; another in the same pane takes its place.
+    /// The first click waits for the one in the other pane; another in the same pane takes its
+    /// place.
     fn place(&mut self, pane: usize, vertex: u32, source: usize, cx: &mut Cx<'_>) {
         match self.pending.take() {
             Some((other, partner)) if other != pane => {
-                let pair = if pane == 1 { [partner, vertex] } else { [vertex, partner] };
-                self.selected = cx.document.transfer.sources.get(source).map(|source| source.pairs.len());
-                cx.edit("Add marker pair", move |document| change_pairs(document, source, |pairs| pairs.push(pair)));
+                let pair = if pane == 1 {
+                    [partner, vertex]
+                } else {
+                    [vertex, partner]
+                };
+                self.selected = cx
+                    .document
+                    .transfer
+                    .sources
+                    .get(source)
+                    .map(|source| source.pairs.len());
+                cx.edit("Add marker pair", move |document| {
+                    change_pairs(document, source, |pairs| pairs.push(pair))
+                });
             }
             _ => {
                 self.selected = None;
@@ -125,13 +156,18 @@ impl MarkerHand {
     }
 
     fn drag(&mut self, on: &On<'_>, source: usize, ui: &Ui, cx: &mut Cx<'_>) -> bool {
-        let Some(grip) = self.grip.as_ref().filter(|grip| grip.pane == on.pane) else { return false };
+        let Some(grip) = self.grip.as_ref().filter(|grip| grip.pane == on.pane) else {
+            return false;
+        };
         let pair = grip.pair;
         if cx.gesture != grip.gesture {
             self.grip = None;
             return false;
         }
-        if let Some(hit) = ui.input(|input| input.pointer.interact_pos()).and_then(|pointer| on.pick(pointer)) {
+        if let Some(hit) = ui
+            .input(|input| input.pointer.interact_pos())
+            .and_then(|pointer| on.pick(pointer))
+        {
             let (side, vertex) = (on.pane, hit.vertex);
             cx.edit_by_hand("Move marker", move |document| {
                 change_pairs(document, source, |pairs| {
@@ -147,33 +183,62 @@ impl MarkerHand {
         true
     }
 
-    /// The marker under the pointer, one in front before one behind, one that was placed before an image.
-    fn near<'m>(&self, pointer: Pos2, on: &On<'_>, model: &Model, marks: &'m Marks) -> Option<&'m Mark> {
-        let distance = |mark: &Mark| on.canvas.view.project(place(model, mark.pair[on.pane])?).map(|p| p.distance(pointer));
-        let near = marks.marks.iter().filter(|mark| distance(mark).is_some_and(|d| d <= REACH));
+    /// The marker under the pointer, one in front before one behind, one that was placed before an
+    /// image.
+    fn near<'m>(
+        &self,
+        pointer: Pos2,
+        on: &On<'_>,
+        model: &Model,
+        marks: &'m Marks,
+    ) -> Option<&'m Mark> {
+        let distance = |mark: &Mark| {
+            on.canvas
+                .view
+                .project(place(model, mark.pair[on.pane])?)
+                .map(|p| p.distance(pointer))
+        };
+        let near = marks
+            .marks
+            .iter()
+            .filter(|mark| distance(mark).is_some_and(|d| d <= REACH));
         near.min_by_key(|mark| (is_behind(on, model, mark.pair[on.pane]), mark.image))
     }
 
     /// Draws all markers of a pane, and the one that waits.
     pub(super) fn paint(&self, on: &On<'_>, marks: &Marks, ui: &Ui) {
-        let Some(model) = on.scene.models.first() else { return };
+        let Some(model) = on.scene.models.first() else {
+            return;
+        };
         let behind = |mark: &&Mark| is_behind(on, model, mark.pair[on.pane]);
         let (back, front): (Vec<&Mark>, Vec<&Mark>) = marks.marks.iter().partition(behind);
-        for (mark, faint) in back.into_iter().map(|mark| (mark, true)).chain(front.into_iter().map(|mark| (mark, false))) {
+        for (mark, faint) in back
+            .into_iter()
+            .map(|mark| (mark, true))
+            .chain(front.into_iter().map(|mark| (mark, false)))
+        {
             self.paint_mark(on, model, mark, faint, ui);
         }
-        let Some((pane, vertex)) = self.pending else { return };
+        let Some((pane, vertex)) = self.pending else {
+            return;
+        };
         if pane == on.pane
             && let Some(at) = place(model, vertex).and_then(|place| on.canvas.view.project(place))
         {
             let color = Color32::from_rgb(255, 210, 60);
             on.canvas.painter.circle_filled(at, 4.0, color);
-            on.canvas.painter.circle_stroke(at, DISC + 3.0, Stroke::new(2.5, color));
+            on.canvas
+                .painter
+                .circle_stroke(at, DISC + 3.0, Stroke::new(2.5, color));
         }
     }
 
     fn paint_mark(&self, on: &On<'_>, model: &Model, mark: &Mark, faint: bool, ui: &Ui) {
-        let Some(at) = place(model, mark.pair[on.pane]).and_then(|place| on.canvas.view.project(place)) else { return };
+        let Some(at) =
+            place(model, mark.pair[on.pane]).and_then(|place| on.canvas.view.project(place))
+        else {
+            return;
+        };
         let strength = if faint { 0.25 } else { 1.0 };
         let radius = if mark.image { DISC - 1.5 } else { DISC };
         let ring = match mark.mood {
@@ -181,13 +246,35 @@ impl MarkerHand {
             Mood::Doubtful => Stroke::new(2.0, ui.visuals().warn_fg_color),
             Mood::Fine => Stroke::new(1.0, Color32::from_black_alpha(170)),
         };
-        let fill = if mark.image { pair_color(mark.placed).gamma_multiply(0.75) } else { pair_color(mark.placed) };
+        let fill = if mark.image {
+            pair_color(mark.placed).gamma_multiply(0.75)
+        } else {
+            pair_color(mark.placed)
+        };
         let painter = &on.canvas.painter;
-        painter.circle(at, radius, fill.gamma_multiply(strength), Stroke::new(ring.width, ring.color.gamma_multiply(strength)));
+        painter.circle(
+            at,
+            radius,
+            fill.gamma_multiply(strength),
+            Stroke::new(ring.width, ring.color.gamma_multiply(strength)),
+        );
         let ink = Color32::from_gray(15).gamma_multiply(strength);
-        painter.text(at, Align2::CENTER_CENTER, mark_name(mark), FontId::proportional(if mark.image { 9.0 } else { 10.5 }), ink);
+        painter.text(
+            at,
+            Align2::CENTER_CENTER,
+            mark_name(mark),
+            FontId::proportional(if mark.image { 9.0 } else { 10.5 }),
+            ink,
+        );
         if self.selected == Some(mark.placed) {
-            painter.circle_stroke(at, radius + 3.0, Stroke::new(2.0, ui.visuals().strong_text_color().gamma_multiply(strength)));
+            painter.circle_stroke(
+                at,
+                radius + 3.0,
+                Stroke::new(
+                    2.0,
+                    ui.visuals().strong_text_color().gamma_multiply(strength),
+                ),
+            );
         }
     }
 }
@@ -199,12 +286,27 @@ fn place(model: &Model, vertex: u32) -> Option<DVec3> {
 
 /// Whether the surface at a vertex faces away from the eye.
 fn is_behind(on: &On<'_>, model: &Model, vertex: u32) -> bool {
-    let Some(normal) = model.vertices.normals.get(vertex as usize) else { return false };
-    let ray = place(model, vertex).and_then(|place| on.canvas.view.project(place)).map(|at| on.canvas.view.ray(at));
-    ray.is_some_and(|ray| model.placement.transform_vector3(normal.as_dvec3()).dot(ray.direction) > 0.0)
+    let Some(normal) = model.vertices.normals.get(vertex as usize) else {
+        return false;
+    };
+    let ray = place(model, vertex)
+        .and_then(|place| on.canvas.view.project(place))
+        .map(|at| on.canvas.view.ray(at));
+    ray.is_some_and(|ray| {
+        model
+            .placement
+            .transform_vector3(normal.as_dvec3())
+            .dot(ray.direction)
+            > 0.0
+    })
 }
 
 /// The pairs of a source, or none.
 pub(super) fn pairs_of(document: &Document, source: usize) -> Pairs {
-    document.transfer.sources.get(source).map(|source| source.pairs.clone()).unwrap_or_default()
+    document
+        .transfer
+        .sources
+        .get(source)
+        .map(|source| source.pairs.clone())
+        .unwrap_or_default()
 }

@@ -12,12 +12,20 @@ impl TransferRoom {
         let setup = &document.transfer;
         ui.strong("Transfer");
         run::choices_ui(ui, cx);
-        let keys = self.cast.keys(setup).filter(|keys| !keys.is_empty() && !setup.layers.is_empty() && !self.run.busy());
+        let keys = self
+            .cast
+            .keys(setup)
+            .filter(|keys| !keys.is_empty() && !setup.layers.is_empty() && !self.run.busy());
         let accent = ui.visuals().selection;
         let text = egui::RichText::new("Run transfer").color(accent.stroke.color);
-        let button = egui::Button::new(text).fill(accent.bg_fill).min_size(egui::vec2(ui.available_width(), 28.0));
-        let run = ui.add_enabled(keys.is_some(), button).on_hover_text("Make the target move by all layers; the result is a take");
-        if let (true, Some(keys), Some(target)) = (run.clicked(), keys, self.cast.target().cloned()) {
+        let button = egui::Button::new(text)
+            .fill(accent.bg_fill)
+            .min_size(egui::vec2(ui.available_width(), 28.0));
+        let run = ui
+            .add_enabled(keys.is_some(), button)
+            .on_hover_text("Make the target move by all layers; the result is a take");
+        if let (true, Some(keys), Some(target)) = (run.clicked(), keys, self.cast.target().cloned())
+        {
             self.run.start(&target, keys, &self.maps, cx);
             self.hides_result = false;
         }
@@ -44,11 +52,19 @@ impl TransferRoom {
                 ui.colored_label(ui.visuals().warn_fg_color, format!("No map: {sentence}"));
             }
             (None, None) => {
-                ui.weak(if self.maps.busy() { "Matching …" } else { "Not found yet for these markers." });
+                ui.weak(if self.maps.busy() {
+                    "Matching …"
+                } else {
+                    "Not found yet for these markers."
+                });
             }
         }
         let missing = self.maps.get(&key).is_none() && !self.maps.busy();
-        if ui.add_enabled(missing, egui::Button::new("Find map")).on_hover_text("Which triangles belong together").clicked() {
+        if ui
+            .add_enabled(missing, egui::Button::new("Find map"))
+            .on_hover_text("Which triangles belong together")
+            .clicked()
+        {
             self.maps.try_again();
             self.maps.want(&key, &setup.sources[source].name, cx);
             self.colors = Colors::Map;

@@ -29,7 +29,15 @@ mod tests {
         let all = vec![1.0; mesh.triangles().len()];
         let none = vec![0.0; mesh.triangles().len()];
         let (red, blue) = ([255, 0, 0], [0, 0, 255]);
-        assert!(region_colors(&mesh, &[(red, all.clone()), (blue, all.clone())]).iter().all(|&c| c == Color32::from_rgb(0, 0, 255)));
-        assert!(region_colors(&mesh, &[(red, all), (blue, none)]).iter().all(|&c| c == Color32::from_rgb(255, 0, 0)));
+        assert!(
+            region_colors(&mesh, &[(red, all.clone()), (blue, all.clone())])
+                .iter()
+                .all(|&c| c == Color32::from_rgb(0, 0, 255))
+        );
+        assert!(
+            region_colors(&mesh, &[(red, all), (blue, none)])
+                .iter()
+                .all(|&c| c == Color32::from_rgb(255, 0, 0))
+        );
     }
 }

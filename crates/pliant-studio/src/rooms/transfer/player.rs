@@ -51,7 +51,12 @@ fn same(a: &Asked, b: &Asked) -> bool {
 
 impl Player {
     /// What to draw: the moment itself, or the one before it until it is ready.
-    pub(super) fn vertices(&mut self, actor: &Arc<Actor>, moment: Moment, wake: &Wake) -> Arc<Vertices> {
+    pub(super) fn vertices(
+        &mut self,
+        actor: &Arc<Actor>,
+        moment: Moment,
+        wake: &Wake,
+    ) -> Arc<Vertices> {
         if let Some(Ok(answer)) = self.worker.as_ref().and_then(Latest::answer) {
             self.shown = Some(answer);
         }
@@ -61,10 +66,15 @@ impl Player {
         }
         let asked = (actor.clone(), moment);
         if self.asked.as_ref().is_none_or(|last| !same(last, &asked)) {
-            self.worker.get_or_insert_with(|| start(wake.clone())).ask(asked.clone());
+            self.worker
+                .get_or_insert_with(|| start(wake.clone()))
+                .ask(asked.clone());
             self.asked = Some(asked);
         }
-        let shown = self.shown.as_ref().filter(|((of, _), _)| Arc::ptr_eq(of, actor));
+        let shown = self
+            .shown
+            .as_ref()
+            .filter(|((of, _), _)| Arc::ptr_eq(of, actor));
         shown.map_or_else(|| actor.rest.clone(), |(_, vertices)| vertices.clone())
     }
 
@@ -76,12 +86,16 @@ impl Player {
 }
 
 fn start(wake: Wake) -> Latest<Asked, (Asked, Arc<Vertices>)> {
-    Latest::new("Playing", wake, |inbox: &Inbox<Asked>, outbox: &Outbox<(Asked, Arc<Vertices>)>| {
-        while let Some(asked) = inbox.next() {
-            let vertices = shaded(&asked.0, &asked.1);
-            outbox.put(Ok((asked, vertices)));
-        }
-    })
+    Latest::new(
+        "Playing",
+        wake,
+        |inbox: &Inbox<Asked>, outbox: &Outbox<(Asked, Arc<Vertices>)>| {
+            while let Some(asked) = inbox.next() {
+                let vertices = shaded(&asked.0, &asked.1);
+                outbox.put(Ok((asked, vertices)));
+            }
+        },
+    )
 }
 
 /// The actor in a moment; at rest where there is no such moment.
@@ -90,11 +104,15 @@ fn shaded(actor: &Actor, moment: &Moment) -> Arc<Vertices> {
     let shade = |positions: &[DVec3]| Vertices::of(&actor.mesh, positions);
     match moment {
         Moment::Rest => None,
-        Moment::Clip(frame) => actor.clip().and_then(|clip| clip.frames().get(*frame)).map(|positions| shade(positions)),
-        Moment::Pose(positions) => Some(&**positions).filter(|positions| positions.len() == count).map(|positions| shade(positions)),
-        Moment::Take(blob, frame) => {
-            made_frame(blob, *frame, count).map(|positions| shade(&positions.iter().map(|p| p.as_dvec3()).collect::<Vec<_>>()))
-        }
+        Moment::Clip(frame) => actor
+            .clip()
+            .and_then(|clip| clip.frames().get(*frame))
+            .map(|positions| shade(positions)),
+        Moment::Pose(positions) => Some(&**positions)
+            .filter(|positions| positions.len() == count)
+            .map(|positions| shade(positions)),
+        Moment::Take(blob, frame) => made_frame(blob, *frame, count)
+            .map(|positions| shade(&positions.iter().map(|p| p.as_dvec3()).collect::<Vec<_>>())),
     }
     .unwrap_or_else(|| actor.rest.clone())
 }

@@ -42,10 +42,15 @@ impl PartialEq for Question {
     fn eq(&self, other: &Self) -> bool {
         let (a, b) = (&self.setup, &other.setup);
         let maps = self.mapped.len() == other.mapped.len()
-            && self.mapped.iter().zip(&other.mapped).all(|(a, b)| a.name == b.name && Arc::ptr_eq(&a.map, &b.map));
+            && self
+                .mapped
+                .iter()
+                .zip(&other.mapped)
+                .all(|(a, b)| a.name == b.name && Arc::ptr_eq(&a.map, &b.map));
         Arc::ptr_eq(&self.target, &other.target)
             && maps
-            && (&a.regions, &a.turns, a.layers.first(), self.refined) == (&b.regions, &b.turns, b.layers.first(), other.refined)
+            && (&a.regions, &a.turns, a.layers.first(), self.refined)
+                == (&b.regions, &b.turns, b.layers.first(), other.refined)
     }
 }
 
@@ -81,7 +86,10 @@ impl Previewer {
             worker.ask(question.clone());
             self.asked = Some(question.clone());
         }
-        self.shown.as_ref().filter(|(of, _)| Arc::ptr_eq(of, &question.target)).map(|(_, preview)| preview)
+        self.shown
+            .as_ref()
+            .filter(|(of, _)| Arc::ptr_eq(of, &question.target))
+            .map(|(_, preview)| preview)
     }
 
     /// Whether one is on its way.
@@ -95,26 +103,39 @@ impl Previewer {
 type Factor = Option<(Arc<Actor>, Reconstruction)>;
 
 fn start(wake: Wake) -> Latest<Question, (Question, Preview)> {
-    Latest::new("The preview", wake, |inbox: &Inbox<Question>, outbox: &Outbox<(Question, Preview)>| {
-        let mut factor: Factor = None;
-        while let Some(question) = inbox.next() {
-            let preview = previewed(&question, &mut factor);
-            outbox.put(Ok((question, preview)));
-        }
-    })
+    Latest::new(
+        "The preview",
+        wake,
+        |inbox: &Inbox<Question>, outbox: &Outbox<(Question, Preview)>| {
+            let mut factor: Factor = None;
+            while let Some(question) = inbox.next() {
+                let preview = previewed(&question, &mut factor);
+                outbox.put(Ok((question, preview)));
+            }
+        },
+    )
 }
 
 fn previewed(question: &Question, factor: &mut Factor) -> Preview {
     let mut problems = Vec::new();
     let planned = question.job();
-    let refined = planned.as_ref().filter(|_| question.refined).and_then(|(job, found)| match job.layers(found) {
-        // The lowest layer is not a region.
-        Ok((layers, _)) => Some(layers.into_iter().skip(1).map(|layer| layer.weights).collect::<Vec<_>>()),
-        Err(error) => {
-            problems.push(error.to_string());
-            None
-        }
-    });
+    let refined = planned
+        .as_ref()
+        .filter(|_| question.refined)
+        .and_then(|(job, found)| match job.layers(found) {
+            // The lowest layer is not a region.
+            Ok((layers, _)) => Some(
+                layers
+                    .into_iter()
+                    .skip(1)
+                    .map(|layer| layer.weights)
+                    .collect::<Vec<_>>(),
+            ),
+            Err(error) => {
+                problems.push(error.to_string());
+                None
+            }
+        });
     let regions = &question.setup.regions;
     let mut painted = Vec::new();
     for (k, region) in regions.iter().enumerate() {
@@ -124,13 +145,26 @@ fn previewed(question: &Question, factor: &mut Factor) -> Preview {
             continue;
         };
         if !region.faces.is_empty() && weights.iter().all(|&weight| weight == 0.0) {
-            problems.push(format!("{} covers no stiff part by more than half: paint more, or switch Refine off.", region.name));
+            problems.push(format!(
+                "{} covers no stiff part by more than half: paint more, or switch Refine off.",
+                region.name
+            ));
         }
-        let traced = weights.iter().zip(drawn).map(|(weight, drawn)| weight.max(TRACE * drawn)).collect();
+        let traced = weights
+            .iter()
+            .zip(drawn)
+            .map(|(weight, drawn)| weight.max(TRACE * drawn))
+            .collect();
         painted.push((region.color, traced));
     }
-    let pose = planned.and_then(|(job, found)| posed(&job, &found, &question.target, factor, &mut problems));
-    Preview { colors: Arc::new(region_colors(&question.target.mesh, &painted)), pose, problems, refined: refined.is_some() }
+    let pose = planned
+        .and_then(|(job, found)| posed(&job, &found, &question.target, factor, &mut problems));
+    Preview {
+        colors: Arc::new(region_colors(&question.target.mesh, &painted)),
+        pose,
+        problems,
+        refined: refined.is_some(),
+    }
 }
 
 /// How much of a scribble shows through where it does not count.
@@ -150,24 +184,49 @@ fn posed(
     factor: &mut Factor,
     problems: &mut Vec<String>,
 ) -> Option<Arc<Vec<DVec3>>> {
-    let (pose, odd) = job.pose(found).map_err(|error| problems.push(error.to_string())).ok()??;
-    // The library speaks of the recipe's tables; a region that covers nothing was told above where weights are shown.
+    let (pose, odd) = job
+        .pose(found)
+        .map_err(|error| problems.push(error.to_string()))
+        .ok()??;
+    // The library speaks of the recipe's tables; a region that covers nothing was told above where
+    // weights are shown.
     if !odd.is_empty() && problems.is_empty() {
         problems.push("A turn moves nothing: its region covers no stiff part by more than half. Paint more, or switch Refine off.".into());
     }
-    if factor.as_ref().is_none_or(|(of, _)| !Arc::ptr_eq(of, target)) {
+    if factor
+        .as_ref()
+        .is_none_or(|(of, _)| !Arc::ptr_eq(of, target))
+    {
         let fresh = Reconstruction::factor(&target.mesh, ReconstructionForm::AreaWeighted);
-        *factor = Some((target.clone(), fresh.map_err(|error| problems.push(error.to_string())).ok()?));
+        *factor = Some((
+            target.clone(),
+            fresh
+                .map_err(|error| problems.push(error.to_string()))
+                .ok()?,
+        ));
     }
-    factor.as_ref().map(|(_, factor)| Arc::new(factor.solve(pose.rotations())))
+    factor
+        .as_ref()
+        .map(|(_, factor)| Arc::new(factor.solve(pose.rotations())))
 }
 
 impl Question {
-    /// A job whose layers are the lowest one and, over it, one per region; nothing while a source has no map.
+    /// A job whose layers are the lowest one and, over it, one per region; nothing while a source
+    /// has no map.
     fn job(&self) -> Option<(TransferJob, Vec<Correspondence>)> {
         let known = |name: &str| self.mapped.iter().any(|mapped| mapped.name == name);
-        let lowest = self.setup.layers.first().map(|layer| layer.source.clone()).filter(|name| known(name))?;
-        if !self.setup.regions.iter().all(|region| known(&region.source)) {
+        let lowest = self
+            .setup
+            .layers
+            .first()
+            .map(|layer| layer.source.clone())
+            .filter(|name| known(name))?;
+        if !self
+            .setup
+            .regions
+            .iter()
+            .all(|region| known(&region.source))
+        {
             return None;
         }
         let mut recipe = self.setup.recipe();
@@ -177,12 +236,29 @@ impl Question {
             refine: region.refine,
             ..RecipeLayer::whole(&region.source)
         };
-        recipe.layers = std::iter::once(RecipeLayer::whole(&lowest)).chain(self.setup.regions.iter().map(of_region)).collect();
-        let mapped = || recipe.sources.iter().filter_map(|source| self.mapped.iter().find(|mapped| mapped.name == source.name));
-        let clips = mapped().map(|mapped| Some((mapped.source.clip()?.clone(), None))).collect::<Option<Vec<_>>>()?;
-        let found = mapped().map(|mapped| mapped.map.correspondence.clone()).collect();
-        let inputs = TransferInputs { target: self.target.asset.clone(), mesh: self.target.mesh.clone(), sources: clips };
-        TransferJob::new(&recipe, inputs, None).ok().map(|job| (job, found))
+        recipe.layers = std::iter::once(RecipeLayer::whole(&lowest))
+            .chain(self.setup.regions.iter().map(of_region))
+            .collect();
+        let mapped = || {
+            recipe
+                .sources
+                .iter()
+                .filter_map(|source| self.mapped.iter().find(|mapped| mapped.name == source.name))
+        };
+        let clips = mapped()
+            .map(|mapped| Some((mapped.source.clip()?.clone(), None)))
+            .collect::<Option<Vec<_>>>()?;
+        let found = mapped()
+            .map(|mapped| mapped.map.correspondence.clone())
+            .collect();
+        let inputs = TransferInputs {
+            target: self.target.asset.clone(),
+            mesh: self.target.mesh.clone(),
+            sources: clips,
+        };
+        TransferJob::new(&recipe, inputs, None)
+            .ok()
+            .map(|job| (job, found))
     }
 }
 
@@ -193,10 +269,14 @@ mod tests {
     use crate::rooms::transfer::setup::SourceSetup;
     use crate::rooms::transfer::stage::actor;
 
-    /// The tapir with its trunk as a region, and its own clip as the source: the map is the identity.
+    /// The tapir with its trunk as a region, and its own clip as the source: the map is the
+    /// identity.
     fn trunk(degrees: f64, refined: bool) -> Question {
         let (target, source) = (actor("specimen:tapir"), actor("specimen:tapir#trunk"));
-        let mut setup = Setup { target: "specimen:tapir".into(), ..Setup::default() };
+        let mut setup = Setup {
+            target: "specimen:tapir".into(),
+            ..Setup::default()
+        };
         setup.add_source("specimen:tapir#trunk".into());
         setup.add_region("tapir trunk");
         let faces = (0..target.mesh.face_count() as u32).filter(|&face| in_trunk(&target, face));
@@ -204,7 +284,16 @@ mod tests {
         setup.set_turn("Region", [degrees, 0.0, 0.0]);
         let key = MapKey::of(&SourceSetup::default(), &source, &target);
         let map = Arc::new(FoundMap::find(&key, &()).unwrap());
-        Question { setup, target, mapped: vec![Mapped { name: "tapir trunk".into(), source, map }], refined }
+        Question {
+            setup,
+            target,
+            mapped: vec![Mapped {
+                name: "tapir trunk".into(),
+                source,
+                map,
+            }],
+            refined,
+        }
     }
 
     fn in_trunk(target: &Actor, face: u32) -> bool {
@@ -217,13 +306,27 @@ mod tests {
         // All of a trunk bends: no part of it is stiff.
         question.setup.regions[0].refine = false;
         let preview = previewed(&question, &mut None);
-        let (rest, pose) = (question.target.mesh.positions(), preview.pose.expect("something is turned"));
+        let (rest, pose) = (
+            question.target.mesh.positions(),
+            preview.pose.expect("something is turned"),
+        );
         let corners = |face: &u32| question.target.mesh.face(*face as usize).to_vec();
         let way = |v: usize| rest[v].distance(pose[v]) / question.target.diagonal();
-        let trunk_way = question.setup.regions[0].faces.iter().flat_map(corners).map(|v| way(v as usize)).fold(0.0, f64::max);
+        let trunk_way = question.setup.regions[0]
+            .faces
+            .iter()
+            .flat_map(corners)
+            .map(|v| way(v as usize))
+            .fold(0.0, f64::max);
         // The whole keeps its centre, so all of it gives way a little.
-        let hindmost = (0..rest.len()).min_by(|&a, &b| rest[a].z.total_cmp(&rest[b].z)).unwrap();
-        assert!(trunk_way > 0.1 && way(hindmost) < 0.2 * trunk_way, "{trunk_way} {}", way(hindmost));
+        let hindmost = (0..rest.len())
+            .min_by(|&a, &b| rest[a].z.total_cmp(&rest[b].z))
+            .unwrap();
+        assert!(
+            trunk_way > 0.1 && way(hindmost) < 0.2 * trunk_way,
+            "{trunk_way} {}",
+            way(hindmost)
+        );
     }
 
     #[test]
@@ -231,9 +334,25 @@ mod tests {
         let question = trunk(0.0, false);
         let raw = previewed(&question, &mut None);
         assert!(!raw.refined && raw.pose.is_none());
-        let counted = previewed(&Question { refined: true, ..question.clone() }, &mut None);
+        let counted = previewed(
+            &Question {
+                refined: true,
+                ..question.clone()
+            },
+            &mut None,
+        );
         assert!(counted.refined && counted.colors != raw.colors);
-        let without_map = previewed(&Question { mapped: Vec::new(), refined: true, ..question }, &mut None);
-        assert!(!without_map.refined && without_map.colors == raw.colors, "nobody knows yet what is stiff");
+        let without_map = previewed(
+            &Question {
+                mapped: Vec::new(),
+                refined: true,
+                ..question
+            },
+            &mut None,
+        );
+        assert!(
+            !without_map.refined && without_map.colors == raw.colors,
+            "nobody knows yet what is stiff"
+        );
     }
 }

@@ -11,9 +11,14 @@ use super::setup::{LayerSetup, Setup, SourceSetup};
 use crate::project::resolved;
 
 impl Setup {
-    /// What a recipe in `folder` says, given its files opened as a job; and what the studio has no place for, a sentence each.
+    /// What a recipe in `folder` says, given its files opened as a job; and what the studio has no
+    /// place for, a sentence each.
     #[must_use]
-    pub(super) fn of_recipe(recipe: &TransferRecipe, job: &TransferJob, folder: &Path) -> (Self, Vec<String>) {
+    pub(super) fn of_recipe(
+        recipe: &TransferRecipe,
+        job: &TransferJob,
+        folder: &Path,
+    ) -> (Self, Vec<String>) {
         let mut setup = Self {
             target: resolved(&recipe.target, folder),
             root: recipe.root,
@@ -24,7 +29,11 @@ impl Setup {
             ..Self::default()
         };
         for (told, source) in recipe.sources.iter().zip(job.sources()) {
-            let pairs = source.markers.iter().flat_map(|markers| markers.pairs()).map(|&(a, b)| [a, b]);
+            let pairs = source
+                .markers
+                .iter()
+                .flat_map(|markers| markers.pairs())
+                .map(|&(a, b)| [a, b]);
             setup.sources.push(SourceSetup {
                 name: told.name.clone(),
                 clip: resolved(&told.clip, folder),
@@ -39,7 +48,15 @@ impl Setup {
         for (told, faces) in recipe.layers.iter().zip(job.layer_faces()) {
             let region = faces.map(|faces| setup.region_of(faces, &told.source, told.refine));
             let (source, mode, frames) = (told.source.clone(), told.mode, told.frames);
-            setup.layers.push(LayerSetup { source, region, mode, frames, at: told.at, speed: told.speed, ease: told.ease });
+            setup.layers.push(LayerSetup {
+                source,
+                region,
+                mode,
+                frames,
+                at: told.at,
+                speed: told.speed,
+                ease: told.ease,
+            });
         }
         setup.take_turns(recipe, job);
         let problems = strange(recipe);
@@ -57,10 +74,14 @@ impl Setup {
     }
 }
 
-/// Angles about x, y and z, one after another, and then the turn that a recipe asks for, as such angles.
+/// Angles about x, y and z, one after another, and then the turn that a recipe asks for, as such
+/// angles.
 fn turned(degrees: [f64; 3], told: &RecipeModification) -> [f64; 3] {
     let axis = DVec3::from_array(told.axis);
-    let first_alone = DVec3::AXES.iter().position(|unit| axis == *unit).filter(|&k| degrees[k..].iter().all(|&angle| angle == 0.0));
+    let first_alone = DVec3::AXES
+        .iter()
+        .position(|unit| axis == *unit)
+        .filter(|&k| degrees[k..].iter().all(|&angle| angle == 0.0));
     if let Some(k) = first_alone {
         let mut degrees = degrees;
         degrees[k] = told.degrees;
@@ -68,20 +89,40 @@ fn turned(degrees: [f64; 3], told: &RecipeModification) -> [f64; 3] {
     }
     let [x, y, z] = degrees.map(f64::to_radians);
     let before = DQuat::from_euler(EulerRot::ZYX, z, y, x);
-    let (z, y, x) = (DQuat::from_scaled_axis(axis.normalize_or_zero() * told.degrees.to_radians()) * before).to_euler(EulerRot::ZYX);
+    let (z, y, x) = (DQuat::from_scaled_axis(axis.normalize_or_zero() * told.degrees.to_radians())
+        * before)
+        .to_euler(EulerRot::ZYX);
     [x, y, z].map(f64::to_degrees)
 }
 
 /// What a recipe says and a setup cannot.
 fn strange(recipe: &TransferRecipe) -> Vec<String> {
-    let layers = recipe.layers.iter().map(|layer| (layer.band, layer.threshold));
-    let turns = recipe.modifications.iter().map(|turn| (turn.band, turn.threshold));
-    let borders = layers.chain(turns).any(|border| border != (Band::Auto, Threshold::Auto));
+    let layers = recipe
+        .layers
+        .iter()
+        .map(|layer| (layer.band, layer.threshold));
+    let turns = recipe
+        .modifications
+        .iter()
+        .map(|turn| (turn.band, turn.threshold));
+    let borders = layers
+        .chain(turns)
+        .any(|border| border != (Band::Auto, Threshold::Auto));
     let sentences = [
-        (borders, "Its bands and thresholds are left out: here borders are softened by what bends."),
-        (recipe.form == RecipeForm::Classic, "Its form 'classic' is left out: here triangles count by their area."),
+        (
+            borders,
+            "Its bands and thresholds are left out: here borders are softened by what bends.",
+        ),
+        (
+            recipe.form == RecipeForm::Classic,
+            "Its form 'classic' is left out: here triangles count by their area.",
+        ),
     ];
-    sentences.into_iter().filter(|(is_so, _)| *is_so).map(|(_, sentence)| sentence.to_owned()).collect()
+    sentences
+        .into_iter()
+        .filter(|(is_so, _)| *is_so)
+        .map(|(_, sentence)| sentence.to_owned())
+        .collect()
 }
 
 #[cfg(test)]
@@ -99,8 +140,15 @@ mod tests {
         recipe.layers[1].refine = setup.regions[0].refine;
         let job = TransferJob::load(&recipe, None).unwrap();
         let (back, problems) = Setup::of_recipe(&recipe, &job, Path::new("."));
-        assert_eq!((&back.regions[0].faces, back.regions.len()), (&setup.regions[0].faces, 1), "the turn and the layer are of one region");
-        assert_eq!((&back.layers, &back.turns, &back.target), (&setup.layers, &setup.turns, &setup.target));
+        assert_eq!(
+            (&back.regions[0].faces, back.regions.len()),
+            (&setup.regions[0].faces, 1),
+            "the turn and the layer are of one region"
+        );
+        assert_eq!(
+            (&back.layers, &back.turns, &back.target),
+            (&setup.layers, &setup.turns, &setup.target)
+        );
         assert!(problems.is_empty());
         assert_eq!(back.recipe(), recipe);
     }
@@ -108,8 +156,13 @@ mod tests {
     #[test]
     fn a_turn_about_any_axis_becomes_angles_of_the_same_turn() {
         let told = |axis: [f64; 3], degrees: f64| {
-            let text = format!("target='t'\nsource=[]\nlayer=[]\n[[modify]]\naxis = {axis:?}\ndegrees = {degrees:?}\n");
-            TransferRecipe::parse(&text).unwrap().modifications.remove(0)
+            let text = format!(
+                "target='t'\nsource=[]\nlayer=[]\n[[modify]]\naxis = {axis:?}\ndegrees = {degrees:?}\n"
+            );
+            TransferRecipe::parse(&text)
+                .unwrap()
+                .modifications
+                .remove(0)
         };
         let about_y = turned([20.0, 0.0, 0.0], &told([0.0, 1.0, 0.0], 100.0));
         assert_eq!(about_y, [20.0, 100.0, 0.0]);
@@ -118,7 +171,8 @@ mod tests {
         let turn = DQuat::from_axis_angle(axis, 40_f64.to_radians())
             * DQuat::from_rotation_y(100_f64.to_radians())
             * DQuat::from_rotation_x(20_f64.to_radians());
-        let found = DQuat::from_rotation_z(z) * DQuat::from_rotation_y(y) * DQuat::from_rotation_x(x);
+        let found =
+            DQuat::from_rotation_z(z) * DQuat::from_rotation_y(y) * DQuat::from_rotation_x(x);
         assert!(found.angle_between(turn) < 1e-7);
     }
 }

@@ -24,7 +24,11 @@ pub(super) struct RegionDesk {
 
 impl Default for RegionDesk {
     fn default() -> Self {
-        Self { selected: 0, refined: true, name: None }
+        Self {
+            selected: 0,
+            refined: true,
+            name: None,
+        }
     }
 }
 
@@ -38,23 +42,49 @@ impl RegionDesk {
     /// The region that is worked on.
     #[must_use]
     pub(super) fn region<'s>(&self, setup: &'s Setup) -> Option<&'s RegionSetup> {
-        setup.regions.get(self.selected).or_else(|| setup.regions.last())
+        setup
+            .regions
+            .get(self.selected)
+            .or_else(|| setup.regions.last())
     }
 
     /// Regions and the brush.
-    pub(super) fn regions_ui(&mut self, brush: &mut Brush, source: &str, preview: Option<&Preview>, ui: &mut Ui, cx: &mut Cx<'_>) {
+    pub(super) fn regions_ui(
+        &mut self,
+        brush: &mut Brush,
+        source: &str,
+        preview: Option<&Preview>,
+        ui: &mut Ui,
+        cx: &mut Cx<'_>,
+    ) {
         ui.strong("Regions");
         self.list_ui(ui, cx);
         ui.horizontal(|ui| {
             let hint = "A part of the target that follows a clip of its own; a layer comes with it";
-            if ui.add_enabled(!source.is_empty(), egui::Button::new("Add region")).on_hover_text(hint).clicked() {
+            if ui
+                .add_enabled(!source.is_empty(), egui::Button::new("Add region"))
+                .on_hover_text(hint)
+                .clicked()
+            {
                 self.selected = cx.document.transfer.regions.len();
                 let source = source.to_owned();
-                cx.edit("Add region", move |document| document.transfer.add_region(&source));
+                cx.edit("Add region", move |document| {
+                    document.transfer.add_region(&source)
+                });
             }
-            if ui.add_enabled(self.region(&cx.document.transfer).is_some(), egui::Button::new("Remove region")).clicked() {
-                let index = self.selected.min(cx.document.transfer.regions.len().saturating_sub(1));
-                cx.edit("Remove region", move |document| document.transfer.remove_region(index));
+            if ui
+                .add_enabled(
+                    self.region(&cx.document.transfer).is_some(),
+                    egui::Button::new("Remove region"),
+                )
+                .clicked()
+            {
+                let index = self
+                    .selected
+                    .min(cx.document.transfer.regions.len().saturating_sub(1));
+                cx.edit("Remove region", move |document| {
+                    document.transfer.remove_region(index)
+                });
             }
         });
         if self.region(&cx.document.transfer).is_none() {
@@ -65,15 +95,25 @@ impl RegionDesk {
         ui.add_space(6.0);
         ui.strong("Brush");
         ui.horizontal(|ui| {
-            ui.selectable_value(&mut brush.erases, false, "Paint").on_hover_text("Ctrl erases while it is held");
-            ui.selectable_value(&mut brush.erases, true, "Erase").on_hover_text("Ctrl paints while it is held");
+            ui.selectable_value(&mut brush.erases, false, "Paint")
+                .on_hover_text("Ctrl erases while it is held");
+            ui.selectable_value(&mut brush.erases, true, "Erase")
+                .on_hover_text("Ctrl paints while it is held");
         });
-        ui.add(Slider::new(&mut brush.radius, 0.005..=0.2).logarithmic(true).text("Radius")).on_hover_text("Part of the target's size");
+        ui.add(
+            Slider::new(&mut brush.radius, 0.005..=0.2)
+                .logarithmic(true)
+                .text("Radius"),
+        )
+        .on_hover_text("Part of the target's size");
         ui.add_space(6.0);
         ui.horizontal(|ui| {
-            ui.selectable_value(&mut self.refined, false, "As scribbled").on_hover_text("The faces under the brush");
+            ui.selectable_value(&mut self.refined, false, "As scribbled")
+                .on_hover_text("The faces under the brush");
             ui.selectable_value(&mut self.refined, true, "As it counts")
-                .on_hover_text("Stiff parts are taken or left as a whole, and what bends between them blends");
+                .on_hover_text(
+                    "Stiff parts are taken or left as a whole, and what bends between them blends",
+                );
         });
         if self.refined && preview.is_some_and(|preview| !preview.refined) {
             ui.weak("The map says what is stiff: shown as scribbled until it is found.");
@@ -88,7 +128,10 @@ impl RegionDesk {
             ui.horizontal(|ui| {
                 let (rect, _) = ui.allocate_exact_size(vec2(12.0, 12.0), Sense::hover());
                 ui.painter().rect_filled(rect, 3.0, color_of(region));
-                if ui.selectable_label(self.selected == k, &region.name).clicked() {
+                if ui
+                    .selectable_label(self.selected == k, &region.name)
+                    .clicked()
+                {
                     (self.selected, self.name) = (k, None);
                 }
                 ui.weak(format!("{} faces", region.faces.len()));
@@ -100,19 +143,31 @@ impl RegionDesk {
     fn selected_ui(&mut self, ui: &mut Ui, cx: &mut Cx<'_>) {
         let setup = &cx.document.transfer;
         let index = self.selected.min(setup.regions.len().saturating_sub(1));
-        let Some(region) = setup.regions.get(index).cloned() else { return };
-        let names: Vec<String> = setup.sources.iter().map(|source| source.name.clone()).collect();
+        let Some(region) = setup.regions.get(index).cloned() else {
+            return;
+        };
+        let names: Vec<String> = setup
+            .sources
+            .iter()
+            .map(|source| source.name.clone())
+            .collect();
         ui.add_space(4.0);
         egui::Grid::new("region").num_columns(2).show(ui, |ui| {
             let label = ui.label("Name");
-            let typed = self.name.get_or_insert_with(|| (index, region.name.clone()));
+            let typed = self
+                .name
+                .get_or_insert_with(|| (index, region.name.clone()));
             if typed.0 != index {
                 *typed = (index, region.name.clone());
             }
-            let field = ui.add(egui::TextEdit::singleline(&mut typed.1).desired_width(140.0)).labelled_by(label.id);
+            let field = ui
+                .add(egui::TextEdit::singleline(&mut typed.1).desired_width(140.0))
+                .labelled_by(label.id);
             if field.lost_focus() {
                 let name = typed.1.trim().to_owned();
-                cx.edit("Rename region", move |document| document.transfer.rename_region(index, &name));
+                cx.edit("Rename region", move |document| {
+                    document.transfer.rename_region(index, &name)
+                });
             }
             if !field.has_focus() {
                 self.name = None;
@@ -120,27 +175,44 @@ impl RegionDesk {
             ui.end_row();
             let label = ui.label("Moved by");
             let mut source = region.source.clone();
-            let clips = egui::ComboBox::from_id_salt("region clip").selected_text(&source).show_ui(ui, |ui| {
-                for name in names {
-                    ui.selectable_value(&mut source, name.clone(), name);
-                }
-            });
+            let clips = egui::ComboBox::from_id_salt("region clip")
+                .selected_text(&source)
+                .show_ui(ui, |ui| {
+                    for name in names {
+                        ui.selectable_value(&mut source, name.clone(), name);
+                    }
+                });
             clips.response.labelled_by(label.id);
             if source != region.source {
-                cx.edit("Choose clip of region", move |document| set_source(&mut document.transfer, index, &source));
+                cx.edit("Choose clip of region", move |document| {
+                    set_source(&mut document.transfer, index, &source)
+                });
             }
             ui.end_row();
             let label = ui.label("Colour");
             let mut color = region.color;
-            if ui.color_edit_button_srgb(&mut color).labelled_by(label.id).changed() {
-                cx.edit_by_hand("Colour region", move |document| change(document, index, |region| region.color = color));
+            if ui
+                .color_edit_button_srgb(&mut color)
+                .labelled_by(label.id)
+                .changed()
+            {
+                cx.edit_by_hand("Colour region", move |document| {
+                    change(document, index, |region| region.color = color)
+                });
             }
             ui.end_row();
         });
         let mut refine = region.refine;
-        let hint = "Scribble roughly: stiff parts that are mostly covered belong to the region as a whole";
-        if ui.checkbox(&mut refine, "Refine to stiff parts").on_hover_text(hint).changed() {
-            cx.edit("Refine region", move |document| change(document, index, |region| region.refine = refine));
+        let hint =
+            "Scribble roughly: stiff parts that are mostly covered belong to the region as a whole";
+        if ui
+            .checkbox(&mut refine, "Refine to stiff parts")
+            .on_hover_text(hint)
+            .changed()
+        {
+            cx.edit("Refine region", move |document| {
+                change(document, index, |region| region.refine = refine)
+            });
         }
     }
 
@@ -149,7 +221,10 @@ impl RegionDesk {
         ui.strong("Turn the rest pose");
         ui.weak("Bring parts of the target near the pose in which the source rests: drag a ring, or set angles.");
         self.list_ui(ui, cx);
-        let Some(region) = self.region(&cx.document.transfer).map(|region| region.name.clone()) else {
+        let Some(region) = self
+            .region(&cx.document.transfer)
+            .map(|region| region.name.clone())
+        else {
             ui.weak("Paint a region first, with Scribble regions.");
             return;
         };
@@ -157,14 +232,24 @@ impl RegionDesk {
         let mut degrees = before;
         ui.add_space(4.0);
         for (angle, axis) in degrees.iter_mut().zip(["X", "Y", "Z"]) {
-            ui.add(Slider::new(angle, -180.0..=180.0).suffix("°").step_by(1.0).text(format!("Turn {axis}")));
+            ui.add(
+                Slider::new(angle, -180.0..=180.0)
+                    .suffix("°")
+                    .step_by(1.0)
+                    .text(format!("Turn {axis}")),
+            );
         }
-        if ui.add_enabled(before != [0.0; 3], egui::Button::new("Reset turn")).clicked() {
+        if ui
+            .add_enabled(before != [0.0; 3], egui::Button::new("Reset turn"))
+            .clicked()
+        {
             degrees = [0.0; 3];
         }
         if degrees != before {
             let name = region.clone();
-            cx.edit_by_hand("Turn region", move |document| document.transfer.set_turn(&name, degrees));
+            cx.edit_by_hand("Turn region", move |document| {
+                document.transfer.set_turn(&name, degrees)
+            });
         }
         for problem in preview.iter().flat_map(|preview| &preview.problems) {
             ui.colored_label(ui.visuals().warn_fg_color, problem);
@@ -174,14 +259,33 @@ impl RegionDesk {
 
 impl RegionDesk {
     /// Rings around the region that is worked on. Says whether one is in the hand.
-    pub(super) fn turn_on_canvas_ui(&self, on: &On<'_>, target: &Actor, ui: &Ui, cx: &mut Cx<'_>) -> bool {
+    pub(super) fn turn_on_canvas_ui(
+        &self,
+        on: &On<'_>,
+        target: &Actor,
+        ui: &Ui,
+        cx: &mut Cx<'_>,
+    ) -> bool {
         let setup = &cx.document.transfer;
-        let (Some(region), Some(model)) = (self.region(setup), on.scene.models.first()) else { return false };
-        let Some(middle) = middle_of(region, target, model) else { return false };
-        let degrees = turn_gizmo_ui(ui, on.canvas, "region", &region.name, middle, setup.turn_of(&region.name));
+        let (Some(region), Some(model)) = (self.region(setup), on.scene.models.first()) else {
+            return false;
+        };
+        let Some(middle) = middle_of(region, target, model) else {
+            return false;
+        };
+        let degrees = turn_gizmo_ui(
+            ui,
+            on.canvas,
+            "region",
+            &region.name,
+            middle,
+            setup.turn_of(&region.name),
+        );
         if let Some(degrees) = degrees {
             let name = region.name.clone();
-            cx.edit_by_hand("Turn region", move |document| document.transfer.set_turn(&name, degrees));
+            cx.edit_by_hand("Turn region", move |document| {
+                document.transfer.set_turn(&name, degrees)
+            });
         }
         degrees.is_some()
     }
@@ -190,8 +294,14 @@ impl RegionDesk {
 /// The mean of the corners of a region's faces, as the target stands; nothing for an empty region.
 fn middle_of(region: &RegionSetup, target: &Actor, model: &Model) -> Option<DVec3> {
     let there = |face: &&u32| (**face as usize) < target.mesh.face_count();
-    let corners = region.faces.iter().filter(there).flat_map(|&face| target.mesh.face(face as usize));
-    let (sum, count) = corners.fold((DVec3::ZERO, 0_usize), |(sum, count), &corner| (sum + model.position(corner), count + 1));
+    let corners = region
+        .faces
+        .iter()
+        .filter(there)
+        .flat_map(|&face| target.mesh.face(face as usize));
+    let (sum, count) = corners.fold((DVec3::ZERO, 0_usize), |(sum, count), &corner| {
+        (sum + model.position(corner), count + 1)
+    });
     (count > 0).then(|| sum / count as f64)
 }
 
@@ -203,9 +313,14 @@ fn change(document: &mut Document, region: usize, change: impl FnOnce(&mut Regio
 
 /// Another clip for a region: its layers that played the old one play the new one.
 fn set_source(setup: &mut Setup, region: usize, source: &str) {
-    let Some(region) = setup.regions.get_mut(region) else { return };
+    let Some(region) = setup.regions.get_mut(region) else {
+        return;
+    };
     let before = std::mem::replace(&mut region.source, source.to_owned());
-    let own = setup.layers.iter_mut().filter(|layer| layer.region.as_ref() == Some(&region.name) && layer.source == before);
+    let own = setup
+        .layers
+        .iter_mut()
+        .filter(|layer| layer.region.as_ref() == Some(&region.name) && layer.source == before);
     own.for_each(|layer| {
         source.clone_into(&mut layer.source);
         layer.frames = None;

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use pliant::transfer_recipe::{
-    Band, RecipeForm, RecipeLayer, RecipeMethod, RecipeMode, RecipeModification, RecipeRoot, RecipeSource, RecipeUp, Region, Strokes,
-    Threshold, TransferRecipe,
+    Band, RecipeForm, RecipeLayer, RecipeMethod, RecipeMode, RecipeModification, RecipeRoot,
+    RecipeSource, RecipeUp, Region, Strokes, Threshold, TransferRecipe,
 };
 use serde::{Deserialize, Serialize};
 
@@ -46,7 +46,10 @@ impl Setup {
     /// Visits every name of an asset.
     pub fn for_each_locator(&mut self, visit: &mut dyn FnMut(&mut Locator)) {
         let clips = self.sources.iter_mut().map(|source| &mut source.clip);
-        std::iter::once(&mut self.target).chain(clips).filter(|locator| !locator.is_empty()).for_each(visit);
+        std::iter::once(&mut self.target)
+            .chain(clips)
+            .filter(|locator| !locator.is_empty())
+            .for_each(visit);
     }
 }
 
@@ -160,22 +163,47 @@ impl Default for SourceSetup {
 
 impl Default for LayerSetup {
     fn default() -> Self {
-        Self { source: String::new(), region: None, mode: RecipeMode::Blend, frames: None, at: 0, speed: 1.0, ease: 0.0 }
+        Self {
+            source: String::new(),
+            region: None,
+            mode: RecipeMode::Blend,
+            frames: None,
+            at: 0,
+            speed: 1.0,
+            ease: 0.0,
+        }
     }
 }
 
 /// Colours of regions, apart from each other for most eyes, and from clay.
-const REGION_COLORS: [[u8; 3]; 8] =
-    [[230, 120, 40], [60, 140, 220], [70, 170, 90], [200, 80, 160], [150, 110, 220], [210, 180, 40], [60, 180, 180], [200, 70, 70]];
+const REGION_COLORS: [[u8; 3]; 8] = [
+    [230, 120, 40],
+    [60, 140, 220],
+    [70, 170, 90],
+    [200, 80, 160],
+    [150, 110, 220],
+    [210, 180, 40],
+    [60, 180, 180],
+    [200, 70, 70],
+];
 
 impl Setup {
     /// Adds a clip under a name of its own; the first one moves all of the target.
     pub fn add_source(&mut self, clip: Locator) {
-        let name = free_name(&short_name(&clip), |name| self.sources.iter().any(|source| source.name == name));
+        let name = free_name(&short_name(&clip), |name| {
+            self.sources.iter().any(|source| source.name == name)
+        });
         if self.layers.is_empty() {
-            self.layers.push(LayerSetup { source: name.clone(), ..LayerSetup::default() });
+            self.layers.push(LayerSetup {
+                source: name.clone(),
+                ..LayerSetup::default()
+            });
         }
-        self.sources.push(SourceSetup { name, clip, ..SourceSetup::default() });
+        self.sources.push(SourceSetup {
+            name,
+            clip,
+            ..SourceSetup::default()
+        });
     }
 
     /// Takes a clip out, with its layers; regions that it moved go to the first that is left.
@@ -185,14 +213,22 @@ impl Setup {
         }
         let name = self.sources.remove(index).name;
         self.layers.retain(|layer| layer.source != name);
-        let first = self.sources.first().map_or_else(String::new, |source| source.name.clone());
-        self.regions.iter_mut().filter(|region| region.source == name).for_each(|region| region.source.clone_from(&first));
+        let first = self
+            .sources
+            .first()
+            .map_or_else(String::new, |source| source.name.clone());
+        self.regions
+            .iter_mut()
+            .filter(|region| region.source == name)
+            .for_each(|region| region.source.clone_from(&first));
     }
 
     /// Takes another target; vertices and faces of the one before mean nothing on it.
     pub fn set_target(&mut self, target: Locator) {
         self.target = target;
-        self.sources.iter_mut().for_each(|source| source.pairs = Arc::default());
+        self.sources
+            .iter_mut()
+            .for_each(|source| source.pairs = Arc::default());
         self.regions.clear();
         self.turns.clear();
         self.layers.retain(|layer| layer.region.is_none());
@@ -202,20 +238,36 @@ impl Setup {
     /// Adds an empty region of a source, and a layer with it.
     pub fn add_region(&mut self, source: &str) {
         let region = Some(self.push_region(Vec::new(), source, true));
-        self.layers.push(LayerSetup { source: source.to_owned(), region, ..LayerSetup::default() });
+        self.layers.push(LayerSetup {
+            source: source.to_owned(),
+            region,
+            ..LayerSetup::default()
+        });
     }
 
     fn push_region(&mut self, faces: Vec<u32>, source: &str, refine: bool) -> String {
         let name = free_name("Region", |name| self.region(name).is_some());
         let color = REGION_COLORS[self.regions.len() % REGION_COLORS.len()];
-        self.regions.push(RegionSetup { name: name.clone(), color, source: source.to_owned(), faces: Arc::new(faces), refine });
+        self.regions.push(RegionSetup {
+            name: name.clone(),
+            color,
+            source: source.to_owned(),
+            faces: Arc::new(faces),
+            refine,
+        });
         name
     }
 
     /// The name of the region of these faces, a new one if there is none like it.
     pub(super) fn region_of(&mut self, faces: Vec<u32>, source: &str, refine: bool) -> String {
-        let same = |region: &&RegionSetup| *region.faces == faces && (&*region.source, region.refine) == (source, refine);
-        let known = self.regions.iter().find(same).map(|region| region.name.clone());
+        let same = |region: &&RegionSetup| {
+            *region.faces == faces && (&*region.source, region.refine) == (source, refine)
+        };
+        let known = self
+            .regions
+            .iter()
+            .find(same)
+            .map(|region| region.name.clone());
         known.unwrap_or_else(|| self.push_region(faces, source, refine))
     }
 
@@ -225,7 +277,8 @@ impl Setup {
             return;
         }
         let name = self.regions.remove(index).name;
-        self.layers.retain(|layer| layer.region.as_ref() != Some(&name));
+        self.layers
+            .retain(|layer| layer.region.as_ref() != Some(&name));
         self.turns.retain(|turn| turn.region != name);
     }
 
@@ -234,17 +287,29 @@ impl Setup {
         if name.is_empty() || self.region(name).is_some() {
             return;
         }
-        let Some(region) = self.regions.get_mut(index) else { return };
+        let Some(region) = self.regions.get_mut(index) else {
+            return;
+        };
         let before = std::mem::replace(&mut region.name, name.to_owned());
-        self.layers.iter_mut().filter_map(|layer| layer.region.as_mut()).filter(|r| **r == before).for_each(|r| name.clone_into(r));
-        self.turns.iter_mut().filter(|turn| turn.region == before).for_each(|turn| name.clone_into(&mut turn.region));
+        self.layers
+            .iter_mut()
+            .filter_map(|layer| layer.region.as_mut())
+            .filter(|r| **r == before)
+            .for_each(|r| name.clone_into(r));
+        self.turns
+            .iter_mut()
+            .filter(|turn| turn.region == before)
+            .for_each(|turn| name.clone_into(&mut turn.region));
     }
 
     /// Turns a region; no angle is no turn.
     pub fn set_turn(&mut self, region: &str, degrees: [f64; 3]) {
         self.turns.retain(|turn| turn.region != region);
         if degrees != [0.0; 3] {
-            self.turns.push(TurnSetup { region: region.to_owned(), degrees });
+            self.turns.push(TurnSetup {
+                region: region.to_owned(),
+                degrees,
+            });
         }
     }
 
@@ -257,7 +322,10 @@ impl Setup {
     /// How a region is turned.
     #[must_use]
     pub fn turn_of(&self, region: &str) -> [f64; 3] {
-        self.turns.iter().find(|turn| turn.region == region).map_or([0.0; 3], |turn| turn.degrees)
+        self.turns
+            .iter()
+            .find(|turn| turn.region == region)
+            .map_or([0.0; 3], |turn| turn.degrees)
     }
 
     /// The same as the command line takes it, but for the markers, which it has in files.
@@ -274,15 +342,33 @@ impl Setup {
             form: RecipeForm::Area,
             sources: self.sources.iter().map(SourceSetup::recipe).collect(),
             layers: self.layers.iter().map(|layer| layer.recipe(self)).collect(),
-            modifications: self.turns.iter().flat_map(|turn| turn.recipe(self)).collect(),
+            modifications: self
+                .turns
+                .iter()
+                .flat_map(|turn| turn.recipe(self))
+                .collect(),
         }
     }
 }
 
 impl SourceSetup {
     fn recipe(&self) -> RecipeSource {
-        let Self { name, clip, method, turn, align_poses, .. } = self;
-        RecipeSource { name: name.clone(), clip: clip.clone(), markers: None, method: *method, turn: *turn, align_poses: *align_poses }
+        let Self {
+            name,
+            clip,
+            method,
+            turn,
+            align_poses,
+            ..
+        } = self;
+        RecipeSource {
+            name: name.clone(),
+            clip: clip.clone(),
+            markers: None,
+            method: *method,
+            turn: *turn,
+            align_poses: *align_poses,
+        }
     }
 }
 
@@ -316,26 +402,34 @@ impl TurnSetup {
         let region = setup.region(&self.region);
         let axes = [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]];
         region.into_iter().flat_map(move |region| {
-            axes.into_iter().zip(self.degrees).filter(|(_, degrees)| *degrees != 0.0).map(|(axis, degrees)| RecipeModification {
-                region: Some(region.recipe()),
-                strokes: Strokes::default(),
-                width: 0.0,
-                refine: region.refine,
-                threshold: Threshold::Auto,
-                band: Band::Auto,
-                axis,
-                degrees,
-            })
+            axes.into_iter()
+                .zip(self.degrees)
+                .filter(|(_, degrees)| *degrees != 0.0)
+                .map(|(axis, degrees)| RecipeModification {
+                    region: Some(region.recipe()),
+                    strokes: Strokes::default(),
+                    width: 0.0,
+                    refine: region.refine,
+                    threshold: Threshold::Auto,
+                    band: Band::Auto,
+                    axis,
+                    degrees,
+                })
         })
     }
 }
 
-/// What a person calls an asset: `hound walk` for `specimen:hound#walk`, `horse` for `meshes/horse.glb`.
+/// What a person calls an asset: `hound walk` for `specimen:hound#walk`, `horse` for
+/// `meshes/horse.glb`.
 #[must_use]
 pub fn short_name(locator: &str) -> String {
-    let (path, part) = locator.split_once('#').map_or((locator, ""), |(path, part)| (path, part));
+    let (path, part) = locator
+        .split_once('#')
+        .map_or((locator, ""), |(path, part)| (path, part));
     let file = path.rsplit(['/', '\\']).next().unwrap_or(path);
-    let stem = file.strip_prefix("specimen:").unwrap_or_else(|| file.rsplit_once('.').map_or(file, |(stem, _)| stem));
+    let stem = file
+        .strip_prefix("specimen:")
+        .unwrap_or_else(|| file.rsplit_once('.').map_or(file, |(stem, _)| stem));
     format!("{stem} {part}").trim_end().to_owned()
 }
 
@@ -344,7 +438,10 @@ mod tests {
     use super::*;
 
     fn two_sources() -> Setup {
-        let mut setup = Setup { target: "specimen:tapir".into(), ..Setup::default() };
+        let mut setup = Setup {
+            target: "specimen:tapir".into(),
+            ..Setup::default()
+        };
         setup.add_source("specimen:hound#walk".into());
         setup.add_source("specimen:hound#walk".into());
         setup
@@ -352,9 +449,15 @@ mod tests {
 
     #[test]
     fn names_of_assets_are_short_and_those_of_sources_differ() {
-        assert_eq!(short_name("meshes/old/horse.v2.glb#gallop"), "horse.v2 gallop");
+        assert_eq!(
+            short_name("meshes/old/horse.v2.glb#gallop"),
+            "horse.v2 gallop"
+        );
         let setup = two_sources();
-        assert_eq!([&*setup.sources[0].name, &*setup.sources[1].name], ["hound walk", "hound walk 2"]);
+        assert_eq!(
+            [&*setup.sources[0].name, &*setup.sources[1].name],
+            ["hound walk", "hound walk 2"]
+        );
         assert_eq!(setup.layers.len(), 1, "the first one moves everything");
     }
 
@@ -364,9 +467,16 @@ mod tests {
         setup.add_region("hound walk 2");
         setup.set_turn("Region", [0.0, 30.0, 10.0]);
         setup.rename_region(0, "Trunk");
-        assert_eq!((setup.layers[1].region.as_deref(), &*setup.turns[0].region), (Some("Trunk"), "Trunk"));
+        assert_eq!(
+            (setup.layers[1].region.as_deref(), &*setup.turns[0].region),
+            (Some("Trunk"), "Trunk")
+        );
         let recipe = setup.recipe();
-        let turned: Vec<([f64; 3], f64)> = recipe.modifications.iter().map(|m| (m.axis, m.degrees)).collect();
+        let turned: Vec<([f64; 3], f64)> = recipe
+            .modifications
+            .iter()
+            .map(|m| (m.axis, m.degrees))
+            .collect();
         assert_eq!(turned, [([0.0, 1.0, 0.0], 30.0), ([0.0, 0.0, 1.0], 10.0)]);
         setup.remove_region(0);
         assert_eq!((setup.layers.len(), setup.turns.len()), (1, 0));
@@ -377,7 +487,10 @@ mod tests {
         let mut setup = two_sources();
         setup.add_region("hound walk 2");
         setup.remove_source(1);
-        assert_eq!((setup.layers.len(), &*setup.regions[0].source), (1, "hound walk"));
+        assert_eq!(
+            (setup.layers.len(), &*setup.regions[0].source),
+            (1, "hound walk")
+        );
     }
 
     #[test]
@@ -385,8 +498,17 @@ mod tests {
         let mut setup = two_sources();
         setup.sources[0].pairs = Arc::new(vec![[1, 2], [3, 4]]);
         setup.add_region("hound walk");
-        setup.outcome = Some(Outcome { feet: Some((3, [0.5, 0.25])), ..Outcome::default() });
-        assert_eq!(serde_json::from_str::<Setup>(&serde_json::to_string(&setup).unwrap()).unwrap(), setup);
-        assert_eq!(serde_json::from_str::<Setup>("{}").unwrap(), Setup::default());
+        setup.outcome = Some(Outcome {
+            feet: Some((3, [0.5, 0.25])),
+            ..Outcome::default()
+        });
+        assert_eq!(
+            serde_json::from_str::<Setup>(&serde_json::to_string(&setup).unwrap()).unwrap(),
+            setup
+        );
+        assert_eq!(
+            serde_json::from_str::<Setup>("{}").unwrap(),
+            Setup::default()
+        );
     }
 }

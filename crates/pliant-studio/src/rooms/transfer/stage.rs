@@ -45,7 +45,14 @@ impl Actor {
         let mesh = loaded.asset.mesh().map_err(|error| error.to_string())?;
         let (surface, rest) = (Surface::of(&mesh), Vertices::of(&mesh, mesh.positions()));
         let motion = Movement::of(&loaded.asset);
-        Ok(Self { asset: Arc::new(loaded.asset.clone()), mesh: Arc::new(mesh), surface, rest, motion, plane: OnceLock::new() })
+        Ok(Self {
+            asset: Arc::new(loaded.asset.clone()),
+            mesh: Arc::new(mesh),
+            surface,
+            rest,
+            motion,
+            plane: OnceLock::new(),
+        })
     }
 
     /// Its clip, where it has one.
@@ -70,9 +77,16 @@ impl Actor {
 impl Movement {
     fn of(asset: &Asset) -> Result<Self, String> {
         let clip = asset.clip().map_err(|error| error.to_string())?;
-        let flexibility = Flexibility::of(&clip).map_err(|error| error.to_string())?.of_triangles().to_vec();
+        let flexibility = Flexibility::of(&clip)
+            .map_err(|error| error.to_string())?
+            .of_triangles()
+            .to_vec();
         let heat = flexibility_heat(clip.reference(), &flexibility);
-        Ok(Self { clip: Arc::new(clip), flexibility, heat })
+        Ok(Self {
+            clip: Arc::new(clip),
+            flexibility,
+            heat,
+        })
     }
 }
 
@@ -80,7 +94,8 @@ impl Movement {
 #[must_use]
 pub(super) fn flexibility_heat(mesh: &Mesh, of_triangles: &[f64]) -> Heat {
     let values = mesh.vertex_means(of_triangles);
-    Heat::new(&values, HeatMap::Sequential, "Flexibility", "").with_range([0.0, Partitions::DEFAULT_THRESHOLD as f32])
+    Heat::new(&values, HeatMap::Sequential, "Flexibility", "")
+        .with_range([0.0, Partitions::DEFAULT_THRESHOLD as f32])
 }
 
 /// The assets of the room, by locator.
@@ -104,13 +119,28 @@ impl Stage {
             Slot::Loading => return Err(format!("Loading {locator} …")),
             Slot::Failed(sentence) => return Err(sentence),
         };
-        if self.seats.get(locator).is_none_or(|seat| !Arc::ptr_eq(&seat.loaded, &loaded)) {
+        if self
+            .seats
+            .get(locator)
+            .is_none_or(|seat| !Arc::ptr_eq(&seat.loaded, &loaded))
+        {
             let work = loaded.clone();
-            let task = Task::start(format!("Preparing {locator}"), cx.wake.clone(), move |_| Actor::new(&work));
-            self.seats.insert(locator.to_owned(), Seat { loaded, coming: Some(task), actor: None });
+            let task = Task::start(format!("Preparing {locator}"), cx.wake.clone(), move |_| {
+                Actor::new(&work)
+            });
+            self.seats.insert(
+                locator.to_owned(),
+                Seat {
+                    loaded,
+                    coming: Some(task),
+                    actor: None,
+                },
+            );
         }
         let waiting = Err(format!("Preparing {locator} …"));
-        let Some(seat) = self.seats.get_mut(locator) else { return waiting };
+        let Some(seat) = self.seats.get_mut(locator) else {
+            return waiting;
+        };
         if let Some(result) = Task::finished(&mut seat.coming) {
             seat.actor = Some(result.map(Arc::new));
         }

@@ -53,12 +53,25 @@ pub(crate) fn run(args: &Args, console: &Console) -> Result<(), Failure> {
     let _working = console.working("mirroring markers");
     let opened = args.meshes.open(Some(&args.markers))?;
     let planes = [
-        chosen(args.source_plane, &opened.source, &args.meshes.source, "source")?,
-        chosen(args.target_plane, &opened.target, &args.meshes.target, "target")?,
+        chosen(
+            args.source_plane,
+            &opened.source,
+            &args.meshes.source,
+            "source",
+        )?,
+        chosen(
+            args.target_plane,
+            &opened.target,
+            &args.meshes.target,
+            "target",
+        )?,
     ];
-    let both =
-        mirror_markers(&opened.source, &opened.target, &opened.markers, planes).map_err(|error| Failure::about(&args.markers, &error))?;
-    let text = both.markers.to_text(format).map_err(|error| Failure::about(args.out.display(), &error))?;
+    let both = mirror_markers(&opened.source, &opened.target, &opened.markers, planes)
+        .map_err(|error| Failure::about(&args.markers, &error))?;
+    let text = both
+        .markers
+        .to_text(format)
+        .map_err(|error| Failure::about(args.out.display(), &error))?;
     output::write(&args.out, text.into_bytes())?;
     let mut object = Map::new();
     object.insert("out".into(), json!(args.out.display().to_string()));
@@ -67,7 +80,12 @@ pub(crate) fn run(args: &Args, console: &Console) -> Result<(), Failure> {
     object.insert("middle".into(), json!(both.middle));
     object.insert("source_plane".into(), plane_json(planes[0]));
     object.insert("target_plane".into(), plane_json(planes[1]));
-    let problems: Vec<String> = opened.problems.iter().chain(&both.problems).cloned().collect();
+    let problems: Vec<String> = opened
+        .problems
+        .iter()
+        .chain(&both.problems)
+        .cloned()
+        .collect();
     let told = format!(
         "{} pairs, {} of them added, {} on the middle line; written to {}\n",
         both.markers.pairs().len(),
@@ -78,7 +96,12 @@ pub(crate) fn run(args: &Args, console: &Console) -> Result<(), Failure> {
     console.done(object, &told, &problems)
 }
 
-fn chosen(choice: Option<PlaneChoice>, mesh: &Mesh, locator: &str, side: &str) -> Result<MirrorPlane, Failure> {
+fn chosen(
+    choice: Option<PlaneChoice>,
+    mesh: &Mesh,
+    locator: &str,
+    side: &str,
+) -> Result<MirrorPlane, Failure> {
     match choice {
         Some(_) => plane(choice, mesh, locator, &format!("name its place too, as --{side}-plane x:0.5")),
         None => symmetry_plane(mesh).ok_or_else(|| {

@@ -83,9 +83,24 @@ impl Meshes {
     fn open(&self, markers: Option<&str>) -> Result<Opened, Failure> {
         let (asset, source) = source::load_surface(&self.source)?;
         let (other, target) = source::load_surface(&self.target)?;
-        let (markers, odd) = markers.map(|file| read_markers(file, None)).transpose()?.unwrap_or_default();
-        let problems = asset.problems.iter().chain(&other.problems).chain(&odd).cloned().collect();
-        Ok(Opened { asset, source, target, markers, problems })
+        let (markers, odd) = markers
+            .map(|file| read_markers(file, None))
+            .transpose()?
+            .unwrap_or_default();
+        let problems = asset
+            .problems
+            .iter()
+            .chain(&other.problems)
+            .chain(&odd)
+            .cloned()
+            .collect();
+        Ok(Opened {
+            asset,
+            source,
+            target,
+            markers,
+            problems,
+        })
     }
 }
 
@@ -98,7 +113,8 @@ fn format_of(out: &Path) -> Result<MarkerFormat, Failure> {
 /// The bytes of a picture of markers that are all there.
 fn picture(opened: &Opened, markers: &Markers, emphasised: &[bool]) -> Result<Vec<u8>, Failure> {
     let failed = |error: &dyn std::error::Error| Failure::about("the picture", error);
-    let image = marker_picture(&opened.source, &opened.target, markers, emphasised).map_err(|error| failed(&error))?;
+    let image = marker_picture(&opened.source, &opened.target, markers, emphasised)
+        .map_err(|error| failed(&error))?;
     image.to_png().map_err(|error| failed(&error))
 }
 

@@ -49,26 +49,56 @@ pub(crate) struct Args {
 
 pub(crate) fn run(args: &Args, console: &Console) -> Result<(), Failure> {
     let format = args.out.as_deref().map(format_of).transpose()?;
-    args.picture.as_ref().map_or(Ok(()), |file| output::require_ending(file, &["png"]))?;
+    args.picture
+        .as_ref()
+        .map_or(Ok(()), |file| output::require_ending(file, &["png"]))?;
     let _working = console.working("looking for markers");
     let mut opened = args.meshes.open(args.markers.as_deref())?;
-    let about = |error: &dyn std::error::Error| Failure::about(args.markers.as_deref().unwrap_or(&args.meshes.source), error);
-    let flexibility = flexibility(&mut opened).map_err(|error| Failure::about(&args.meshes.source, &error))?;
+    let about = |error: &dyn std::error::Error| {
+        Failure::about(
+            args.markers.as_deref().unwrap_or(&args.meshes.source),
+            error,
+        )
+    };
+    let flexibility =
+        flexibility(&mut opened).map_err(|error| Failure::about(&args.meshes.source, &error))?;
     let flexibility = flexibility.as_ref().map(Flexibility::of_triangles);
-    let next = MarkerSuggestions::find(&opened.source, &opened.target, &opened.markers, flexibility, args.count.into());
+    let next = MarkerSuggestions::find(
+        &opened.source,
+        &opened.target,
+        &opened.markers,
+        flexibility,
+        args.count.into(),
+    );
     let next = next.map_err(|error| about(&error))?;
     let all = next.added_to(&opened.markers);
     let mut outputs = Outputs::default();
     if let (Some(out), Some(format)) = (&args.out, format) {
-        outputs.add(out, all.to_text(format).map_err(|error| Failure::about(out.display(), &error))?.into_bytes());
+        outputs.add(
+            out,
+            all.to_text(format)
+                .map_err(|error| Failure::about(out.display(), &error))?
+                .into_bytes(),
+        );
     }
     if let Some(file) = &args.picture {
-        let suggested: Vec<bool> = (0..all.pairs().len()).map(|k| k >= opened.markers.pairs().len()).collect();
+        let suggested: Vec<bool> = (0..all.pairs().len())
+            .map(|k| k >= opened.markers.pairs().len())
+            .collect();
         outputs.add(file, picture(&opened, &all, &suggested)?);
     }
     outputs.write()?;
-    let problems: Vec<String> = opened.problems.iter().chain(&next.problems).cloned().collect();
-    console.result(described(args, &next, flexibility.is_some()), &told(&next, &all), &problems)
+    let problems: Vec<String> = opened
+        .problems
+        .iter()
+        .chain(&next.problems)
+        .cloned()
+        .collect();
+    console.result(
+        described(args, &next, flexibility.is_some()),
+        &told(&next, &all),
+        &problems,
+    )
 }
 
 /// Where the source's clip bends it; nothing without a clip.
@@ -77,17 +107,21 @@ fn flexibility(opened: &mut Opened) -> Result<Option<Flexibility>, pliant_transf
         (0, _) => Ok(None),
         (_, Ok(clip)) => Flexibility::of(&clip).map(Some),
         (_, Err(error)) => {
-            opened.problems.push(format!("the source is taken to bend everywhere alike: {error}"));
+            opened.problems.push(format!(
+                "the source is taken to bend everywhere alike: {error}"
+            ));
             Ok(None)
         }
     }
 }
 
 fn described(args: &Args, next: &MarkerSuggestions, by_flexibility: bool) -> Map<String, Value> {
-    let suggestion =
-        |s: &pliant_transfer::MarkerSuggestion| json!({"source": s.source, "target": s.target, "removes": s.removes, "leaves": s.leaves});
+    let suggestion = |s: &pliant_transfer::MarkerSuggestion| json!({"source": s.source, "target": s.target, "removes": s.removes, "leaves": s.leaves});
     let mut object = Map::new();
-    object.insert("suggestions".into(), next.suggestions.iter().map(suggestion).collect());
+    object.insert(
+        "suggestions".into(),
+        next.suggestions.iter().map(suggestion).collect(),
+    );
     object.insert("now".into(), json!(next.now));
     object.insert("by_flexibility".into(), json!(by_flexibility));
     for (key, file) in [("out", &args.out), ("picture", &args.picture)] {
@@ -100,9 +134,17 @@ fn described(args: &Args, next: &MarkerSuggestions, by_flexibility: bool) -> Map
 
 fn told(next: &MarkerSuggestions, all: &Markers) -> String {
     let first = all.pairs().len() - next.suggestions.len();
-    let mut text = format!("{:<20} {:>8} {:>8} {:>9}\n", "marker", "source", "target", "removes %");
+    let mut text = format!(
+        "{:<20} {:>8} {:>8} {:>9}\n",
+        "marker", "source", "target", "removes %"
+    );
     for (k, suggestion) in next.suggestions.iter().enumerate() {
-        let _ = writeln!(text, "{} {:>9.1}", shown(all, first + k), 100.0 * suggestion.removes);
+        let _ = writeln!(
+            text,
+            "{} {:>9.1}",
+            shown(all, first + k),
+            100.0 * suggestion.removes
+        );
     }
     let then = next.suggestions.last().map_or(next.now, |last| last.leaves);
     let _ = writeln!(

@@ -17,7 +17,11 @@ pub(super) fn bent(bar: &Mesh, degrees: f64) -> Result<Mesh, MeshError> {
     let radius = length(bar) / degrees.to_radians();
     let place = |p: &DVec3| {
         let (angle_rad, lever) = (p.x / radius, radius - p.y);
-        DVec3::new(lever * angle_rad.sin(), radius - lever * angle_rad.cos(), p.z)
+        DVec3::new(
+            lever * angle_rad.sin(),
+            radius - lever * angle_rad.cos(),
+            p.z,
+        )
     };
     bar.posed(bar.positions().iter().map(place).collect())
 }
@@ -25,23 +29,36 @@ pub(super) fn bent(bar: &Mesh, degrees: f64) -> Result<Mesh, MeshError> {
 /// A bar along x whose ends are turned against each other by `degrees`.
 pub(super) fn twisted(bar: &Mesh, degrees: f64) -> Result<Mesh, MeshError> {
     let per_length = degrees.to_radians() / length(bar);
-    bar.posed(bar.positions().iter().map(|p| DQuat::from_rotation_x(per_length * p.x) * *p).collect())
+    bar.posed(
+        bar.positions()
+            .iter()
+            .map(|p| DQuat::from_rotation_x(per_length * p.x) * *p)
+            .collect(),
+    )
 }
 
 /// A bar along x, `factor` times as long, of the same volume.
 pub(super) fn stretched(bar: &Mesh, factor: f64) -> Result<Mesh, MeshError> {
     let thinner = 1.0 / factor.sqrt();
-    bar.posed(bar.positions().iter().map(|p| *p * DVec3::new(factor, thinner, thinner)).collect())
+    bar.posed(
+        bar.positions()
+            .iter()
+            .map(|p| *p * DVec3::new(factor, thinner, thinner))
+            .collect(),
+    )
 }
 
 /// The vertices of the end at the least x, up to a `share` of the length.
 pub(super) fn left_end(bar: &Mesh, share: f64) -> Vec<usize> {
     let left = bar.bounds().map_or(0.0, |bounds| bounds.min.x) + share * length(bar);
-    (0..bar.vertex_count()).filter(|&v| bar.positions()[v].x <= left).collect()
+    (0..bar.vertex_count())
+        .filter(|&v| bar.positions()[v].x <= left)
+        .collect()
 }
 
 fn length(bar: &Mesh) -> f64 {
-    bar.bounds().map_or(1.0, |bounds| bounds.max.x - bounds.min.x)
+    bar.bounds()
+        .map_or(1.0, |bounds| bounds.max.x - bounds.min.x)
 }
 
 #[cfg(test)]
@@ -58,7 +75,11 @@ mod tests {
     #[test]
     fn bending_and_twisting_keep_the_volume_but_for_the_flatness_of_faces() {
         let bar = plain(60, 12);
-        for shape in [bent(&bar, 150.0).unwrap(), twisted(&bar, 150.0).unwrap(), stretched(&bar, 1.5).unwrap()] {
+        for shape in [
+            bent(&bar, 150.0).unwrap(),
+            twisted(&bar, 150.0).unwrap(),
+            stretched(&bar, 1.5).unwrap(),
+        ] {
             assert!((shape.signed_volume() / bar.signed_volume() - 1.0).abs() < 2e-3);
         }
     }

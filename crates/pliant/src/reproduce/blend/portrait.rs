@@ -21,19 +21,32 @@ pub(super) enum Origin {
 impl Origin {
     /// Of the shape at `alpha` between two.
     pub(super) fn at(alpha: f64) -> Self {
-        if alpha == 0.0 || alpha == 1.0 { Self::Given } else { Self::Between }
+        if alpha == 0.0 || alpha == 1.0 {
+            Self::Given
+        } else {
+            Self::Between
+        }
     }
 }
 
 /// A scene of one shape, without a floor: what hangs in the air shall not look as if it stood.
 pub(super) fn scene(mesh: &Mesh, origin: Origin) -> Scene {
-    let [r, g, b] = if origin == Origin::Given { GIVEN } else { BETWEEN };
+    let [r, g, b] = if origin == Origin::Given {
+        GIVEN
+    } else {
+        BETWEEN
+    };
     let mut scene = Scene::of(mesh, Material::plain(Color::srgb8(r, g, b)));
     scene.backdrop.ground = Ground::None;
     scene
 }
 
 /// The picture of one shape, framed by `in_view`.
-pub(super) fn picture(mesh: &Mesh, origin: Origin, shot: Shot, in_view: &[DVec3]) -> Result<Image, ReproduceError> {
+pub(super) fn picture(
+    mesh: &Mesh,
+    origin: Origin,
+    shot: Shot,
+    in_view: &[DVec3],
+) -> Result<Image, ReproduceError> {
     Ok(shot.framed_by(in_view, &scene(mesh, origin))?)
 }

@@ -27,11 +27,19 @@ pub(super) struct Pair {
 }
 
 const fn orbit(azimuth_rad: f64, elevation_rad: f64) -> View {
-    View::Orbit { azimuth_rad, elevation_rad }
+    View::Orbit {
+        azimuth_rad,
+        elevation_rad,
+    }
 }
 
 /// Poses of the built-in hand: flat, and a fist.
-const BUILT_IN: [Pair; 1] = [Pair { name: "hand", locator: "specimen:hand", frames: [0, 3], view: orbit(0.5, 0.2) }];
+const BUILT_IN: [Pair; 1] = [Pair {
+    name: "hand",
+    locator: "specimen:hand",
+    frames: [0, 3],
+    view: orbit(0.5, 0.2),
+}];
 
 /// Poses of the sets in a data folder.
 pub(super) const SHARED: [Pair; 3] = [
@@ -75,20 +83,41 @@ pub(super) fn section(data: &Data) -> Result<Section, ReproduceError> {
             "{STEPS} steps from pose to pose. Volume half way in % of the mean of both ends, by springs and by straight lines. Turned over: \
              the most elements inside in one step. Times are of this machine."
         ),
-        ["shape", "vertices", "springs", "one step, ms", "not converged", "volume, springs", "volume, lines", "turned over"],
+        [
+            "shape",
+            "vertices",
+            "springs",
+            "one step, ms",
+            "not converged",
+            "volume, springs",
+            "volume, lines",
+            "turned over",
+        ],
     );
     for pair in BUILT_IN.iter().chain(&SHARED) {
-        let Some(asset) = data.asset(pair.locator)? else { continue };
+        let Some(asset) = data.asset(pair.locator)? else {
+            continue;
+        };
         let clip = asset.clip()?;
         let [from, to] = pair.frames.map(|frame| clip.mesh_at(frame));
-        let rig_failed = |source| ReproduceError::Rig { model: pair.name.to_owned(), source };
+        let rig_failed = |source| ReproduceError::Rig {
+            model: pair.name.to_owned(),
+            source,
+        };
         let shapes = [from.map_err(rig_failed)?, to.map_err(rig_failed)?];
         let walk = Walk::between(&shapes).map_err(failed(pair.name))?;
         let row = walk.row(&shapes);
-        section.figure(&format!("{}: volume half way", pair.name), format!("{} %, lines {} %", row[4], row[5]));
+        section.figure(
+            &format!("{}: volume half way", pair.name),
+            format!("{} %, lines {} %", row[4], row[5]),
+        );
         table.push([pair.name.to_owned()].into_iter().chain(row));
         let file = format!("{}.png", file_stem(pair.name));
-        section.wide(&file, &format!("The {}.", pair.name), &walk.sheet(pair)?.compose()?)?;
+        section.wide(
+            &file,
+            &format!("The {}.", pair.name),
+            &walk.sheet(pair)?.compose()?,
+        )?;
     }
     section.table(table);
     Ok(section)
@@ -108,7 +137,13 @@ impl Walk {
         }
         let springs = blend.spring_counts().in_shape();
         let vertices = shapes[0].vertex_count() + blend.interior_points();
-        Ok(Self { mesh: shapes[0].clone(), frames, vertices, springs, step_ms: mean(spans) })
+        Ok(Self {
+            mesh: shapes[0].clone(),
+            frames,
+            vertices,
+            springs,
+            step_ms: mean(spans),
+        })
     }
 
     fn row(&self, shapes: &[Mesh; 2]) -> [String; 7] {
@@ -118,20 +153,38 @@ impl Walk {
             grouped(self.vertices),
             grouped(self.springs),
             rounded(self.step_ms),
-            self.frames.iter().filter(|frame| !frame.report.converged).count().to_string(),
+            self.frames
+                .iter()
+                .filter(|frame| !frame.report.converged)
+                .count()
+                .to_string(),
             format!("{:.1}", 100.0 * half.volume / mean),
             format!("{:.1}", 100.0 * half.linear.volume / mean),
-            self.frames.iter().map(|frame| frame.inverted).max().map_or_else(String::new, grouped),
+            self.frames
+                .iter()
+                .map(|frame| frame.inverted)
+                .max()
+                .map_or_else(String::new, grouped),
         ]
     }
 
     fn sheet(&self, pair: &Pair) -> Result<ContactSheet, ReproduceError> {
-        let in_view: Vec<DVec3> = SHOWN.iter().flat_map(|&step| &self.frames[step].positions).copied().collect();
+        let in_view: Vec<DVec3> = SHOWN
+            .iter()
+            .flat_map(|&step| &self.frames[step].positions)
+            .copied()
+            .collect();
         let mut sheet = ContactSheet::new("", SHOWN.len());
         for step in SHOWN {
-            let pose = self.mesh.posed(self.frames[step].positions.clone()).map_err(failed(pair.name))?;
+            let pose = self
+                .mesh
+                .posed(self.frames[step].positions.clone())
+                .map_err(failed(pair.name))?;
             let origin = Origin::at(step as f64 / STEPS as f64);
-            sheet.push(picture(&pose, origin, Shot::new(pair.view, SIZE), &in_view)?, format!("{step}/{STEPS}"));
+            sheet.push(
+                picture(&pose, origin, Shot::new(pair.view, SIZE), &in_view)?,
+                format!("{step}/{STEPS}"),
+            );
         }
         Ok(sheet)
     }

@@ -23,24 +23,63 @@ pub(super) fn section(cast: &Cast) -> Result<Section, ReproduceError> {
     let hand = &cast.hand;
     let play = crate::load("specimen:hand:play")?.clip()?;
     let skeleton = hand_skeleton::labelled(hand.examples.reference()).map_err(failed("hand"))?;
-    let examples: Vec<Vec<DVec3>> = (0..hand.examples.count()).map(|k| hand.control.at(hand.examples.pose(k))).collect();
-    let model = Model::train(hand.examples.clone(), hand.control.clone(), &LearnOptions::default(), &()).map_err(failed("hand"))?;
-    let truth: Vec<Vec<DVec3>> = play.frames().iter().map(|frame| hand.control.at(frame)).collect();
+    let examples: Vec<Vec<DVec3>> = (0..hand.examples.count())
+        .map(|k| hand.control.at(hand.examples.pose(k)))
+        .collect();
+    let model = Model::train(
+        hand.examples.clone(),
+        hand.control.clone(),
+        &LearnOptions::default(),
+        &(),
+    )
+    .map_err(failed("hand"))?;
+    let truth: Vec<Vec<DVec3>> = play
+        .frames()
+        .iter()
+        .map(|frame| hand.control.at(frame))
+        .collect();
     let ways = [
         ("all control points", truth.clone()),
-        ("six, natural poses learned", solved(&IkSolver::learned(skeleton.clone(), &examples).map_err(failed("hand"))?, &truth)?),
-        ("six, from the rest pose", solved(&IkSolver::new(skeleton).map_err(failed("hand"))?, &truth)?),
+        (
+            "six, natural poses learned",
+            solved(
+                &IkSolver::learned(skeleton.clone(), &examples).map_err(failed("hand"))?,
+                &truth,
+            )?,
+        ),
+        (
+            "six, from the rest pose",
+            solved(&IkSolver::new(skeleton).map_err(failed("hand"))?, &truth)?,
+        ),
     ];
     let mut table = Table::new(
-        format!("Errors over the {} frames, in % of the longest side.", play.frames().len()),
+        format!(
+            "Errors over the {} frames, in % of the longest side.",
+            play.frames().len()
+        ),
         ["moved by", "control points, mean", "surface, RMS"],
     );
     let mut shown = Vec::new();
     for (name, control) in &ways {
-        let frames = control.iter().map(|goals| model.drive(goals)).collect::<Result<Vec<_>, _>>().map_err(failed("hand"))?;
+        let frames = control
+            .iter()
+            .map(|goals| model.drive(goals))
+            .collect::<Result<Vec<_>, _>>()
+            .map_err(failed("hand"))?;
         let side = hand.examples.longest_side();
-        let points = mean(control.iter().zip(&truth).flat_map(|(a, b)| a.iter().zip(b)).map(|(a, b)| a.distance(*b) / side));
-        let surface = mean(frames.iter().zip(play.frames()).map(|(a, b)| rms(a, b) / side));
+        let points = mean(
+            control
+                .iter()
+                .zip(&truth)
+                .flat_map(|(a, b)| a.iter().zip(b))
+                .map(|(a, b)| a.distance(*b) / side),
+        );
+        let surface = mean(
+            frames
+                .iter()
+                .zip(play.frames())
+                .map(|(a, b)| rms(a, b) / side),
+        );
         table.push([(*name).to_owned(), percent(points), percent(surface)]);
         shown.push((*name, frames));
     }
@@ -56,14 +95,28 @@ pub(super) fn section(cast: &Cast) -> Result<Section, ReproduceError> {
 /// All control points of every frame, from those that are moved.
 fn solved(solver: &IkSolver, truth: &[Vec<DVec3>]) -> Result<Vec<Vec<DVec3>>, ReproduceError> {
     let skeleton = solver.skeleton();
-    let moved: Vec<usize> = skeleton.effectors().filter_map(|joint| joint.control).collect();
-    let goals: Vec<Vec<DVec3>> = truth.iter().map(|frame| moved.iter().map(|&k| frame[k]).collect()).collect();
+    let moved: Vec<usize> = skeleton
+        .effectors()
+        .filter_map(|joint| joint.control)
+        .collect();
+    let goals: Vec<Vec<DVec3>> = truth
+        .iter()
+        .map(|frame| moved.iter().map(|&k| frame[k]).collect())
+        .collect();
     let poses = solver.solve_all(&goals).map_err(failed("hand"))?;
-    Ok(poses.iter().map(|pose| skeleton.controls(&pose.places, truth[0].len())).collect())
+    Ok(poses
+        .iter()
+        .map(|pose| skeleton.controls(&pose.places, truth[0].len()))
+        .collect())
 }
 
 fn rms(a: &[DVec3], b: &[DVec3]) -> f64 {
-    (a.iter().zip(b).map(|(a, b)| a.distance_squared(*b)).sum::<f64>() / a.len() as f64).sqrt()
+    (a.iter()
+        .zip(b)
+        .map(|(a, b)| a.distance_squared(*b))
+        .sum::<f64>()
+        / a.len() as f64)
+        .sqrt()
 }
 
 fn pictures(
@@ -74,12 +127,22 @@ fn pictures(
 ) -> Result<Image, ReproduceError> {
     let mut sheet = ContactSheet::new("", SHOWN.len());
     for frame in SHOWN {
-        sheet.push(hand.picture(&truth[frame], &truth[frame], SIZE)?, format!("true, frame {frame}"));
+        sheet.push(
+            hand.picture(&truth[frame], &truth[frame], SIZE)?,
+            format!("true, frame {frame}"),
+        );
     }
     for ((name, control), (_, frames)) in ways.iter().zip(shown).skip(1) {
         for frame in SHOWN {
-            let dots = control[frame].iter().map(|&position| Marker { position, color: Color::srgb8(70, 160, 80), radius_px: 3.0 });
-            sheet.push(hand.picture_with(&frames[frame], &truth[frame], SIZE, dots.collect())?, *name);
+            let dots = control[frame].iter().map(|&position| Marker {
+                position,
+                color: Color::srgb8(70, 160, 80),
+                radius_px: 3.0,
+            });
+            sheet.push(
+                hand.picture_with(&frames[frame], &truth[frame], SIZE, dots.collect())?,
+                *name,
+            );
         }
     }
     Ok(sheet.compose()?)

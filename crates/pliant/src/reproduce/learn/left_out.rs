@@ -41,11 +41,17 @@ pub(super) fn section(cast: &Cast) -> Result<Section, ReproduceError> {
         judged.push(Judged::new(set)?);
     }
     for row in &judged {
-        section.figure(&format!("left out, {}", row.set.name), format!("{:.4} of the longest side", row.by_method[0].mean_rms()));
+        section.figure(
+            &format!("left out, {}", row.set.name),
+            format!("{:.4} of the longest side", row.by_method[0].mean_rms()),
+        );
     }
     section.table(table(&judged));
     for row in &judged {
-        section.plot(row.plot(), format!("The poses of the {}, each left out.", row.set.name));
+        section.plot(
+            row.plot(),
+            format!("The poses of the {}, each left out.", row.set.name),
+        );
     }
     section.wide(
         "left-out.png",
@@ -59,9 +65,13 @@ impl<'a> Judged<'a> {
     fn new(set: &'a Set) -> Result<Self, ReproduceError> {
         let of = |method: Method| {
             let options = LearnOptions::default().with_method(method);
-            LeaveOneOut::of(set.examples.clone(), set.control.clone(), &options, &()).map_err(failed(&set.name))
+            LeaveOneOut::of(set.examples.clone(), set.control.clone(), &options, &())
+                .map_err(failed(&set.name))
         };
-        Ok(Self { set, by_method: Method::ALL.into_iter().map(of).collect::<Result<_, _>>()? })
+        Ok(Self {
+            set,
+            by_method: Method::ALL.into_iter().map(of).collect::<Result<_, _>>()?,
+        })
     }
 
     fn plot(&self) -> Plot {
@@ -73,13 +83,20 @@ impl<'a> Judged<'a> {
         );
         let series = Method::ALL.iter().zip(&self.by_method);
         series
-            .fold(plot, |plot, (method, errors)| plot.with_series(Series::bars(method.name(), errors.poses.iter().map(|pose| pose.rms))))
+            .fold(plot, |plot, (method, errors)| {
+                plot.with_series(Series::bars(
+                    method.name(),
+                    errors.poses.iter().map(|pose| pose.rms),
+                ))
+            })
             .with_size([1120, 360])
     }
 }
 
 fn table(judged: &[Judged<'_>]) -> Table {
-    let header = ["set", "examples", "vertices", "points"].into_iter().chain(Method::ALL.map(Method::name));
+    let header = ["set", "examples", "vertices", "points"]
+        .into_iter()
+        .chain(Method::ALL.map(Method::name));
     let mut table = Table::new(
         "Table 2: mean error of the poses left out. The paper's sets are not open, so its rows are of other meshes; its method is the column \
          `paper`.",
@@ -89,19 +106,42 @@ fn table(judged: &[Judged<'_>]) -> Table {
     for (name, examples, vertices, feng, paper) in PUBLISHED {
         let counts = [examples.to_string(), grouped(vertices), gap(), gap()];
         let errors = [format!("{paper:.4}"), format!("{feng:.4}"), gap(), gap()];
-        table.push_quoted([format!("{name}, 2012")].into_iter().chain(counts).chain(errors));
+        table.push_quoted(
+            [format!("{name}, 2012")]
+                .into_iter()
+                .chain(counts)
+                .chain(errors),
+        );
     }
     for row in judged {
         let examples = &row.set.examples;
-        let counts = [examples.count().to_string(), grouped(examples.reference().vertex_count()), row.set.control.count().to_string()];
-        let errors = row.by_method.iter().map(|errors| format!("{:.4}", errors.mean_rms()));
-        table.push([row.set.name.clone()].into_iter().chain(counts).chain(errors));
+        let counts = [
+            examples.count().to_string(),
+            grouped(examples.reference().vertex_count()),
+            row.set.control.count().to_string(),
+        ];
+        let errors = row
+            .by_method
+            .iter()
+            .map(|errors| format!("{:.4}", errors.mean_rms()));
+        table.push(
+            [row.set.name.clone()]
+                .into_iter()
+                .chain(counts)
+                .chain(errors),
+        );
     }
     table
 }
 
 fn gestures(hand: &Set) -> Result<Image, ReproduceError> {
-    let methods = [Method::Auto, Method::Paper, Method::Feng, Method::MeshIk, Method::Arap];
+    let methods = [
+        Method::Auto,
+        Method::Paper,
+        Method::Feng,
+        Method::MeshIk,
+        Method::Arap,
+    ];
     let mut sheet = ContactSheet::new("", methods.len() + 1);
     for name in SHOWN {
         let frame = hand.frame(name);
@@ -111,11 +151,17 @@ fn gestures(hand: &Set) -> Result<Image, ReproduceError> {
             found.push((method.name(), hand.left_out(frame, method)?));
         }
         for (method, positions) in &found {
-            sheet.push(hand.picture(positions, truth, SIZE)?, format!("{name}: {method}"));
+            sheet.push(
+                hand.picture(positions, truth, SIZE)?,
+                format!("{name}: {method}"),
+            );
         }
         for (_, positions) in &found {
             let error = format!("{:.1} thousandths", hand.thousandths(positions, frame));
-            sheet.push(hand.error_picture(positions, frame, MOST_SHOWN, SIZE)?, error);
+            sheet.push(
+                hand.error_picture(positions, frame, MOST_SHOWN, SIZE)?,
+                error,
+            );
         }
     }
     Ok(sheet.compose()?)

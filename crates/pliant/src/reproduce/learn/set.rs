@@ -1,6 +1,8 @@
 //! Poses to learn from, with the points that steer them.
 
-use pliant_learn::{ControlPoints, Examples, LearnError, LearnOptions, Method, Model, suggest_control_points};
+use pliant_learn::{
+    ControlPoints, Examples, LearnError, LearnOptions, Method, Model, suggest_control_points,
+};
 use pliant_mesh::glam::DVec3;
 use pliant_mesh::{DecimationBudget, DecimationOptions, Mesh, VertexPlacement};
 use pliant_rig::Clip;
@@ -29,25 +31,37 @@ pub(super) const SHARED: [Shared; 4] = [
         name: "horse",
         locator: "horse-camel/horse-poses.reference.obj+horse-camel/horse-poses.frames.npy",
         points: 20,
-        view: View::Orbit { azimuth_rad: 1.05, elevation_rad: 0.12 },
+        view: View::Orbit {
+            azimuth_rad: 1.05,
+            elevation_rad: 0.12,
+        },
     },
     Shared {
         name: "face",
         locator: "face-poses/face-poses.reference.obj+face-poses/face-poses.frames.npy",
         points: 30,
-        view: View::Orbit { azimuth_rad: 0.3, elevation_rad: 0.04 },
+        view: View::Orbit {
+            azimuth_rad: 0.3,
+            elevation_rad: 0.04,
+        },
     },
     Shared {
         name: "dancer",
         locator: "samba/samba-every7th.reference.obj+samba/samba-every7th.frames.npy",
         points: 20,
-        view: View::Orbit { azimuth_rad: 0.4, elevation_rad: 0.1 },
+        view: View::Orbit {
+            azimuth_rad: 0.4,
+            elevation_rad: 0.1,
+        },
     },
     Shared {
         name: "cow",
         locator: "elastic-cow/elastic-cow-every4th.reference.obj+elastic-cow/elastic-cow-every4th.frames.npy",
         points: 20,
-        view: View::Orbit { azimuth_rad: 0.9, elevation_rad: 0.15 },
+        view: View::Orbit {
+            azimuth_rad: 0.9,
+            elevation_rad: 0.15,
+        },
     },
 ];
 
@@ -62,9 +76,18 @@ pub(super) struct Set {
 impl Set {
     /// The built-in hand, steered by points on its back.
     pub(super) fn hand() -> Result<Self, ReproduceError> {
-        let examples = Examples::from_clip(&crate::load("specimen:hand")?.clip()?).map_err(failed("hand"))?;
+        let examples =
+            Examples::from_clip(&crate::load("specimen:hand")?.clip()?).map_err(failed("hand"))?;
         let control = hand_skeleton::control(examples.reference()).map_err(failed("hand"))?;
-        Ok(Self { name: "hand".to_owned(), examples, control, view: View::Orbit { azimuth_rad: 0.55, elevation_rad: 0.25 } })
+        Ok(Self {
+            name: "hand".to_owned(),
+            examples,
+            control,
+            view: View::Orbit {
+                azimuth_rad: 0.55,
+                elevation_rad: 0.25,
+            },
+        })
     }
 
     /// Those that the data folder holds.
@@ -81,12 +104,30 @@ impl Set {
     fn thinned(shared: &Shared, clip: &Clip) -> Result<Self, LearnError> {
         let (mesh, kept) = thinned(clip.reference())?;
         let count = clip.frames().len().min(MOST_FRAMES);
-        let chosen: Vec<usize> = (0..count).map(|k| k * clip.frames().len() / count).collect();
-        let frames = chosen.iter().map(|&k| kept.iter().map(|&v| clip.frames()[k][v as usize]).collect()).collect();
-        let names = chosen.iter().map(|&k| clip.frame_names().get(k).cloned().unwrap_or_else(|| k.to_string())).collect();
+        let chosen: Vec<usize> = (0..count)
+            .map(|k| k * clip.frames().len() / count)
+            .collect();
+        let frames = chosen
+            .iter()
+            .map(|&k| kept.iter().map(|&v| clip.frames()[k][v as usize]).collect())
+            .collect();
+        let names = chosen
+            .iter()
+            .map(|&k| {
+                clip.frame_names()
+                    .get(k)
+                    .cloned()
+                    .unwrap_or_else(|| k.to_string())
+            })
+            .collect();
         let examples = Examples::new(mesh, frames, names)?;
         let control = suggest_control_points(examples.reference(), shared.points)?;
-        Ok(Self { name: shared.name.to_owned(), examples, control, view: shared.view })
+        Ok(Self {
+            name: shared.name.to_owned(),
+            examples,
+            control,
+            view: shared.view,
+        })
     }
 
     /// The frame of a pose, counted without the reference.
@@ -94,7 +135,11 @@ impl Set {
     /// # Panics
     /// If there is none of this name.
     pub(super) fn frame(&self, name: &str) -> usize {
-        self.examples.names().iter().position(|known| known == name).expect("a pose of the set")
+        self.examples
+            .names()
+            .iter()
+            .position(|known| known == name)
+            .expect("a pose of the set")
     }
 
     /// The true pose of a frame.
@@ -103,18 +148,29 @@ impl Set {
     }
 
     /// A model of all frames but one.
-    pub(super) fn without(&self, frame: usize, options: &LearnOptions) -> Result<Model, ReproduceError> {
+    pub(super) fn without(
+        &self,
+        frame: usize,
+        options: &LearnOptions,
+    ) -> Result<Model, ReproduceError> {
         let kept = || (0..self.examples.names().len()).filter(|&k| k != frame);
         let frames = kept().map(|k| self.truth(k).to_vec()).collect();
         let names = kept().map(|k| self.examples.names()[k].clone()).collect();
-        let examples = Examples::new(self.examples.reference().clone(), frames, names).map_err(failed(&self.name))?;
+        let examples = Examples::new(self.examples.reference().clone(), frames, names)
+            .map_err(failed(&self.name))?;
         Model::train(examples, self.control.clone(), options, &()).map_err(failed(&self.name))
     }
 
     /// The frame as a method predicts it that has not seen it.
-    pub(super) fn left_out(&self, frame: usize, method: Method) -> Result<Vec<DVec3>, ReproduceError> {
+    pub(super) fn left_out(
+        &self,
+        frame: usize,
+        method: Method,
+    ) -> Result<Vec<DVec3>, ReproduceError> {
         let model = self.without(frame, &LearnOptions::default().with_method(method))?;
-        model.drive(&self.control.at(self.truth(frame))).map_err(failed(&self.name))
+        model
+            .drive(&self.control.at(self.truth(frame)))
+            .map_err(failed(&self.name))
     }
 
     /// RMS distance from a frame in thousandths of the longest side.
@@ -123,7 +179,12 @@ impl Set {
     }
 
     /// A picture of a pose, framed by `in_view`.
-    pub(super) fn picture(&self, positions: &[DVec3], in_view: &[DVec3], size: [usize; 2]) -> Result<Image, ViewError> {
+    pub(super) fn picture(
+        &self,
+        positions: &[DVec3],
+        in_view: &[DVec3],
+        size: [usize; 2],
+    ) -> Result<Image, ViewError> {
         self.picture_with(positions, in_view, size, Vec::new())
     }
 
@@ -135,18 +196,39 @@ impl Set {
         size: [usize; 2],
         dots: Vec<Marker>,
     ) -> Result<Image, ViewError> {
-        let pose = self.examples.reference().posed(positions.to_vec()).expect("one position per vertex");
+        let pose = self
+            .examples
+            .reference()
+            .posed(positions.to_vec())
+            .expect("one position per vertex");
         let mut scene = Look::default().scene(&pose);
         scene.markers = dots;
         Shot::new(self.view, size).framed_by(in_view, &scene)
     }
 
-    /// As [`picture`](Self::picture), coloured by the distance from a frame, up to `most` of the longest side.
-    pub(super) fn error_picture(&self, positions: &[DVec3], frame: usize, most: f64, size: [usize; 2]) -> Result<Image, ViewError> {
+    /// As [`picture`](Self::picture), coloured by the distance from a frame, up to `most` of the
+    /// longest side.
+    pub(super) fn error_picture(
+        &self,
+        positions: &[DVec3],
+        frame: usize,
+        most: f64,
+        size: [usize; 2],
+    ) -> Result<Image, ViewError> {
         let side = self.examples.longest_side();
-        let errors = positions.iter().zip(self.truth(frame)).map(|(found, truth)| found.distance(*truth) / side).collect();
-        let pose = self.examples.reference().posed(positions.to_vec()).expect("one position per vertex");
-        let look = Look::default().with_scalar(errors, "").with_range(0.0, most);
+        let errors = positions
+            .iter()
+            .zip(self.truth(frame))
+            .map(|(found, truth)| found.distance(*truth) / side)
+            .collect();
+        let pose = self
+            .examples
+            .reference()
+            .posed(positions.to_vec())
+            .expect("one position per vertex");
+        let look = Look::default()
+            .with_scalar(errors, "")
+            .with_range(0.0, most);
         let mut scene = look.scene(&pose);
         scene.legend = None; // The caption tells; a row of small pictures has no room.
         Shot::new(self.view, size).framed_by(self.truth(frame), &scene)

@@ -1,6 +1,9 @@
 //! Table 1: what training and one frame cost at the paper's sizes.
 
-use pliant_learn::{ControlPoints, DetailHeights, DetailMode, DetailOptions, DetailedExamples, Examples, LearnOptions, Method, Model};
+use pliant_learn::{
+    ControlPoints, DetailHeights, DetailMode, DetailOptions, DetailedExamples, Examples,
+    LearnOptions, Method, Model,
+};
 use pliant_mesh::LoopSubdivision;
 use pliant_mesh::glam::DVec3;
 use web_time::Instant;
@@ -33,7 +36,14 @@ const PUBLISHED: [Published; 3] = [
         training_minutes: [3.0, 19.0],
         frame_secs: [0.6, 3.4],
     },
-    Published { model: "Face-I", vertices: [17_000, 70_000], points: 26, bones: 505, training_minutes: [1.0, 6.0], frame_secs: [0.2, 1.7] },
+    Published {
+        model: "Face-I",
+        vertices: [17_000, 70_000],
+        points: 26,
+        bones: 505,
+        training_minutes: [1.0, 6.0],
+        frame_secs: [0.2, 1.7],
+    },
     Published {
         model: "Dinosaur",
         vertices: [34_000, 136_000],
@@ -63,24 +73,43 @@ pub(super) fn section(cast: &Cast) -> Result<Section, ReproduceError> {
         "Table 1 of the paper: the hand without creases is the base, subdivided until it has about as many vertices as the paper's, and its \
          creases, once more subdivided, are the details. The method is the paper's. The paper does not say what finding the bones took.",
     );
-    let goals = cast.hand.control.at(cast.hand.truth(cast.hand.frame("grab")));
-    let measured = [measure(&cast.hand, 0, 505, &goals)?, measure(&cast.hand, 1, 1355, &goals)?];
+    let goals = cast
+        .hand
+        .control
+        .at(cast.hand.truth(cast.hand.frame("grab")));
+    let measured = [
+        measure(&cast.hand, 0, 505, &goals)?,
+        measure(&cast.hand, 1, 1355, &goals)?,
+    ];
     for row in &measured {
         let whole = rounded(row.frame.iter().sum());
-        section.figure(&format!("one frame, {} vertices", grouped(row.vertices[1])), format!("{whole} ms"));
+        section.figure(
+            &format!("one frame, {} vertices", grouped(row.vertices[1])),
+            format!("{whole} ms"),
+        );
     }
     section.table(table(&measured));
     Ok(section)
 }
 
 /// The hand subdivided `levels` times with `bones` bones, and details one level above.
-fn measure(set: &Set, levels: usize, bones: usize, goals: &[DVec3]) -> Result<Measured, ReproduceError> {
+fn measure(
+    set: &Set,
+    levels: usize,
+    bones: usize,
+    goals: &[DVec3],
+) -> Result<Measured, ReproduceError> {
     let hand = failed("hand");
-    let smooth = refined(&Examples::from_clip(&crate::load("specimen:hand:smooth")?.clip()?).map_err(&hand)?, levels)?;
+    let smooth = refined(
+        &Examples::from_clip(&crate::load("specimen:hand:smooth")?.clip()?).map_err(&hand)?,
+        levels,
+    )?;
     let folded = refined(&set.examples, levels + 1)?;
     // Vertices of a coarser mesh keep their numbers.
     let control: ControlPoints = hand_skeleton::control(smooth.reference()).map_err(&hand)?;
-    let options = LearnOptions::default().with_method(Method::Paper).with_bones(bones);
+    let options = LearnOptions::default()
+        .with_method(Method::Paper)
+        .with_bones(bones);
     let began = Instant::now();
     let model = Model::train(smooth.clone(), control.clone(), &options, &()).map_err(&hand)?;
     let both = milliseconds(began);
@@ -91,9 +120,17 @@ fn measure(set: &Set, levels: usize, bones: usize, goals: &[DVec3]) -> Result<Me
     let poses = (0..folded.count()).map(|k| folded.pose(k));
     let detailed = DetailedExamples::from_poses(smooth, 1, poses).map_err(&hand)?;
     let began = Instant::now();
-    let model = model.with_detail(detailed, &DetailOptions::default().with_mode(DetailMode::Direct)).map_err(&hand)?;
+    let model = model
+        .with_detail(
+            detailed,
+            &DetailOptions::default().with_mode(DetailMode::Direct),
+        )
+        .map_err(&hand)?;
     let train_details = milliseconds(began);
-    let (driver, layer) = (model.driver(), model.detail().expect("it was given details"));
+    let (driver, layer) = (
+        model.driver(),
+        model.detail().expect("it was given details"),
+    );
     let (mut frame, mut heights) = ([f64::INFINITY; 2], DetailHeights::default());
     let mut sums = Vec::new();
     for _ in 0..RUNS {
@@ -107,7 +144,10 @@ fn measure(set: &Set, levels: usize, bones: usize, goals: &[DVec3]) -> Result<Me
         frame[1] = frame[1].min(milliseconds(began));
     }
     Ok(Measured {
-        vertices: [model.examples().reference().vertex_count(), layer.mesh().vertex_count()],
+        vertices: [
+            model.examples().reference().vertex_count(),
+            layer.mesh().vertex_count(),
+        ],
         points: control.count(),
         bones: model.bone_count(),
         find_bones: (both - train_bones).max(0.0),
@@ -120,21 +160,38 @@ fn measure(set: &Set, levels: usize, bones: usize, goals: &[DVec3]) -> Result<Me
 /// The examples, subdivided some times.
 fn refined(examples: &Examples, levels: usize) -> Result<Examples, ReproduceError> {
     let finer = LoopSubdivision::levels(examples.reference(), levels);
-    let finer = finer.map_err(|source| ReproduceError::Mesh { model: "hand".to_owned(), source })?;
-    let frames = (1..examples.count()).map(|k| finer.apply(examples.pose(k))).collect();
+    let finer = finer.map_err(|source| ReproduceError::Mesh {
+        model: "hand".to_owned(),
+        source,
+    })?;
+    let frames = (1..examples.count())
+        .map(|k| finer.apply(examples.pose(k)))
+        .collect();
     Examples::new(finer.mesh().clone(), frames, examples.names().to_vec()).map_err(failed("hand"))
 }
 
 fn table(measured: &[Measured]) -> Table {
     let caption = "Table 1: the paper's in minutes and seconds, ours on this machine in seconds and milliseconds. Details of a frame are \
                    subdivision, normals and heights; heights alone are the last column.";
-    let header =
-        ["model", "vertices", "points", "bones", "find bones", "train bones", "train details", "frame: base", "frame: details", "heights"];
+    let header = [
+        "model",
+        "vertices",
+        "points",
+        "bones",
+        "find bones",
+        "train bones",
+        "train details",
+        "frame: base",
+        "frame: details",
+        "heights",
+    ];
     let mut table = Table::new(caption, header);
     let gap = || "–".to_owned();
     let sizes = |[low, high]: [usize; 2]| format!("{} → {}", grouped(low), grouped(high));
     for row in &PUBLISHED {
-        let [train_bones, train_details] = row.training_minutes.map(|minutes| format!("{} min", rounded(minutes)));
+        let [train_bones, train_details] = row
+            .training_minutes
+            .map(|minutes| format!("{} min", rounded(minutes)));
         let [base, details] = row.frame_secs.map(|secs| format!("{} s", rounded(secs)));
         table.push_quoted([
             format!("{}, 2012", row.model),
@@ -150,8 +207,10 @@ fn table(measured: &[Measured]) -> Table {
         ]);
     }
     for row in measured {
-        let [find, train_bones, train_details] = [row.find_bones, row.train[0], row.train[1]].map(|ms| format!("{} s", rounded(1e-3 * ms)));
-        let [base, details, heights] = [row.frame[0], row.frame[1], row.heights].map(|ms| format!("{} ms", rounded(ms)));
+        let [find, train_bones, train_details] = [row.find_bones, row.train[0], row.train[1]]
+            .map(|ms| format!("{} s", rounded(1e-3 * ms)));
+        let [base, details, heights] =
+            [row.frame[0], row.frame[1], row.heights].map(|ms| format!("{} ms", rounded(ms)));
         table.push([
             "hand".to_owned(),
             sizes(row.vertices),

@@ -12,12 +12,25 @@ const MOST_SHOWN: f64 = 0.05;
 /// The gesture shown.
 const SHOWN: &str = "horns";
 
-/// What figure 6 compares: the name of a variant, and how many control points and poses a bone listens to.
+/// What figure 6 compares: the name of a variant, and how many control points and poses a bone
+/// listens to.
 const VARIANTS: [(&str, usize, usize); 4] = [
     ("global", LearnOptions::ALL, LearnOptions::ALL),
-    ("local in geometry", LearnOptions::DEFAULT_NEIGHBORS, LearnOptions::ALL),
-    ("local in pose", LearnOptions::ALL, LearnOptions::DEFAULT_POSE_NEIGHBORS),
-    ("local in both", LearnOptions::DEFAULT_NEIGHBORS, LearnOptions::DEFAULT_POSE_NEIGHBORS),
+    (
+        "local in geometry",
+        LearnOptions::DEFAULT_NEIGHBORS,
+        LearnOptions::ALL,
+    ),
+    (
+        "local in pose",
+        LearnOptions::ALL,
+        LearnOptions::DEFAULT_POSE_NEIGHBORS,
+    ),
+    (
+        "local in both",
+        LearnOptions::DEFAULT_NEIGHBORS,
+        LearnOptions::DEFAULT_POSE_NEIGHBORS,
+    ),
 ];
 
 pub(super) fn section(cast: &Cast) -> Result<Section, ReproduceError> {
@@ -40,20 +53,31 @@ pub(super) fn section(cast: &Cast) -> Result<Section, ReproduceError> {
 /// The variants and ours.
 fn all_options() -> impl Iterator<Item = (&'static str, LearnOptions)> {
     let paper = LearnOptions::default().with_method(Method::Paper);
-    let variants = VARIANTS.into_iter().map(move |(name, points, poses)| (name, paper.with_neighbors(points).with_pose_neighbors(poses)));
+    let variants = VARIANTS.into_iter().map(move |(name, points, poses)| {
+        (
+            name,
+            paper.with_neighbors(points).with_pose_neighbors(poses),
+        )
+    });
     variants.chain([("ours", LearnOptions::default())])
 }
 
 fn table(sets: &[&Set]) -> Result<Table, ReproduceError> {
-    let header = ["variant".to_owned()].into_iter().chain(sets.iter().map(|set| set.name.clone()));
-    let mut table = Table::new("Mean error of the poses left out, RMS / longest side.", header);
+    let header = ["variant".to_owned()]
+        .into_iter()
+        .chain(sets.iter().map(|set| set.name.clone()));
+    let mut table = Table::new(
+        "Mean error of the poses left out, RMS / longest side.",
+        header,
+    );
     for column in 1..=sets.len() {
         table = table.with_best(column, Best::Least);
     }
     for (name, options) in all_options() {
         let mut cells = vec![name.to_owned()];
         for set in sets {
-            let errors = LeaveOneOut::of(set.examples.clone(), set.control.clone(), &options, &()).map_err(failed(&set.name))?;
+            let errors = LeaveOneOut::of(set.examples.clone(), set.control.clone(), &options, &())
+                .map_err(failed(&set.name))?;
             cells.push(format!("{:.4}", errors.mean_rms()));
         }
         table.push(cells);
@@ -67,7 +91,12 @@ fn pictures(hand: &Set) -> Result<Image, ReproduceError> {
     let mut found = vec![("the true pose", truth.to_vec())];
     for (name, options) in all_options() {
         let model = hand.without(frame, &options)?;
-        found.push((name, model.drive(&hand.control.at(truth)).map_err(failed("hand"))?));
+        found.push((
+            name,
+            model
+                .drive(&hand.control.at(truth))
+                .map_err(failed("hand"))?,
+        ));
     }
     let mut sheet = ContactSheet::new("", found.len());
     for (name, positions) in &found {

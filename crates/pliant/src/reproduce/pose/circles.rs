@@ -1,6 +1,9 @@
 //! The support of a pin: table 3.1's time for the heat method, and figure 3.5's circles.
 
-use pliant_mesh::{ExactGeodesics, HeatGeodesics, HeatOptions, HeatTriangulation, HeatVariant, HeatWorkspace, MeshError, SurfacePoint};
+use pliant_mesh::{
+    ExactGeodesics, HeatGeodesics, HeatOptions, HeatTriangulation, HeatVariant, HeatWorkspace,
+    MeshError, SurfacePoint,
+};
 use pliant_view::{Color, Image, Marker, Stroke};
 use web_time::Instant;
 
@@ -12,8 +15,8 @@ use super::{Model, ReproduceError, face_box, face_diagonal, moving_vertices, spr
 use crate::page::{Axis, Marks, Plot, Section, Series, Table};
 use crate::picture::{Look, Shot};
 
-/// *Paper*, table 3.1: the radii of both circles in the models' own units, which are unknown. *Ours*: in tenths of the diagonal
-/// of the part that moves.
+/// *Paper*, table 3.1: the radii of both circles in the models' own units, which are unknown.
+/// *Ours*: in tenths of the diagonal of the part that moves.
 const RADII: [f64; 2] = [0.1, 0.5];
 /// Pins that are timed on each model.
 const PINS: usize = 24;
@@ -31,8 +34,20 @@ struct Published {
 
 /// *Paper*, table 3.1. Edges and faces there are those of the triangulation.
 const PUBLISHED: [Published; 2] = [
-    Published { model: "thesis, Face 1", vertices: 6720, edges: 19_984, targets: 40, heat_ms: 15.0 },
-    Published { model: "thesis, Face 2", vertices: 9562, edges: 28_416, targets: 18, heat_ms: 20.0 },
+    Published {
+        model: "thesis, Face 1",
+        vertices: 6720,
+        edges: 19_984,
+        targets: 40,
+        heat_ms: 15.0,
+    },
+    Published {
+        model: "thesis, Face 2",
+        vertices: 9562,
+        edges: 28_416,
+        targets: 18,
+        heat_ms: 20.0,
+    },
 ];
 
 /// What was measured on one model.
@@ -52,24 +67,40 @@ pub(super) fn section(subjects: &[Subject<'_>]) -> Result<Section, ReproduceErro
          every pin by the heat method (table 3.1, figure 3.5).",
     );
     let models: Vec<&Model> = subjects.iter().map(|subject| subject.model).collect();
-    let measured: Vec<Measured> = models.iter().map(|model| measure(model)).collect::<Result<_, _>>()?;
+    let measured: Vec<Measured> = models
+        .iter()
+        .map(|model| measure(model))
+        .collect::<Result<_, _>>()?;
     for (model, measured) in models.iter().zip(&measured) {
-        section.figure(&format!("{}, per pin", model.name), format!("{} ms", rounded(measured.heat_ms.median)));
+        section.figure(
+            &format!("{}, per pin", model.name),
+            format!("{} ms", rounded(measured.heat_ms.median)),
+        );
     }
     section.table(table(&models, &measured));
-    section.plot(plot(&models, &measured), "Time per pin over the size of the mesh; whiskers hold the middle half of all pins.");
+    section.plot(
+        plot(&models, &measured),
+        "Time per pin over the size of the mesh; whiskers hold the middle half of all pins.",
+    );
     section.paragraph(
         "Inner and outer circles in the thesis' ratio of 0.1 : 0.5, here in tenths of the diagonal of what moves. Yellow vertices support \
          the pin in their middle. They are exact: the circle of a pin is a few edges wide, and so near its source heat is at its worst.",
     );
     for subject in subjects {
-        section.small(&format!("circles-{}.png", file_stem(subject.name())), &format!("{}.", subject.name()), &picture(subject)?)?;
+        section.small(
+            &format!("circles-{}.png", file_stem(subject.name())),
+            &format!("{}.", subject.name()),
+            &picture(subject)?,
+        )?;
     }
     Ok(section)
 }
 
 fn measure(model: &Model) -> Result<Measured, ReproduceError> {
-    try_measure(model).map_err(|source| ReproduceError::Mesh { model: model.name.clone(), source })
+    try_measure(model).map_err(|source| ReproduceError::Mesh {
+        model: model.name.clone(),
+        source,
+    })
 }
 
 fn try_measure(model: &Model) -> Result<Measured, MeshError> {
@@ -79,11 +110,14 @@ fn try_measure(model: &Model) -> Result<Measured, MeshError> {
     let began = Instant::now();
     let heat = HeatGeodesics::factor(mesh, &HeatOptions::default())?;
     let factor_ms = began.elapsed().as_secs_f64() * 1e3;
-    let as_published = HeatOptions::default().with_variant(HeatVariant::Published).with_triangulation(HeatTriangulation::AsAuthored);
+    let as_published = HeatOptions::default()
+        .with_variant(HeatVariant::Published)
+        .with_triangulation(HeatTriangulation::AsAuthored);
     let as_published = HeatGeodesics::factor(mesh, &as_published)?;
     let mut exact = ExactGeodesics::new(mesh)?;
     let (mut workspace, mut distances) = (HeatWorkspace::default(), vec![0.0; mesh.vertex_count()]);
-    let (mut heat_ms, mut circle_ms, mut sizes, mut errors) = (Vec::new(), Vec::new(), Vec::new(), [0.0; 2]);
+    let (mut heat_ms, mut circle_ms, mut sizes, mut errors) =
+        (Vec::new(), Vec::new(), Vec::new(), [0.0; 2]);
     for (k, &pin) in pins.iter().chain(pins.first()).enumerate() {
         let began = Instant::now();
         heat.distances_into(&[pin], &mut workspace, &mut distances)?;
@@ -99,13 +133,24 @@ fn try_measure(model: &Model) -> Result<Measured, MeshError> {
         sizes.push(circle.vertices.len());
         let published = as_published.distances(&[pin])?;
         for (error, found) in errors.iter_mut().zip([&published, &distances]) {
-            let sum: f64 = circle.vertices.iter().zip(&circle.distances).map(|(&v, d)| (found[v as usize] - d).abs()).sum();
+            let sum: f64 = circle
+                .vertices
+                .iter()
+                .zip(&circle.distances)
+                .map(|(&v, d)| (found[v as usize] - d).abs())
+                .sum();
             *error += sum / (circle.vertices.len().max(1) as f64 * radius * pins.len() as f64);
         }
     }
     sizes.sort_unstable();
     let circle_vertices = sizes.get(sizes.len() / 2).copied().unwrap_or(0);
-    Ok(Measured { factor_ms, heat_ms: Quartiles::of(heat_ms), circle_ms: Quartiles::of(circle_ms), circle_vertices, errors })
+    Ok(Measured {
+        factor_ms,
+        heat_ms: Quartiles::of(heat_ms),
+        circle_ms: Quartiles::of(circle_ms),
+        circle_vertices,
+        errors,
+    })
 }
 
 /// The radii of both circles on one model, in its units.
@@ -119,38 +164,93 @@ fn table(models: &[&Model], measured: &[Measured]) -> Table {
          after one factorisation; the exact circle only what it holds. Errors are means within the outer circle, in % of its radius: of \
          the heat method as published, and of ours, which is anchored to exact distances near the pin."
     );
-    let header = ["model", "vertices", "edges", "targets", "factor once, ms", "heat, ms", "exact circle, ms"];
-    let header = header.into_iter().chain(["vertices in it", "error published, %", "error ours, %"]);
+    let header = [
+        "model",
+        "vertices",
+        "edges",
+        "targets",
+        "factor once, ms",
+        "heat, ms",
+        "exact circle, ms",
+    ];
+    let header =
+        header
+            .into_iter()
+            .chain(["vertices in it", "error published, %", "error ours, %"]);
     let mut table = Table::new(caption, header);
     for (model, found) in models.iter().zip(measured) {
         let mesh = model.rig.neutral();
-        let counts = [mesh.vertex_count(), mesh.topology().edges().len(), model.rig.targets().len()].map(grouped);
-        let times = [found.factor_ms, found.heat_ms.median, found.circle_ms.median].map(rounded);
-        let circle = [grouped(found.circle_vertices), rounded(100.0 * found.errors[0]), rounded(100.0 * found.errors[1])];
-        table.push([model.name.clone()].into_iter().chain(counts).chain(times).chain(circle));
+        let counts = [
+            mesh.vertex_count(),
+            mesh.topology().edges().len(),
+            model.rig.targets().len(),
+        ]
+        .map(grouped);
+        let times = [
+            found.factor_ms,
+            found.heat_ms.median,
+            found.circle_ms.median,
+        ]
+        .map(rounded);
+        let circle = [
+            grouped(found.circle_vertices),
+            rounded(100.0 * found.errors[0]),
+            rounded(100.0 * found.errors[1]),
+        ];
+        table.push(
+            [model.name.clone()]
+                .into_iter()
+                .chain(counts)
+                .chain(times)
+                .chain(circle),
+        );
     }
     for row in PUBLISHED {
         let counts = [row.vertices, row.edges, row.targets].map(grouped);
-        let rest = ["–".to_owned(), rounded(row.heat_ms), "–".to_owned(), "–".to_owned(), "–".to_owned(), "–".to_owned()];
+        let rest = [
+            "–".to_owned(),
+            rounded(row.heat_ms),
+            "–".to_owned(),
+            "–".to_owned(),
+            "–".to_owned(),
+            "–".to_owned(),
+        ];
         table.push_quoted([row.model.to_owned()].into_iter().chain(counts).chain(rest));
     }
     table
 }
 
 fn plot(models: &[&Model], measured: &[Measured]) -> Plot {
-    let sizes: Vec<f64> = models.iter().map(|model| model.rig.neutral().vertex_count() as f64).collect();
+    let sizes: Vec<f64> = models
+        .iter()
+        .map(|model| model.rig.neutral().vertex_count() as f64)
+        .collect();
     let series = |name: &str, times: &dyn Fn(&Measured) -> Quartiles| {
-        let points = sizes.iter().zip(measured).map(|(&size, found)| [size, times(found).median]);
-        let spans = measured.iter().map(|found| [times(found).low, times(found).high]);
+        let points = sizes
+            .iter()
+            .zip(measured)
+            .map(|(&size, found)| [size, times(found).median]);
+        let spans = measured
+            .iter()
+            .map(|found| [times(found).low, times(found).high]);
         Series::new(name, Marks::Points, points).with_intervals(spans)
     };
     let names = models.iter().map(|model| model.name.as_str());
-    let published = PUBLISHED.iter().map(|row| [row.vertices as f64, row.heat_ms]);
-    Plot::new("One pin", Axis::logarithmic("vertices"), Axis::logarithmic("time, ms"))
-        .with_series(series("heat, whole mesh", &|found| found.heat_ms).with_labels(names))
-        .with_series(Series::new("thesis, 2016", Marks::Points, published).with_labels(PUBLISHED.map(|row| row.model)))
-        .with_series(series("exact, circle only", &|found| found.circle_ms))
-        .with_size([760, 400])
+    let published = PUBLISHED
+        .iter()
+        .map(|row| [row.vertices as f64, row.heat_ms]);
+    Plot::new(
+        "One pin",
+        Axis::logarithmic("vertices"),
+        Axis::logarithmic("time, ms"),
+    )
+    .with_series(series("heat, whole mesh", &|found| found.heat_ms).with_labels(names))
+    .with_series(
+        Series::new("thesis, 2016", Marks::Points, published)
+            .with_labels(PUBLISHED.map(|row| row.model)),
+    )
+    .with_series(series("exact, circle only", &|found| found.circle_ms))
+    .with_size([760, 400])
 }
 
 /// The face with both circles around a few pins.
@@ -163,15 +263,35 @@ fn picture(subject: &Subject<'_>) -> Result<Image, ReproduceError> {
     let mut exact = ExactGeodesics::new(mesh).map_err(failed)?;
     for pin in visible_pins(subject) {
         // Beyond the circle, so that the triangles it crosses are measured whole.
-        let distances = exact.disc(&[SurfacePoint::Vertex(pin)], 2.0 * outer).map_err(failed)?.to_dense(mesh.vertex_count());
-        for (radius, color) in [(inner, Color::srgb8(206, 62, 48)), (outer, Color::srgb8(32, 104, 176))] {
+        let distances = exact
+            .disc(&[SurfacePoint::Vertex(pin)], 2.0 * outer)
+            .map_err(failed)?
+            .to_dense(mesh.vertex_count());
+        for (radius, color) in [
+            (inner, Color::srgb8(206, 62, 48)),
+            (outer, Color::srgb8(32, 104, 176)),
+        ] {
             let segments = level_segments(mesh, &distances, radius);
-            scene.strokes.extend(segments.into_iter().map(|ends| Stroke { points: ends.to_vec(), color, width_px: 2.0 }));
+            scene
+                .strokes
+                .extend(segments.into_iter().map(|ends| Stroke {
+                    points: ends.to_vec(),
+                    color,
+                    width_px: 2.0,
+                }));
         }
-        let support = (0..mesh.vertex_count()).filter(|&v| distances[v] <= outer && distances[v] > 0.0);
-        let dot = |v: usize| Marker { position: mesh.positions()[v], color: Color::srgb8(240, 190, 40), radius_px: 1.8 };
+        let support =
+            (0..mesh.vertex_count()).filter(|&v| distances[v] <= outer && distances[v] > 0.0);
+        let dot = |v: usize| Marker {
+            position: mesh.positions()[v],
+            color: Color::srgb8(240, 190, 40),
+            radius_px: 1.8,
+        };
         scene.markers.extend(support.map(dot));
-        scene.markers.push(Marker { radius_px: 4.0, ..Marker::new(mesh.positions()[pin as usize]) });
+        scene.markers.push(Marker {
+            radius_px: 4.0,
+            ..Marker::new(mesh.positions()[pin as usize])
+        });
     }
     Ok(Shot::new(VIEW, [540, 540]).framed_by(&face_box(model), &scene)?)
 }
@@ -184,7 +304,9 @@ fn visible_pins(subject: &Subject<'_>) -> Vec<u32> {
     moving.sort_by(|&a, &b| reach[b as usize].total_cmp(&reach[a as usize]));
     let mut pins: Vec<u32> = Vec::new();
     for v in moving {
-        let is_apart = pins.iter().all(|&pin| places[pin as usize].distance(places[v as usize]) > apart);
+        let is_apart = pins
+            .iter()
+            .all(|&pin| places[pin as usize].distance(places[v as usize]) > apart);
         if is_apart && subject.sees(v) {
             pins.push(v);
         }

@@ -1,4 +1,5 @@
-//! Many single drags to places that can be reached: what each method does to the pin, to the sliders and to the rest of the face.
+//! Many single drags to places that can be reached: what each method does to the pin, to the
+//! sliders and to the rest of the face.
 
 use pliant_linalg::parallel;
 use pliant_mesh::glam::DVec3;
@@ -16,7 +17,8 @@ use crate::page::{Axis, Best, Marks, Plot, Section, Series, Table};
 const DRAGS: usize = 200;
 /// Drags for the curves of the solver's settings.
 const FEWER: usize = 50;
-/// Pins are where some target moves the skin by this part of the face's diagonal: some 0.4 cm on a head.
+/// Pins are where some target moves the skin by this part of the face's diagonal: some 0.4 cm on a
+/// head.
 const LIVELY: f64 = 0.011;
 
 /// A pin, where it is to go, and the skin that should not follow.
@@ -50,17 +52,33 @@ pub(super) fn section(subjects: &[Subject<'_>]) -> Result<Section, ReproduceErro
     );
     for subject in subjects {
         let drags = reachable(subject, DRAGS)?;
-        let measured: Vec<Vec<Measure>> = all().iter().map(|method| measure_all(subject, &drags, method)).collect::<Result<_, _>>()?;
+        let measured: Vec<Vec<Measure>> = all()
+            .iter()
+            .map(|method| measure_all(subject, &drags, method))
+            .collect::<Result<_, _>>()?;
         section.paragraph(format!("{}.", subject.name()));
         section.table(table(subject, &drags, &measured));
         equal_reach::add_table(subject, &drags, &measured, &mut section)?;
-        if [subjects.first(), subjects.last()].into_iter().flatten().any(|end| end.name() == subject.name()) {
+        if [subjects.first(), subjects.last()]
+            .into_iter()
+            .flatten()
+            .any(|end| end.name() == subject.name())
+        {
             let caption = "Lower left is better. Lines: our solver with other prices; its default is marked. Points: the thesis' methods.";
-            section.plot(pareto(subject, &drags[..FEWER.min(drags.len())], &measured)?, caption);
+            section.plot(
+                pareto(subject, &drags[..FEWER.min(drags.len())], &measured)?,
+                caption,
+            );
         }
         let ours = measured.last().expect("box is last");
-        section.figure(&format!("{}, pin error of box", subject.name()), format!("{} %", percent(median(ours.iter().map(|m| m.error)))));
-        section.figure(&format!("{}, sliders of box", subject.name()), rounded(mean(ours.iter().map(|m| m.active as f64))));
+        section.figure(
+            &format!("{}, pin error of box", subject.name()),
+            format!("{} %", percent(median(ours.iter().map(|m| m.error)))),
+        );
+        section.figure(
+            &format!("{}, sliders of box", subject.name()),
+            rounded(mean(ours.iter().map(|m| m.active as f64))),
+        );
     }
     section.paragraph(
         "Alone, far motion favours methods that leave the pin behind; at equal reach it does not. There our solver moves less of the far \
@@ -83,7 +101,11 @@ pub(super) fn reachable(subject: &Subject<'_>, count: usize) -> Result<Vec<Drag>
         let pin = lively[lcg.below(lively.len())];
         let way = reachable_way(subject, pin, &mut lcg);
         if way.length() > 0.5 * LIVELY * subject.size {
-            drags.push(Drag { pin, way, far: subject.far_from(&[pin])? });
+            drags.push(Drag {
+                pin,
+                way,
+                far: subject.far_from(&[pin])?,
+            });
         }
     }
     Ok(drags)
@@ -91,24 +113,43 @@ pub(super) fn reachable(subject: &Subject<'_>, count: usize) -> Result<Vec<Drag>
 
 /// The vertices of the skin that some target moves well.
 pub(super) fn lively(subject: &Subject<'_>) -> Vec<u32> {
-    subject.skin.iter().copied().filter(|&v| subject.reach[v as usize] > LIVELY * subject.size).collect()
+    subject
+        .skin
+        .iter()
+        .copied()
+        .filter(|&v| subject.reach[v as usize] > LIVELY * subject.size)
+        .collect()
 }
 
 /// Where one to three of the sliders that move a pin take it.
 pub(super) fn reachable_way(subject: &Subject<'_>, pin: u32, lcg: &mut Lcg) -> DVec3 {
     let all = 0..subject.model.rig.targets().len();
-    let helpful: Vec<usize> = all.filter(|&k| subject.delta(k, pin).length() > 0.375 * LIVELY * subject.size).collect();
+    let helpful: Vec<usize> = all
+        .filter(|&k| subject.delta(k, pin).length() > 0.375 * LIVELY * subject.size)
+        .collect();
     let count = 1 + lcg.below(3);
     let chosen = lcg.choose(&helpful, count);
-    let some: Vec<(usize, f64)> = chosen.into_iter().map(|slider| (slider, lcg.between(0.2, 0.8))).collect();
-    let (rest, posed) = (subject.model.rig.neutral().positions(), subject.model.rig.evaluate(&subject.weights(&some)));
+    let some: Vec<(usize, f64)> = chosen
+        .into_iter()
+        .map(|slider| (slider, lcg.between(0.2, 0.8)))
+        .collect();
+    let (rest, posed) = (
+        subject.model.rig.neutral().positions(),
+        subject.model.rig.evaluate(&subject.weights(&some)),
+    );
     posed[pin as usize] - rest[pin as usize]
 }
 
-fn measure_all(subject: &Subject<'_>, drags: &[Drag], method: &Method) -> Result<Vec<Measure>, ReproduceError> {
+fn measure_all(
+    subject: &Subject<'_>,
+    drags: &[Drag],
+    method: &Method,
+) -> Result<Vec<Measure>, ReproduceError> {
     let measures = parallel::map(drags.len(), 1, |k| {
         let drag = &drags[k];
-        subject.drag(&[], &[drag.pin], &[drag.way], method).map(|pose| measure(subject, drag, &pose))
+        subject
+            .drag(&[], &[drag.pin], &[drag.way], method)
+            .map(|pose| measure(subject, drag, &pose))
     });
     measures.into_iter().collect()
 }
@@ -139,16 +180,35 @@ fn table(subject: &Subject<'_>, drags: &[Drag], measured: &[Vec<Measure>]) -> Ta
         rounded(length),
         rounded(FAR * subject.size)
     );
-    let header =
-        ["method", "median pin error, %", "mean sliders", "most", "least weight", "greatest", "far motion, %", "own unit", "far rms, %"];
+    let header = [
+        "method",
+        "median pin error, %",
+        "mean sliders",
+        "most",
+        "least weight",
+        "greatest",
+        "far motion, %",
+        "own unit",
+        "far rms, %",
+    ];
     let mut table = Table::new(caption, header);
     for column in [1, 2, 3, 6, 7, 8] {
         table = table.with_best(column, Best::Least);
     }
     for (method, all) in super::methods::all().iter().zip(measured) {
-        let counts = [mean(all.iter().map(|m| m.active as f64)), greatest(all.iter().map(|m| m.active as f64))];
-        let range = [least(all.iter().map(|m| m.least)), greatest(all.iter().map(|m| m.greatest))];
-        let own = mean(all.iter().zip(drags).map(|(m, drag)| m.far_most * drag.way.length()));
+        let counts = [
+            mean(all.iter().map(|m| m.active as f64)),
+            greatest(all.iter().map(|m| m.active as f64)),
+        ];
+        let range = [
+            least(all.iter().map(|m| m.least)),
+            greatest(all.iter().map(|m| m.greatest)),
+        ];
+        let own = mean(
+            all.iter()
+                .zip(drags)
+                .map(|(m, drag)| m.far_most * drag.way.length()),
+        );
         table.push([
             method.label.clone(),
             percent(median(all.iter().map(|m| m.error))),
@@ -167,7 +227,8 @@ fn table(subject: &Subject<'_>, drags: &[Drag], measured: &[Vec<Measure>]) -> Ta
 /// Settings of our solver along which one price changes.
 fn families(subject: &Subject<'_>) -> [(&'static str, Vec<Bounded>); 3] {
     let box_with = Bounded::default;
-    let sparsities = [0.0, 1e-4, 3e-4, 1e-3, 3e-3, 1e-2].map(|sparsity| box_with().with_sparsity(sparsity));
+    let sparsities =
+        [0.0, 1e-4, 3e-4, 1e-3, 3e-3, 1e-2].map(|sparsity| box_with().with_sparsity(sparsity));
     let dampings = [5e-6, 5e-5, 5e-4, 5e-3, 5e-2].map(|damping| box_with().with_damping(damping));
     let size = subject.poser.size();
     let reaches = [0.025, 0.05, 0.1, 0.2].map(|reach| box_with().with_reach(Some(reach * size)));
@@ -178,25 +239,52 @@ fn families(subject: &Subject<'_>) -> [(&'static str, Vec<Bounded>); 3] {
     ]
 }
 
-fn pareto(subject: &Subject<'_>, drags: &[Drag], measured: &[Vec<Measure>]) -> Result<Plot, ReproduceError> {
+fn pareto(
+    subject: &Subject<'_>,
+    drags: &[Drag],
+    measured: &[Vec<Measure>],
+) -> Result<Plot, ReproduceError> {
     let point = |measures: &[Measure]| {
-        [100.0 * mean(measures.iter().map(|m| m.error)).max(1e-4), 100.0 * mean(measures.iter().map(|m| m.far_most))]
+        [
+            100.0 * mean(measures.iter().map(|m| m.error)).max(1e-4),
+            100.0 * mean(measures.iter().map(|m| m.far_most)),
+        ]
     };
-    let axes = [Axis::logarithmic("mean pin error, % of the drag"), Axis::linear("mean far motion, % of the drag").covering([0.0])];
+    let axes = [
+        Axis::logarithmic("mean pin error, % of the drag"),
+        Axis::linear("mean far motion, % of the drag").covering([0.0]),
+    ];
     let [x, y] = axes;
-    let mut plot = Plot::new(format!("Reach against far motion, {}", subject.name()), x, y).with_size([1130, 460]);
+    let mut plot = Plot::new(
+        format!("Reach against far motion, {}", subject.name()),
+        x,
+        y,
+    )
+    .with_size([1130, 460]);
     for (name, settings) in families(subject) {
         let along = settings.into_iter().map(|solver| {
             let measures = measure_all(subject, drags, &Method::new(solver, Range::Clip))?;
             Ok(point(&measures))
         });
-        plot = plot.with_series(Series::new(name, Marks::LineAndPoints, along.collect::<Result<Vec<_>, ReproduceError>>()?));
+        plot = plot.with_series(Series::new(
+            name,
+            Marks::LineAndPoints,
+            along.collect::<Result<Vec<_>, ReproduceError>>()?,
+        ));
     }
     let methods = all();
     let (last, half) = (methods.len() - 1, methods.len() / 2);
-    for (name, places) in [("thesis, free", 0..half), ("thesis, clipped", half..last), ("box, default", last..last + 1)] {
-        let points = measured[places.clone()].iter().map(|measures| point(&measures[..drags.len()]));
-        let labels = methods[places].iter().map(|method| method.label.replace(", clipped", ""));
+    for (name, places) in [
+        ("thesis, free", 0..half),
+        ("thesis, clipped", half..last),
+        ("box, default", last..last + 1),
+    ] {
+        let points = measured[places.clone()]
+            .iter()
+            .map(|measures| point(&measures[..drags.len()]));
+        let labels = methods[places]
+            .iter()
+            .map(|method| method.label.replace(", clipped", ""));
         plot = plot.with_series(Series::new(name, Marks::Points, points).with_labels(labels));
     }
     Ok(plot)
@@ -209,15 +297,30 @@ mod tests {
 
     #[test]
     fn drags_are_as_many_as_asked_and_weights_inside_their_limits_reach_their_goals() {
-        let model = Data::built_in().model("head", "specimen:head").unwrap().expect("a built-in head");
+        let model = Data::built_in()
+            .model("head", "specimen:head")
+            .unwrap()
+            .expect("a built-in head");
         let subject = Subject::new(&model).unwrap();
         let drags = reachable(&subject, 12).unwrap();
         assert_eq!(drags.len(), 12);
-        let plain = Method::new(Bounded::default().with_sparsity(0.0).with_damping(0.0), Range::Clip);
-        for (drag, measured) in drags.iter().zip(measure_all(&subject, &drags, &plain).unwrap()) {
-            assert!(drag.way.length() > 0.5 * LIVELY * subject.size && drag.far.binary_search(&drag.pin).is_err());
+        let plain = Method::new(
+            Bounded::default().with_sparsity(0.0).with_damping(0.0),
+            Range::Clip,
+        );
+        for (drag, measured) in drags
+            .iter()
+            .zip(measure_all(&subject, &drags, &plain).unwrap())
+        {
+            assert!(
+                drag.way.length() > 0.5 * LIVELY * subject.size
+                    && drag.far.binary_search(&drag.pin).is_err()
+            );
             // Damping of zero is not quite nothing in the solver.
-            assert!(measured.error < 1e-3 && measured.least >= 0.0 && measured.greatest <= 1.0, "{measured:?}");
+            assert!(
+                measured.error < 1e-3 && measured.least >= 0.0 && measured.greatest <= 1.0,
+                "{measured:?}"
+            );
             assert!(measured.far_rms <= measured.far_most);
         }
     }

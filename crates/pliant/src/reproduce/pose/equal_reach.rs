@@ -1,11 +1,14 @@
 //! Far motion at equal reach: our solver brings the pin exactly where another method brought it.
 //!
-//! **Problem.** A method that hardly moves the pin hardly moves the rest; far motion alone says nothing.
+//! **Problem.** A method that hardly moves the pin hardly moves the rest; far motion alone says
+//! nothing.
 //!
-//! **Equation.** Our solver trades a little reach for few sliders, so it is asked again with what is missing added,
-//! `gₖ₊₁ = gₖ + (p − x(gₖ))`, until the pin is at `p`: the method of multipliers for the constraint `x = p`.
+//! **Equation.** Our solver trades a little reach for few sliders, so it is asked again with what
+//! is missing added, `gₖ₊₁ = gₖ + (p − x(gₖ))`, until the pin is at `p`: the method of multipliers
+//! for the constraint `x = p`.
 //!
-//! **Source.** Bertsekas, "Constrained Optimization and Lagrange Multiplier Methods", 1982, section 2.2.
+//! **Source.** Bertsekas, "Constrained Optimization and Lagrange Multiplier Methods", 1982, section
+//! 2.2.
 
 use pliant_linalg::parallel;
 use pliant_rig::Grab;
@@ -44,35 +47,79 @@ pub(super) fn add_table(
         percent(AGREEMENT),
         percent(LEAST_WAY)
     );
-    let header =
-        ["method", "drags", "far motion, %", "box", "ratio", "far rms, %", "box", "ratio", "median of ratios", "box moves less, %"];
-    let mut table = Table::new(caption, header).with_best(4, Best::Least).with_best(7, Best::Least);
+    let header = [
+        "method",
+        "drags",
+        "far motion, %",
+        "box",
+        "ratio",
+        "far rms, %",
+        "box",
+        "ratio",
+        "median of ratios",
+        "box moves less, %",
+    ];
+    let mut table = Table::new(caption, header)
+        .with_best(4, Best::Least)
+        .with_best(7, Best::Least);
     let mut worst = [0.0_f64; 2];
     let pairs = pairs(subject, drags, measured)?;
-    for (k, method) in all().iter().enumerate().filter(|(_, method)| method.label != "box") {
-        let pairs: Vec<&Pair> = pairs.iter().filter_map(|of_drag| of_drag[k].as_ref()).collect();
+    for (k, method) in all()
+        .iter()
+        .enumerate()
+        .filter(|(_, method)| method.label != "box")
+    {
+        let pairs: Vec<&Pair> = pairs
+            .iter()
+            .filter_map(|of_drag| of_drag[k].as_ref())
+            .collect();
         let [most, rms] = [|m: &Measure| m.far_most, |m: &Measure| m.far_rms].map(|of| {
-            let (theirs, ours) = (mean(pairs.iter().map(|p| of(&p.theirs))), mean(pairs.iter().map(|p| of(&p.ours))));
+            let (theirs, ours) = (
+                mean(pairs.iter().map(|p| of(&p.theirs))),
+                mean(pairs.iter().map(|p| of(&p.ours))),
+            );
             [theirs, ours, ours / theirs.max(f64::MIN_POSITIVE)]
         });
         worst = [worst[0].max(most[2]), worst[1].max(rms[2])];
-        let less = mean(pairs.iter().map(|p| f64::from(u8::from(p.ours.far_rms < p.theirs.far_rms))));
-        let cells = |[theirs, ours, ratio]: [f64; 3]| [percent(theirs), percent(ours), format!("{ratio:.2}")];
-        let row = [method.label.clone(), pairs.len().to_string()].into_iter().chain(cells(most)).chain(cells(rms));
-        let ratios = median(pairs.iter().map(|p| p.ours.far_rms / p.theirs.far_rms.max(f64::MIN_POSITIVE)));
+        let less = mean(
+            pairs
+                .iter()
+                .map(|p| f64::from(u8::from(p.ours.far_rms < p.theirs.far_rms))),
+        );
+        let cells = |[theirs, ours, ratio]: [f64; 3]| {
+            [percent(theirs), percent(ours), format!("{ratio:.2}")]
+        };
+        let row = [method.label.clone(), pairs.len().to_string()]
+            .into_iter()
+            .chain(cells(most))
+            .chain(cells(rms));
+        let ratios = median(
+            pairs
+                .iter()
+                .map(|p| p.ours.far_rms / p.theirs.far_rms.max(f64::MIN_POSITIVE)),
+        );
         table.push(row.chain([format!("{ratios:.2}"), percent(less)]));
     }
-    section.figure(&format!("{}, worst far ratio at equal reach", subject.name()), format!("{:.2} (rms {:.2})", worst[0], worst[1]));
+    section.figure(
+        &format!("{}, worst far ratio at equal reach", subject.name()),
+        format!("{:.2} (rms {:.2})", worst[0], worst[1]),
+    );
     section.table(table);
     Ok(())
 }
 
 /// For every drag and method a pair, where there is one.
-fn pairs(subject: &Subject<'_>, drags: &[Drag], measured: &[Vec<Measure>]) -> Result<Vec<Vec<Option<Pair>>>, ReproduceError> {
+fn pairs(
+    subject: &Subject<'_>,
+    drags: &[Drag],
+    measured: &[Vec<Measure>],
+) -> Result<Vec<Vec<Option<Pair>>>, ReproduceError> {
     let of_drag = |k: usize| -> Result<Vec<Option<Pair>>, ReproduceError> {
         let mut grab = subject.grab(&[], &[drags[k].pin], &bounded())?;
         let thesis = measured.iter().take(measured.len() - 1);
-        Ok(thesis.map(|measures| pair(subject, &drags[k], &measures[k], &mut grab)).collect())
+        Ok(thesis
+            .map(|measures| pair(subject, &drags[k], &measures[k], &mut grab))
+            .collect())
     };
     parallel::map(drags.len(), 1, of_drag).into_iter().collect()
 }
@@ -87,7 +134,10 @@ fn pair(subject: &Subject<'_>, drag: &Drag, theirs: &Measure, grab: &mut Grab<'_
         let missing = theirs.way - (pose.pins[0].reached - start);
         let error = missing.length() / theirs.way.length();
         if error < AGREEMENT {
-            return Some(Pair { theirs: theirs.clone(), ours: measure(subject, drag, &pose) });
+            return Some(Pair {
+                theirs: theirs.clone(),
+                ours: measure(subject, drag, &pose),
+            });
         }
         if round % PATIENCE == 0 {
             if error > 0.9 * last {

@@ -56,18 +56,34 @@ pub(super) fn section(subjects: &[Subject<'_>]) -> Result<Section, ReproduceErro
     let ways = ways();
     for (k, subject) in subjects.iter().enumerate() {
         let drags = drags(subject);
-        let results: Vec<[Vec<f64>; 2]> = ways.iter().map(|way| measure(subject, &drags, way)).collect::<Result<_, _>>()?;
+        let results: Vec<[Vec<f64>; 2]> = ways
+            .iter()
+            .map(|way| measure(subject, &drags, way))
+            .collect::<Result<_, _>>()?;
         section.table(table(subject, &ways, &results));
         if k == 0 {
             // The drag on which plain box jumps most.
-            let worst = drags.iter().zip(&results[PLAIN][1]).max_by(|a, b| a.1.total_cmp(b.1));
+            let worst = drags
+                .iter()
+                .zip(&results[PLAIN][1])
+                .max_by(|a, b| a.1.total_cmp(b.1));
             if let Some((drag, _)) = worst {
-                section.plot(course_plot(subject, drag, &ways)?, "One drag beyond reach: the largest change of any slider at each step.");
+                section.plot(
+                    course_plot(subject, drag, &ways)?,
+                    "One drag beyond reach: the largest change of any slider at each step.",
+                );
             }
         }
         let ours = greatest(results.last().into_iter().flatten().flatten().copied());
-        let verdict = if ours <= WANTED { "reached" } else { "not reached" };
-        section.figure(&format!("{}, largest change of box in steps", subject.name()), format!("{ours:.3} ({verdict})"));
+        let verdict = if ours <= WANTED {
+            "reached"
+        } else {
+            "not reached"
+        };
+        section.figure(
+            &format!("{}, largest change of box in steps", subject.name()),
+            format!("{ours:.3} ({verdict})"),
+        );
     }
     section.paragraph(
         "A linear method cannot jump, but it runs: where pins contradict each other its weights are large and so is every step. Inside limits the weights follow a piecewise linear path, steep where \
@@ -83,10 +99,26 @@ const PLAIN: usize = 1;
 fn ways() -> [Way; 4] {
     let plain = Bounded::default().with_sparsity(0.0).with_damping(1e-6);
     [
-        Way { label: "tikhonov", method: Method::new(Tikhonov::default(), Range::Free), step: None },
-        Way { label: "plain box", method: Method::new(plain, Range::Clip), step: None },
-        Way { label: "box", method: bounded(), step: None },
-        Way { label: "box in steps", method: bounded(), step: Some(STEP) },
+        Way {
+            label: "tikhonov",
+            method: Method::new(Tikhonov::default(), Range::Free),
+            step: None,
+        },
+        Way {
+            label: "plain box",
+            method: Method::new(plain, Range::Clip),
+            step: None,
+        },
+        Way {
+            label: "box",
+            method: bounded(),
+            step: None,
+        },
+        Way {
+            label: "box in steps",
+            method: bounded(),
+            step: Some(STEP),
+        },
     ]
 }
 
@@ -98,9 +130,17 @@ fn drags(subject: &Subject<'_>) -> Vec<Drag> {
     let one = |lcg: &mut Lcg| {
         let pin = lively[lcg.below(lively.len())];
         let way = reachable_way(subject, pin, lcg);
-        let sideways = way.cross(DVec3::new(lcg.between(-1.0, 1.0), lcg.between(-1.0, 1.0), lcg.between(-1.0, 1.0)));
+        let sideways = way.cross(DVec3::new(
+            lcg.between(-1.0, 1.0),
+            lcg.between(-1.0, 1.0),
+            lcg.between(-1.0, 1.0),
+        ));
         let held = held_pins(subject, &lively, pin, lcg);
-        Drag { pins: [vec![pin], held].concat(), way, sideways: sideways.normalize_or_zero() * 0.4 * way.length() }
+        Drag {
+            pins: [vec![pin], held].concat(),
+            way,
+            sideways: sideways.normalize_or_zero() * 0.4 * way.length(),
+        }
     };
     (0..DRAGS).map(|_| one(&mut lcg)).collect()
 }
@@ -110,9 +150,15 @@ fn held_pins(subject: &Subject<'_>, lively: &[u32], pin: u32, lcg: &mut Lcg) -> 
     let places = subject.model.rig.neutral().positions();
     let mut pins = vec![pin];
     for _ in 0..HELD {
-        let apart = |v: u32| pins.iter().map(|&p| places[p as usize].distance(places[v as usize])).fold(f64::INFINITY, f64::min);
+        let apart = |v: u32| {
+            pins.iter()
+                .map(|&p| places[p as usize].distance(places[v as usize]))
+                .fold(f64::INFINITY, f64::min)
+        };
         let drawn = lcg.choose(lively, 6);
-        let best = drawn.into_iter().max_by(|&a, &b| apart(a).total_cmp(&apart(b)));
+        let best = drawn
+            .into_iter()
+            .max_by(|&a, &b| apart(a).total_cmp(&apart(b)));
         pins.extend(best);
     }
     pins.split_off(1)
@@ -126,7 +172,12 @@ fn place(drag: &Drag, course: Course, share: f64) -> DVec3 {
 }
 
 /// The largest change of any slider at each step.
-fn changes(subject: &Subject<'_>, drag: &Drag, course: Course, way: &Way) -> Result<Vec<f64>, ReproduceError> {
+fn changes(
+    subject: &Subject<'_>,
+    drag: &Drag,
+    course: Course,
+    way: &Way,
+) -> Result<Vec<f64>, ReproduceError> {
     let mut grab = subject.grab(&[], &drag.pins, &way.method)?;
     let mut displacements = vec![DVec3::ZERO; drag.pins.len()];
     let mut last = vec![0.0; subject.model.rig.targets().len()];
@@ -137,16 +188,30 @@ fn changes(subject: &Subject<'_>, drag: &Drag, course: Course, way: &Way) -> Res
             Some(step) => grab.step(&displacements, step),
             None => grab.solve(&displacements),
         };
-        changes.push(pose.weights.iter().zip(&last).map(|(new, old)| (new - old).abs()).fold(0.0, f64::max));
+        changes.push(
+            pose.weights
+                .iter()
+                .zip(&last)
+                .map(|(new, old)| (new - old).abs())
+                .fold(0.0, f64::max),
+        );
         last = pose.weights;
     }
     Ok(changes)
 }
 
 /// The largest change of each drag, straight and beyond.
-fn measure(subject: &Subject<'_>, drags: &[Drag], way: &Way) -> Result<[Vec<f64>; 2], ReproduceError> {
-    let along =
-        |course| drags.iter().map(|drag| Ok(greatest(changes(subject, drag, course, way)?))).collect::<Result<Vec<f64>, ReproduceError>>();
+fn measure(
+    subject: &Subject<'_>,
+    drags: &[Drag],
+    way: &Way,
+) -> Result<[Vec<f64>; 2], ReproduceError> {
+    let along = |course| {
+        drags
+            .iter()
+            .map(|drag| Ok(greatest(changes(subject, drag, course, way)?)))
+            .collect::<Result<Vec<f64>, ReproduceError>>()
+    };
     Ok([along(Course::Straight)?, along(Course::Beyond)?])
 }
 
@@ -156,23 +221,50 @@ fn table(subject: &Subject<'_>, ways: &[Way], results: &[[Vec<f64>; 2]]) -> Tabl
          nor moved surface; box in steps allows {STEP} a step.",
         subject.name()
     );
-    let header = ["method", "straight, median", "straight, most", "beyond, median", "beyond, most", "drags above 0.06"];
-    let mut table = Table::new(caption, header).with_best(2, Best::Least).with_best(4, Best::Least);
+    let header = [
+        "method",
+        "straight, median",
+        "straight, most",
+        "beyond, median",
+        "beyond, most",
+        "drags above 0.06",
+    ];
+    let mut table = Table::new(caption, header)
+        .with_best(2, Best::Least)
+        .with_best(4, Best::Least);
     for (way, [straight, beyond]) in ways.iter().zip(results) {
-        let above = straight.iter().chain(beyond).filter(|change| **change > WANTED).count();
-        let cells = [straight, beyond].map(|all| [median(all.iter().copied()), greatest(all.iter().copied())].map(|c| format!("{c:.3}")));
-        table.push([way.label.to_owned()].into_iter().chain(cells.into_iter().flatten()).chain([above.to_string()]));
+        let above = straight
+            .iter()
+            .chain(beyond)
+            .filter(|change| **change > WANTED)
+            .count();
+        let cells = [straight, beyond].map(|all| {
+            [median(all.iter().copied()), greatest(all.iter().copied())].map(|c| format!("{c:.3}"))
+        });
+        table.push(
+            [way.label.to_owned()]
+                .into_iter()
+                .chain(cells.into_iter().flatten())
+                .chain([above.to_string()]),
+        );
     }
     table
 }
 
 fn course_plot(subject: &Subject<'_>, drag: &Drag, ways: &[Way]) -> Result<Plot, ReproduceError> {
-    let mut plot = Plot::new(format!("One drag, {}", subject.name()), Axis::linear("step"), Axis::linear("largest change of a slider"))
-        .with_rule(WANTED, "wanted")
-        .with_size([1130, 340]);
+    let mut plot = Plot::new(
+        format!("One drag, {}", subject.name()),
+        Axis::linear("step"),
+        Axis::linear("largest change of a slider"),
+    )
+    .with_rule(WANTED, "wanted")
+    .with_size([1130, 340]);
     for way in ways {
         let points = changes(subject, drag, Course::Beyond, way)?;
-        let points = points.into_iter().enumerate().map(|(k, change)| [(k + 1) as f64, change]);
+        let points = points
+            .into_iter()
+            .enumerate()
+            .map(|(k, change)| [(k + 1) as f64, change]);
         plot = plot.with_series(Series::new(way.label, Marks::Line, points));
     }
     Ok(plot)
@@ -184,7 +276,11 @@ mod tests {
 
     #[test]
     fn a_straight_course_ends_at_its_goal_and_the_other_half_as_far_beyond() {
-        let drag = Drag { pins: vec![0], way: DVec3::new(1.0, 2.0, 0.0), sideways: DVec3::Z };
+        let drag = Drag {
+            pins: vec![0],
+            way: DVec3::new(1.0, 2.0, 0.0),
+            sideways: DVec3::Z,
+        };
         assert_eq!(place(&drag, Course::Straight, 1.0), drag.way);
         assert!(place(&drag, Course::Beyond, 1.0).distance(1.5 * drag.way) < 1e-12);
         assert!((place(&drag, Course::Beyond, 0.25) - 0.375 * drag.way).distance(DVec3::Z) < 1e-12);

@@ -41,15 +41,28 @@ pub(super) fn section(subjects: &[Subject<'_>]) -> Result<Section, ReproduceErro
     let mut wins = Vec::new();
     for subject in subjects {
         let edits = edits(subject);
-        let outcomes: Vec<Outcome> = methods().iter().map(|method| edit(subject, &edits, method)).collect::<Result<_, _>>()?;
+        let outcomes: Vec<Outcome> = methods()
+            .iter()
+            .map(|method| edit(subject, &edits, method))
+            .collect::<Result<_, _>>()?;
         section.paragraph(format!("{}.", subject.name()));
         section.table(table(subject, &outcomes));
         let name = file_stem(subject.name());
-        let caption = format!("{}: after both edits. White: where a pin was taken, blue: its goal, red: where it went.", subject.name());
-        section.wide(&format!("localization-{name}.png"), &caption, &faces(subject, &edits, &outcomes)?)?;
+        let caption = format!(
+            "{}: after both edits. White: where a pin was taken, blue: its goal, red: where it went.",
+            subject.name()
+        );
+        section.wide(
+            &format!("localization-{name}.png"),
+            &caption,
+            &faces(subject, &edits, &outcomes)?,
+        )?;
         section.plot(bars(subject, &outcomes), "Sliders above 0.02 for any method, weights as they come (figure 3.12) and inside limits.");
         let ours = outcomes.last().expect("box is last");
-        section.figure(&format!("{}, sliders of box", subject.name()), ours.poses[1].active_sliders().to_string());
+        section.figure(
+            &format!("{}, sliders of box", subject.name()),
+            ours.poses[1].active_sliders().to_string(),
+        );
         wins.push((subject.name(), outcomes));
     }
     section.paragraph(verdict(&wins));
@@ -76,18 +89,28 @@ fn verdict(all: &[(&str, Vec<Outcome>)]) -> String {
 }
 
 fn methods() -> Vec<Method> {
-    let thesis = [Range::Free, Range::Clip]
-        .into_iter()
-        .flat_map(|range| [Method::new(Tikhonov::default(), range), Method::new(Localized::default(), range)]);
+    let thesis = [Range::Free, Range::Clip].into_iter().flat_map(|range| {
+        [
+            Method::new(Tikhonov::default(), range),
+            Method::new(Localized::default(), range),
+        ]
+    });
     thesis.chain([bounded()]).collect()
 }
 
 fn edits(subject: &Subject<'_>) -> Edits {
-    let smile = subject.slider_like(&["mouthsmilel", "mouthcornerpuller", "smile"]).unwrap_or(0);
-    let brow = subject.slider_like(&["browouterupl", "eyebrowsleftexternup", "brow"]).unwrap_or(smile);
+    let smile = subject
+        .slider_like(&["mouthsmilel", "mouthcornerpuller", "smile"])
+        .unwrap_or(0);
+    let brow = subject
+        .slider_like(&["browouterupl", "eyebrowsleftexternup", "brow"])
+        .unwrap_or(smile);
     let sliders = [smile, brow];
     let pins = sliders.map(|slider| subject.best_pin(|v| subject.delta(slider, v).length()));
-    Edits { pins, ways: [0, 1].map(|k| EXTREMITY * subject.delta(sliders[k], pins[k])) }
+    Edits {
+        pins,
+        ways: [0, 1].map(|k| EXTREMITY * subject.delta(sliders[k], pins[k])),
+    }
 }
 
 fn edit(subject: &Subject<'_>, edits: &Edits, method: &Method) -> Result<Outcome, ReproduceError> {
@@ -98,11 +121,20 @@ fn edit(subject: &Subject<'_>, edits: &Edits, method: &Method) -> Result<Outcome
     let second = subject.drag(&first.weights, &[brow], &edits.ways[1..], method)?;
     let far = |from: &[DVec3], pose: &Pose, pin: u32| -> Result<f64, ReproduceError> {
         let moved = subject.motion(from, &pose.weights);
-        Ok(subject.far_from(&[pin])?.iter().map(|&v| moved[v as usize]).fold(0.0, f64::max))
+        Ok(subject
+            .far_from(&[pin])?
+            .iter()
+            .map(|&v| moved[v as usize])
+            .fold(0.0, f64::max))
     };
     let far = [far(rest, &first, mouth)?, far(&between, &second, brow)?];
     let starts = [rest[mouth as usize], between[brow as usize]];
-    Ok(Outcome { label: method.label.clone(), poses: [first, second], far, starts })
+    Ok(Outcome {
+        label: method.label.clone(),
+        poses: [first, second],
+        far,
+        starts,
+    })
 }
 
 fn second_error(outcome: &Outcome) -> f64 {
@@ -140,33 +172,75 @@ fn table(subject: &Subject<'_>, outcomes: &[Outcome]) -> Table {
         let weights = &outcome.poses[1].weights;
         let errors = [first_error(outcome), second_error(outcome)].map(percent);
         let counts = [0, 1].map(|k| outcome.poses[k].active_sliders().to_string());
-        let range = [least(weights.iter().copied()), greatest(weights.iter().copied())].map(|w| format!("{w:.2}"));
+        let range = [
+            least(weights.iter().copied()),
+            greatest(weights.iter().copied()),
+        ]
+        .map(|w| format!("{w:.2}"));
         let far = outcome.far.map(|moved| percent(moved / subject.size));
-        table.push([outcome.label.clone()].into_iter().chain(errors).chain(counts).chain(range).chain(far));
+        table.push(
+            [outcome.label.clone()]
+                .into_iter()
+                .chain(errors)
+                .chain(counts)
+                .chain(range)
+                .chain(far),
+        );
     }
     table
 }
 
-fn faces(subject: &Subject<'_>, edits: &Edits, outcomes: &[Outcome]) -> Result<Image, ReproduceError> {
-    let (mut sheet, portraits) = (ContactSheet::new("", outcomes.len()), Portraits::new(subject, outcomes.len()));
+fn faces(
+    subject: &Subject<'_>,
+    edits: &Edits,
+    outcomes: &[Outcome],
+) -> Result<Image, ReproduceError> {
+    let (mut sheet, portraits) = (
+        ContactSheet::new("", outcomes.len()),
+        Portraits::new(subject, outcomes.len()),
+    );
     for outcome in outcomes {
         // The mouth's pin has been let go; it shows where the second edit left it.
         let placed = subject.model.rig.evaluate(&outcome.poses[1].weights)[edits.pins[0] as usize];
-        let mouth = Held { from: outcome.starts[0], goal: outcome.poses[0].pins[0].goal, reached: placed };
+        let mouth = Held {
+            from: outcome.starts[0],
+            goal: outcome.poses[0].pins[0].goal,
+            reached: placed,
+        };
         let brow = Held::new(outcome.starts[1], &outcome.poses[1].pins[0]);
-        sheet.push(portraits.pose(&outcome.poses[1].weights, &[mouth, brow])?, outcome.label.as_str());
+        sheet.push(
+            portraits.pose(&outcome.poses[1].weights, &[mouth, brow])?,
+            outcome.label.as_str(),
+        );
     }
     Ok(sheet.compose()?)
 }
 
 fn bars(subject: &Subject<'_>, outcomes: &[Outcome]) -> Plot {
-    let compared: Vec<&Outcome> = outcomes.iter().filter(|outcome| !outcome.label.contains("clipped")).collect();
+    let compared: Vec<&Outcome> = outcomes
+        .iter()
+        .filter(|outcome| !outcome.label.contains("clipped"))
+        .collect();
     let names = subject.slider_names();
-    let active = |k: usize| compared.iter().any(|outcome| outcome.poses[1].weights[k].abs() > Pose::ACTIVE);
+    let active = |k: usize| {
+        compared
+            .iter()
+            .any(|outcome| outcome.poses[1].weights[k].abs() > Pose::ACTIVE)
+    };
     let shown: Vec<usize> = (0..names.len()).filter(|&k| active(k)).collect();
     let axis = Axis::categories("", shown.iter().map(|&k| shortened(names[k])));
-    let plot = Plot::new(format!("Weights after both edits, {}", subject.name()), axis, Axis::linear("weight")).with_size([1130, 340]);
-    compared.iter().fold(plot.with_rule(1.0, "limit"), |plot, outcome| {
-        plot.with_series(Series::bars(outcome.label.as_str(), shown.iter().map(|&k| outcome.poses[1].weights[k])))
-    })
+    let plot = Plot::new(
+        format!("Weights after both edits, {}", subject.name()),
+        axis,
+        Axis::linear("weight"),
+    )
+    .with_size([1130, 340]);
+    compared
+        .iter()
+        .fold(plot.with_rule(1.0, "limit"), |plot, outcome| {
+            plot.with_series(Series::bars(
+                outcome.label.as_str(),
+                shown.iter().map(|&k| outcome.poses[1].weights[k]),
+            ))
+        })
 }

@@ -1,6 +1,8 @@
 //! The ways from pins to weights that are compared.
 
-use pliant_rig::{Bounded, Hybrid, Localized, PoseSolver, PseudoInverse, Range, Tikhonov, Transpose};
+use pliant_rig::{
+    Bounded, Hybrid, Localized, PoseSolver, PseudoInverse, Range, Tikhonov, Transpose,
+};
 
 /// A solver under the name it has in tables.
 #[derive(Debug)]
@@ -20,7 +22,11 @@ impl Method {
             Range::Clip if solver.name() != "box" => format!("{}, clipped", solver.name()),
             _ => solver.name().to_owned(),
         };
-        Self { label, solver, range }
+        Self {
+            label,
+            solver,
+            range,
+        }
     }
 }
 
@@ -33,7 +39,10 @@ pub(super) fn thesis(range: Range) -> Vec<Method> {
         Box::new(Transpose::default()),
         Box::new(Hybrid::default()),
     ];
-    solvers.into_iter().map(|solver| Method::boxed(solver, range)).collect()
+    solvers
+        .into_iter()
+        .map(|solver| Method::boxed(solver, range))
+        .collect()
 }
 
 /// Ours, inside limits.
@@ -43,5 +52,9 @@ pub(super) fn bounded() -> Method {
 
 /// The thesis' five free, the same clipped, and ours last.
 pub(super) fn all() -> Vec<Method> {
-    thesis(Range::Free).into_iter().chain(thesis(Range::Clip)).chain([bounded()]).collect()
+    thesis(Range::Free)
+        .into_iter()
+        .chain(thesis(Range::Clip))
+        .chain([bounded()])
+        .collect()
 }

@@ -1,19 +1,27 @@
 //! Lines of equal value on a mesh: the outline of a geodesic circle.
 //!
-//! **Equation.** Values are linear on a triangle, so the line where they are `r` crosses it straight, from the edge `ij`
-//! at `xᵢ + (r − dᵢ) / (dⱼ − dᵢ) (xⱼ − xᵢ)`.
+//! **Equation.** Values are linear on a triangle, so the line where they are `r` crosses it
+//! straight, from the edge `ij` at `xᵢ + (r − dᵢ) / (dⱼ − dᵢ) (xⱼ − xᵢ)`.
 
 use pliant_mesh::Mesh;
 use pliant_mesh::glam::DVec3;
 
-/// The segments on which `values`, one per vertex, are `level`. Triangles with a value that is not finite have none.
+/// The segments on which `values`, one per vertex, are `level`. Triangles with a value that is not
+/// finite have none.
 pub(super) fn level_segments(mesh: &Mesh, values: &[f64], level: f64) -> Vec<[DVec3; 2]> {
     let crossing = |&[a, b, c]: &[u32; 3]| {
-        let ends: Vec<DVec3> = [[a, b], [b, c], [c, a]].into_iter().filter_map(|edge| crossing_point(mesh, values, level, edge)).collect();
+        let ends: Vec<DVec3> = [[a, b], [b, c], [c, a]]
+            .into_iter()
+            .filter_map(|edge| crossing_point(mesh, values, level, edge))
+            .collect();
         <[DVec3; 2]>::try_from(ends).ok()
     };
     let finite = |triangle: &&[u32; 3]| triangle.iter().all(|&v| values[v as usize].is_finite());
-    mesh.triangles().iter().filter(finite).filter_map(crossing).collect()
+    mesh.triangles()
+        .iter()
+        .filter(finite)
+        .filter_map(crossing)
+        .collect()
 }
 
 fn crossing_point(mesh: &Mesh, values: &[f64], level: f64, [i, j]: [u32; 2]) -> Option<DVec3> {
@@ -37,18 +45,31 @@ mod tests {
         let segments = level_segments(&sphere, &heights, 0.6);
         assert!(segments.iter().flatten().all(|p| (p.y - 0.6).abs() < 1e-12));
         let length: f64 = segments.iter().map(|[a, b]| a.distance(*b)).sum();
-        // The radius at a height of 0.6 is 0.8; chords of an inscribed polyhedron are shorter by the square of an edge (0.03).
+        // The radius at a height of 0.6 is 0.8; chords of an inscribed polyhedron are shorter by
+        // the square of an edge (0.03).
         let circle = std::f64::consts::TAU * 0.8;
-        assert!(length < circle && length > circle * (1.0 - 0.03 * 0.03 * 4.0), "{length} of {circle}");
+        assert!(
+            length < circle && length > circle * (1.0 - 0.03 * 0.03 * 4.0),
+            "{length} of {circle}"
+        );
     }
 
     #[test]
     fn a_line_across_a_square_is_counted_once_also_through_vertices() {
         let square = bumpy_sheet(4, 0.0);
         let across: Vec<f64> = square.positions().iter().map(|p| p.x).collect();
-        let length = |level: f64| level_segments(&square, &across, level).iter().map(|[a, b]| a.distance(*b)).sum::<f64>();
+        let length = |level: f64| {
+            level_segments(&square, &across, level)
+                .iter()
+                .map(|[a, b]| a.distance(*b))
+                .sum::<f64>()
+        };
         for level in [0.25, 0.3, 0.5, 0.99, 1.0] {
-            assert!((length(level) - 1.0).abs() < 1e-12, "{level}: {}", length(level));
+            assert!(
+                (length(level) - 1.0).abs() < 1e-12,
+                "{level}: {}",
+                length(level)
+            );
         }
         assert_eq!(length(1.5), 0.0);
         assert!(level_segments(&square, &vec![f64::INFINITY; across.len()], 0.5).is_empty());

@@ -19,7 +19,10 @@ const HOTTEST: f64 = 0.5;
 const COLUMNS: usize = 3;
 
 pub(super) fn section(subjects: &[Subject<'_>]) -> Result<Section, ReproduceError> {
-    let subject = subjects.iter().max_by_key(|subject| subject.skin.len()).expect("a built-in face");
+    let subject = subjects
+        .iter()
+        .max_by_key(|subject| subject.skin.len())
+        .expect("a built-in face");
     let mut section = Section::new(
         "A production model",
         format!(
@@ -33,27 +36,53 @@ pub(super) fn section(subjects: &[Subject<'_>]) -> Result<Section, ReproduceErro
     let (pins, ways) = drag(subject);
     let far = subject.far_from(&pins)?;
     let methods: Vec<Method> = thesis(Range::Free).into_iter().chain([bounded()]).collect();
-    let poses: Vec<Pose> = methods.iter().map(|method| subject.drag(&[], &pins, &ways, method)).collect::<Result<_, _>>()?;
+    let poses: Vec<Pose> = methods
+        .iter()
+        .map(|method| subject.drag(&[], &pins, &ways, method))
+        .collect::<Result<_, _>>()?;
     let length = ways[0].length();
     let mut table = Table::new(
         "Pin errors and the largest motion far from both pins in % of the drag.",
-        ["method", "pin error, %", "held brow moves, %", "sliders", "least weight", "greatest", "far motion, %"],
+        [
+            "method",
+            "pin error, %",
+            "held brow moves, %",
+            "sliders",
+            "least weight",
+            "greatest",
+            "far motion, %",
+        ],
     )
     .with_best(6, Best::Least);
     for (method, pose) in methods.iter().zip(&poses) {
         let moved = subject.motion(subject.model.rig.neutral().positions(), &pose.weights);
         let farthest = far.iter().map(|&v| moved[v as usize]).fold(0.0, f64::max);
-        let range = [least(pose.weights.iter().copied()), greatest(pose.weights.iter().copied())].map(|w| format!("{w:.2}"));
+        let range = [
+            least(pose.weights.iter().copied()),
+            greatest(pose.weights.iter().copied()),
+        ]
+        .map(|w| format!("{w:.2}"));
         let errors = [0, 1].map(|k| percent(pose.pins[k].error / length));
-        let row = [method.label.clone()].into_iter().chain(errors).chain([pose.active_sliders().to_string()]).chain(range);
+        let row = [method.label.clone()]
+            .into_iter()
+            .chain(errors)
+            .chain([pose.active_sliders().to_string()])
+            .chain(range);
         table.push(row.chain([percent(farthest / length)]));
-        section.figure(&format!("{}, far motion", method.label), format!("{} % of the drag", percent(farthest / length)));
+        section.figure(
+            &format!("{}, far motion", method.label),
+            format!("{} % of the drag", percent(farthest / length)),
+        );
     }
     section.table(table);
     let caption = format!(
         "Poses, weights as they come, and below each how far everything moved: dark is still, yellow {HOTTEST} of the drag and more."
     );
-    section.wide("production.png", &caption, &faces(subject, (&pins, &ways), &methods, &poses)?)?;
+    section.wide(
+        "production.png",
+        &caption,
+        &faces(subject, (&pins, &ways), &methods, &poses)?,
+    )?;
     section.paragraph(
         "Where the transpose moves less it is because its pin stays behind, not because it is local: every target that moves the pin gets its share, \
          the broad ones too, and those that would move it the other way get a negative one. Inside limits, with a price on what moves, \
@@ -64,8 +93,12 @@ pub(super) fn section(subjects: &[Subject<'_>]) -> Result<Section, ReproduceErro
 
 /// A corner of the mouth to be dragged, and a brow to be held.
 fn drag(subject: &Subject<'_>) -> ([u32; 2], [DVec3; 2]) {
-    let smile = subject.slider_like(&["mouthsmilel", "mouthcornerpuller", "smile"]).unwrap_or(0);
-    let brow = subject.slider_like(&["browouterupl", "eyebrowsleftexternup", "brow"]).unwrap_or(smile);
+    let smile = subject
+        .slider_like(&["mouthsmilel", "mouthcornerpuller", "smile"])
+        .unwrap_or(0);
+    let brow = subject
+        .slider_like(&["browouterupl", "eyebrowsleftexternup", "brow"])
+        .unwrap_or(smile);
     let pins = [smile, brow].map(|slider| subject.best_pin(|v| subject.delta(slider, v).length()));
     (pins, [LENGTH * subject.delta(smile, pins[0]), DVec3::ZERO])
 }
@@ -77,15 +110,26 @@ fn faces(
     poses: &[Pose],
 ) -> Result<Image, ReproduceError> {
     let rest = subject.model.rig.neutral().positions();
-    let (mut sheet, portraits) = (ContactSheet::new("", COLUMNS), Portraits::new(subject, COLUMNS));
+    let (mut sheet, portraits) = (
+        ContactSheet::new("", COLUMNS),
+        Portraits::new(subject, COLUMNS),
+    );
     let length = ways[0].length();
     for (methods, poses) in methods.chunks(COLUMNS).zip(poses.chunks(COLUMNS)) {
         for (method, pose) in methods.iter().zip(poses) {
-            let held: Vec<Held> = pins.iter().zip(&pose.pins).map(|(&pin, result)| Held::new(rest[pin as usize], result)).collect();
+            let held: Vec<Held> = pins
+                .iter()
+                .zip(&pose.pins)
+                .map(|(&pin, result)| Held::new(rest[pin as usize], result))
+                .collect();
             sheet.push(portraits.pose(&pose.weights, &held)?, method.label.as_str());
         }
         for pose in poses {
-            let moved = subject.motion(rest, &pose.weights).iter().map(|d| d / length).collect();
+            let moved = subject
+                .motion(rest, &pose.weights)
+                .iter()
+                .map(|d| d / length)
+                .collect();
             sheet.push(portraits.heat(&pose.weights, moved, HOTTEST)?, "");
         }
     }

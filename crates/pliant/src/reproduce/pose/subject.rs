@@ -11,7 +11,8 @@ use super::portrait::VIEW;
 use super::{face_diagonal, reach};
 use crate::reproduce::{Model, ReproduceError};
 
-/// Beyond this part of the face's diagonal, along the skin, nothing should follow a pin. *Ours*: 5 cm on a head of 40.
+/// Beyond this part of the face's diagonal, along the skin, nothing should follow a pin. *Ours*: 5
+/// cm on a head of 40.
 pub(super) const FAR: f64 = 0.125;
 
 /// A model with all that the sections ask of it.
@@ -32,9 +33,15 @@ pub(super) struct Subject<'m> {
 
 impl<'m> Subject<'m> {
     pub(super) fn new(model: &'m Model) -> Result<Self, ReproduceError> {
-        let failed = |source: MeshError| ReproduceError::Mesh { model: model.name.clone(), source };
+        let failed = |source: MeshError| ReproduceError::Mesh {
+            model: model.name.clone(),
+            source,
+        };
         let mesh = model.rig.neutral();
-        let poser = Poser::new(&model.rig).map_err(|source| ReproduceError::Rig { model: model.name.clone(), source })?;
+        let poser = Poser::new(&model.rig).map_err(|source| ReproduceError::Rig {
+            model: model.name.clone(),
+            source,
+        })?;
         Ok(Self {
             model,
             poser,
@@ -52,7 +59,12 @@ impl<'m> Subject<'m> {
     }
 
     pub(super) fn slider_names(&self) -> Vec<&'m str> {
-        self.model.rig.targets().iter().map(|target| target.name.as_str()).collect()
+        self.model
+            .rig
+            .targets()
+            .iter()
+            .map(|target| target.name.as_str())
+            .collect()
     }
 
     /// How far a target at full weight moves a vertex.
@@ -63,84 +75,163 @@ impl<'m> Subject<'m> {
     /// The vertices of the skin that a target moves, each with how far.
     pub(super) fn moved_skin(&self, slider: usize) -> Vec<(u32, f64)> {
         let target = &self.model.rig.targets()[slider];
-        let moved = target.vertices.iter().zip(&target.deltas).map(|(&v, delta)| (v, delta.as_dvec3().length()));
-        moved.filter(|(v, length)| *length > 0.0 && self.skin.binary_search(v).is_ok()).collect()
+        let moved = target
+            .vertices
+            .iter()
+            .zip(&target.deltas)
+            .map(|(&v, delta)| (v, delta.as_dvec3().length()));
+        moved
+            .filter(|(v, length)| *length > 0.0 && self.skin.binary_search(v).is_ok())
+            .collect()
     }
 
     /// The weights of the sliders in `some`, zero for all others.
     pub(super) fn weights(&self, some: &[(usize, f64)]) -> Vec<f64> {
         let mut weights = vec![0.0; self.model.rig.targets().len()];
-        some.iter().for_each(|&(slider, weight)| weights[slider] = weight);
+        some.iter()
+            .for_each(|&(slider, weight)| weights[slider] = weight);
         weights
     }
 
     /// How far `weights` move each vertex from where `from` has it.
     pub(super) fn motion(&self, from: &[DVec3], weights: &[f64]) -> Vec<f64> {
-        self.model.rig.evaluate(weights).iter().zip(from).map(|(a, b)| a.distance(*b)).collect()
+        self.model
+            .rig
+            .evaluate(weights)
+            .iter()
+            .zip(from)
+            .map(|(a, b)| a.distance(*b))
+            .collect()
     }
 
-    pub(super) fn grab(&self, weights: &[f64], pins: &[u32], method: &Method) -> Result<Grab<'_>, ReproduceError> {
-        let pins: Vec<Pin> = pins.iter().map(|&vertex| Pin::hold(vertex as usize)).collect();
-        self.poser.grab(weights, &pins, method.solver.as_ref(), method.range).map_err(|source| self.rig_error(source))
+    pub(super) fn grab(
+        &self,
+        weights: &[f64],
+        pins: &[u32],
+        method: &Method,
+    ) -> Result<Grab<'_>, ReproduceError> {
+        let pins: Vec<Pin> = pins
+            .iter()
+            .map(|&vertex| Pin::hold(vertex as usize))
+            .collect();
+        self.poser
+            .grab(weights, &pins, method.solver.as_ref(), method.range)
+            .map_err(|source| self.rig_error(source))
     }
 
     /// The pose that a method finds for pins that go `displacements` from the pose `weights`.
-    pub(super) fn drag(&self, weights: &[f64], pins: &[u32], displacements: &[DVec3], method: &Method) -> Result<Pose, ReproduceError> {
+    pub(super) fn drag(
+        &self,
+        weights: &[f64],
+        pins: &[u32],
+        displacements: &[DVec3],
+        method: &Method,
+    ) -> Result<Pose, ReproduceError> {
         Ok(self.grab(weights, pins, method)?.solve(displacements))
     }
 
     /// The vertices of the skin that lie far from all pins.
     pub(super) fn far_from(&self, pins: &[u32]) -> Result<Vec<u32>, ReproduceError> {
         let sources: Vec<SurfacePoint> = pins.iter().map(|&v| SurfacePoint::Vertex(v)).collect();
-        let mut geodesics = self.geodesics.lock().expect("no thread panics while it measures");
-        let disc = geodesics.disc(&sources, FAR * self.size).map_err(|source| self.mesh_error(source))?;
+        let mut geodesics = self
+            .geodesics
+            .lock()
+            .expect("no thread panics while it measures");
+        let disc = geodesics
+            .disc(&sources, FAR * self.size)
+            .map_err(|source| self.mesh_error(source))?;
         let mut near = vec![false; self.reach.len()];
         disc.vertices.iter().for_each(|&v| near[v as usize] = true);
-        Ok(self.skin.iter().copied().filter(|&v| !near[v as usize]).collect())
+        Ok(self
+            .skin
+            .iter()
+            .copied()
+            .filter(|&v| !near[v as usize])
+            .collect())
     }
 
     /// Whether the camera of the portraits sees a vertex of the neutral.
     pub(super) fn sees(&self, vertex: u32) -> bool {
-        let (toward, place) = (VIEW.direction(), self.model.rig.neutral().positions()[vertex as usize]);
+        let (toward, place) = (
+            VIEW.direction(),
+            self.model.rig.neutral().positions()[vertex as usize],
+        );
         self.normals[vertex as usize].dot(toward) > 0.3
-            && self.index.cast_ray(place + 1e-3 * self.size * toward, toward, f64::INFINITY).is_none()
+            && self
+                .index
+                .cast_ray(place + 1e-3 * self.size * toward, toward, f64::INFINITY)
+                .is_none()
     }
 
-    /// The target whose name, without regard to case and dashes, holds the first of `words` that any does.
+    /// The target whose name, without regard to case and dashes, holds the first of `words` that
+    /// any does.
     pub(super) fn slider_like(&self, words: &[&str]) -> Option<usize> {
         let plain = |name: &str| name.to_lowercase().replace(['_', '-', ' '], "");
-        let names: Vec<String> = self.model.rig.targets().iter().map(|target| plain(&target.name)).collect();
-        words.iter().find_map(|word| names.iter().position(|name| name.contains(word)))
+        let names: Vec<String> = self
+            .model
+            .rig
+            .targets()
+            .iter()
+            .map(|target| plain(&target.name))
+            .collect();
+        words
+            .iter()
+            .find_map(|word| names.iter().position(|name| name.contains(word)))
     }
 
     /// The vertex of the skin in sight for which `worth` is greatest.
     pub(super) fn best_pin(&self, worth: impl Fn(u32) -> f64) -> u32 {
-        let mut ranked: Vec<(u32, f64)> = self.skin.iter().map(|&v| (v, worth(v))).filter(|(_, worth)| *worth > 0.0).collect();
+        let mut ranked: Vec<(u32, f64)> = self
+            .skin
+            .iter()
+            .map(|&v| (v, worth(v)))
+            .filter(|(_, worth)| *worth > 0.0)
+            .collect();
         ranked.sort_by(|a, b| b.1.total_cmp(&a.1));
         let first = ranked.first().map_or(0, |&(v, _)| v);
-        ranked.iter().map(|&(v, _)| v).find(|&v| self.sees(v)).unwrap_or(first)
+        ranked
+            .iter()
+            .map(|&(v, _)| v)
+            .find(|&v| self.sees(v))
+            .unwrap_or(first)
     }
 
     pub(super) fn rig_error(&self, source: RigError) -> ReproduceError {
-        ReproduceError::Rig { model: self.model.name.clone(), source }
+        ReproduceError::Rig {
+            model: self.model.name.clone(),
+            source,
+        }
     }
 
     pub(super) fn mesh_error(&self, source: MeshError) -> ReproduceError {
-        ReproduceError::Mesh { model: self.model.name.clone(), source }
+        ReproduceError::Mesh {
+            model: self.model.name.clone(),
+            source,
+        }
     }
 }
 
 fn delta(target: &Target, vertex: u32) -> DVec3 {
-    target.vertices.binary_search(&vertex).map_or(DVec3::ZERO, |k| target.deltas[k].as_dvec3())
+    target
+        .vertices
+        .binary_search(&vertex)
+        .map_or(DVec3::ZERO, |k| target.deltas[k].as_dvec3())
 }
 
 fn skin(model: &Model) -> Vec<u32> {
     let topology = model.rig.neutral().topology();
     let (parts, count) = (topology.component_of_vertex(), topology.component_count());
     let mut moving = vec![0_usize; count];
-    super::moving_vertices(model).iter().for_each(|&v| moving[parts[v as usize] as usize] += 1);
-    let largest = (0..count).rev().max_by_key(|&part| moving[part]).unwrap_or(0);
-    (0..parts.len() as u32).filter(|&v| parts[v as usize] as usize == largest).collect()
+    super::moving_vertices(model)
+        .iter()
+        .for_each(|&v| moving[parts[v as usize] as usize] += 1);
+    let largest = (0..count)
+        .rev()
+        .max_by_key(|&part| moving[part])
+        .unwrap_or(0);
+    (0..parts.len() as u32)
+        .filter(|&v| parts[v as usize] as usize == largest)
+        .collect()
 }
 
 #[cfg(test)]
@@ -152,14 +243,31 @@ mod tests {
 
     /// A strip of squares along x from 0 to 20, and a loose triangle above its middle.
     fn strip() -> Model {
-        let mut positions: Vec<DVec3> = (0..=20).flat_map(|x| [0.0, 1.0].map(|y| DVec3::new(f64::from(x), y, 0.0))).collect();
-        let mut faces: Vec<Vec<u32>> = (0..20).map(|k| vec![2 * k, 2 * k + 2, 2 * k + 3, 2 * k + 1]).collect();
+        let mut positions: Vec<DVec3> = (0..=20)
+            .flat_map(|x| [0.0, 1.0].map(|y| DVec3::new(f64::from(x), y, 0.0)))
+            .collect();
+        let mut faces: Vec<Vec<u32>> = (0..20)
+            .map(|k| vec![2 * k, 2 * k + 2, 2 * k + 3, 2 * k + 1])
+            .collect();
         faces.push(vec![42, 43, 44]);
-        positions.extend([[10.0, 3.0], [11.0, 3.0], [10.0, 4.0]].map(|[x, y]| DVec3::new(x, y, 0.0)));
+        positions
+            .extend([[10.0, 3.0], [11.0, 3.0], [10.0, 4.0]].map(|[x, y]| DVec3::new(x, y, 0.0)));
         let lift = Target::from_dense("lift_all", vec![Vec3::Z; 45]);
-        let end = Target { vertices: vec![0, 1, 44], deltas: vec![Vec3::X, 2.0 * Vec3::X, Vec3::Y], ..Target::from_dense("End-Left", []) };
-        let rig = Rig::new(Mesh::from_polygons(positions, &faces).unwrap(), vec![lift, end]).unwrap();
-        Model { name: "strip".to_owned(), locator: String::new(), rig }
+        let end = Target {
+            vertices: vec![0, 1, 44],
+            deltas: vec![Vec3::X, 2.0 * Vec3::X, Vec3::Y],
+            ..Target::from_dense("End-Left", [])
+        };
+        let rig = Rig::new(
+            Mesh::from_polygons(positions, &faces).unwrap(),
+            vec![lift, end],
+        )
+        .unwrap();
+        Model {
+            name: "strip".to_owned(),
+            locator: String::new(),
+            rig,
+        }
     }
 
     #[test]
@@ -172,7 +280,9 @@ mod tests {
         let radius = FAR * 416.0_f64.sqrt();
         let places = model.rig.neutral().positions();
         // On a flat strip the way along the surface is straight.
-        let wanted: Vec<u32> = (0..42).filter(|&v| places[v as usize].length() > radius).collect();
+        let wanted: Vec<u32> = (0..42)
+            .filter(|&v| places[v as usize].length() > radius)
+            .collect();
         assert_eq!(far, wanted);
     }
 
@@ -180,7 +290,10 @@ mod tests {
     fn sliders_are_found_by_words_and_moved_skin_is_skin() {
         let model = strip();
         let subject = Subject::new(&model).unwrap();
-        assert_eq!(subject.slider_like(&["nowhere", "endleft", "lift"]), Some(1));
+        assert_eq!(
+            subject.slider_like(&["nowhere", "endleft", "lift"]),
+            Some(1)
+        );
         assert_eq!(subject.slider_like(&["nowhere"]), None);
         assert_eq!(subject.moved_skin(1), [(0, 1.0), (1, 2.0)]);
         assert_eq!(subject.best_pin(|v| subject.delta(1, v).length()), 1);

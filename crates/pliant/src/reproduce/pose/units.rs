@@ -1,14 +1,18 @@
 //! The same face in other units.
 
 use pliant_mesh::glam::DVec3;
-use pliant_rig::{Bounded, Hybrid, Localized, Pin, PoseSolver, Poser, Range, Rig, RigError, Target, Tikhonov, Transpose, Units};
+use pliant_rig::{
+    Bounded, Hybrid, Localized, Pin, PoseSolver, Poser, Range, Rig, RigError, Target, Tikhonov,
+    Transpose, Units,
+};
 
 use super::ReproduceError;
 use super::numerals::{greatest, percent};
 use super::subject::Subject;
 use crate::page::{Axis, Marks, Plot, Section, Series, Table};
 
-/// Scales of the scene, as powers of ten: from a head in kilometres to one in tenths of a millimetre.
+/// Scales of the scene, as powers of ten: from a head in kilometres to one in tenths of a
+/// millimetre.
 const DECADES: std::ops::RangeInclusive<i32> = -3..=3;
 /// Scales in each decade.
 const FINENESS: i32 = 4;
@@ -25,16 +29,32 @@ pub(super) fn section(subjects: &[Subject<'_>]) -> Result<Section, ReproduceErro
     let [raw, relative] = [Units::Scene, Units::Relative].map(solvers);
     let raw: Vec<Series> = series(subject, raw)?;
     let relative: Vec<Series> = series(subject, relative)?;
-    let axes = || [Axis::logarithmic("scale of the scene"), Axis::logarithmic("largest weight")];
+    let axes = || {
+        [
+            Axis::logarithmic("scale of the scene"),
+            Axis::logarithmic("largest weight"),
+        ]
+    };
     let plot = |title: &str, all: &[Series]| {
         let [x, y] = axes();
-        all.iter().cloned().fold(Plot::new(title, x, y), Plot::with_series)
+        all.iter()
+            .cloned()
+            .fold(Plot::new(title, x, y), Plot::with_series)
     };
-    section.plot(plot("As published", &raw), "The formulas as they stand, with α = 0.0001 and radii of 0.1 and 0.5.");
-    section.plot(plot("Relative", &relative), "α, γ and radii relative to the rig, the best step along the transpose.");
+    section.plot(
+        plot("As published", &raw),
+        "The formulas as they stand, with α = 0.0001 and radii of 0.1 and 0.5.",
+    );
+    section.plot(
+        plot("Relative", &relative),
+        "α, γ and radii relative to the rig, the best step along the transpose.",
+    );
     section.table(table(subject)?);
     let spread = differences(subject)?;
-    section.figure("largest difference of a relative weight, 0.01 × to 100 ×", format!("{:.1e}", greatest(spread)));
+    section.figure(
+        "largest difference of a relative weight, 0.01 × to 100 ×",
+        format!("{:.1e}", greatest(spread)),
+    );
     section.paragraph(
         "As published, the transpose does nothing on a small scene and explodes on a large one, localization drops every target of a small \
          scene and none of a large one, and α falls asleep or silences the rig. Relative formulas give the same weights at every scale, and \
@@ -47,9 +67,20 @@ pub(super) fn section(subjects: &[Subject<'_>]) -> Result<Section, ReproduceErro
 fn table(subject: &Subject<'_>) -> Result<Table, ReproduceError> {
     let mut table = Table::new(
         "How far the pin gets, in % of its way, with the formulas as published and relative ones. 100 is there; more is beyond.",
-        ["method", "published, 0.01 ×", "1 ×", "100 ×", "relative, 0.01 ×", "1 ×", "100 ×"],
+        [
+            "method",
+            "published, 0.01 ×",
+            "1 ×",
+            "100 ×",
+            "relative, 0.01 ×",
+            "1 ×",
+            "100 ×",
+        ],
     );
-    for ((name, raw), (_, relative)) in solvers(Units::Scene).into_iter().zip(solvers(Units::Relative)) {
+    for ((name, raw), (_, relative)) in solvers(Units::Scene)
+        .into_iter()
+        .zip(solvers(Units::Relative))
+    {
         let mut cells = vec![name.to_owned()];
         for solver in [raw, relative] {
             for scale in [0.01, 1.0, 100.0] {
@@ -61,20 +92,35 @@ fn table(subject: &Subject<'_>) -> Result<Table, ReproduceError> {
     Ok(table)
 }
 
-/// The largest difference of a weight between a small scene and a large one, for every relative method.
+/// The largest difference of a weight between a small scene and a large one, for every relative
+/// method.
 fn differences(subject: &Subject<'_>) -> Result<Vec<f64>, ReproduceError> {
     let of = |(_, solver): (&str, Box<dyn PoseSolver>)| {
         let [small, large] = [0.01, 100.0].map(|scale| pose(subject, scale, solver.as_ref()));
-        Ok(small?.weights.iter().zip(&large?.weights).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max))
+        Ok(small?
+            .weights
+            .iter()
+            .zip(&large?.weights)
+            .map(|(a, b)| (a - b).abs())
+            .fold(0.0, f64::max))
     };
     solvers(Units::Relative).into_iter().map(of).collect()
 }
 
 fn solvers(units: Units) -> Solvers {
-    let tikhonov = Tikhonov { units, ..Tikhonov::default() };
+    let tikhonov = Tikhonov {
+        units,
+        ..Tikhonov::default()
+    };
     vec![
         ("tikhonov", Box::new(tikhonov)),
-        ("localized", Box::new(Localized { tikhonov, outer_radius: None })),
+        (
+            "localized",
+            Box::new(Localized {
+                tikhonov,
+                outer_radius: None,
+            }),
+        ),
         ("transpose", Box::new(Transpose { units })),
         ("hybrid", Box::new(Hybrid { gamma: None, units })),
         ("box", Box::new(Bounded::default())),
@@ -87,30 +133,59 @@ struct Posed {
     reached: f64,
 }
 
-fn pose(subject: &Subject<'_>, scale: f64, solver: &dyn PoseSolver) -> Result<Posed, ReproduceError> {
-    let smile = subject.slider_like(&["mouthsmilel", "mouthcornerpuller", "smile"]).unwrap_or(0);
+fn pose(
+    subject: &Subject<'_>,
+    scale: f64,
+    solver: &dyn PoseSolver,
+) -> Result<Posed, ReproduceError> {
+    let smile = subject
+        .slider_like(&["mouthsmilel", "mouthcornerpuller", "smile"])
+        .unwrap_or(0);
     let pin = subject.best_pin(|v| subject.delta(smile, v).length());
     let way = 0.7 * scale * subject.delta(smile, pin);
-    try_pose(&subject.model.rig, scale, pin, way, solver).map_err(|source| subject.rig_error(source))
+    try_pose(&subject.model.rig, scale, pin, way, solver)
+        .map_err(|source| subject.rig_error(source))
 }
 
-fn try_pose(rig: &Rig, scale: f64, pin: u32, way: DVec3, solver: &dyn PoseSolver) -> Result<Posed, RigError> {
+fn try_pose(
+    rig: &Rig,
+    scale: f64,
+    pin: u32,
+    way: DVec3,
+    solver: &dyn PoseSolver,
+) -> Result<Posed, RigError> {
     let rig = scaled(rig, scale)?;
     let poser = Poser::new(&rig)?;
     let mut grab = poser.grab(&[], &[Pin::hold(pin as usize)], solver, Range::Free)?;
     let start = grab.system().places()[0];
     let pose = grab.solve(&[way]);
     let reached = (pose.pins[0].reached - start).dot(way) / way.length_squared();
-    Ok(Posed { weights: pose.weights, reached })
+    Ok(Posed {
+        weights: pose.weights,
+        reached,
+    })
 }
 
 /// The rig with every length multiplied.
 fn scaled(rig: &Rig, scale: f64) -> Result<Rig, RigError> {
-    let mesh = rig.neutral().posed(rig.neutral().positions().iter().map(|p| *p * scale).collect())?;
+    let mesh = rig.neutral().posed(
+        rig.neutral()
+            .positions()
+            .iter()
+            .map(|p| *p * scale)
+            .collect(),
+    )?;
     let larger = |target: &Target| {
         let mut target = target.clone();
-        let in_betweens = target.in_betweens.iter_mut().flat_map(|shape| &mut shape.deltas);
-        target.deltas.iter_mut().chain(in_betweens).for_each(|delta| *delta *= scale as f32);
+        let in_betweens = target
+            .in_betweens
+            .iter_mut()
+            .flat_map(|shape| &mut shape.deltas);
+        target
+            .deltas
+            .iter_mut()
+            .chain(in_betweens)
+            .for_each(|delta| *delta *= scale as f32);
         target
     };
     Rig::new(mesh, rig.targets().iter().map(larger).collect())?.with_sliders(rig.sliders().to_vec())
@@ -125,7 +200,13 @@ fn series(subject: &Subject<'_>, solvers: Solvers) -> Result<Vec<Series>, Reprod
             // The axis is logarithmic: what is below a millionth of a slider is nothing.
             Ok([scale, greatest(weights.iter().map(|w| w.abs())).max(1e-6)])
         };
-        Ok(Series::new(name, Marks::Line, steps.map(point).collect::<Result<Vec<_>, ReproduceError>>()?))
+        Ok(Series::new(
+            name,
+            Marks::Line,
+            steps
+                .map(point)
+                .collect::<Result<Vec<_>, ReproduceError>>()?,
+        ))
     };
     solvers.into_iter().map(of).collect()
 }
@@ -136,10 +217,19 @@ mod tests {
 
     #[test]
     fn a_scaled_rig_moves_as_the_rig_does() {
-        let rig = pliant_specimens::specimen("head").expect("a head ships with the product").rig;
+        let rig = pliant_specimens::specimen("head")
+            .expect("a head ships with the product")
+            .rig;
         let larger = scaled(&rig, 4.0).unwrap();
-        let weights: Vec<f64> = (0..rig.targets().len()).map(|k| 0.3 * (k % 3) as f64).collect();
+        let weights: Vec<f64> = (0..rig.targets().len())
+            .map(|k| 0.3 * (k % 3) as f64)
+            .collect();
         // A power of two rounds nothing.
-        assert!(rig.evaluate(&weights).iter().zip(larger.evaluate(&weights)).all(|(a, b)| *a * 4.0 == b));
+        assert!(
+            rig.evaluate(&weights)
+                .iter()
+                .zip(larger.evaluate(&weights))
+                .all(|(a, b)| *a * 4.0 == b)
+        );
     }
 }

@@ -15,7 +15,10 @@ use crate::touched_clip::TouchedClip;
 
 const SIZE: [usize; 2] = [276, 262];
 /// Across the dent, so that its sides show.
-const VIEW: View = View::Orbit { azimuth_rad: 1.02, elevation_rad: 0.22 };
+const VIEW: View = View::Orbit {
+    azimuth_rad: 1.02,
+    elevation_rad: 0.22,
+};
 /// Seconds after the ball has gone.
 const AFTER_SECS: f64 = 1.0;
 
@@ -33,29 +36,58 @@ pub(super) fn section(cast: &Cast) -> Result<Section, ReproduceError> {
          masses that follow area, and stiffness in place of projections.",
     );
     let head = cast.head.neutral();
-    let base = TouchJob { settle_secs: AFTER_SECS, ..pressed(head, CHEEK).map_err(failed("head"))? };
+    let base = TouchJob {
+        settle_secs: AFTER_SECS,
+        ..pressed(head, CHEEK).map_err(failed("head"))?
+    };
     let mut all = Vec::new();
     for (name, options) in ways() {
-        let job = TouchJob { options, ..base.clone() };
-        all.push(Held { name, clip: job.run(&()).map_err(failed("head"))? });
+        let job = TouchJob {
+            options,
+            ..base.clone()
+        };
+        all.push(Held {
+            name,
+            clip: job.run(&()).map_err(failed("head"))?,
+        });
     }
     let mut table = Table::new(
         "At the turn and a second after the ball has gone: the largest way of a vertex and how far vertices stick out of their neighbours \
          (root mean square of how much more a vertex moved than they did in the mean), both in % of the radius of the patch, and the root \
          mean square change of the length of edges in %. Deepest: how far a vertex ever ends inside the ball, in % of the radius.",
-        ["by", "way", "sticks out", "edges", "way after", "sticks out after", "edges after", "deepest"],
+        [
+            "by",
+            "way",
+            "sticks out",
+            "edges",
+            "way after",
+            "sticks out after",
+            "edges after",
+            "deepest",
+        ],
     );
     for held in &all {
         table.push(held.row(head, turn(&base)));
-        section.figure(&format!("{}: sticks out", held.name), format!("{} % of the radius", rounded(held.state(head, turn(&base))[1])));
+        section.figure(
+            &format!("{}: sticks out", held.name),
+            format!(
+                "{} % of the radius",
+                rounded(held.state(head, turn(&base))[1])
+            ),
+        );
     }
     section.table(table);
-    section.wide("constraints.png", "Pressed, the same without the ball, and a second after it has gone.", &sheet(head, &base, &all)?)?;
+    section.wide(
+        "constraints.png",
+        "Pressed, the same without the ball, and a second after it has gone.",
+        &sheet(head, &base, &all)?,
+    )?;
     Ok(section)
 }
 
 fn ways() -> [(&'static str, TouchOptions); 4] {
-    let by = |verlet: VerletOptions| TouchOptions::default().with_method(TouchMethod::Verlet(verlet));
+    let by =
+        |verlet: VerletOptions| TouchOptions::default().with_method(TouchMethod::Verlet(verlet));
     let all = VerletOptions::default();
     [
         ("stretch", by(all.with_shear(false).with_bend(false))),
@@ -71,10 +103,18 @@ fn turn(job: &TouchJob) -> usize {
 }
 
 fn sheet(head: &Mesh, job: &TouchJob, all: &[Held]) -> Result<Image, ReproduceError> {
-    let camera = TouchPicture::around(head.positions()[CHEEK.center], 0.95 * CHEEK.radius, Shot::new(VIEW, SIZE));
+    let camera = TouchPicture::around(
+        head.positions()[CHEEK.center],
+        0.95 * CHEEK.radius,
+        Shot::new(VIEW, SIZE),
+    );
     let (ball, turn) = (ball(head, &CHEEK), turn(job));
     let mut sheet = ContactSheet::new("", all.len());
-    for (when, frame, with_ball) in [("pressed", turn, true), ("without the ball", turn, false), ("after", job.frame_count() - 1, false)] {
+    for (when, frame, with_ball) in [
+        ("pressed", turn, true),
+        ("without the ball", turn, false),
+        ("after", job.frame_count() - 1, false),
+    ] {
         for held in all {
             let mut scene = Look::default().scene(&posed_head(head, &held.clip.frames[frame])?);
             if with_ball {
@@ -90,24 +130,46 @@ impl Held {
     fn row(&self, head: &Mesh, turn: usize) -> Vec<String> {
         let states = [turn, self.clip.frames.len() - 1].map(|frame| self.state(head, frame));
         let deepest = percent(self.clip.max_penetration() / CHEEK.radius);
-        [self.name.to_owned()].into_iter().chain(states.into_iter().flatten().map(rounded)).chain([deepest]).collect()
+        [self.name.to_owned()]
+            .into_iter()
+            .chain(states.into_iter().flatten().map(rounded))
+            .chain([deepest])
+            .collect()
     }
 
     /// The largest way, how far vertices stick out, and how much edges changed, in %.
     fn state(&self, head: &Mesh, frame: usize) -> [f64; 3] {
         let places = &self.clip.frames[frame];
-        let ways: Vec<DVec3> = places.iter().zip(head.positions()).map(|(place, rest)| *place - *rest).collect();
+        let ways: Vec<DVec3> = places
+            .iter()
+            .zip(head.positions())
+            .map(|(place, rest)| *place - *rest)
+            .collect();
         let topology = head.topology();
-        let moved: Vec<usize> = (0..ways.len()).filter(|&v| ways[v] != DVec3::ZERO).collect();
+        let moved: Vec<usize> = (0..ways.len())
+            .filter(|&v| ways[v] != DVec3::ZERO)
+            .collect();
         let sticks_out = moved.iter().map(|&v| {
             let around = topology.vertex_neighbors().row(v);
-            let mean = around.iter().map(|&w| ways[w as usize]).sum::<DVec3>() / around.len() as f64;
+            let mean =
+                around.iter().map(|&w| ways[w as usize]).sum::<DVec3>() / around.len() as f64;
             (ways[v] - mean).length()
         });
-        let strains = topology.edges().iter().map(|edge| edge.map(|v| v as usize)).filter(|[a, b]| ways[*a] != ways[*b]);
-        let strains = strains.map(|[a, b]| places[a].distance(places[b]) / head.positions()[a].distance(head.positions()[b]) - 1.0);
+        let strains = topology
+            .edges()
+            .iter()
+            .map(|edge| edge.map(|v| v as usize))
+            .filter(|[a, b]| ways[*a] != ways[*b]);
+        let strains = strains.map(|[a, b]| {
+            places[a].distance(places[b]) / head.positions()[a].distance(head.positions()[b]) - 1.0
+        });
         let way = ways.iter().map(|way| way.length()).fold(0.0, f64::max);
-        [way / CHEEK.radius, root_mean_square(sticks_out) / CHEEK.radius, root_mean_square(strains)].map(|share| 100.0 * share)
+        [
+            way / CHEEK.radius,
+            root_mean_square(sticks_out) / CHEEK.radius,
+            root_mean_square(strains),
+        ]
+        .map(|share| 100.0 * share)
     }
 }
 

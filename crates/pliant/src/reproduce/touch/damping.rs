@@ -12,7 +12,10 @@ use crate::touch_job::TouchJob;
 use crate::touch_picture::TouchPicture;
 
 const SIZE: [usize; 2] = [276, 262];
-const VIEW: View = View::Orbit { azimuth_rad: 1.02, elevation_rad: 0.22 };
+const VIEW: View = View::Orbit {
+    azimuth_rad: 1.02,
+    elevation_rad: 0.22,
+};
 /// *Paper*: figure 5.6.
 const DAMPING: [f64; 3] = [0.3, 0.6, 0.9];
 /// A quick push: there and back in a quarter of a second.
@@ -39,44 +42,91 @@ pub(super) fn section(cast: &Cast) -> Result<Section, ReproduceError> {
         "Figure 5.6: a quick push, and what is left of it. The thesis takes a part of the velocity away in every step (eq. 5.3), so that the \
          same number damps more at a higher rate of frames; ours is the damping ratio of a swing, 0.3 unless told otherwise, at any rate.",
     );
-    let base = TouchJob { frames: Some(FRAMES), settle_secs: WATCHED_SECS, ..pressed(cast.head.neutral(), CHEEK).map_err(failed("head"))? };
-    let courses: Vec<Course> = ways().map(|(name, options)| course(&base, name, options)).collect::<Result<_, _>>()?;
+    let base = TouchJob {
+        frames: Some(FRAMES),
+        settle_secs: WATCHED_SECS,
+        ..pressed(cast.head.neutral(), CHEEK).map_err(failed("head"))?
+    };
+    let courses: Vec<Course> = ways()
+        .map(|(name, options)| course(&base, name, options))
+        .collect::<Result<_, _>>()?;
     let mut table = Table::new(
         format!(
             "The middle of the patch: its largest way, where it is when the ball has left and a second later, in % of the radius; \
              and the time from then until it stays within {:.0} % of its largest way.",
             100.0 * AT_REST
         ),
-        ["by", "largest", "ball has left", "1 s later", "at rest after, s"],
+        [
+            "by",
+            "largest",
+            "ball has left",
+            "1 s later",
+            "at rest after, s",
+        ],
     );
     for course in &courses {
         table.push(course.row(base.fps));
-        section.figure(&format!("{}: at rest after", course.name), format!("{} s", course.at_rest(base.fps)));
+        section.figure(
+            &format!("{}: at rest after", course.name),
+            format!("{} s", course.at_rest(base.fps)),
+        );
     }
     section.table(table);
-    section.plot(plot(&courses, base.fps), "The middle of the patch: the ball comes, turns at 0.117 s and has left at 0.233 s.");
-    section.wide("damping.png", "When the ball has left, and a second later.", &sheet(&base, &courses)?)?;
+    section.plot(
+        plot(&courses, base.fps),
+        "The middle of the patch: the ball comes, turns at 0.117 s and has left at 0.233 s.",
+    );
+    section.wide(
+        "damping.png",
+        "When the ball has left, and a second later.",
+        &sheet(&base, &courses)?,
+    )?;
     Ok(section)
 }
 
 fn ways() -> impl Iterator<Item = (String, TouchOptions)> {
-    let verlet = |k: f64| TouchOptions::default().with_method(TouchMethod::Verlet(VerletOptions::default().with_damping(k)));
-    let published = DAMPING.into_iter().map(move |k| (format!("verlet, damping {k}"), verlet(k)));
+    let verlet = |k: f64| {
+        TouchOptions::default().with_method(TouchMethod::Verlet(
+            VerletOptions::default().with_damping(k),
+        ))
+    };
+    let published = DAMPING
+        .into_iter()
+        .map(move |k| (format!("verlet, damping {k}"), verlet(k)));
     published.chain([("ours".to_owned(), TouchOptions::default())])
 }
 
 fn course(base: &TouchJob, name: String, options: TouchOptions) -> Result<Course, ReproduceError> {
-    let clip = TouchJob { options, ..base.clone() }.run(&()).map_err(failed("head"))?;
+    let clip = TouchJob {
+        options,
+        ..base.clone()
+    }
+    .run(&())
+    .map_err(failed("head"))?;
     let rest = base.mesh.positions()[CHEEK.center];
-    let ways = clip.frames.iter().map(|places| 100.0 * places[CHEEK.center].distance(rest) / CHEEK.radius).collect();
-    Ok(Course { name, shown: SHOWN.map(|after| clip.frames[FRAMES - 1 + after].clone()), ways })
+    let ways = clip
+        .frames
+        .iter()
+        .map(|places| 100.0 * places[CHEEK.center].distance(rest) / CHEEK.radius)
+        .collect();
+    Ok(Course {
+        name,
+        shown: SHOWN.map(|after| clip.frames[FRAMES - 1 + after].clone()),
+        ways,
+    })
 }
 
 impl Course {
     fn row(&self, fps: f64) -> [String; 5] {
         let largest = self.ways.iter().copied().fold(0.0, f64::max);
         let [left, later] = SHOWN.map(|after| rounded(self.ways[FRAMES - 1 + after]));
-        [self.name.clone(), rounded(largest), left, later, self.at_rest(fps)]
+        [
+            self.name.clone(),
+            rounded(largest),
+            left,
+            later,
+            self.at_rest(fps),
+        ]
     }
 
     /// How long it takes from when the ball has left.
@@ -92,21 +142,36 @@ impl Course {
 }
 
 fn plot(courses: &[Course], fps: f64) -> Plot {
-    let mut plot = Plot::new("Coming to rest", Axis::linear("time, s"), Axis::linear("way of the middle, % of the radius"));
+    let mut plot = Plot::new(
+        "Coming to rest",
+        Axis::linear("time, s"),
+        Axis::linear("way of the middle, % of the radius"),
+    );
     for course in courses {
-        let points = course.ways.iter().enumerate().map(|(frame, way)| [frame as f64 / fps, *way]);
+        let points = course
+            .ways
+            .iter()
+            .enumerate()
+            .map(|(frame, way)| [frame as f64 / fps, *way]);
         plot = plot.with_series(Series::new(&course.name, Marks::Line, points));
     }
     plot.with_size([760, 400])
 }
 
 fn sheet(base: &TouchJob, courses: &[Course]) -> Result<Image, ReproduceError> {
-    let camera = TouchPicture::around(base.mesh.positions()[CHEEK.center], 0.95 * CHEEK.radius, Shot::new(VIEW, SIZE));
+    let camera = TouchPicture::around(
+        base.mesh.positions()[CHEEK.center],
+        0.95 * CHEEK.radius,
+        Shot::new(VIEW, SIZE),
+    );
     let mut sheet = ContactSheet::new("", courses.len());
     for (k, after) in SHOWN.iter().enumerate() {
         for course in courses {
             let pose = posed_head(&base.mesh, &course.shown[k])?;
-            sheet.push(camera.draw(Look::default().scene(&pose))?, format!("{}, frame {}", course.name, FRAMES - 1 + after));
+            sheet.push(
+                camera.draw(Look::default().scene(&pose))?,
+                format!("{}, frame {}", course.name, FRAMES - 1 + after),
+            );
         }
     }
     Ok(sheet.compose()?)

@@ -2,7 +2,10 @@
 
 use pliant_mesh::glam::DVec3;
 use pliant_mesh::{Mesh, shapes, vertex_normals};
-use pliant_physics::{PhysicsError, SoftMaterial, SoftPatch, Touch, TouchFrame, TouchMethod, TouchOptions, VerletOptions};
+use pliant_physics::{
+    PhysicsError, SoftMaterial, SoftPatch, Touch, TouchFrame, TouchMethod, TouchOptions,
+    VerletOptions,
+};
 
 use super::numerals::{greatest, least, rounded};
 use super::{CHEEK, Cast, ReproduceError, failed};
@@ -44,23 +47,41 @@ pub(super) fn section(cast: &Cast) -> Result<Section, ReproduceError> {
     let sheet = shapes::flat_sheet(CELLS, 0.0);
     let sheet = Hanging {
         mesh: &sheet,
-        patch: SoftPatch { center: (CELLS + 1) * (CELLS + 1) / 2, radius: 0.42 },
+        patch: SoftPatch {
+            center: (CELLS + 1) * (CELLS + 1) / 2,
+            radius: 0.42,
+        },
         gravity: DVec3::NEG_Z * GRAVITY[0],
     };
     let flesh = SoftMaterial::default().volume;
     let sags = [
         each(|steps, iterations| sheet.by_verlet(steps, iterations)).map_err(failed("sheet"))?,
         each(|steps, iterations| sheet.by_xpbd(0.0, steps, iterations)).map_err(failed("sheet"))?,
-        each(|steps, iterations| sheet.by_xpbd(flesh, steps, iterations)).map_err(failed("sheet"))?,
+        each(|steps, iterations| sheet.by_xpbd(flesh, steps, iterations))
+            .map_err(failed("sheet"))?,
     ];
     let head = cast.head.neutral();
-    let cheek = Hanging { mesh: head, patch: CHEEK, gravity: vertex_normals(head)[CHEEK.center] * -GRAVITY[1] };
-    let of_cheek = each(|steps, iterations| cheek.by_xpbd(flesh, steps, iterations)).map_err(failed("head"))?;
+    let cheek = Hanging {
+        mesh: head,
+        patch: CHEEK,
+        gravity: vertex_normals(head)[CHEEK.center] * -GRAVITY[1],
+    };
+    let of_cheek = each(|steps, iterations| cheek.by_xpbd(flesh, steps, iterations))
+        .map_err(failed("head"))?;
     for (name, sags) in METHODS.iter().zip(&sags) {
-        section.figure(&format!("{name}: most over least sag"), format!("{} times", rounded(ratio(sags))));
+        section.figure(
+            &format!("{name}: most over least sag"),
+            format!("{} times", rounded(ratio(sags))),
+        );
     }
-    section.figure("cheek: most over least sag", format!("{} times", rounded(ratio(&of_cheek))));
-    section.figure("cheek: default over converged", format!("{} times", rounded(of_cheek[2][0] / of_cheek[2][2])));
+    section.figure(
+        "cheek: most over least sag",
+        format!("{} times", rounded(ratio(&of_cheek))),
+    );
+    section.figure(
+        "cheek: default over converged",
+        format!("{} times", rounded(of_cheek[2][0] / of_cheek[2][2])),
+    );
     section.table(table(&sags, &of_cheek));
     section.plot(
         plot(&sags, &of_cheek),
@@ -82,22 +103,46 @@ fn each(sag: impl Fn(usize, usize) -> Result<f64, PhysicsError>) -> Result<Sags,
 
 impl Hanging<'_> {
     fn by_xpbd(&self, volume: f64, steps: usize, iterations: usize) -> Result<f64, PhysicsError> {
-        let material = SoftMaterial { volume, ..SoftMaterial::default() };
-        self.sag(TouchOptions::default().with_material(material).with_substeps(steps).with_iterations(iterations), 1)
+        let material = SoftMaterial {
+            volume,
+            ..SoftMaterial::default()
+        };
+        self.sag(
+            TouchOptions::default()
+                .with_material(material)
+                .with_substeps(steps)
+                .with_iterations(iterations),
+            1,
+        )
     }
 
     /// The thesis takes one step in a frame; shorter frames are more steps.
     fn by_verlet(&self, steps: usize, iterations: usize) -> Result<f64, PhysicsError> {
-        let verlet = VerletOptions::default().with_damping(DAMPING).with_iterations(iterations);
-        self.sag(TouchOptions::default().with_method(TouchMethod::Verlet(verlet)), steps)
+        let verlet = VerletOptions::default()
+            .with_damping(DAMPING)
+            .with_iterations(iterations);
+        self.sag(
+            TouchOptions::default().with_method(TouchMethod::Verlet(verlet)),
+            steps,
+        )
     }
 
-    /// How far a vertex hangs at most when all are still, in % of the radius, with every frame cut into `cuts`.
+    /// How far a vertex hangs at most when all are still, in % of the radius, with every frame cut
+    /// into `cuts`.
     fn sag(&self, options: TouchOptions, cuts: usize) -> Result<f64, PhysicsError> {
-        let mut touch = Touch::new(self.mesh, &[self.patch], &options.with_gravity(self.gravity))?;
+        let mut touch = Touch::new(
+            self.mesh,
+            &[self.patch],
+            &options.with_gravity(self.gravity),
+        )?;
         let mut sag = 0.0;
         for _ in 0..FRAMES * cuts {
-            let frame = TouchFrame { shape: None, colliders: &[], pulls: &[], secs: FRAME_SECS / cuts as f64 };
+            let frame = TouchFrame {
+                shape: None,
+                colliders: &[],
+                pulls: &[],
+                secs: FRAME_SECS / cuts as f64,
+            };
             sag = touch.step(&frame)?.max_displacement;
         }
         Ok(100.0 * sag / self.patch.radius)
@@ -110,7 +155,10 @@ fn ratio(sags: &Sags) -> f64 {
 }
 
 /// The sags of the sheet by each method and those of the cheek, with their names.
-fn named<'a>(sags: &'a [Sags; 3], of_cheek: &'a Sags) -> impl Iterator<Item = (&'static str, &'a Sags)> {
+fn named<'a>(
+    sags: &'a [Sags; 3],
+    of_cheek: &'a Sags,
+) -> impl Iterator<Item = (&'static str, &'a Sags)> {
     METHODS.into_iter().zip(sags).chain([("cheek", of_cheek)])
 }
 
@@ -120,21 +168,32 @@ fn table(sags: &[Sags; 3], of_cheek: &Sags) -> Table {
          by the thesis' method, by ours without flesh that keeps its volume, and with it; and of the cheek by our default.",
         FRAMES as f64 * FRAME_SECS
     );
-    let columns = named(sags, of_cheek).flat_map(|(name, _)| ITERATIONS.map(|count| format!("{name}, {count}")));
+    let columns = named(sags, of_cheek)
+        .flat_map(|(name, _)| ITERATIONS.map(|count| format!("{name}, {count}")));
     let mut table = Table::new(caption, ["steps".to_owned()].into_iter().chain(columns));
     for (i, steps) in STEPS.iter().enumerate() {
-        table.push([steps.to_string()].into_iter().chain(named(sags, of_cheek).flat_map(|(_, sags)| sags[i].map(rounded))));
+        table.push(
+            [steps.to_string()]
+                .into_iter()
+                .chain(named(sags, of_cheek).flat_map(|(_, sags)| sags[i].map(rounded))),
+        );
     }
     table
 }
 
 fn plot(sags: &[Sags; 3], of_cheek: &Sags) -> Plot {
-    let mut plot = Plot::new("Sag", Axis::logarithmic("sweeps in a frame"), Axis::logarithmic("sag, % of the radius"));
+    let mut plot = Plot::new(
+        "Sag",
+        Axis::logarithmic("sweeps in a frame"),
+        Axis::logarithmic("sag, % of the radius"),
+    );
     for (name, sags) in named(sags, of_cheek) {
-        let points = STEPS
-            .iter()
-            .zip(sags)
-            .flat_map(|(steps, sags)| ITERATIONS.iter().zip(sags).map(move |(iterations, sag)| [(steps * iterations) as f64, *sag]));
+        let points = STEPS.iter().zip(sags).flat_map(|(steps, sags)| {
+            ITERATIONS
+                .iter()
+                .zip(sags)
+                .map(move |(iterations, sag)| [(steps * iterations) as f64, *sag])
+        });
         plot = plot.with_series(Series::new(name, Marks::Points, points));
     }
     plot.with_size([760, 400])

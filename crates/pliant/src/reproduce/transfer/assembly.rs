@@ -20,18 +20,34 @@ pub(super) fn section(cast: &Cast) -> Result<Section, ReproduceError> {
     let (walking, assembled) = assemble(cast)?;
     let mut sheet = ContactSheet::new("", MOMENTS);
     let shot = Shot::new(SIDE, SIZE);
-    for (name, clip) in [("hound", &cast.pair.walk), ("walk alone", &walking), ("walk and swing", &assembled)] {
+    for (name, clip) in [
+        ("hound", &cast.pair.walk),
+        ("walk alone", &walking),
+        ("walk and swing", &assembled),
+    ] {
         Film::new(clip, shot).add_row(&mut sheet, name, MOMENTS)?;
     }
     section.figure("frames", assembled.frames().len().to_string());
-    section.figure("walk reaches", format!("{} of {} triangles", reached(cast), cast.pair.tapir().triangles().len()));
+    section.figure(
+        "walk reaches",
+        format!(
+            "{} of {} triangles",
+            reached(cast),
+            cast.pair.tapir().triangles().len()
+        ),
+    );
     section.wide(
         "assembly.png",
         "The hound that lends its walk; the tapir with it; the tapir with its trunk swinging.",
         &sheet.compose()?,
     )?;
     let large = Shot::new(SIDE, [540, 450]);
-    section.moving("assembly-plays.png", "Both together.", &Film::new(&assembled, large).every(1)?, 33)?;
+    section.moving(
+        "assembly-plays.png",
+        "Both together.",
+        &Film::new(&assembled, large).every(1)?,
+        33,
+    )?;
     let weights = cast.pair.trunk_weights().map_err(failed("tapir"))?;
     let tapir = cast.pair.tapir();
     section.small(
@@ -39,16 +55,30 @@ pub(super) fn section(cast: &Cast) -> Result<Section, ReproduceError> {
         "The weights of the swing.",
         &large.framed_by(tapir.positions(), &blended::scene(tapir, &weights))?,
     )?;
-    section.file("tapir-walk.glb", "the tapir with the hound's walk", cast.pair.glb(&walking)?);
-    section.file("tapir-walk-and-swing.glb", "with its trunk swinging", cast.pair.glb(&assembled)?);
+    section.file(
+        "tapir-walk.glb",
+        "the tapir with the hound's walk",
+        cast.pair.glb(&walking)?,
+    );
+    section.file(
+        "tapir-walk-and-swing.glb",
+        "with its trunk swinging",
+        cast.pair.glb(&assembled)?,
+    );
     Ok(section)
 }
 
 /// The walk alone, and with the swing.
 fn assemble(cast: &Cast) -> Result<(Clip, Clip), ReproduceError> {
     let (pair, map) = (&cast.pair, &cast.found.map);
-    let walking = pair.walking(map).and_then(|mut s| s.clip("walk")).map_err(failed("tapir"))?;
-    let both = pair.walking_and_swinging(map).and_then(|mut s| s.clip("walk and swing")).map_err(failed("tapir"))?;
+    let walking = pair
+        .walking(map)
+        .and_then(|mut s| s.clip("walk"))
+        .map_err(failed("tapir"))?;
+    let both = pair
+        .walking_and_swinging(map)
+        .and_then(|mut s| s.clip("walk and swing"))
+        .map_err(failed("tapir"))?;
     Ok((walking, both))
 }
 

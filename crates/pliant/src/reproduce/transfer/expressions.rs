@@ -5,7 +5,10 @@ use std::borrow::Cow;
 use pliant_io::{Animation, Asset};
 use pliant_mesh::glam::DVec3;
 use pliant_rig::{Clip, Rig};
-use pliant_transfer::{Layer, Source, Synthesis, SynthesisOptions, TransferError, TriangleMap, blend_weights, geodesic_band};
+use pliant_transfer::{
+    Layer, Source, Synthesis, SynthesisOptions, TransferError, TriangleMap, blend_weights,
+    geodesic_band,
+};
 use pliant_view::{ContactSheet, Ground, Image, Scene};
 
 use super::{Cast, FACE, ReproduceError, blended, failed};
@@ -15,18 +18,54 @@ use crate::picture::{Look, Shot};
 const SIZE: [usize; 2] = [255, 270];
 const LARGE: [usize; 2] = [500, 520];
 
-/// Sliders of an expression; a name stands for the target itself, or for its `Left` and `Right` together.
+/// Sliders of an expression; a name stands for the target itself, or for its `Left` and `Right`
+/// together.
 type Expression = (&'static str, &'static [(&'static str, f64)]);
 
 const EMOTIONS: [Expression; 3] = [
-    ("happy", &[("mouthSmile", 0.9), ("cheekSquint", 0.8), ("eyeSquint", 0.35), ("browInnerUp", 0.3), ("browOuterUp", 0.25)]),
-    ("angry", &[("browDown", 1.0), ("noseSneer", 0.7), ("eyeSquint", 0.5), ("mouthFrown", 0.5), ("mouthPress", 0.4)]),
-    ("crying", &[("browInnerUp", 1.0), ("eyeBlink", 0.35), ("cheekSquint", 0.4), ("mouthFrown", 0.9), ("mouthShrugLower", 0.5)]),
+    (
+        "happy",
+        &[
+            ("mouthSmile", 0.9),
+            ("cheekSquint", 0.8),
+            ("eyeSquint", 0.35),
+            ("browInnerUp", 0.3),
+            ("browOuterUp", 0.25),
+        ],
+    ),
+    (
+        "angry",
+        &[
+            ("browDown", 1.0),
+            ("noseSneer", 0.7),
+            ("eyeSquint", 0.5),
+            ("mouthFrown", 0.5),
+            ("mouthPress", 0.4),
+        ],
+    ),
+    (
+        "crying",
+        &[
+            ("browInnerUp", 1.0),
+            ("eyeBlink", 0.35),
+            ("cheekSquint", 0.4),
+            ("mouthFrown", 0.9),
+            ("mouthShrugLower", 0.5),
+        ],
+    ),
 ];
 const SPEECH: [Expression; 3] = [
     ("ah", &[("jawOpen", 0.6)]),
     ("oh", &[("jawOpen", 0.3), ("mouthFunnel", 0.9)]),
-    ("ee", &[("jawOpen", 0.12), ("mouthStretch", 0.9), ("mouthLowerDown", 0.5), ("mouthUpperUp", 0.3)]),
+    (
+        "ee",
+        &[
+            ("jawOpen", 0.12),
+            ("mouthStretch", 0.9),
+            ("mouthLowerDown", 0.5),
+            ("mouthUpperUp", 0.3),
+        ],
+    ),
 ];
 
 /// The head, and how much of every triangle speaks.
@@ -45,7 +84,11 @@ pub(super) fn section(_: &Cast) -> Result<Section, ReproduceError> {
     );
     let performance = crate::load("specimen:head#performance")?;
     let talker = Talker::new(performance.rig()?).map_err(failed("head"))?;
-    let free = talker.mouth.iter().filter(|&&weight| weight > 0.0 && weight < 1.0).count();
+    let free = talker
+        .mouth
+        .iter()
+        .filter(|&&weight| weight > 0.0 && weight < 1.0)
+        .count();
     section.figure("triangles in the band", free.to_string());
     section.wide(
         "expressions.png",
@@ -53,12 +96,30 @@ pub(super) fn section(_: &Cast) -> Result<Section, ReproduceError> {
         &talker.sheet()?,
     )?;
     let weights = talker.draw(blended::scene(talker.rig.neutral(), &talker.mouth), LARGE)?;
-    section.small("expressions-weights.png", "The weights of speech: blue follows the mouth's animation.", &weights)?;
+    section.small(
+        "expressions-weights.png",
+        "The weights of speech: blue follows the mouth's animation.",
+        &weights,
+    )?;
     let spoken = performance.clip()?;
     let talking = talker.talking(&spoken).map_err(failed("head"))?;
-    let pictures = talking.frames().iter().step_by(2).map(|frame| talker.picture(frame, LARGE)).collect::<Result<Vec<_>, _>>()?;
-    section.moving("expressions-play.png", "The mouth of the built-in performance under three moods.", &pictures, 83)?;
-    section.file("talking-head.glb", "the head that talks with three moods", glb(&performance, &talking)?);
+    let pictures = talking
+        .frames()
+        .iter()
+        .step_by(2)
+        .map(|frame| talker.picture(frame, LARGE))
+        .collect::<Result<Vec<_>, _>>()?;
+    section.moving(
+        "expressions-play.png",
+        "The mouth of the built-in performance under three moods.",
+        &pictures,
+        83,
+    )?;
+    section.file(
+        "talking-head.glb",
+        "the head that talks with three moods",
+        glb(&performance, &talking)?,
+    );
     Ok(section)
 }
 
@@ -69,16 +130,40 @@ impl Talker {
         let (eyes, mouth) = (middle(&moved("eyeBlink")), middle(&moved("mouthSmile")));
         // Below the eyes by a bit more than half of the way to the mouth: at the tip of the nose.
         let cut = eyes.y + 0.55 * (mouth.y - eyes.y);
-        let below = |t: usize| neutral.triangle_points(t).iter().map(|p| p.y).sum::<f64>() < 3.0 * cut;
+        let below =
+            |t: usize| neutral.triangle_points(t).iter().map(|p| p.y).sum::<f64>() < 3.0 * cut;
         let drawn: Vec<bool> = (0..neutral.triangles().len()).map(below).collect();
-        let weights = blend_weights(neutral, &geodesic_band(neutral, &drawn, 0.3 * (eyes.y - mouth.y).abs())?)?;
-        let face = ["browInnerUp", "browOuterUp", "jawOpen", "mouthSmile", "cheekSquint"].iter().flat_map(|name| moved(name)).collect();
-        Ok(Self { mouth: weights, face, rig })
+        let weights = blend_weights(
+            neutral,
+            &geodesic_band(neutral, &drawn, 0.3 * (eyes.y - mouth.y).abs())?,
+        )?;
+        let face = [
+            "browInnerUp",
+            "browOuterUp",
+            "jawOpen",
+            "mouthSmile",
+            "cheekSquint",
+        ]
+        .iter()
+        .flat_map(|name| moved(name))
+        .collect();
+        Ok(Self {
+            mouth: weights,
+            face,
+            rig,
+        })
     }
 
     /// Poses of the head as a clip.
-    fn clip(&self, name: &str, poses: impl IntoIterator<Item = Vec<f64>>) -> Result<Clip, TransferError> {
-        let frames = poses.into_iter().map(|weights| self.rig.evaluate(&weights)).collect();
+    fn clip(
+        &self,
+        name: &str,
+        poses: impl IntoIterator<Item = Vec<f64>>,
+    ) -> Result<Clip, TransferError> {
+        let frames = poses
+            .into_iter()
+            .map(|weights| self.rig.evaluate(&weights))
+            .collect();
         Ok(Clip::new(name, self.rig.neutral().clone(), frames)?)
     }
 
@@ -86,28 +171,55 @@ impl Talker {
     fn assembled(&self, above: &Clip, below: &Clip) -> Result<Clip, TransferError> {
         let head = self.rig.neutral();
         let count = head.triangles().len();
-        let sources = [above, below].map(|clip| Source { clip, map: Cow::Owned(TriangleMap::identity(count)) }).to_vec();
-        let layers =
-            vec![Layer::whole(0, vec![1.0; count], above.frames().len()), Layer::whole(1, self.mouth.clone(), below.frames().len())];
+        let sources = [above, below]
+            .map(|clip| Source {
+                clip,
+                map: Cow::Owned(TriangleMap::identity(count)),
+            })
+            .to_vec();
+        let layers = vec![
+            Layer::whole(0, vec![1.0; count], above.frames().len()),
+            Layer::whole(1, self.mouth.clone(), below.frames().len()),
+        ];
         Synthesis::new(head, sources, layers, SynthesisOptions::default())?.clip("talking")
     }
 
     /// Speech along the top, emotions down the left, all pairs between.
     fn sheet(&self) -> Result<Image, ReproduceError> {
-        let pairs = || EMOTIONS.iter().flat_map(|emotion| SPEECH.iter().map(move |speech| (emotion, speech)));
-        let above = self.clip("emotions", pairs().map(|(emotion, _)| self.weights(emotion.1))).map_err(failed("head"))?;
-        let below = self.clip("speech", pairs().map(|(_, speech)| self.weights(speech.1))).map_err(failed("head"))?;
+        let pairs = || {
+            EMOTIONS
+                .iter()
+                .flat_map(|emotion| SPEECH.iter().map(move |speech| (emotion, speech)))
+        };
+        let above = self
+            .clip(
+                "emotions",
+                pairs().map(|(emotion, _)| self.weights(emotion.1)),
+            )
+            .map_err(failed("head"))?;
+        let below = self
+            .clip("speech", pairs().map(|(_, speech)| self.weights(speech.1)))
+            .map_err(failed("head"))?;
         let both = self.assembled(&above, &below).map_err(failed("head"))?;
         let mut sheet = ContactSheet::new("", 1 + SPEECH.len());
-        sheet.push(self.picture(self.rig.neutral().positions(), SIZE)?, "at rest");
+        sheet.push(
+            self.picture(self.rig.neutral().positions(), SIZE)?,
+            "at rest",
+        );
         for (k, (name, _)) in SPEECH.iter().enumerate() {
-            sheet.push(self.picture(&below.frames()[k], SIZE)?, format!("\"{name}\""));
+            sheet.push(
+                self.picture(&below.frames()[k], SIZE)?,
+                format!("\"{name}\""),
+            );
         }
         for (row, (emotion, _)) in EMOTIONS.iter().enumerate() {
             let first = row * SPEECH.len();
             sheet.push(self.picture(&above.frames()[first], SIZE)?, *emotion);
             for (k, (speech, _)) in SPEECH.iter().enumerate() {
-                sheet.push(self.picture(&both.frames()[first + k], SIZE)?, format!("{emotion} \"{speech}\""));
+                sheet.push(
+                    self.picture(&both.frames()[first + k], SIZE)?,
+                    format!("{emotion} \"{speech}\""),
+                );
             }
         }
         Ok(sheet.compose()?)
@@ -120,12 +232,16 @@ impl Talker {
         self.assembled(&self.clip("moods", moods)?, performance)
     }
 
-    /// The sliders at a time in units of moods: each comes in and goes out over a quarter of its own.
+    /// The sliders at a time in units of moods: each comes in and goes out over a quarter of its
+    /// own.
     fn mood(&self, time: f64) -> Vec<f64> {
         let (mood, within) = (time as usize % EMOTIONS.len(), time.fract());
         let ramp = (4.0 * within.min(1.0 - within)).min(1.0);
         let presence = ramp * ramp * (3.0 - 2.0 * ramp);
-        self.weights(EMOTIONS[mood].1).iter().map(|weight| presence * weight).collect()
+        self.weights(EMOTIONS[mood].1)
+            .iter()
+            .map(|weight| presence * weight)
+            .collect()
     }
 
     fn weights(&self, sliders: &[(&str, f64)]) -> Vec<f64> {
@@ -137,7 +253,11 @@ impl Talker {
     }
 
     fn picture(&self, frame: &[DVec3], size: [usize; 2]) -> Result<Image, ReproduceError> {
-        let pose = self.rig.neutral().posed(frame.to_vec()).map_err(failed("head"))?;
+        let pose = self
+            .rig
+            .neutral()
+            .posed(frame.to_vec())
+            .map_err(failed("head"))?;
         self.draw(Look::default().scene(&pose), size)
     }
 
@@ -149,14 +269,22 @@ impl Talker {
 
 /// The sliders that a name stands for.
 fn sliders_named<'a>(rig: &'a Rig, name: &'a str) -> impl Iterator<Item = usize> + 'a {
-    let plays = move |target: &str| target == name || target.strip_suffix("Left").or(target.strip_suffix("Right")) == Some(name);
-    rig.targets().iter().enumerate().filter(move |(_, target)| plays(&target.name)).map(|(k, _)| k)
+    let plays = move |target: &str| {
+        target == name || target.strip_suffix("Left").or(target.strip_suffix("Right")) == Some(name)
+    };
+    rig.targets()
+        .iter()
+        .enumerate()
+        .filter(move |(_, target)| plays(&target.name))
+        .map(|(k, _)| k)
 }
 
 /// The places of all vertices that a slider moves.
 fn places(rig: &Rig, name: &str) -> Vec<DVec3> {
     let moved = sliders_named(rig, name).flat_map(|k| &rig.targets()[k].vertices);
-    moved.map(|&v| rig.neutral().positions()[v as usize]).collect()
+    moved
+        .map(|&v| rig.neutral().positions()[v as usize])
+        .collect()
 }
 
 fn middle(points: &[DVec3]) -> DVec3 {
@@ -178,7 +306,10 @@ mod tests {
         let rig = crate::load("specimen:head").unwrap().rig().unwrap();
         for (expression, sliders) in EMOTIONS.iter().chain(&SPEECH) {
             for (name, _) in *sliders {
-                assert!(sliders_named(&rig, name).next().is_some(), "{expression}: {name}");
+                assert!(
+                    sliders_named(&rig, name).next().is_some(),
+                    "{expression}: {name}"
+                );
             }
         }
     }
@@ -186,12 +317,17 @@ mod tests {
     #[test]
     fn the_brow_is_of_the_first_clip_and_the_mouth_of_the_second() {
         let talker = Talker::new(crate::load("specimen:head").unwrap().rig().unwrap()).unwrap();
-        let above = talker.clip("above", [talker.weights(&[("browInnerUp", 1.0)])]).unwrap();
-        let below = talker.clip("below", [talker.weights(&[("jawOpen", 1.0)])]).unwrap();
+        let above = talker
+            .clip("above", [talker.weights(&[("browInnerUp", 1.0)])])
+            .unwrap();
+        let below = talker
+            .clip("below", [talker.weights(&[("jawOpen", 1.0)])])
+            .unwrap();
         let both = talker.assembled(&above, &below).unwrap();
         // Where weights are one or zero, triangles are those of one clip, but for where they stand.
         let sides = |clip: &Clip, t: usize| {
-            let [a, b, c] = talker.rig.neutral().triangles()[t].map(|v| clip.frames()[0][v as usize]);
+            let [a, b, c] =
+                talker.rig.neutral().triangles()[t].map(|v| clip.frames()[0][v as usize]);
             [b - a, c - a]
         };
         let off = |clip: &Clip, weight: f64| -> f64 {
@@ -205,7 +341,12 @@ mod tests {
             });
             errors / lengths
         };
-        assert!(off(&above, 0.0) < 0.01 && off(&below, 1.0) < 0.01, "{} {}", off(&above, 0.0), off(&below, 1.0));
+        assert!(
+            off(&above, 0.0) < 0.01 && off(&below, 1.0) < 0.01,
+            "{} {}",
+            off(&above, 0.0),
+            off(&below, 1.0)
+        );
         assert!(off(&below, 0.0) > off(&above, 0.0) && off(&above, 1.0) > off(&below, 1.0));
     }
 }

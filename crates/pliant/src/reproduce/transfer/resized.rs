@@ -2,13 +2,20 @@
 
 use pliant_mesh::{DecimationBudget, DecimationOptions, LoopSubdivision, Mesh, MeshError};
 
-/// The surface of `mesh` in at most `triangles` triangles, and as near to that as collapsing edges comes: one or two less.
+/// The surface of `mesh` in at most `triangles` triangles, and as near to that as collapsing edges
+/// comes: one or two less.
 pub(super) fn resized(mesh: &Mesh, triangles: usize) -> Result<Mesh, MeshError> {
     let mut fine = mesh.clone();
     while fine.triangles().len() < triangles {
         fine = LoopSubdivision::of(&fine)?.mesh().clone();
     }
-    Ok(fine.decimated(DecimationBudget::Triangles(triangles), &DecimationOptions::default())?.mesh().clone())
+    Ok(fine
+        .decimated(
+            DecimationBudget::Triangles(triangles),
+            &DecimationOptions::default(),
+        )?
+        .mesh()
+        .clone())
 }
 
 #[cfg(test)]

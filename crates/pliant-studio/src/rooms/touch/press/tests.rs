@@ -8,7 +8,10 @@ const RADIUS: f64 = 0.2;
 const LONG: f64 = 10.0;
 
 fn view() -> View {
-    View { camera: Camera::default(), rect: Rect::from_min_size(pos2(0.0, 0.0), vec2(400.0, 300.0)) }
+    View {
+        camera: Camera::default(),
+        rect: Rect::from_min_size(pos2(0.0, 0.0), vec2(400.0, 300.0)),
+    }
 }
 
 /// The unit ball as skin: the depth of a place is known in closed form.
@@ -37,7 +40,15 @@ const FLAT: f64 = 4e-3;
 
 #[test]
 fn a_window_that_hangs_and_a_hand_that_rests_are_no_part_of_the_way() {
-    let mut grip = Grip::new(0, Solid::default(), RADIUS, DVec3::ZERO, DVec3::X, Pos2::ZERO, 0.0);
+    let mut grip = Grip::new(
+        0,
+        Solid::default(),
+        RADIUS,
+        DVec3::ZERO,
+        DVec3::X,
+        Pos2::ZERO,
+        0.0,
+    );
     let mut look = |now: f64, x: Option<f64>| {
         grip.place.x = x.unwrap_or(grip.place.x);
         let passed = grip.passed(now);
@@ -45,8 +56,14 @@ fn a_window_that_hangs_and_a_hand_that_rests_are_no_part_of_the_way() {
         grip.seen[grip.seen.len() - 1].0
     };
     let times = [(10.0, 0.0), (10.05, 1.0), (14.0, 2.0)].map(|(now, x)| look(now, Some(x)));
-    assert!((times[1] - 0.05).abs() < 1e-9 && (times[2] - 0.05 - LONGEST_GAP_SECS).abs() < 1e-9, "{times:?}");
-    let last = (0..600).map(|k| look(14.0 + 0.02 * f64::from(k), None)).last().unwrap();
+    assert!(
+        (times[1] - 0.05).abs() < 1e-9 && (times[2] - 0.05 - LONGEST_GAP_SECS).abs() < 1e-9,
+        "{times:?}"
+    );
+    let last = (0..600)
+        .map(|k| look(14.0 + 0.02 * f64::from(k), None))
+        .last()
+        .unwrap();
     assert!((last - times[2] - LONGEST_REST_SECS).abs() < 0.03, "{last}");
 }
 
@@ -55,14 +72,28 @@ fn a_plain_drag_sinks_in_and_stays_as_deep_over_the_skin() {
     let (skin, view) = (ball(), view());
     let at = view.project(DVec3::new(0.3, 0.1, 0.9)).unwrap();
     let mut grip = pressed(&skin, at);
-    assert!(depth(&grip).abs() < FLAT && grip.sinks(), "it begins on the skin");
+    assert!(
+        depth(&grip).abs() < FLAT && grip.sinks(),
+        "it begins on the skin"
+    );
     grip.follow(&skin, &view, at, Modifiers::NONE, 0.0, 0.2 * SINK_SECS);
-    assert!((depth(&grip) - 0.2 * RADIUS).abs() < FLAT, "{}", depth(&grip));
+    assert!(
+        (depth(&grip) - 0.2 * RADIUS).abs() < FLAT,
+        "{}",
+        depth(&grip)
+    );
     for k in 0..=20 {
         let pointer = at + vec2(-4.0, 1.5) * k as f32;
         grip.follow(&skin, &view, pointer, Modifiers::NONE, 0.0, LONG);
-        assert!((depth(&grip) - 0.5 * RADIUS).abs() < FLAT, "step {k}: {}", depth(&grip));
-        assert!(view.project(grip.place).unwrap().distance(pointer) < 12.0, "it is under the pointer");
+        assert!(
+            (depth(&grip) - 0.5 * RADIUS).abs() < FLAT,
+            "step {k}: {}",
+            depth(&grip)
+        );
+        assert!(
+            view.project(grip.place).unwrap().distance(pointer) < 12.0,
+            "it is under the pointer"
+        );
     }
     assert!(!grip.sinks());
 }
@@ -77,11 +108,18 @@ fn the_wheel_presses_deeper_and_the_depth_is_remembered() {
     let before = depth(&grip);
     grip.follow(&skin, &view, at, Modifiers::NONE, 100.0, LONG);
     let deeper = 100.0 * WHEEL * RADIUS;
-    assert!((depth(&grip) - before - deeper).abs() < 0.1 * deeper, "{before} {}", depth(&grip));
+    assert!(
+        (depth(&grip) - before - deeper).abs() < 0.1 * deeper,
+        "{before} {}",
+        depth(&grip)
+    );
     let chosen = grip.chosen_depth().unwrap();
     assert!((chosen * RADIUS - depth(&grip)).abs() < FLAT, "{chosen}");
     grip.follow(&skin, &view, at, Modifiers::NONE, 1e6, LONG);
-    assert!(depth(&grip) < (Solid::MOST_DEPTH + 0.1) * RADIUS, "no wheel goes through a head");
+    assert!(
+        depth(&grip) < (Solid::MOST_DEPTH + 0.1) * RADIUS,
+        "no wheel goes through a head"
+    );
 }
 
 #[test]
@@ -90,17 +128,32 @@ fn keys_move_it_freely_and_nothing_jumps_between_them() {
     let at = view.project(DVec3::new(0.3, 0.1, 0.9)).unwrap();
     let mut grip = pressed(&skin, at);
     let mut pointer = at;
-    for keys in [Modifiers::COMMAND, Modifiers::NONE, Modifiers::SHIFT, Modifiers::NONE, Modifiers::COMMAND | Modifiers::SHIFT] {
+    for keys in [
+        Modifiers::COMMAND,
+        Modifiers::NONE,
+        Modifiers::SHIFT,
+        Modifiers::NONE,
+        Modifiers::COMMAND | Modifiers::SHIFT,
+    ] {
         grip.follow(&skin, &view, pointer, Modifiers::NONE, 0.0, LONG);
         let before = grip.place;
         grip.follow(&skin, &view, pointer, keys, 0.0, LONG);
-        assert!(grip.place.distance(before) < 1e-9, "a key alone moves nothing: {keys:?}");
+        assert!(
+            grip.place.distance(before) < 1e-9,
+            "a key alone moves nothing: {keys:?}"
+        );
         pointer += vec2(3.0, -6.0);
         grip.follow(&skin, &view, pointer, keys, 0.0, LONG);
-        assert!(grip.place.distance(before) > 1e-3, "the pointer does: {keys:?}");
+        assert!(
+            grip.place.distance(before) > 1e-3,
+            "the pointer does: {keys:?}"
+        );
         let moved = grip.place;
         grip.follow(&skin, &view, pointer, Modifiers::NONE, 0.0, LONG);
-        assert!(grip.place.distance(moved) < 1e-5, "nor does letting it go: {keys:?}");
+        assert!(
+            grip.place.distance(moved) < 1e-5,
+            "nor does letting it go: {keys:?}"
+        );
     }
 }
 
@@ -114,5 +167,8 @@ fn beside_the_face_it_goes_along_the_screen() {
     let before = grip.place;
     grip.follow(&skin, &view, beside, Modifiers::NONE, 0.0, LONG);
     let way = grip.place - before;
-    assert!(way.length() > 1.0 && way.dot(view.camera.axes().back).abs() < 1e-9, "{way}");
+    assert!(
+        way.length() > 1.0 && way.dot(view.camera.axes().back).abs() < 1e-9,
+        "{way}"
+    );
 }
